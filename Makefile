@@ -29,7 +29,7 @@ WRITER    := src/shm/segment_writer.c src/stats/recorder.c
 READER    := $(filter-out src/shm/segment_writer.c,$(wildcard src/shm/*.c)) \
              $(filter-out src/stats/recorder.c,$(wildcard src/stats/*.c))
 RECORD    := $(wildcard src/record/*.c)
-VIEWER    := $(wildcard src/observe/*.c src/probe/*.c src/text/*.c src/model/*.c src/session/*.c src/command/*.c src/serve/*.c src/tui/*.c)
+VIEWER    := $(wildcard src/observe/*.c src/probe/*.c src/text/*.c src/model/*.c src/options/*.c src/launch/*.c src/watch/*.c src/probing/*.c src/command/*.c src/serve/*.c src/tui/*.c)
 PROBE     := $(wildcard src/probe/*.c)
 GCN       := $(wildcard tests/vgpu/gcn/*.c)
 VGPU      := $(wildcard tests/vgpu/*.c) $(GCN)
@@ -82,7 +82,7 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-$(BASICS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -c -o $@ $<
 # where the viewer looks for the library when it isn't beside it
-$(O)/obj/exe/src/session/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(LIBDIR)"'
+$(O)/obj/exe/src/launch/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(LIBDIR)"'
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lmicrohttpd -lstdc++ -lm
 $(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread

@@ -1,13 +1,13 @@
 /* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
 #include "command/run.h"
-#include "session/command_line.h"
-#include "session/commands.h"
-#include "session/complain.h"
-#include "session/config.h"
-#include "session/progress.h"
+#include "options/command_line.h"
+#include "options/commands.h"
+#include "options/complain.h"
+#include "options/config.h"
+#include "options/progress.h"
 #include "tui/screen.h"
 #include "text/text.h"
-#include "tui/watch.h"
+#include "tui/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static int replay(const struct rtl_options *options, bool terminal)
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
         status = RTL_READER_USAGE;
     } else {
-        status = rtl_watch_replay(options, &player);
+        status = rtl_loop_replay(options, &player);
     }
     rtl_player_close(&player);
     return status;
@@ -115,14 +115,14 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     struct rtl_options options;
-    struct rtl_targets *targets = NULL;
+    struct rtl_process_set *targets = NULL;
     char *text, why[512] = "";
     hold_standard_descriptors();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
     rtl_config_load();
-    rtl_run_on_screen(rtl_watch);
+    rtl_run_on_screen(rtl_loop_live);
     int done = command(argc, argv);
     if (done >= 0)
         return done;
@@ -155,21 +155,21 @@ int main(int argc, char **argv)
     }
     /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
     enum rtl_reader_status status =
-        rtl_options_name_process(&options) ? rtl_targets_open(&options, &targets, why, sizeof why) : RTL_READER_OK;
+        rtl_options_name_process(&options) ? rtl_process_set_open(&options, &targets, why, sizeof why) : RTL_READER_OK;
     if (status != RTL_READER_OK) {
         rtl_complain("%s", why);
         return (int)status;
     }
     if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
-        rtl_targets_close(targets);
+        rtl_process_set_close(targets);
         return RTL_READER_USAGE;
     }
     int result = options.mode >= 0  ? rtl_change_mode(&options, targets)
                  : options.snapshot ? rtl_snapshot_once(&options, targets)
-                 : options.trace    ? rtl_trace(&options, targets, rtl_watch)
-                 : screen           ? rtl_watch(&options, targets, NULL)
+                 : options.trace    ? rtl_trace(&options, targets, rtl_loop_live)
+                 : screen           ? rtl_loop_live(&options, targets, NULL)
                                     : rtl_batch(&options, targets);
-    rtl_targets_close(targets);
+    rtl_process_set_close(targets);
     return result;
 }

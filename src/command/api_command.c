@@ -1,8 +1,8 @@
 /* rtl-top api: what the calls of HIP and the ranges of roctx cost the host's threads of one process, once. */
 #include "command/api_output.h"
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
+#include "options/arguments.h"
+#include "options/complain.h"
 #include "shm/calls.h"
 
 #include <stdbool.h>

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "command/run.h"
 #include "record/outfile.h"
-#include "session/complain.h"
-#include "session/player.h"
-#include "session/progress.h"
-#include "session/frame_recorder.h"
-#include "session/targets.h"
+#include "options/complain.h"
+#include "watch/player.h"
+#include "options/progress.h"
+#include "watch/frame_recorder.h"
+#include "watch/process_set.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
 
 /* Waits for the deadline; false once all processes have ended. */
-static bool wait_until(struct rtl_targets *targets, struct rtl_model *model, uint64_t deadline)
+static bool wait_until(struct rtl_process_set *targets, struct rtl_model *model, uint64_t deadline)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
-        rtl_targets_heartbeat(targets, model);
-        if (!rtl_targets_alive(targets))
+        rtl_process_set_heartbeat(targets, model);
+        if (!rtl_process_set_alive(targets))
             return false;
         if (now >= deadline)
             return true;
@@ -114,24 +114,24 @@ static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample 
         rtl_complain("recording: %s", recorder->why);
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_targets *targets, struct rtl_frame_recorder *recorder,
+static int run(struct rtl_output_frame *frame, struct rtl_process_set *targets, struct rtl_frame_recorder *recorder,
                struct stream *out, char *title, size_t title_bytes)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
     if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
-        rtl_targets_read_heartbeat(targets, frame->model);
+        rtl_process_set_read_heartbeat(targets, frame->model);
     else
-        rtl_targets_heartbeat(targets, frame->model);
+        rtl_process_set_heartbeat(targets, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
-        alive = alive && rtl_targets_alive(targets);
-        enum rtl_reader_status status = rtl_targets_snapshot(targets, &snapshot);
+        alive = alive && rtl_process_set_alive(targets);
+        enum rtl_reader_status status = rtl_process_set_snapshot(targets, &snapshot);
         if (status == RTL_READER_VERSION) {
             rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
             return RTL_READER_VERSION;
         }
-        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_targets_real_ns(targets))) {
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(targets))) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
@@ -142,7 +142,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_targets *targets, stru
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
             rtl_complain("mode auto only counts for you: %s", frame->model->no_heartbeat);
         if (frame->model->latest->snapshot.parts)
-            rtl_targets_title(targets, title, title_bytes);
+            rtl_process_set_title(targets, title, title_bytes);
         int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
@@ -189,10 +189,10 @@ static bool open_output(const struct rtl_options *o, struct stream *s)
     return s->file != NULL;
 }
 
-int rtl_batch(const struct rtl_options *options, struct rtl_targets *targets)
+int rtl_batch(const struct rtl_options *options, struct rtl_process_set *targets)
 {
     char title[160];
-    pid_t pid = rtl_targets_pid(targets);
+    pid_t pid = rtl_process_set_pid(targets);
     struct rtl_frame_recorder recorder;
     struct stream out;
     if (!open_output(options, &out))
@@ -200,7 +200,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_targets *targets)
     struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
     int status = RTL_READER_USAGE;
     if (frame.model) {
-        rtl_targets_title(targets, title, sizeof title);
+        rtl_process_set_title(targets, title, sizeof title);
         rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
         recorder.targets = targets;
         if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
@@ -272,27 +272,27 @@ static void say_written(unsigned kernels, pid_t pid, unsigned processes, bool ob
         printf("%u kernel%s of %s written to %s%s\n", kernels, plural, who, name, how);
 }
 
-int rtl_snapshot_once(const struct rtl_options *options, struct rtl_targets *targets)
+int rtl_snapshot_once(const struct rtl_options *options, struct rtl_process_set *targets)
 {
     char title[160];
-    pid_t pid = rtl_targets_pid(targets);
+    pid_t pid = rtl_process_set_pid(targets);
     struct rtl_frame_recorder recorder;
     struct rtl_snapshot snapshot = {0};
     struct rtl_model *model = make_model(options);
     int status = RTL_READER_USAGE;
     if (!model)
         return status;
-    rtl_targets_title(targets, title, sizeof title);
+    rtl_process_set_title(targets, title, sizeof title);
     rtl_frame_recorder_init(&recorder, model, options, pid, title);
     recorder.targets = targets;
-    status = (int)rtl_targets_snapshot(targets, &snapshot);
+    status = (int)rtl_process_set_snapshot(targets, &snapshot);
     if (status == RTL_READER_VERSION) {
         rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
     } else if (status) {
         rtl_complain("out of memory");
     } else {
-        status =
-            (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_targets_real_ns(targets), 0);
+        status = (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot,
+                                                  rtl_process_set_real_ns(targets), 0);
         if (status)
             rtl_complain("%s", recorder.why);
         else

@@ -1,8 +1,8 @@
 /* rtl-top check --mode hip: what librtl-hip.so needs, so that the calls of HIP are recorded. */
 #include "command/check.h"
-#include "session/library.h"
-#include "session/loader_list.h"
-#include "session/preload_list.h"
+#include "launch/library.h"
+#include "launch/loader_list.h"
+#include "launch/preload_list.h"
 #include "shm/api_reader.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "base/plain_file.h"
 #include "command/check.h"
 #include "observe/elf_symbols.h"
-#include "session/loader_list.h"
-#include "session/preload_list.h"
+#include "launch/loader_list.h"
+#include "launch/preload_list.h"
 #include "shm/gpu_use.h"
 #include "shm/process.h"
 

@@ -1,9 +1,9 @@
 /* rtl-top check: what a program's file and a process say. */
 #include "command/check.h"
 #include "model/labels.h"
-#include "session/loader_list.h"
-#include "session/runtime_release.h"
-#include "session/target.h"
+#include "launch/loader_list.h"
+#include "launch/runtime_release.h"
+#include "watch/proc_title.h"
 #include "shm/control_client.h"
 #include "shm/probe_client.h"
 
@@ -60,12 +60,12 @@ static void say_runtime(struct rtl_check *check, const char *where)
 {
     static const char *const keys[] = {
 #define KEY(sym, num, key, text) [num] = key,
-        RTL_WAYS(KEY)
+        RTL_QUEUE_PATHS(KEY)
 #undef KEY
     };
     static const char *const reasons[] = {
 #define TEXT(sym, num, key, text) [num] = text,
-        RTL_WAY_REASONS(TEXT)
+        RTL_PATH_REASONS(TEXT)
 #undef TEXT
     };
     struct rtl_runtime_release release;
@@ -78,8 +78,8 @@ static void say_runtime(struct rtl_check *check, const char *where)
                       "this runtime's intercept queues overwrite memory, so the library makes none: "
                       "unset RTL_QUEUES, or no kernel is counted");
     else
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[intercept ? RTL_WAY_INTERCEPT : RTL_WAY_NATIVE],
-                      reasons[asked ? RTL_WHY_ASKED_FOR : RTL_WHY_DEFAULT]);
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[intercept ? RTL_PATH_INTERCEPT : RTL_PATH_NATIVE],
+                      reasons[asked ? RTL_REASON_ASKED_FOR : RTL_REASON_DEFAULT]);
 }
 
 bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf)
@@ -207,12 +207,12 @@ static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
         if (!s->queues[i].live)
             continue;
         live++;
-        ways[s->queues[i].way < 8 ? s->queues[i].way : 0]++;
+        ways[s->queues[i].path < 8 ? s->queues[i].path : 0]++;
     }
 #define WAY(sym, num, key, meaning) \
     if (ways[num])                  \
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u %s", *text ? ", " : "", ways[num], key);
-    RTL_WAYS(WAY)
+    RTL_QUEUE_PATHS(WAY)
 #undef WAY
     if (live)
         rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "ways not told");
@@ -261,7 +261,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
         rtl_check_say(check, RTL_FINDING_WRONG, "segment", "it is damaged: nothing in it can be shown");
         return (int)status;
     }
-    rtl_target_title(pid, s.comm, title, sizeof title);
+    rtl_proc_title(pid, s.comm, title, sizeof title);
     rtl_check_say(check, RTL_FINDING_OK, "process", "%d (%s) is traced, by librtl.so %s", (int)pid, title,
                   s.library_version);
     bool loaded = rtl_runtime_release_loaded(pid, &release);

@@ -1,8 +1,8 @@
 /* rtl-top check: what the system and the environment say. */
 #include "command/check.h"
 #include "model/labels.h"
-#include "session/tools_list.h"
-#include "session/traced_env.h"
+#include "launch/tools_list.h"
+#include "launch/traced_env.h"
 #include "shm/segment.h"
 
 #include <dirent.h>

@@ -4,8 +4,8 @@
  */
 #include "model/columns.h"
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
+#include "options/arguments.h"
+#include "options/complain.h"
 #include "shm/segment_reader.h"
 #include "shm/tables.h"
 #include "text/names.h"

@@ -3,9 +3,9 @@
 #include "record/diff.h"
 #include "record/replay.h"
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/progress.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "options/progress.h"
 #include "shm/api.h"
 #include "text/names.h"
 #include "text/text.h"
@@ -25,7 +25,7 @@ struct side {
     int64_t recording;
     struct rtl_replay *replay;
     struct rtl_snapshot earlier, later;
-    struct rtl_span span;
+    struct rtl_diff_span span;
     uint64_t ns;       /* length of the span */
     const char *since; /* the other side's letter, where that was taken from this one */
 };
@@ -144,7 +144,7 @@ static int load(struct side *side)
         rtl_complain("%s", rtl_replay_why(side->replay));
         return status;
     }
-    side->span = (struct rtl_span){last ? &side->earlier : NULL, &side->later};
+    side->span = (struct rtl_diff_span){last ? &side->earlier : NULL, &side->later};
     uint64_t from = last ? side->earlier.taken_mono_ns : side->later.start_mono_ns;
     side->ns = side->later.taken_mono_ns > from ? side->later.taken_mono_ns - from : 0;
     return 0;

@@ -4,10 +4,10 @@
  * is.
  */
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/library.h"
-#include "session/traced_env.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "launch/library.h"
+#include "launch/traced_env.h"
 #include "shm/segment_reader.h"
 #include "text/quote.h"
 

@@ -9,7 +9,7 @@
 #define RTL_COMMAND_EXPORT_H
 
 #include "record/db.h"
-#include "record/identities.h"
+#include "record/id_map.h"
 #include "record/sink.h"
 #include "text/names.h"
 
@@ -62,10 +62,10 @@ struct rtl_export {
     struct rtl_names *names;
     struct rtl_export_name **name; /* [name_count], in the order of first sight */
     size_t name_count, name_room;
-    uint64_t name_bytes;               /* of all names, as they stand in the file */
-    struct rtl_identities *name_index; /* by id: place in `name` */
-    struct rtl_export_queues *queues;  /* what is known of them, read on first use */
-    struct rtl_export_boot *boots;     /* likewise, by `from`, [boot_count] */
+    uint64_t name_bytes;              /* of all names, as they stand in the file */
+    struct rtl_id_map *name_index;    /* by id: place in `name` */
+    struct rtl_export_queues *queues; /* what is known of them, read on first use */
+    struct rtl_export_boot *boots;    /* likewise, by `from`, [boot_count] */
     size_t boot_count;
     struct rtl_db_statement *ops;
     bool begun;

@@ -1,9 +1,9 @@
 /* rtl-top export FILE.db --perfetto OUT | --csv OUT | --rocprofv3 OUT: arguments and files. See export.h. */
 #include "command/export.h"
 #include "record/rocpd.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/progress.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "options/progress.h"
 #include "shm/segment_reader.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ static int write_outputs(struct command *c, struct rtl_export *e)
         return refused ? refused : RTL_DB_MISSING;
     }
     e->names = rtl_names_create();
-    e->name_index = rtl_identities_new(SIZE_MAX);
+    e->name_index = rtl_id_map_new(SIZE_MAX);
     int status = e->names && e->name_index ? open_outputs(c) : WRONG("out of memory");
     for (int i = 0; i < OUTPUTS && !status; i++)
         if (c->output[i].sink)

@@ -1,7 +1,7 @@
 /* A trace as CSV: a line for each op, by start. See export.h. */
 #include "command/export.h"
 #include "command/export_tracks.h"
-#include "session/progress.h"
+#include "options/progress.h"
 #include "text/quote.h"
 
 #include <inttypes.h>

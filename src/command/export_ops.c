@@ -66,8 +66,8 @@ static struct rtl_export_name *make_name(struct rtl_export *e, int64_t id, const
 
 const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
 {
-    struct rtl_identity identity = {{(uint64_t)id}};
-    int64_t known = rtl_identities_find(e->name_index, &identity);
+    struct rtl_id_key identity = {{(uint64_t)id}};
+    int64_t known = rtl_id_map_find(e->name_index, &identity);
     size_t length;
     if (known >= 0)
         return e->name[known];
@@ -79,7 +79,7 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
     struct rtl_export_name *name =
         may_keep(e, length) ? make_name(e, id, text, strlen(text) < length ? strlen(text) : length) : NULL;
     rtl_db_reset(get);
-    if (name && make_room(e) && rtl_identities_add(e->name_index, &identity, (int64_t)e->name_count))
+    if (name && make_room(e) && rtl_id_map_add(e->name_index, &identity, (int64_t)e->name_count))
         return e->name[e->name_count++] = name;
     if (name)
         free_name(name);
@@ -184,5 +184,5 @@ void rtl_export_names_free(struct rtl_export *e)
     for (size_t i = 0; i < e->name_count; i++)
         free_name(e->name[i]);
     free(e->name);
-    rtl_identities_free(e->name_index);
+    rtl_id_map_free(e->name_index);
 }

@@ -8,7 +8,7 @@
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
-#include "session/progress.h"
+#include "options/progress.h"
 #include "text/quote.h"
 
 #include <inttypes.h>

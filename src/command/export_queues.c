@@ -9,35 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/identities.h"
+#include "record/id_map.h"
 #include "record/rocpd.h"
 
 enum { MOST = 1 << 18, BOOTS = 1 << 12 /* a suspend an hour for months */, PROCESS = 1, GPU, QUEUE };
 
 struct rtl_export_queues {
-    struct rtl_identities *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
+    struct rtl_id_map *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
     struct rtl_export_gpu *gpu;
     struct rtl_export_queue *queue;
     struct rtl_export_process *process; /* by number */
     size_t gpus, gpu_room, queues, queue_room, processes, process_room;
 };
 
-static struct rtl_identity identity(uint64_t kind, int64_t number, int64_t gpu)
+static struct rtl_id_key identity(uint64_t kind, int64_t number, int64_t gpu)
 {
-    return (struct rtl_identity){{kind, (uint64_t)number, (uint64_t)gpu}};
+    return (struct rtl_id_key){{kind, (uint64_t)number, (uint64_t)gpu}};
 }
 
 static int64_t find(const struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu)
 {
-    struct rtl_identity what = identity(kind, number, gpu);
-    return rtl_identities_find(q->index, &what);
+    struct rtl_id_key what = identity(kind, number, gpu);
+    return rtl_id_map_find(q->index, &what);
 }
 
 /* The first one of a number counts: a file that was put together from several may have more. */
 static bool is_new(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
 {
-    struct rtl_identity what = identity(kind, number, gpu);
-    return rtl_identities_find(q->index, &what) < 0 && rtl_identities_add(q->index, &what, value);
+    struct rtl_id_key what = identity(kind, number, gpu);
+    return rtl_id_map_find(q->index, &what) < 0 && rtl_id_map_add(q->index, &what, value);
 }
 
 /* Room for one more. */
@@ -114,7 +114,7 @@ static void read_kind(struct rtl_export *e, const char *glob, size_t prefix, uin
 {
     struct rtl_db_statement *row = rtl_db_prepare(e->db, known_sql);
     rtl_db_bind_text(row, 1, glob, strlen(glob));
-    while (rtl_db_step(row) && rtl_identities_count(e->queues->index) < MOST) {
+    while (rtl_db_step(row) && rtl_id_map_count(e->queues->index) < MOST) {
         int64_t number;
         char name[sizeof e->queues->queue->name], pci[sizeof e->queues->gpu->pci];
         if (sscanf(rtl_db_text(row, 0, NULL) + prefix, "%18" SCNd64, &number) != 1)
@@ -137,7 +137,7 @@ static bool ready(struct rtl_export *e)
     if (e->queues)
         return true;
     e->queues = calloc(1, sizeof *e->queues);
-    if (!e->queues || !(e->queues->index = rtl_identities_new(MOST))) {
+    if (!e->queues || !(e->queues->index = rtl_id_map_new(MOST))) {
         free(e->queues);
         e->queues = NULL;
         rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
@@ -202,7 +202,7 @@ void rtl_export_queues_free(struct rtl_export *e)
     free(e->boots);
     if (!e->queues)
         return;
-    rtl_identities_free(e->queues->index);
+    rtl_id_map_free(e->queues->index);
     free(e->queues->gpu);
     free(e->queues->queue);
     free(e->queues->process);

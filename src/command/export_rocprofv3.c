@@ -8,8 +8,8 @@
  */
 #include "command/export.h"
 #include "record/rocpd.h"
-#include "session/complain.h"
-#include "session/progress.h"
+#include "options/complain.h"
+#include "options/progress.h"
 #include "text/quote.h"
 
 #include <inttypes.h>
@@ -57,7 +57,7 @@ enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operations */
 
 /* Names by their row in rocpd_string, in the order of first sight. */
 struct names {
-    struct rtl_identities *index;
+    struct rtl_id_map *index;
     int64_t *id;
     size_t count, room;
 };
@@ -128,8 +128,8 @@ static void put_record(struct writer *w, int kind, int64_t operation, int64_t th
 /* The place of a name, which is new where it has none so far. */
 static int64_t name_of(struct writer *w, struct names *names, int64_t id)
 {
-    struct rtl_identity identity = {{(uint64_t)id}};
-    int64_t known = rtl_identities_find(names->index, &identity);
+    struct rtl_id_key identity = {{(uint64_t)id}};
+    int64_t known = rtl_id_map_find(names->index, &identity);
     if (known >= 0)
         return known;
     if (names->count == names->room) {
@@ -138,7 +138,7 @@ static int64_t name_of(struct writer *w, struct names *names, int64_t id)
         names->room = more ? room : names->room;
         names->id = more ? more : names->id;
     }
-    if (names->count < names->room && rtl_identities_add(names->index, &identity, (int64_t)names->count)) {
+    if (names->count < names->room && rtl_id_map_add(names->index, &identity, (int64_t)names->count)) {
         names->id[names->count] = id;
         return (int64_t)names->count++;
     }
@@ -148,7 +148,7 @@ static int64_t name_of(struct writer *w, struct names *names, int64_t id)
 
 static bool begin_names(struct writer *w, struct names *names)
 {
-    *names = (struct names){.index = rtl_identities_new(SIZE_MAX)};
+    *names = (struct names){.index = rtl_id_map_new(SIZE_MAX)};
     if (!names->index)
         rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
     return names->index;
@@ -156,7 +156,7 @@ static bool begin_names(struct writer *w, struct names *names)
 
 static void free_names(struct names *names)
 {
-    rtl_identities_free(names->index);
+    rtl_id_map_free(names->index);
     free(names->id);
 }
 

@@ -33,11 +33,10 @@ size_t rtl_tracks_for(struct rtl_tracks *t, const struct rtl_export_op *op, bool
 {
     struct rtl_track *last = NULL;
     *new_track = *new_gpu = false;
-    const struct rtl_identity queue = {{QUEUE, (uint64_t)op->gpu, (uint64_t)op->queue}},
-                              gpu = {{GPU, (uint64_t)op->gpu}};
-    if (!t->index && !(t->index = rtl_identities_new(SIZE_MAX)))
+    const struct rtl_id_key queue = {{QUEUE, (uint64_t)op->gpu, (uint64_t)op->queue}}, gpu = {{GPU, (uint64_t)op->gpu}};
+    if (!t->index && !(t->index = rtl_id_map_new(SIZE_MAX)))
         return SIZE_MAX;
-    for (size_t next = (size_t)(rtl_identities_find(t->index, &queue) + 1); next; next = last->next) {
+    for (size_t next = (size_t)(rtl_id_map_find(t->index, &queue) + 1); next; next = last->next) {
         last = &t->track[next - 1];
         if (is_free(last, op))
             return next - 1;
@@ -46,10 +45,10 @@ size_t rtl_tracks_for(struct rtl_tracks *t, const struct rtl_export_op *op, bool
         return (size_t)(last - t->track);
     size_t before = last ? (size_t)(last - t->track) : 0, at = t->count;
     bool first = !last;
-    if (!make_room(t) || (first && !rtl_identities_add(t->index, &queue, (int64_t)at)))
+    if (!make_room(t) || (first && !rtl_id_map_add(t->index, &queue, (int64_t)at)))
         return SIZE_MAX;
-    *new_gpu = rtl_identities_find(t->index, &gpu) < 0;
-    if (*new_gpu && !rtl_identities_add(t->index, &gpu, 0))
+    *new_gpu = rtl_id_map_find(t->index, &gpu) < 0;
+    if (*new_gpu && !rtl_id_map_add(t->index, &gpu, 0))
         return SIZE_MAX;
     t->track[at] = (struct rtl_track){.gpu = op->gpu, .queue = op->queue};
     if (!first) {
@@ -64,5 +63,5 @@ size_t rtl_tracks_for(struct rtl_tracks *t, const struct rtl_export_op *op, bool
 void rtl_tracks_free(struct rtl_tracks *t)
 {
     free(t->track);
-    rtl_identities_free(t->index);
+    rtl_id_map_free(t->index);
 }

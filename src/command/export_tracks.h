@@ -24,7 +24,7 @@ struct rtl_track {
 struct rtl_tracks { /* all zero at first */
     struct rtl_track *track;
     size_t count, room;
-    struct rtl_identities *index; /* GPUs, and the first track of a queue */
+    struct rtl_id_map *index; /* GPUs, and the first track of a queue */
 };
 
 /* Ops come by start. The index of the first track of the op's queue that is free at that time; SIZE_MAX without memory.

@@ -1,6 +1,6 @@
 /* rtl-top help: what --help prints, for those who ask so. */
-#include "session/arguments.h"
-#include "session/complain.h"
+#include "options/arguments.h"
+#include "options/complain.h"
 #include "shm/segment_reader.h"
 
 #include <stdio.h>

@@ -7,10 +7,10 @@
 #include "model/process_cells.h"
 #include "observe/observer.h"
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/processes.h"
-#include "session/targets.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "watch/proc_scan.h"
+#include "watch/process_set.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -30,15 +30,15 @@ struct list {
     struct rtl_untraced untraced;
 };
 
-static bool add_sample(struct list *l, struct rtl_targets *targets)
+static bool add_sample(struct list *l, struct rtl_process_set *targets)
 {
     struct rtl_snapshot snapshot = {0};
-    return rtl_targets_snapshot(targets, &snapshot) == RTL_READER_OK &&
+    return rtl_process_set_snapshot(targets, &snapshot) == RTL_READER_OK &&
            rtl_model_add(l->model, &snapshot, rtl_real_ns());
 }
 
 /* Two looks at all that are traced. */
-static bool look(struct list *l, struct rtl_targets *targets)
+static bool look(struct list *l, struct rtl_process_set *targets)
 {
     struct timespec pause = {.tv_sec = (time_t)(l->options.delay_ns / RTL_SEC),
                              .tv_nsec = (long)(l->options.delay_ns % RTL_SEC)};
@@ -47,11 +47,11 @@ static bool look(struct list *l, struct rtl_targets *targets)
     if (!l->model || !l->rows)
         return false;
     l->model->window_ns = RTL_WINDOW_INTERVAL;
-    rtl_targets_heartbeat(targets, l->model);
+    rtl_process_set_heartbeat(targets, l->model);
     if (!add_sample(l, targets))
         return false;
     nanosleep(&pause, NULL);
-    rtl_targets_heartbeat(targets, l->model);
+    rtl_process_set_heartbeat(targets, l->model);
     if (!add_sample(l, targets))
         return false;
     l->count = rtl_process_rows(l->model, l->rows, RTL_MEMBERS_MAX);
@@ -150,13 +150,13 @@ static int parse(struct list *l, int argc, char **argv, bool *done)
 int rtl_list_command(int argc, char **argv)
 {
     struct list l = {.json = false};
-    struct rtl_targets *targets = NULL;
+    struct rtl_process_set *targets = NULL;
     char why[512];
     bool done = false, ok = true;
     int status = parse(&l, argc, argv, &done);
     if (status || done)
         return status;
-    if (rtl_targets_open(&l.options, &targets, why, sizeof why) == RTL_READER_OK)
+    if (rtl_process_set_open(&l.options, &targets, why, sizeof why) == RTL_READER_OK)
         ok = look(&l, targets);
     rtl_untraced_find(&l.untraced, l.rows, l.count);
     if (ok && l.json)
@@ -171,6 +171,6 @@ int rtl_list_command(int argc, char **argv)
     rtl_untraced_free(&l.untraced);
     free(l.rows);
     rtl_model_free(l.model);
-    rtl_targets_close(targets);
+    rtl_process_set_close(targets);
     return status;
 }

@@ -1,8 +1,8 @@
 /* --mode: has a live process go on in another mode, and says from when on. */
 #include "command/run.h"
 #include "model/labels.h"
-#include "session/complain.h"
-#include "session/target.h"
+#include "options/complain.h"
+#include "watch/proc_title.h"
 #include "shm/control_client.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
         rtl_complain("%s", why);
         return (int)status;
     }
-    rtl_target_title(pid, "", title, sizeof title);
+    rtl_proc_title(pid, "", title, sizeof title);
     bool calls = rtl_reader_has_calls(reader); /* which are recorded in all modes: default is called hip there */
     const char *mode = rtl_mode_label(rtl_mode_with(calls, (unsigned)options->mode)),
                *was = rtl_mode_label(rtl_mode_with(calls, before.mode));
@@ -62,12 +62,12 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
     return 0;
 }
 
-int rtl_change_mode(const struct rtl_options *options, struct rtl_targets *targets)
+int rtl_change_mode(const struct rtl_options *options, struct rtl_process_set *targets)
 {
     int status = 0;
     pid_t pid;
     struct rtl_reader *reader;
-    for (uint32_t i = 0; (reader = rtl_targets_reader(targets, i, &pid)); i++) {
+    for (uint32_t i = 0; (reader = rtl_process_set_reader(targets, i, &pid)); i++) {
         int one = change(options, reader, pid);
         status = one ? one : status;
     }

@@ -5,8 +5,8 @@
  * and a name that stands twice is the same row.
  */
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
+#include "options/arguments.h"
+#include "options/complain.h"
 #include "shm/segment_reader.h"
 #include "text/names.h"
 

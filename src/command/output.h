@@ -10,7 +10,7 @@
 
 #include "model/model.h"
 #include "record/probe_told.h"
-#include "session/options.h"
+#include "options/options.h"
 
 struct rtl_output_frame {
     struct rtl_model *model;

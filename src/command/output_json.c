@@ -103,8 +103,8 @@ static void put_queues(struct json_writer *w, struct json_object *root, const st
         if (q->pid)
             put_number(w, o, "pid", q->pid);
         put_text(w, o, "name", rtl_queue_label(&m->latest->snapshot, q).text);
-        put_name(w, o, "way", rtl_way_key(q->way));
-        put_name(w, o, "way_why", rtl_way_why_key(q->way_why));
+        put_name(w, o, "way", rtl_queue_path_key(q->path));
+        put_name(w, o, "way_why", rtl_path_reason_key(q->path_reason));
         put_number(w, o, "depth", q->depth);
         put_number(w, o, "dispatches", q->dispatches);
         put_quantiles(w, o, "wait", &q->wait);

@@ -104,8 +104,9 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
                 rtl_format_rate(row->rate).text, time_text(f, row->has_wait, row->wait_p50).text,
                 time_text(f, row->has_wait, row->wait_p99).text, time_text(f, row->has_gap, row->gap_p50).text,
                 time_text(f, row->has_gap, row->gap_p99).text);
-        if (row->queue->way)
-            fprintf(out, "  way %s (%s)", rtl_way_label(row->queue->way), rtl_way_why_label(row->queue->way_why));
+        if (row->queue->path)
+            fprintf(out, "  way %s (%s)", rtl_queue_path_label(row->queue->path),
+                    rtl_path_reason_label(row->queue->path_reason));
         fputc('\n', out);
     }
 }

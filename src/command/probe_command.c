@@ -5,14 +5,14 @@
 #include "record/db.h"
 #include "record/outfile.h"
 #include "record/process_info.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/group_recorder.h"
-#include "session/heartbeat.h"
-#include "session/kernel_choice.h"
-#include "session/probe_rounds.h"
-#include "session/progress.h"
-#include "session/target.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "watch/group_recorder.h"
+#include "watch/heartbeat.h"
+#include "watch/kernel_choice.h"
+#include "probing/probe_rounds.h"
+#include "options/progress.h"
+#include "watch/proc_title.h"
 #include "stats/quantile.h"
 #include "text/text.h"
 
@@ -38,11 +38,11 @@ struct probe {
     struct rtl_probe_keep *keep;
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
-    struct rtl_probe_stalls waits; /* with `stalls` */
+    struct rtl_stall_costs waits; /* with `stalls` */
     /* of the process, which may be gone when all is told */
     char title[160];
     struct rtl_recording_info described;
-    struct rtl_process_info process;
+    struct rtl_proc_member_info process;
     /* how the last of it ended: exit status, a word, a line */
     int status;
     const char *ended;
@@ -226,7 +226,7 @@ static uint64_t p50(const struct rtl_histogram_copy *since_start)
 
 /* --- what it does --- */
 
-static int status_of(const struct rtl_probing *probing)
+static int status_of(const struct rtl_probe_plan *probing)
 {
     switch (probing->over) {
     case RTL_PROBING_EXITED:
@@ -237,21 +237,21 @@ static int status_of(const struct rtl_probing *probing)
     case RTL_PROBING_CODE_DENIED:
         return RTL_READER_PERMISSION;
     default:
-        return rtl_probing_is_done(probing) ? 0 : RTL_READER_NOT_PROBED;
+        return rtl_probe_plan_is_done(probing) ? 0 : RTL_READER_NOT_PROBED;
     }
 }
 
-static void note_end(struct probe *p, const struct rtl_probing *probing)
+static void note_end(struct probe *p, const struct rtl_probe_plan *probing)
 {
     p->status = status_of(probing);
-    p->ended = rtl_probing_word(probing);
-    rtl_probing_text(probing, p->why, sizeof p->why);
+    p->ended = rtl_probe_plan_word(probing);
+    rtl_probe_plan_text(probing, p->why, sizeof p->why);
 }
 
 /* The same where copies before have numbers: those that have none, and why. */
 static void note_missing(struct probe *p, const char *reason)
 {
-    struct rtl_probe_stalls_missing missing = rtl_probe_stalls_missing(&p->waits);
+    struct rtl_stall_costs_missing missing = rtl_stall_costs_missing(&p->waits);
     if (*missing.text)
         snprintf(p->why, sizeof p->why, "%s%s", missing.text, reason);
 }
@@ -268,8 +268,8 @@ static void run(struct probe *p)
         }
         if (!rtl_probe_session_step(p->session, rtl_reader_alive(p->reader), now))
             break;
-        const struct rtl_probing *probing = &p->session->probing;
-        struct rtl_probe_stalls_progress far = rtl_probe_stalls_progress(
+        const struct rtl_probe_plan *probing = &p->session->probing;
+        struct rtl_stall_costs_progress far = rtl_stall_costs_progress(
             &p->waits, p->session->patch.rounds, probing->counted ? probing->state.recorded : 0, p->wanted);
         rtl_progress_at(far.done, far.total);
         pause_for(STEP_NS);
@@ -283,7 +283,7 @@ static int begin(struct probe *p, const struct rtl_probe_wish *wish)
     p->ended = "no_page";
     p->status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->session, p->why, sizeof p->why);
     if (p->status && !rtl_reader_alive(p->reader)) /* which is why there is nothing to be opened */
-        note_end(p, &(struct rtl_probing){.over = RTL_PROBING_EXITED});
+        note_end(p, &(struct rtl_probe_plan){.over = RTL_PROBING_EXITED});
     return p->status;
 }
 
@@ -311,10 +311,10 @@ static bool run_next(struct probe *p, struct rtl_probe_wish *wish)
             rtl_probe_session_close(before);
             return true;
         }
-        rtl_probing_reason(&p->session->probing, reason, sizeof reason);
+        rtl_probe_plan_reason(&p->session->probing, reason, sizeof reason);
         rtl_probe_session_close(p->session);
     } else if (p->status == RTL_READER_EXITED) {
-        rtl_probing_reason(&(struct rtl_probing){.over = RTL_PROBING_EXITED}, reason, sizeof reason);
+        rtl_probe_plan_reason(&(struct rtl_probe_plan){.over = RTL_PROBING_EXITED}, reason, sizeof reason);
     } else {
         snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, p->why);
     }
@@ -334,18 +334,18 @@ static int run_rounds(struct probe *p, struct rtl_probe_wish wish)
     if (status)
         return status;
     do {
-        const struct rtl_probing *probing = &p->session->probing;
-        if (probing->counted && !rtl_probe_stalls_add(&p->waits, &p->session->patch, &probing->state))
+        const struct rtl_probe_plan *probing = &p->session->probing;
+        if (probing->counted && !rtl_stall_costs_add(&p->waits, &p->session->patch, &probing->state))
             return WRONG("out of memory");
-        if (!rtl_probing_is_done(probing)) {
-            rtl_probing_reason(probing, reason, sizeof reason);
+        if (!rtl_probe_plan_is_done(probing)) {
+            rtl_probe_plan_reason(probing, reason, sizeof reason);
             note_missing(p, reason);
             break;
         }
         uint64_t spent = rtl_mono_ns() - began;
         wish.total_ns = spent < p->timeout_ns ? p->timeout_ns - spent : 1;
     } while (wish.round + 1 < p->session->patch.rounds && run_next(p, &wish));
-    rtl_probe_stalls_rank(&p->waits);
+    rtl_stall_costs_rank(&p->waits);
     return 0;
 }
 
@@ -360,7 +360,7 @@ static void others(const struct probe *p, const struct rtl_snapshot *after, stru
 }
 
 /* -w: a snapshot of the process, with the probe. */
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     const struct probe *p = context;
     names->full = name_of(p, k, RTL_NAME_FULL);
@@ -371,7 +371,7 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
 /* What is known of it as long as it is there. */
 static void describe(struct probe *p)
 {
-    rtl_target_title(p->pid, "", p->title, sizeof p->title);
+    rtl_proc_title(p->pid, "", p->title, sizeof p->title);
     p->described = (struct rtl_recording_info){.kind = RTL_RECORDING_SNAPSHOT,
                                                .pid = p->pid,
                                                .title = p->title,
@@ -512,7 +512,7 @@ int rtl_probe_command(int argc, char **argv)
     p.names = rtl_names_create();
     status = p.names ? probe(&p) : WRONG("out of memory");
     rtl_probe_session_close(p.session);
-    rtl_probe_stalls_free(&p.waits);
+    rtl_stall_costs_free(&p.waits);
     rtl_probe_keep_close(p.keep);
     rtl_names_free(p.names);
     rtl_heartbeat_close(&p.heartbeat);

@@ -11,7 +11,7 @@
 #include "command/probe_report.h"
 #include "record/db.h"
 #include "record/outfile.h"
-#include "session/complain.h"
+#include "options/complain.h"
 #include "shm/hash.h"
 
 enum { ORIGINAL, PROBED, TEXT, FILES };
@@ -93,7 +93,7 @@ static int take_away(struct rtl_probe_keep *k, int which)
 }
 
 /* What belongs to the two, and what has become of them. */
-static void describe(FILE *out, const struct rtl_probe_report *r, const struct rtl_probe_code_copy *original)
+static void describe(FILE *out, const struct rtl_probe_report *r, const struct rtl_probe_fetch_copy *original)
 {
     const struct rtl_probe_session *s = r->session;
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
@@ -126,7 +126,7 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
 
 int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report *r)
 {
-    const struct rtl_probe_code_copy *original = k ? rtl_probe_session_original(r->session) : NULL;
+    const struct rtl_probe_fetch_copy *original = k ? rtl_probe_session_original(r->session) : NULL;
     char *text = NULL;
     size_t size = 0;
     if (!original)

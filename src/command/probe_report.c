@@ -60,7 +60,7 @@ static void print_histogram(const struct rtl_probe_report *r, const uint64_t buc
 static void print_code(const struct rtl_probe_report *r)
 {
     const struct rtl_probe_session *s = r->session;
-    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(s);
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
     printf("kernel    %s\n", r->name);
     if (gpu)
@@ -78,14 +78,14 @@ static void print_code(const struct rtl_probe_report *r)
 
 static void print_counts(const struct rtl_probe_report *r)
 {
-    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_probe_plan *p = &r->session->probing;
     const struct rtl_probe_state *s = &p->state;
     printf("probed    %" PRIu64 " of %" PRIu64 " dispatches, wanted %" PRIu64 "; one in %" PRIu32, s->recorded,
            s->dispatches, p->plan.wanted, p->plan.every);
     if (r->every_chosen && r->per_second < 1)
         printf(": a tenth of less than one a second");
     else if (r->every_chosen)
-        printf(": %s of its %s a second", p->plan.every > rtl_probing_every(0) ? "100" : "a tenth",
+        printf(": %s of its %s a second", p->plan.every > rtl_probe_plan_every(0) ? "100" : "a tenth",
                rtl_format_rate(r->per_second).text);
     putchar('\n');
 }
@@ -151,7 +151,7 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
 
 bool rtl_probe_report_text(const struct rtl_probe_report *r)
 {
-    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_probe_plan *p = &r->session->probing;
     struct rtl_probe_figures f;
     rtl_probe_figures(&p->state, &f);
     printf("process   %d (%s)\n", (int)r->pid, r->title);
@@ -172,7 +172,7 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
 
 static void put_code(struct json_writer *w, struct json_object *root, const struct rtl_probe_session *s)
 {
-    const struct rtl_probe_code_copy *original = rtl_probe_session_original(s);
+    const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(s);
     struct json_object *o = original ? object_in(w, root, "code") : NULL;
     if (!original)
         put_measured(w, root, "code", false, 0);
@@ -192,7 +192,7 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
 
 bool rtl_probe_report_json(const struct rtl_probe_report *r)
 {
-    const struct rtl_probing *p = &r->session->probing;
+    const struct rtl_probe_plan *p = &r->session->probing;
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
     struct json_writer w = {false};
     struct json_object *root = json_object_new_object();

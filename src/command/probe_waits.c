@@ -5,15 +5,15 @@
 
 #include "command/json_writer.h"
 #include "command/probe_report.h"
-#include "session/probe_stalls.h"
-#include "session/stall_lines.h"
+#include "probing/stall_costs.h"
+#include "probing/stall_lines.h"
 #include "text/text.h"
 
 enum { WITH_BEFORE = 10 /* of the hottest, as text */ };
 
 void rtl_probe_waits_text(const struct rtl_probe_report *r)
 {
-    const struct rtl_probe_stalls *s = r->stalls;
+    const struct rtl_stall_costs *s = r->stalls;
     struct rtl_number mean = rtl_format_time(s->recorded ? s->duration_total_ns / s->recorded : 0, r->units),
                       others = rtl_format_time(r->others_mean_ns, r->units);
     if (r->ascii) {
@@ -61,7 +61,7 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
 
 void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
 {
-    const struct rtl_probe_stalls *s = r->stalls;
+    const struct rtl_stall_costs *s = r->stalls;
     if (!s->rounds) { /* there was no copy: nothing was counted */
         put_measured(w, root, "stalls", false, 0);
         return;

@@ -8,9 +8,9 @@
 #include "base/version.h"
 #include "model/labels.h"
 #include "record/db.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/runtime_release.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "launch/runtime_release.h"
 #include "shm/gpu_names.h"
 #include "shm/hash.h"
 #include "stats/quantile.h"
@@ -125,7 +125,7 @@ static void print_queues(const struct rtl_snapshot *s)
     }
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
-        const char *way = rtl_way_key(q->way), *why = rtl_way_why_key(q->way_why);
+        const char *way = rtl_queue_path_key(q->path), *why = rtl_path_reason_key(q->path_reason);
         printf("  queue in slot %" PRIu32 " of G%" PRIu32 ": %s, way %s (%s), %" PRIu32 " packets, dispatches %" PRIu64
                ", in flight %" PRIu64 "\n",
                q->slot, q->gpu,

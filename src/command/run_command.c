@@ -8,14 +8,14 @@
 #include "command/run.h"
 #include "record/db.h"
 #include "record/outfile.h"
-#include "session/arguments.h"
-#include "session/complain.h"
-#include "session/group_recorder.h"
-#include "session/launch.h"
-#include "session/targets.h"
-#include "session/library.h"
-#include "session/config.h"
-#include "session/traced_env.h"
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "watch/group_recorder.h"
+#include "launch/launch.h"
+#include "watch/process_set.h"
+#include "launch/library.h"
+#include "options/config.h"
+#include "launch/traced_env.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -192,7 +192,7 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
 
 /* --- */
 
-/* A rtl_targets_sink: of several processes each is written once, as it was when it ended. */
+/* A rtl_process_set_sink: of several processes each is written once, as it was when it ended. */
 static void take_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
                         bool ended)
 {
@@ -201,19 +201,19 @@ static void take_at_end(void *group, uint32_t number, pid_t pid, const struct rt
 }
 
 /* What is watched stays readable after its end. */
-static int snapshot_at_end(const struct rtl_options *options, struct rtl_targets *targets)
+static int snapshot_at_end(const struct rtl_options *options, struct rtl_process_set *targets)
 {
     struct rtl_snapshot snapshot = {0};
     struct rtl_group_recorder group;
     uint64_t next_ns = 0;
     bool alive = true;
     rtl_group_recorder_init(&group, options, RTL_RECORDING_SNAPSHOT, options->snapshot, SNAPSHOT_BUSY_MS);
-    rtl_targets_hand_to(targets, take_at_end, &group);
+    rtl_process_set_on_snapshot(targets, take_at_end, &group);
     while (alive) {
-        alive = rtl_targets_alive(targets);
+        alive = rtl_process_set_alive(targets);
         if (!alive || rtl_mono_ns() >= next_ns) {
-            rtl_targets_heartbeat(targets, NULL);
-            if (!rtl_targets_only(targets) && rtl_targets_snapshot(targets, &snapshot) == RTL_READER_OK)
+            rtl_process_set_heartbeat(targets, NULL);
+            if (!rtl_process_set_is_single(targets) && rtl_process_set_snapshot(targets, &snapshot) == RTL_READER_OK)
                 rtl_snapshot_free(&snapshot);
             next_ns = rtl_mono_ns() + RTL_SEC;
         }
@@ -222,12 +222,12 @@ static int snapshot_at_end(const struct rtl_options *options, struct rtl_targets
     int status = (int)group.last;
     if (status)
         rtl_complain("%s", group.why);
-    else if (rtl_targets_only(targets))
+    else if (rtl_process_set_is_single(targets))
         status = rtl_snapshot_once(options, targets);
     else
         rtl_complain("%u process%s written to %s", (unsigned)group.count, group.count == 1 ? "" : "es",
                      options->snapshot);
-    rtl_targets_hand_to(targets, NULL, NULL);
+    rtl_process_set_on_snapshot(targets, NULL, NULL);
     rtl_group_recorder_free(&group);
     return status;
 }
@@ -248,7 +248,7 @@ static int watch(struct run *r, struct rtl_launch *launch)
         o->pids[0] = launch->pid;
         o->pid_count = 1;
         o->no_children = false;
-        struct rtl_targets *targets = rtl_targets_adopt(o, pid, reader);
+        struct rtl_process_set *targets = rtl_process_set_adopt(o, pid, reader);
         if (!targets) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
@@ -257,7 +257,7 @@ static int watch(struct run *r, struct rtl_launch *launch)
                  : o->snapshot ? snapshot_at_end(o, targets)
                  : r->screen   ? screen_watch(o, targets, NULL)
                                : rtl_batch(o, targets);
-        rtl_targets_close(targets);
+        rtl_process_set_close(targets);
     }
     const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;
     if (!reader && !left && missing) { /* it was said why; what was asked for is not there */

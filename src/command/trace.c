@@ -3,8 +3,8 @@
 #include "command/tracers.h"
 #include "base/clock.h"
 #include "record/outfile.h"
-#include "session/complain.h"
-#include "session/heartbeat.h"
+#include "options/complain.h"
+#include "watch/heartbeat.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -46,14 +46,14 @@ static void handle_signals(void)
 }
 
 /* Until the time is over, all processes have ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_targets *targets, struct rtl_tracers *tracers)
+static void wait_alone(const struct rtl_options *o, struct rtl_process_set *targets, struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
     while (!told_to_stop) {
-        bool others = rtl_targets_go_on(targets) && !rtl_tracers_trouble(tracers);
+        bool others = rtl_process_set_poll(targets) && !rtl_tracers_trouble(tracers);
         if (!others && !rtl_tracers_running(tracers))
             return;
-        rtl_targets_heartbeat(targets, NULL);
+        rtl_process_set_heartbeat(targets, NULL);
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
             if (over / o->delay_ns >= o->frames)
@@ -108,7 +108,7 @@ static void *wait_for_signal(void *data)
 }
 
 /* What goes into a stream, while a thread waits for the signals that end it. */
-static int stream_traced(const struct rtl_options *o, struct rtl_targets *targets, struct tracing *tracing)
+static int stream_traced(const struct rtl_options *o, struct rtl_process_set *targets, struct tracing *tracing)
 {
     pthread_t waiter;
     if (o->launch)
@@ -128,7 +128,7 @@ static const char *trouble(void *tracers)
     return rtl_tracers_trouble(tracers);
 }
 
-int rtl_trace(const struct rtl_options *o, struct rtl_targets *targets, rtl_watcher *watch)
+int rtl_trace(const struct rtl_options *o, struct rtl_process_set *targets, rtl_watcher *watch)
 {
     struct tracing tracing = {.stops = stops()};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
@@ -141,7 +141,7 @@ int rtl_trace(const struct rtl_options *o, struct rtl_targets *targets, rtl_watc
         wait_alone(o, targets, tracing.tracers);
         wait_for_end(tracing.tracers);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, targets, &(struct rtl_background){.trouble = trouble, .context = tracing.tracers});
+        status = watch(o, targets, &(struct rtl_trace_status){.trouble = trouble, .context = tracing.tracers});
     } else {
         status = stream_traced(o, targets, &tracing);
     }

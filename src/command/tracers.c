@@ -1,8 +1,8 @@
 /* Recorders of traces, one a process. See tracers.h. */
 #include "command/tracers.h"
 #include "record/tracer.h"
-#include "session/complain.h"
-#include "session/target.h"
+#include "options/complain.h"
+#include "watch/proc_title.h"
 #include "text/text.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct one {
 
 struct rtl_tracers {
     const struct rtl_options *options;
-    struct rtl_targets *targets;
+    struct rtl_process_set *targets;
     pthread_mutex_t lock; /* of what follows: it is asked for trouble while others come */
     struct one *list;
     uint32_t count, room;
@@ -40,7 +40,7 @@ static int start(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
         t->list = more;
         t->room = room;
     }
-    rtl_target_title(pid, "", one.title, sizeof one.title);
+    rtl_proc_title(pid, "", one.title, sizeof one.title);
     struct rtl_tracer_options options = {.pid = pid,
                                          .title = one.title,
                                          .file = t->options->trace,
@@ -68,7 +68,7 @@ static void come(void *context, pid_t pid)
     pthread_mutex_unlock(&t->lock);
 }
 
-int rtl_tracers_start(const struct rtl_options *options, struct rtl_targets *targets, struct rtl_tracers **out)
+int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set *targets, struct rtl_tracers **out)
 {
     struct rtl_tracers *t = calloc(1, sizeof *t);
     char why[600] = "out of memory";
@@ -80,9 +80,9 @@ int rtl_tracers_start(const struct rtl_options *options, struct rtl_targets *tar
         t->targets = targets;
         pthread_mutex_init(&t->lock, NULL);
     }
-    for (uint32_t i = 0; !status && rtl_targets_reader(targets, i, &pid); i++) {
+    for (uint32_t i = 0; !status && rtl_process_set_reader(targets, i, &pid); i++) {
         status = start(t, pid, why, sizeof why);
-        if (status != RTL_READER_NO_RING || rtl_targets_only(targets))
+        if (status != RTL_READER_NO_RING || rtl_process_set_is_single(targets))
             continue;
         rtl_complain("%s", why); /* of several the others are recorded */
         t->status = without = status;
@@ -93,7 +93,7 @@ int rtl_tracers_start(const struct rtl_options *options, struct rtl_targets *tar
     else if (status)
         rtl_complain("%s", why);
     if (!status) {
-        rtl_targets_tell(targets, come, t);
+        rtl_process_set_on_join(targets, come, t);
         return 0;
     }
     if (t) {
@@ -167,7 +167,7 @@ static int say(const struct rtl_tracers *t, const struct one *one)
 
 int rtl_tracers_stop(struct rtl_tracers *t)
 {
-    rtl_targets_tell(t->targets, NULL, NULL);
+    rtl_process_set_on_join(t->targets, NULL, NULL);
     rtl_tracers_end(t, false);
     if (t->trouble[0])
         rtl_complain("%s", t->trouble);

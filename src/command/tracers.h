@@ -7,14 +7,14 @@
 #ifndef RTL_COMMAND_TRACERS_H
 #define RTL_COMMAND_TRACERS_H
 
-#include "session/options.h"
-#include "session/targets.h"
+#include "options/options.h"
+#include "watch/process_set.h"
 
 struct rtl_tracers;
 
-/* Starts one for each process; later ones are the targets' to tell (rtl_targets_tell). 0, or an exit status after it
- * was said what is wrong: when there is none that can be recorded, or the file can't be written. */
-int rtl_tracers_start(const struct rtl_options *options, struct rtl_targets *targets, struct rtl_tracers **tracers);
+/* Starts one for each process; later ones are the targets' to tell (rtl_process_set_on_join). 0, or an exit status
+ * after it was said what is wrong: when there is none that can be recorded, or the file can't be written. */
+int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set *targets, struct rtl_tracers **tracers);
 
 /* False once all have ended by themselves. */
 bool rtl_tracers_running(struct rtl_tracers *tracers);

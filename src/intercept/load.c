@@ -17,13 +17,13 @@
 
 #include "base/version.h"
 #include "intercept/base/agents.h"
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/copies.h"
 #include "intercept/hooks/descriptors.h"
 #include "intercept/hooks/executables.h"
 #include "intercept/hooks/native_queue.h"
-#include "intercept/hooks/queue_probe.h"
+#include "intercept/hooks/queue_selftest.h"
 #include "intercept/hooks/queues.h"
 #include "intercept/hooks/signals.h"
 #include "intercept/load.h"
@@ -157,7 +157,7 @@ static bool make_segment(void)
 
 static void read_environment(void)
 {
-    rtl_tool.settings = rtl_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
+    rtl_tool.settings = rtl_env_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
     if (rtl_tool.settings.mode_unknown)
 #define NAME(sym, num, name, text) name ", "
         rtl_say("RTL_MODE=%.40s is not a mode (" RTL_MODES(NAME) "hip): default is used", getenv("RTL_MODE"));
@@ -335,7 +335,7 @@ void rtl_unload(void)
             rtl_copy_profiling_forget();
             rtl_times_forget();
             rtl_gpus_forget();
-            rtl_probe_forget();
+            rtl_queue_selftest_reset();
             rtl_kernels_forget_all();
         }
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);

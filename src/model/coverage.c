@@ -9,16 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-int rtl_way_lines(const struct rtl_model *m, struct rtl_way_line lines[RTL_WAY_LINES])
+int rtl_queue_path_lines(const struct rtl_model *m, struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES])
 {
     int count = 0;
-    for (uint32_t i = 0; i < m->queue_count && count < RTL_WAY_LINES; i++) {
+    for (uint32_t i = 0; i < m->queue_count && count < RTL_QUEUE_PATH_LINES; i++) {
         const struct rtl_queue_snapshot *q = m->queues[i].queue;
         int at = 0;
-        while (at < count && (lines[at].way != q->way || lines[at].why != q->way_why))
+        while (at < count && (lines[at].path != q->path || lines[at].why != q->path_reason))
             at++;
-        if (q->way && at == count)
-            lines[count++] = (struct rtl_way_line){q->way, q->way_why};
+        if (q->path && at == count)
+            lines[count++] = (struct rtl_queue_path_line){q->path, q->path_reason};
     }
     return count;
 }
@@ -29,30 +29,30 @@ static const char *named(uint32_t number, const char *name)
     return name ? name : number ? "unknown" : RTL_NONE;
 }
 
-const char *rtl_way_label(uint32_t way)
+const char *rtl_queue_path_label(uint32_t way)
 {
-    return named(way, rtl_way_key(way));
+    return named(way, rtl_queue_path_key(way));
 }
 
-const char *rtl_way_why_label(uint32_t why)
+const char *rtl_path_reason_label(uint32_t why)
 {
-    return named(why, rtl_way_why_key(why));
+    return named(why, rtl_path_reason_key(why));
 }
 
-const char *rtl_way_why_words(uint32_t why)
+const char *rtl_path_reason_words(uint32_t why)
 {
-    return named(why, rtl_way_why_text(why));
+    return named(why, rtl_path_reason_text(why));
 }
 
-void rtl_ways_text(const struct rtl_model *m, char *out, size_t size)
+void rtl_queue_paths_text(const struct rtl_model *m, char *out, size_t size)
 {
-    struct rtl_way_line lines[RTL_WAY_LINES];
-    int count = rtl_way_lines(m, lines);
+    struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES];
+    int count = rtl_queue_path_lines(m, lines);
     *out = 0;
     for (int i = 0; i < count; i++) {
-        if (lines[i].why != RTL_WHY_DEFAULT)
-            rtl_text_append(out, size, "%s%s (%s)", *out ? ", " : "queues ", rtl_way_label(lines[i].way),
-                            rtl_way_why_words(lines[i].why));
+        if (lines[i].why != RTL_REASON_DEFAULT)
+            rtl_text_append(out, size, "%s%s (%s)", *out ? ", " : "queues ", rtl_queue_path_label(lines[i].path),
+                            rtl_path_reason_words(lines[i].why));
     }
 }
 

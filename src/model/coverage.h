@@ -7,19 +7,19 @@
 
 #include "model/model.h"
 
-enum { RTL_WAY_LINES = 6 };
+enum { RTL_QUEUE_PATH_LINES = 6 };
 /* A way in which packets of some queues come, and why so. */
-struct rtl_way_line {
-    uint32_t way, why;
+struct rtl_queue_path_line {
+    uint32_t path, why;
 };
 /* The ways of the process's queues, each pair once, in the order of the queues; returns how many. */
-int rtl_way_lines(const struct rtl_model *model, struct rtl_way_line lines[RTL_WAY_LINES]);
-const char *rtl_way_label(uint32_t way);     /* "native"; "-" when it isn't told, "unknown" */
-const char *rtl_way_why_label(uint32_t why); /* "rings_itself", likewise */
-const char *rtl_way_why_words(uint32_t why); /* the same in words: for people */
+int rtl_queue_path_lines(const struct rtl_model *model, struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES]);
+const char *rtl_queue_path_label(uint32_t way);  /* "native"; "-" when it isn't told, "unknown" */
+const char *rtl_path_reason_label(uint32_t why); /* "rings_itself", likewise */
+const char *rtl_path_reason_words(uint32_t why); /* the same in words: for people */
 /* "queues demoted (somebody else writes the queue's index)", for the whole process; "" when all queues are native by
  * default. */
-void rtl_ways_text(const struct rtl_model *model, char *out, size_t size);
+void rtl_queue_paths_text(const struct rtl_model *model, char *out, size_t size);
 
 /*
  * The mode, what of the window's dispatches was not timed and why, and what else has to be known, most important first.

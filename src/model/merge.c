@@ -81,7 +81,7 @@ uint32_t rtl_merge_id(struct rtl_merge *merge, struct rtl_merged_member *m, cons
 
 /* --- parts --- */
 
-void rtl_merge_soil(struct rtl_merge *merge, uint32_t id)
+void rtl_merge_mark_dirty(struct rtl_merge *merge, uint32_t id)
 {
     if (merge->kernels[id].dirty)
         return;
@@ -138,7 +138,7 @@ static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
         k->count++;
     }
     k->parts[at] = part;
-    rtl_merge_soil(merge, part->kernel.id);
+    rtl_merge_mark_dirty(merge, part->kernel.id);
     return true;
 }
 
@@ -152,7 +152,7 @@ static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
         return;
     k->count--;
     memmove(k->parts + at, k->parts + at + 1, (k->count - at) * sizeof *k->parts);
-    rtl_merge_soil(merge, id);
+    rtl_merge_mark_dirty(merge, id);
     rtl_part_release(mine);
 }
 
@@ -202,7 +202,7 @@ static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, co
     if (over && stays && before->coarse) {
         rtl_part_rewrite(before, &kernel, &merge->packing);
         before->named_by = k->name;
-        rtl_merge_soil(merge, id);
+        rtl_merge_mark_dirty(merge, id);
         return true;
     }
     struct rtl_part *part = rtl_part_make(&kernel, &merge->packing, over, charged);
@@ -272,11 +272,11 @@ bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_s
         m->rows = more;
         m->row_count = rows;
     }
-    if (!rtl_rest_copy(&merge->gpus, number, number * RTL_QUEUES_MAX, m->member.info.pid, snapshot, &rest))
+    if (!rtl_merge_totals_copy(&merge->gpus, number, number * RTL_QUEUES_MAX, m->member.info.pid, snapshot, &rest))
         return false;
     if (m->has_rest)
         rtl_snapshot_free(&m->rest.snapshot);
-    m->rest = (struct rtl_rest){.snapshot = rest, .queues = true};
+    m->rest = (struct rtl_merge_totals){.snapshot = rest, .queues = true};
     m->has_rest = true;
     describe(&m->member, snapshot, &rest);
     merge->share = share_of(merge);
@@ -335,10 +335,10 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
 static bool fold(struct rtl_merge *merge, struct rtl_merged_member *m)
 {
     if (m->has_rest) {
-        struct rtl_rest both[2] = {merge->gone, m->rest};
+        struct rtl_merge_totals both[2] = {merge->gone, m->rest};
         struct rtl_snapshot sum;
         both[0].queues = both[1].queues = false;
-        if (!rtl_rest_sum(merge->any_gone ? both : both + 1, merge->any_gone ? 2 : 1, &sum))
+        if (!rtl_merge_totals_sum(merge->any_gone ? both : both + 1, merge->any_gone ? 2 : 1, &sum))
             return false;
         for (uint32_t i = 0; i < sum.agent_count; i++)
             sum.agents[i].users = 0; /* it has let go */
@@ -425,7 +425,7 @@ static bool make_groups(struct rtl_merge *merge, uint32_t most)
 
 static bool sum_rests(struct rtl_merge *merge, struct rtl_snapshot *out)
 {
-    struct rtl_rest *rests = calloc(RTL_MEMBERS_MAX + 1, sizeof *rests);
+    struct rtl_merge_totals *rests = calloc(RTL_MEMBERS_MAX + 1, sizeof *rests);
     uint32_t count = 0;
     if (!rests)
         return false;
@@ -435,7 +435,7 @@ static bool sum_rests(struct rtl_merge *merge, struct rtl_snapshot *out)
                 rests[count++] = merge->members[i].rest;
     if (merge->any_gone)
         rests[count++] = merge->gone;
-    bool ok = rtl_rest_sum(rests, count, out);
+    bool ok = rtl_merge_totals_sum(rests, count, out);
     free(rests);
     return ok;
 }
@@ -476,7 +476,7 @@ static void number_gpus(struct rtl_merge *merge)
         uint64_t gpus = 0;
         if (!m->has_rest)
             continue;
-        rtl_rest_renumber(&m->rest.snapshot, to);
+        rtl_merge_totals_renumber(&m->rest.snapshot, to);
         for (int g = 0; g < RTL_AGENTS_MAX; g++)
             gpus |= (m->member.gpus >> g & 1) << to[g];
         m->member.gpus = gpus;

@@ -48,7 +48,7 @@ void rtl_merge_rewind(struct rtl_merge *merge)
         for (uint32_t i = 0; i < k->count; i++)
             rtl_part_release(k->parts[i]);
         k->count = 0;
-        rtl_merge_soil(merge, id);
+        rtl_merge_mark_dirty(merge, id);
     }
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
         struct rtl_merged_member *m = &merge->members[i];

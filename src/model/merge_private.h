@@ -3,7 +3,7 @@
 #define RTL_MODEL_MERGE_PRIVATE_H
 
 #include "model/merge_parts.h"
-#include "model/merge_rest.h"
+#include "model/merge_totals.h"
 
 enum { RTL_MERGE_INDEX = 4 * RTL_KERNELS_MAX }; /* a power of two */
 
@@ -23,7 +23,7 @@ struct rtl_merged_member {
     struct rtl_member member;
     struct rtl_part **rows; /* by its own kernel ids: the merge's part, or NULL */
     uint32_t row_count;
-    struct rtl_rest rest;
+    struct rtl_merge_totals rest;
     bool has_rest;
     uint32_t late_ids; /* what it had of names and ids that are kept for late ones */
     size_t late_names;
@@ -38,7 +38,7 @@ struct rtl_merge {
     struct rtl_gpu_table gpus;
     struct rtl_merged_member members[RTL_MEMBERS_MAX];
     uint32_t next_member;
-    struct rtl_rest gone; /* of those that ended earlier */
+    struct rtl_merge_totals gone; /* of those that ended earlier */
     bool any_gone;
     bool numbered;                       /* GPUs have been shown: their numbers stay */
     size_t charged[RTL_MEMBERS_MAX + 1]; /* bytes of parts by the member's place; of those that are added up last */
@@ -50,6 +50,6 @@ struct rtl_merge {
 /* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
 uint32_t rtl_merge_id(struct rtl_merge *merge, struct rtl_merged_member *member, const char *name, size_t length);
 /* The kernel's group has to be made anew. */
-void rtl_merge_soil(struct rtl_merge *merge, uint32_t id);
+void rtl_merge_mark_dirty(struct rtl_merge *merge, uint32_t id);
 
 #endif

@@ -366,7 +366,7 @@ void rtl_model_leave_range(struct rtl_model *model)
         choose_range(model, NULL);
 }
 
-void rtl_model_hold(struct rtl_model *model)
+void rtl_model_freeze_order(struct rtl_model *model)
 {
     if (!model->latest)
         return;

@@ -49,7 +49,7 @@ void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool o
 /* From now on rows are those of the kernels of that range of the tree in calls (model_range.h). False: it owns none. */
 bool rtl_model_enter_range(struct rtl_model *model, const struct rtl_call_row *row);
 void rtl_model_leave_range(struct rtl_model *model);
-void rtl_model_hold(struct rtl_model *model); /* the cursor moved */
+void rtl_model_freeze_order(struct rtl_model *model); /* the cursor moved */
 void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns);
 
 /* p99 of the interval `back` intervals ago (0 = the last): ns, or 0 when nothing was timed then. */

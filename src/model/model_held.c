@@ -29,7 +29,7 @@ static void choose_as(struct rtl_model *held, const struct rtl_model *model)
     held->zero = model->zero; /* not its own */
 }
 
-struct rtl_model *rtl_model_hold_back(const struct rtl_model *model)
+struct rtl_model *rtl_model_pause(const struct rtl_model *model)
 {
     enum { BYTES = 2 * RTL_MODEL_HISTORY * sizeof(uint16_t) };
     struct rtl_model *held = calloc(1, sizeof *held);

@@ -8,9 +8,9 @@
 #include "model/model_data.h"
 
 /* Begins to hold. NULL without memory: then there will be a hole. */
-struct rtl_model *rtl_model_hold_back(const struct rtl_model *model);
+struct rtl_model *rtl_model_pause(const struct rtl_model *model);
 
-/* What comes in meanwhile, into what rtl_model_hold_back returned; as rtl_model_add_past, with the choices that the
+/* What comes in meanwhile, into what rtl_model_pause returned; as rtl_model_add_past, with the choices that the
  * model has now. */
 bool rtl_model_held_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
                         uint64_t real_ns);

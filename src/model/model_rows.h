@@ -7,7 +7,7 @@
 /* Remakes everything under "derived" in struct rtl_model but base and span. False without memory. */
 bool rtl_model_make_rows(struct rtl_model *model);
 
-/* The order is held: the cursor has just moved (rtl_model_hold). */
+/* The order is held: the cursor has just moved (rtl_model_freeze_order). */
 bool rtl_model_is_held(const struct rtl_model *model);
 
 /* Position in the order of a kernel, or -1 when it is not shown. */

@@ -11,7 +11,7 @@ static inline uint64_t rtl_stale_in_flight(const struct rtl_snapshot *now)
 {
     uint64_t depth = 0;
     for (uint32_t i = 0; i < now->queue_count; i++)
-        if (now->queues[i].live && now->queues[i].way_why != RTL_WHY_PAST_LIBRARY)
+        if (now->queues[i].live && now->queues[i].path_reason != RTL_REASON_PAST_LIBRARY)
             depth += now->queues[i].depth;
     return depth;
 }

@@ -70,7 +70,8 @@ static void await(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t
               &(struct rtl_awaited){.number = number, .signal = signal, .after_ns = q->clear_ns, .row = row});
 }
 
-static bool take(void *context, uint64_t number, const struct rtl_packet *p, enum rtl_packet_kind kind, bool consumed)
+static bool take(void *context, uint64_t number, const struct rtl_ring_packet *p, enum rtl_packet_kind kind,
+                 bool consumed)
 {
     const struct taking *t = context;
     struct rtl_observed_queue *q = t->q;
@@ -101,12 +102,12 @@ static bool take(void *context, uint64_t number, const struct rtl_packet *p, enu
 
 static uint64_t slot_at(const struct rtl_observed_queue *q, uint64_t number)
 {
-    return q->found.ring + (number & (q->found.size - 1)) * sizeof(struct rtl_packet);
+    return q->found.ring + (number & (q->found.size - 1)) * sizeof(struct rtl_ring_packet);
 }
 
 /* Counts what has come since the last look; *at_index gets the packet at the read index, *after the head once more. */
 static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
-                      struct rtl_packet *at_index, struct rtl_queue_head *after)
+                      struct rtl_ring_packet *at_index, struct rtl_queue_head *after)
 {
     struct taking t = {o, q};
     uint64_t wanted = rtl_ring_counter_wanted(&q->counter, head->write_index, head->read_index);
@@ -146,7 +147,7 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
 /* --- who runs --- */
 
 static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_look *look,
-                  const struct rtl_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
+                  const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
 {
     /* A look that comes late says no more than any other of who runs, only of how long: so it gets no more than twice
      * the usual, and the rest is made up for when all is added up. */
@@ -173,8 +174,8 @@ static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const st
 
 /* Reads signals: of the packet before the index, of what a barrier waits for, of dispatches whose times are awaited. */
 static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, struct rtl_queue_look *look,
-                         const struct rtl_packet *at_index, const struct rtl_seen_packet *before, uint64_t read_index,
-                         uint64_t now_ns)
+                         const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before,
+                         uint64_t read_index, uint64_t now_ns)
 {
     struct rtl_signal_image signals[1 + DEPENDENCIES + AWAITED_AT_ONCE];
     struct rtl_target_piece pieces[2 + DEPENDENCIES + AWAITED_AT_ONCE];
@@ -246,7 +247,7 @@ static void settle(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_
 }
 
 static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
-                      const struct rtl_packet *at_index, const struct rtl_queue_head *after, uint64_t now_ns)
+                      const struct rtl_ring_packet *at_index, const struct rtl_queue_head *after, uint64_t now_ns)
 {
     struct rtl_queue_look look = {.waiting = false};
     const struct rtl_seen_packet *before = head->read_index ? seen_of(q, head->read_index - 1) : NULL;
@@ -270,7 +271,7 @@ static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, cons
 bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
                              uint64_t now_ns)
 {
-    struct rtl_packet at_index;
+    struct rtl_ring_packet at_index;
     struct rtl_queue_head after;
     if (!rtl_queue_plausible(head) || head->ring != q->found.ring || head->size != q->found.size ||
         head->id != q->found.id || head->write_index < q->write_index || head->read_index < q->read_index)

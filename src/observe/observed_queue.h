@@ -49,7 +49,7 @@ struct rtl_observed {
     uint64_t early_busy_ns[RTL_AGENTS_MAX], late_busy_ns[RTL_AGENTS_MAX];
     bool early_busy[RTL_AGENTS_MAX], late_busy[RTL_AGENTS_MAX]; /* in the look that goes on */
     uint64_t unknown; /* a kernel object without a name, whose packet waits: code objects may have come */
-    struct rtl_packet packets[RTL_OBSERVED_RING_AT_ONCE];
+    struct rtl_ring_packet packets[RTL_OBSERVED_RING_AT_ONCE];
 };
 
 /* Takes up a queue that was found; `whole`: it was made while we looked. One that is in its own old slot goes on where

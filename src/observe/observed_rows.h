@@ -13,8 +13,8 @@
 
 struct rtl_observed_row {
     uint64_t calls;
-    uint64_t early_ns, late_ns; /* time at a queue's head, under each convention */
-    struct rtl_packet last;     /* the launch seen last */
+    uint64_t early_ns, late_ns;  /* time at a queue's head, under each convention */
+    struct rtl_ring_packet last; /* the launch seen last */
     /* of those with exact times */
     uint64_t timed, total_ns, min_ns, max_ns;
     uint64_t *octave[RTL_OCTAVES_MAX];

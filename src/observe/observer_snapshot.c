@@ -41,8 +41,8 @@ static bool copy_queues(const struct rtl_observer *o, struct rtl_snapshot *s)
         to->depth = q->live && q->write_index > q->read_index ? q->write_index - q->read_index : 0;
         to->completed = to->injected > to->depth ? to->injected - to->depth : 0;
         to->generation = q->generation;
-        to->way = RTL_WAY_OBSERVED;
-        to->way_why = rtl_observed_queue_is_own(&o->seen, q) ? RTL_WHY_RUNTIMES_OWN : RTL_WHY_NOT_LOADED;
+        to->path = RTL_PATH_OBSERVED;
+        to->path_reason = rtl_observed_queue_is_own(&o->seen, q) ? RTL_REASON_RUNTIMES_OWN : RTL_REASON_NOT_LOADED;
         to->untimed[RTL_UNTIMED_OBSERVED] = q->dispatches_before + q->dispatches - q->timed;
         s->untimed[RTL_UNTIMED_OBSERVED] += to->untimed[RTL_UNTIMED_OBSERVED];
         s->untimed_total += to->untimed[RTL_UNTIMED_OBSERVED];
@@ -162,8 +162,8 @@ static void copy_past_queues(const struct rtl_observer *o, struct rtl_past_libra
             .packets = q->dispatches + q->others,
             .depth = q->live && q->write_index > q->read_index ? q->write_index - q->read_index : 0,
             .generation = q->generation,
-            .way = RTL_WAY_OBSERVED,
-            .way_why = RTL_WHY_PAST_LIBRARY,
+            .path = RTL_PATH_OBSERVED,
+            .path_reason = RTL_REASON_PAST_LIBRARY,
             .untimed[RTL_UNTIMED_OBSERVED] = here + q->dispatches_before,
         };
         u->unnamed += own ? 0 : q->unnamed;

@@ -48,7 +48,7 @@ struct rtl_past_row {
     uint32_t traced; /* the segment's row of that name, once it had one; or UINT32_MAX */
     bool alone;      /* it has been shown in a row of its own */
     uint64_t calls;
-    struct rtl_packet last;
+    struct rtl_ring_packet last;
 };
 enum { RTL_PAST_ROWS = 1024 }; /* what has no room is in "(other kernels)" */
 

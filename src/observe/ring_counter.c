@@ -11,13 +11,13 @@ enum {
 };
 
 /* A dispatch has one to three dimensions, none of them empty, and a kernel: packets of other kinds have zeros there. */
-static bool is_dispatch(const struct rtl_packet *p)
+static bool is_dispatch(const struct rtl_ring_packet *p)
 {
     return (p->setup & 3) && p->setup <= 3 && p->workgroup[0] && p->workgroup[1] && p->workgroup[2] && p->grid[0] &&
            p->grid[1] && p->grid[2] && p->kernel_object;
 }
 
-enum rtl_packet_kind rtl_packet_kind(const struct rtl_packet *p, bool consumed)
+enum rtl_packet_kind rtl_packet_kind(const struct rtl_ring_packet *p, bool consumed)
 {
     switch (p->header & 0xff) {
     case TYPE_INVALID:
@@ -48,7 +48,7 @@ uint64_t rtl_ring_counter_wanted(const struct rtl_ring_counter *c, uint64_t writ
     return end > c->next ? end - c->next : 0;
 }
 
-uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_packet *packets, uint64_t count,
+uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_ring_packet *packets, uint64_t count,
                                 uint64_t read_index, uint64_t write_after, uint64_t read_after,
                                 rtl_ring_counter_take *take, void *context)
 {

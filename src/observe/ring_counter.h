@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* A packet of the ring, as far as counting needs it (hsa/hsa.h: the kernel dispatch packet). */
-struct rtl_packet {
+struct rtl_ring_packet {
     uint16_t header, setup;
     uint16_t workgroup[3], reserved0;
     uint32_t grid[3];
@@ -22,7 +22,7 @@ struct rtl_packet {
     uint64_t kernel_object, kernarg, reserved1;
     uint64_t signal;
 };
-_Static_assert(sizeof(struct rtl_packet) == 64, "as the hardware has it");
+_Static_assert(sizeof(struct rtl_ring_packet) == 64, "as the hardware has it");
 
 enum rtl_packet_kind {
     RTL_PACKET_UNREADY,  /* not written so far */
@@ -32,7 +32,7 @@ enum rtl_packet_kind {
 };
 
 /* What a slot holds; `consumed`: the packet processor has been there. */
-enum rtl_packet_kind rtl_packet_kind(const struct rtl_packet *packet, bool consumed);
+enum rtl_packet_kind rtl_packet_kind(const struct rtl_ring_packet *packet, bool consumed);
 
 struct rtl_ring_counter {
     uint64_t next; /* number of the packet to count next */
@@ -49,14 +49,14 @@ void rtl_ring_counter_begin(struct rtl_ring_counter *counter, uint32_t size, uin
 uint64_t rtl_ring_counter_wanted(const struct rtl_ring_counter *counter, uint64_t write_index, uint64_t read_index);
 
 /* What is called for each packet that is counted; false: not now (and none behind it). */
-typedef bool rtl_ring_counter_take(void *context, uint64_t number, const struct rtl_packet *packet,
+typedef bool rtl_ring_counter_take(void *context, uint64_t number, const struct rtl_ring_packet *packet,
                                    enum rtl_packet_kind kind, bool consumed);
 
 /*
  * `packets`: copies of `count` slots from number counter->next on; `read_index` from before they were copied,
  * `write_after` and `read_after` from after. Returns how many it went on by, lost ones included.
  */
-uint64_t rtl_ring_counter_count(struct rtl_ring_counter *counter, const struct rtl_packet *packets, uint64_t count,
+uint64_t rtl_ring_counter_count(struct rtl_ring_counter *counter, const struct rtl_ring_packet *packets, uint64_t count,
                                 uint64_t read_index, uint64_t write_after, uint64_t read_after,
                                 rtl_ring_counter_take *take, void *context);
 

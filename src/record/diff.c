@@ -23,7 +23,7 @@ static const struct rtl_kernel_snapshot *find(const struct rtl_snapshot *s, cons
     return was->name_length == k->name_length && !memcmp(was->name, k->name, k->name_length) ? was : NULL;
 }
 
-static struct rtl_diff_side side_of(const struct rtl_span *span, const struct rtl_kernel_snapshot *k)
+static struct rtl_diff_side side_of(const struct rtl_diff_span *span, const struct rtl_kernel_snapshot *k)
 {
     static const double q[] = {0.5, 0.99};
     const struct rtl_kernel_snapshot *was = find(span->earlier, k);
@@ -69,7 +69,7 @@ static int by_cost(const void *x, const void *y)
     return by_name(x, y);
 }
 
-static uint64_t add_side(struct rtl_diff *diff, const struct rtl_span *span, bool second)
+static uint64_t add_side(struct rtl_diff *diff, const struct rtl_diff_span *span, bool second)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < span->later->kernel_count; i++) {
@@ -105,7 +105,7 @@ static void finish(struct rtl_diff_row *row, uint64_t total_a, uint64_t total_b)
         row->cost_ns = -(double)row->a.total_ns;
 }
 
-bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b, struct rtl_diff *diff)
+bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b, struct rtl_diff *diff)
 {
     uint32_t size = a->later->kernel_count + b->later->kernel_count, kept = 0;
     *diff = (struct rtl_diff){.rows = calloc(size ? size : 1, sizeof *diff->rows)};
@@ -158,18 +158,18 @@ static bool as_kernels(const struct rtl_snapshot *from, const struct rtl_snapsho
     return to->kernels;
 }
 
-bool rtl_diff_make_calls(const struct rtl_span *a, const struct rtl_span *b, enum rtl_diff_calls what,
+bool rtl_diff_make_calls(const struct rtl_diff_span *a, const struct rtl_diff_span *b, enum rtl_diff_calls what,
                          struct rtl_diff *diff)
 {
-    const struct rtl_span *span[] = {a, b};
+    const struct rtl_diff_span *span[] = {a, b};
     struct rtl_snapshot made[2][2] = {0};
-    struct rtl_span of[2];
+    struct rtl_diff_span of[2];
     bool ok = true;
     *diff = (struct rtl_diff){0};
     for (int i = 0; i < 2; i++) {
         ok = ok && as_kernels(span[i]->earlier, span[i]->later, what == RTL_DIFF_RANGES, &made[i][0]) &&
              as_kernels(span[i]->later, span[i]->later, what == RTL_DIFF_RANGES, &made[i][1]);
-        of[i] = (struct rtl_span){span[i]->earlier ? &made[i][0] : NULL, &made[i][1]};
+        of[i] = (struct rtl_diff_span){span[i]->earlier ? &made[i][0] : NULL, &made[i][1]};
     }
     ok = ok && rtl_diff_make(&of[0], &of[1], diff);
     for (int i = 0; i < 4; i++)

@@ -10,7 +10,7 @@
 
 #include "shm/segment_reader.h"
 
-struct rtl_span {
+struct rtl_diff_span {
     const struct rtl_snapshot *earlier, *later; /* earlier NULL = since the start */
 };
 
@@ -42,12 +42,12 @@ struct rtl_diff {
     uint64_t total_a, total_b; /* timed kernel time, ns */
 };
 
-bool rtl_diff_make(const struct rtl_span *a, const struct rtl_span *b,
+bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
                    struct rtl_diff *diff); /* false without memory */
 /* The same of the functions of HIP, or of the ranges and marks of roctx, by their names: a row's calls are all timed.
  * Of spans without any there are no rows. */
 enum rtl_diff_calls { RTL_DIFF_FUNCTIONS, RTL_DIFF_RANGES };
-bool rtl_diff_make_calls(const struct rtl_span *a, const struct rtl_span *b, enum rtl_diff_calls what,
+bool rtl_diff_make_calls(const struct rtl_diff_span *a, const struct rtl_diff_span *b, enum rtl_diff_calls what,
                          struct rtl_diff *diff);
 void rtl_diff_free(struct rtl_diff *diff);
 

@@ -1,6 +1,6 @@
 /*
  * A probe as a viewer tells of it, on the screen and in recordings: how far it is, what it has measured so far, why it
- * is over. Live it comes from session/probe_session.h, of a recording from recorded_probe.h.
+ * is over. Live it comes from probing/probe_session.h, of a recording from recorded_probe.h.
  */
 #ifndef RTL_RECORD_PROBE_TOLD_H
 #define RTL_RECORD_PROBE_TOLD_H

@@ -60,7 +60,7 @@ void rtl_process_user(pid_t pid, char *out, size_t size)
         rtl_user_name(process.st_uid, out, size);
 }
 
-void rtl_process_info_read(pid_t pid, struct rtl_process_info *info)
+void rtl_process_info_read(pid_t pid, struct rtl_proc_member_info *info)
 {
     memset(info, 0, sizeof *info);
     gethostname(info->host, sizeof info->host - 1);

@@ -4,12 +4,12 @@
 
 #include <sys/types.h>
 
-struct rtl_process_info {
+struct rtl_proc_member_info {
     char host[256], user[64], command[4096], runtime[512];
 };
 /* command: the whole command line, words separated by blanks. runtime: the file of the HSA runtime, which names its
  * release. */
-void rtl_process_info_read(pid_t pid, struct rtl_process_info *info);
+void rtl_process_info_read(pid_t pid, struct rtl_proc_member_info *info);
 
 /* The name of a user, cut to 63 bytes, or the number. The system is asked once for each, after ten minutes again for
  * one without a name: that may take long, and is done in one thread. */

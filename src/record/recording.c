@@ -21,7 +21,7 @@ struct rtl_recording {
     struct rtl_db *db;
     char *kind, *title, *recorder;
     struct rtl_recording_info info;
-    struct rtl_process_info process;
+    struct rtl_proc_member_info process;
     int64_t id; /* of its row; 0 = not yet written */
     uint64_t sequence, frames, failed;
     struct rtl_snapshot last; /* the last frame written */
@@ -48,9 +48,9 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
     if (!status)
         status = rtl_db_need(db, &rtl_copies_set);
     if (!status)
-        status = rtl_db_need(db, &rtl_ways_set);
+        status = rtl_db_need(db, &rtl_queue_paths_set);
     if (!status)
-        status = rtl_db_need(db, &rtl_process_set);
+        status = rtl_db_need(db, &rtl_process_info_set);
     if (status) {
         snprintf(why, why_bytes, "%s", rtl_db_why(db));
         rtl_db_close(db);
@@ -176,7 +176,7 @@ static bool histogram_differs(const struct rtl_histogram_copy *a, const struct r
     return rtl_fields_differ(rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, a, b);
 }
 
-static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_kernel_names *names)
+static void write_name(struct rtl_recording *r, const struct rtl_kernel_snapshot *k, const struct rtl_recorded_names *names)
 {
     if (k->id < RTL_KERNELS_MAX && r->named.kernel[k->id / 8] >> k->id % 8 & 1)
         return;
@@ -208,7 +208,7 @@ static void write_kernels(struct rtl_recording *r, int64_t frame, const struct r
             at++;
         if (at < old && r->last.kernels[at].id == k->id)
             was = &r->last.kernels[at];
-        struct rtl_kernel_names names = {.full = "", .short_name = ""};
+        struct rtl_recorded_names names = {.full = "", .short_name = ""};
         if (!was) {
             r->info.name_kernel(r->info.context, k, &names);
             write_name(r, k, &names);
@@ -268,13 +268,13 @@ static void write_way(struct rtl_recording *r, int64_t frame, const struct rtl_q
                       const struct rtl_queue_snapshot *q)
 {
     static const struct rtl_queue_snapshot none;
-    if (!rtl_fields_differ(rtl_way_fields, RTL_WAY_FIELD_COUNT, was ? was : &none, q))
+    if (!rtl_fields_differ(rtl_queue_path_fields, RTL_QUEUE_PATH_FIELD_COUNT, was ? was : &none, q))
         return;
     struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "INSERT INTO rtl_queue_way(frame, slot" RTL_FIELD_NAMES(WAY) ") VALUES(?, ?" RTL_FIELD_MARKS(WAY) ")");
+        r->db, "INSERT INTO rtl_queue_way(frame, slot" RTL_FIELD_NAMES(QUEUE_PATH) ") VALUES(?, ?" RTL_FIELD_MARKS(QUEUE_PATH) ")");
     rtl_db_bind_int(st, 1, frame);
     rtl_db_bind_int(st, 2, q->slot);
-    rtl_fields_bind(st, 3, rtl_way_fields, RTL_WAY_FIELD_COUNT, NULL, q);
+    rtl_fields_bind(st, 3, rtl_queue_path_fields, RTL_QUEUE_PATH_FIELD_COUNT, NULL, q);
     rtl_db_run(st);
 }
 

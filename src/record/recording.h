@@ -19,11 +19,11 @@
 #define RTL_RECORDING_SERIES   "series"
 
 /* How a kernel that is new in a recording is named for people; both stay valid until the next call. */
-struct rtl_kernel_names {
+struct rtl_recorded_names {
     const char *full, *short_name;
 };
 
-struct rtl_process_info;
+struct rtl_proc_member_info;
 
 /* What a recording says of the process that is not in its segment; strings are copied. */
 struct rtl_recording_info {
@@ -33,9 +33,9 @@ struct rtl_recording_info {
     /* what tells it from its like, as on screen; rank -1 and texts "" where there is nothing, or shorter than here */
     int rank;
     char label[16], container[20];
-    const struct rtl_process_info *process; /* read while it was there; NULL: it is read when the file is opened */
+    const struct rtl_proc_member_info *process; /* read while it was there; NULL: it is read when the file is opened */
     uint64_t interval_ns;
-    void (*name_kernel)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_kernel_names *names);
+    void (*name_kernel)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_recorded_names *names);
     void *context;
 };
 

@@ -72,7 +72,7 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 static void load_process(struct rtl_replay *r)
 {
     r->info.rank = -1;
-    if (!rtl_db_has_set(r->db, &rtl_process_set))
+    if (!rtl_db_has_set(r->db, &rtl_process_info_set))
         return;
     struct rtl_db_statement *st =
         rtl_db_prepare(r->db, "SELECT ifnull(rank, -1), label, container FROM rtl_process WHERE recording = ?");

@@ -84,7 +84,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
     state->copies = rtl_db_has_set(db, &rtl_copies_set);
-    state->ways = rtl_db_has_set(db, &rtl_ways_set);
+    state->ways = rtl_db_has_set(db, &rtl_queue_paths_set);
     state->observed = rtl_db_has_set(db, &rtl_observed_set);
     if (!s->queues || !s->agents || !s->copies)
         no_memory(state);
@@ -286,11 +286,11 @@ static void add_ways(struct rtl_replay_state *state, int64_t frame)
     if (!state->ways)
         return;
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(WAY) " FROM rtl_queue_way WHERE frame = ?");
+        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_PATH) " FROM rtl_queue_way WHERE frame = ?");
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false))) {
-        q->way = way_number(rtl_db_int(st, 1));
-        q->way_why = q->way ? way_number(rtl_db_int(st, 2)) : 0;
+        q->path = way_number(rtl_db_int(st, 1));
+        q->path_reason = q->path ? way_number(rtl_db_int(st, 2)) : 0;
     }
     rtl_db_reset(st);
 }

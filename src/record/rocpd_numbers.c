@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/identities.h"
+#include "record/id_map.h"
 #include "shm/gpu_names.h"
 
 /* First words of identities. What is there is in the table twice: by what it is, and by its number. */
@@ -21,7 +21,7 @@ enum {
 
 struct rtl_numbers {
     struct rtl_db *db;
-    struct rtl_identities *table;
+    struct rtl_id_map *table;
     int64_t seen;                               /* the last row that is in the table */
     bool in_step;                               /* so are those that others wrote before this transaction */
     int64_t next_process, next_gpu, next_queue; /* below these all are taken */
@@ -30,33 +30,33 @@ struct rtl_numbers {
 
 /* --- what is in the file --- */
 
-static struct rtl_identity process_identity(const char *host, int64_t pid, int64_t start_real_ns)
+static struct rtl_id_key process_identity(const char *host, int64_t pid, int64_t start_real_ns)
 {
-    return (struct rtl_identity){{PROCESS, rtl_identity_text(host), (uint64_t)pid, (uint64_t)start_real_ns}};
+    return (struct rtl_id_key){{PROCESS, rtl_id_key_text(host), (uint64_t)pid, (uint64_t)start_real_ns}};
 }
 
-static struct rtl_identity gpu_identity(const char *host, const char *pci, const char *uuid, int64_t part)
+static struct rtl_id_key gpu_identity(const char *host, const char *pci, const char *uuid, int64_t part)
 {
-    return (struct rtl_identity){
-        {GPU, rtl_identity_text(host), rtl_identity_text(pci), rtl_identity_text(uuid), (uint64_t)part}};
+    return (struct rtl_id_key){
+        {GPU, rtl_id_key_text(host), rtl_id_key_text(pci), rtl_id_key_text(uuid), (uint64_t)part}};
 }
 
-static struct rtl_identity undescribed_identity(int64_t process, int64_t agent)
+static struct rtl_id_key undescribed_identity(int64_t process, int64_t agent)
 {
-    return (struct rtl_identity){{UNDESCRIBED_GPU, (uint64_t)process, (uint64_t)agent}};
+    return (struct rtl_id_key){{UNDESCRIBED_GPU, (uint64_t)process, (uint64_t)agent}};
 }
 
 /* `slot` and `generation` tell those that were seen; the others are one of a kind on a GPU. */
-static struct rtl_identity queue_identity(int64_t process, int64_t gpu, int64_t kind, int64_t slot, int64_t generation)
+static struct rtl_id_key queue_identity(int64_t process, int64_t gpu, int64_t kind, int64_t slot, int64_t generation)
 {
     bool single = kind >= RTL_QUEUE_KIND_OTHERS;
-    return (struct rtl_identity){{QUEUE, (uint64_t)process, (uint64_t)gpu,
-                                  single ? (uint64_t)kind << 32 : (uint64_t)slot, single ? 0 : (uint64_t)generation}};
+    return (struct rtl_id_key){{QUEUE, (uint64_t)process, (uint64_t)gpu, single ? (uint64_t)kind << 32 : (uint64_t)slot,
+                                single ? 0 : (uint64_t)generation}};
 }
 
-static struct rtl_identity taken(uint64_t kind, int64_t gpu, int64_t number)
+static struct rtl_id_key taken(uint64_t kind, int64_t gpu, int64_t number)
 {
-    return (struct rtl_identity){{kind, (uint64_t)gpu, (uint64_t)number}};
+    return (struct rtl_id_key){{kind, (uint64_t)gpu, (uint64_t)number}};
 }
 
 static const char *const queue_kinds[] = {[RTL_QUEUE_KIND_SEEN] = "queue",
@@ -75,8 +75,8 @@ static int queue_kind(const char *key)
 
 static bool is_free(struct rtl_numbers *n, uint64_t kind, int64_t gpu, int64_t number)
 {
-    struct rtl_identity identity = taken(kind, gpu, number);
-    return rtl_identities_find(n->table, &identity) < 0;
+    struct rtl_id_key identity = taken(kind, gpu, number);
+    return rtl_id_map_find(n->table, &identity) < 0;
 }
 
 static void too_many(struct rtl_numbers *n)
@@ -86,21 +86,21 @@ static void too_many(struct rtl_numbers *n)
                 rtl_db_path(n->db), RTL_NUMBERS_MOST);
 }
 
-static void put(struct rtl_numbers *n, const struct rtl_identity *identity, int64_t number)
+static void put(struct rtl_numbers *n, const struct rtl_id_key *identity, int64_t number)
 {
-    if (rtl_identities_find(n->table, identity) >= 0 || rtl_identities_add(n->table, identity, number))
+    if (rtl_id_map_find(n->table, identity) >= 0 || rtl_id_map_add(n->table, identity, number))
         return;
-    if (rtl_identities_count(n->table) < ROOM)
+    if (rtl_id_map_count(n->table) < ROOM)
         rtl_db_fail(n->db, RTL_DB_FAILED, "out of memory");
     else
         too_many(n);
 }
 
 /* Keeps the number of a thing. A file that was merged from several may have more than one: the first counts. */
-static void remember(struct rtl_numbers *n, const struct rtl_identity *identity, uint64_t kind, int64_t gpu,
+static void remember(struct rtl_numbers *n, const struct rtl_id_key *identity, uint64_t kind, int64_t gpu,
                      int64_t number)
 {
-    struct rtl_identity number_taken = taken(kind, gpu, number);
+    struct rtl_id_key number_taken = taken(kind, gpu, number);
     put(n, identity, number);
     put(n, &number_taken, number);
 }
@@ -129,7 +129,7 @@ static void read_row(struct rtl_numbers *n, struct rtl_db_statement *row)
         return; /* no number of ours has more digits */
     char host[128];
     snprintf(host, sizeof host, "%s", rtl_db_text(row, HOST, NULL));
-    struct rtl_identity identity;
+    struct rtl_id_key identity;
     if (kind == 0) {
         identity = process_identity(host, rtl_db_int(row, PID), rtl_db_int(row, START));
         remember(n, &identity, PROCESS_TAKEN, 0, number);
@@ -160,7 +160,7 @@ static void catch_up(struct rtl_numbers *n, size_t most)
     while (rtl_db_step(known)) {
         n->seen = rtl_db_int(known, ID);
         read_row(n, known);
-        if (rtl_identities_count(n->table) > most)
+        if (rtl_id_map_count(n->table) > most)
             too_many(n);
     }
     rtl_db_reset(known);
@@ -169,7 +169,7 @@ static void catch_up(struct rtl_numbers *n, size_t most)
 struct rtl_numbers *rtl_numbers_open(struct rtl_db *db)
 {
     struct rtl_numbers *n = calloc(1, sizeof *n);
-    if (!n || !(n->table = rtl_identities_new(ROOM))) {
+    if (!n || !(n->table = rtl_id_map_new(ROOM))) {
         free(n);
         rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
         return NULL;
@@ -188,7 +188,7 @@ struct rtl_numbers *rtl_numbers_open(struct rtl_db *db)
 void rtl_numbers_free(struct rtl_numbers *n)
 {
     if (n)
-        rtl_identities_free(n->table);
+        rtl_id_map_free(n->table);
     free(n);
 }
 
@@ -199,19 +199,19 @@ void rtl_numbers_begin(struct rtl_numbers *n)
 
 uint64_t rtl_numbers_steps(const struct rtl_numbers *n)
 {
-    return rtl_identities_steps(n->table);
+    return rtl_id_map_steps(n->table);
 }
 
 /* --- what is new --- */
 
 /* The number, also of what another recorder has added meanwhile; -1. */
-static int64_t find(struct rtl_numbers *n, const struct rtl_identity *identity)
+static int64_t find(struct rtl_numbers *n, const struct rtl_id_key *identity)
 {
-    int64_t number = rtl_identities_find(n->table, identity);
+    int64_t number = rtl_id_map_find(n->table, identity);
     if (number >= 0 || n->in_step)
         return number;
     catch_up(n, ROOM);
-    return rtl_identities_find(n->table, identity);
+    return rtl_id_map_find(n->table, identity);
 }
 
 static void bind_text(struct rtl_db_statement *st, int at, const char *text)
@@ -240,7 +240,7 @@ static void add_row(struct rtl_numbers *n, struct rtl_db_statement *add, const c
 
 int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_process *p, bool *made)
 {
-    struct rtl_identity identity = process_identity(p->host, p->pid, p->start_real_ns);
+    struct rtl_id_key identity = process_identity(p->host, p->pid, p->start_real_ns);
     int64_t number = find(n, &identity);
     *made = number < 0;
     if (number >= 0)
@@ -275,7 +275,7 @@ int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_proc
 int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, bool wanted)
 {
     bool described = g->agent < 0;
-    struct rtl_identity identity =
+    struct rtl_id_key identity =
         described ? gpu_identity(g->host, g->pci, g->uuid, g->part) : undescribed_identity(g->process, g->agent);
     int64_t number = find(n, &identity);
     if (number >= 0)
@@ -334,12 +334,12 @@ static void name_queue(const struct rtl_numbers_queue *q, int64_t number, char *
 int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue *q)
 {
     bool single = q->kind >= RTL_QUEUE_KIND_OTHERS;
-    struct rtl_identity identity = queue_identity(q->process, q->gpu, q->kind, q->slot, q->generation);
+    struct rtl_id_key identity = queue_identity(q->process, q->gpu, q->kind, q->slot, q->generation);
     int64_t number = find(n, &identity);
     if (number >= 0)
         return number;
-    if (!single && (n->queues >= RTL_NUMBERS_QUEUES ||
-                    rtl_identities_count(n->table) >= 2 * (RTL_NUMBERS_MOST + RTL_NUMBERS_QUEUES)))
+    if (!single &&
+        (n->queues >= RTL_NUMBERS_QUEUES || rtl_id_map_count(n->table) >= 2 * (RTL_NUMBERS_MOST + RTL_NUMBERS_QUEUES)))
         return -1;
     n->queues += !single;
     number = q->kind == RTL_QUEUE_KIND_SEEN && q->queue_id < RTL_NUMBERS_OWN ? (int64_t)q->queue_id : -1;
@@ -369,8 +369,8 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
         rtl_db_bind_int(add, 8, q->slot);
         rtl_db_bind_int(add, 9, q->generation);
     }
-    bind_name(add, 10, rtl_way_key(q->way));
-    bind_name(add, 11, rtl_way_why_key(q->way_why));
+    bind_name(add, 10, rtl_queue_path_key(q->path));
+    bind_name(add, 11, rtl_path_reason_key(q->path_reason));
     add_row(n, add, "queue", number);
     remember(n, &identity, QUEUE_TAKEN, q->gpu, number);
     return number;

@@ -58,7 +58,7 @@ struct rtl_numbers_queue {
     uint32_t own, bdf;         /* of the GPU: the process's number, and its address */
     uint32_t slot, generation; /* of what is SEEN or GONE */
     uint64_t queue_id;
-    uint32_t way, way_why; /* of what is SEEN, as struct rtl_queue_snapshot has them */
+    uint32_t path, path_reason; /* of what is SEEN, as struct rtl_queue_snapshot has them */
 };
 
 /* Reads what is in the file. NULL after an error, which the database has. */

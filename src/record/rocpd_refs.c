@@ -130,8 +130,8 @@ static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_r
     if (q->generation != event->generation && (q->live || q->generation != event->generation + 2))
         return RTL_QUEUE_KIND_GONE;
     seen->queue_id = q->queue_id;
-    seen->way = q->way;
-    seen->way_why = q->way_why;
+    seen->path = q->path;
+    seen->path_reason = q->path_reason;
     return q->agent == event->agent ? RTL_QUEUE_KIND_SEEN : RTL_QUEUE_KIND_UNKNOWN;
 }
 

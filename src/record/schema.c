@@ -25,7 +25,7 @@ const struct rtl_field rtl_histogram_fields[] = {RTL_HISTOGRAM_FIELDS(FIELD)};
 #undef STRUCT
 #define STRUCT struct rtl_queue_snapshot
 const struct rtl_field rtl_queue_fields[] = {RTL_QUEUE_FIELDS(FIELD)};
-const struct rtl_field rtl_way_fields[] = {RTL_WAY_FIELDS(FIELD)};
+const struct rtl_field rtl_queue_path_fields[] = {RTL_QUEUE_PATH_FIELDS(FIELD)};
 #undef STRUCT
 #define STRUCT struct rtl_agent_snapshot
 const struct rtl_field rtl_gpu_fields[] = {RTL_GPU_FIELDS(FIELD)};
@@ -105,11 +105,11 @@ const struct rtl_db_set rtl_copies_set = {
 #define WAY_REASON(sym, num, key, text)             ", ('way_reason', " #num ", '" key "')"
 
 /* An older recorder's file lacks the names of reasons and notes that came later, too. */
-const struct rtl_db_set rtl_ways_set = {
+const struct rtl_db_set rtl_queue_paths_set = {
     "rtl_queue_way",
-    "CREATE TABLE rtl_queue_way(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_WAY_FIELDS(COLUMN)
+    "CREATE TABLE rtl_queue_way(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_PATH_FIELDS(COLUMN)
     ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
-    "INSERT INTO rtl_label VALUES ('version', 1, 'ways')" RTL_WAYS(WAY) RTL_WAY_REASONS(WAY_REASON) ";\n"
+    "INSERT INTO rtl_label VALUES ('version', 1, 'ways')" RTL_QUEUE_PATHS(WAY) RTL_PATH_REASONS(WAY_REASON) ";\n"
     "INSERT INTO rtl_label SELECT v.column1, v.column2, v.column3 FROM (VALUES " RTL_UNTIMED_REASONS(REASON)
     RTL_NOTES(NOTE) "('version', 1, 'rtl-top-db')) v WHERE NOT EXISTS "
     "(SELECT 1 FROM rtl_label l WHERE l.kind = v.column1 AND l.number = v.column2);\n"
@@ -118,7 +118,7 @@ const struct rtl_db_set rtl_ways_set = {
     "LEFT JOIN rtl_label l ON l.kind = 'way' AND l.number = w.way "
     "LEFT JOIN rtl_label r ON r.kind = 'way_reason' AND r.number = w.reason;\n"};
 
-const struct rtl_db_set rtl_process_set = {
+const struct rtl_db_set rtl_process_info_set = {
     "rtl_process",
     "CREATE TABLE rtl_process(recording INTEGER PRIMARY KEY, rank INTEGER, label TEXT NOT NULL, container TEXT NOT NULL"
     ");\n"};

@@ -90,9 +90,9 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(dispatches_before, dispatches_before, SET)
 
 /* in rtl_queue_way, a row where one of them changed; of struct rtl_queue_snapshot */
-#define RTL_WAY_FIELDS(X) \
-    X(way, way, SET)      \
-    X(reason, way_why, SET)
+#define RTL_QUEUE_PATH_FIELDS(X) \
+    X(way, path, SET)            \
+    X(reason, path_reason, SET)
 
 /* in rtl_observed_frame, a row for each frame of a process that is seen from outside; of struct rtl_snapshot */
 #define RTL_OBSERVED_FIELDS(X)     \
@@ -141,18 +141,18 @@ struct rtl_field {
     uint8_t size; /* 1, 2, 4 or 8 bytes */
     uint8_t kind;
 };
-#define RTL_FIELD_LISTS(X)                             \
-    X(recording, RECORDING, struct rtl_snapshot)       \
-    X(frame, FRAME, struct rtl_snapshot)               \
-    X(kernel, KERNEL, struct rtl_kernel_snapshot)      \
-    X(launch, LAUNCH, struct rtl_kernel_snapshot)      \
-    X(histogram, HISTOGRAM, struct rtl_histogram_copy) \
-    X(queue, QUEUE, struct rtl_queue_snapshot)         \
-    X(way, WAY, struct rtl_queue_snapshot)             \
-    X(observed, OBSERVED, struct rtl_snapshot)         \
-    X(estimate, ESTIMATE, struct rtl_kernel_snapshot)  \
-    X(gpu, GPU, struct rtl_agent_snapshot)             \
-    X(busy, BUSY, struct rtl_agent_snapshot)           \
+#define RTL_FIELD_LISTS(X)                               \
+    X(recording, RECORDING, struct rtl_snapshot)         \
+    X(frame, FRAME, struct rtl_snapshot)                 \
+    X(kernel, KERNEL, struct rtl_kernel_snapshot)        \
+    X(launch, LAUNCH, struct rtl_kernel_snapshot)        \
+    X(histogram, HISTOGRAM, struct rtl_histogram_copy)   \
+    X(queue, QUEUE, struct rtl_queue_snapshot)           \
+    X(queue_path, QUEUE_PATH, struct rtl_queue_snapshot) \
+    X(observed, OBSERVED, struct rtl_snapshot)           \
+    X(estimate, ESTIMATE, struct rtl_kernel_snapshot)    \
+    X(gpu, GPU, struct rtl_agent_snapshot)               \
+    X(busy, BUSY, struct rtl_agent_snapshot)             \
     X(copies, COPIES, struct rtl_copies_snapshot)
 #define RTL_COUNT_FIELD(column, member, kind) +1
 #define RTL_DECLARE_FIELDS(name, LIST, type)                                    \
@@ -171,7 +171,7 @@ enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
 /* What belongs to them and is not in files of older recorders: of copies, and the ways of the queues' packets. */
-extern const struct rtl_db_set rtl_copies_set, rtl_ways_set, rtl_process_set;
+extern const struct rtl_db_set rtl_copies_set, rtl_queue_paths_set, rtl_process_info_set;
 /* Estimates, in files of processes that were seen from outside only. */
 extern const struct rtl_db_set rtl_observed_set;
 

@@ -40,7 +40,7 @@ static void close_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     s->has_snapshot = false;
     if (s->source.reader)
         rtl_heartbeat_close(&s->heartbeat);
-    rtl_source_close(&s->source);
+    rtl_attach_close(&s->source);
 }
 
 static void close_calls(struct rtl_served *s)
@@ -164,7 +164,7 @@ static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     struct rtl_snapshot now = {0};
     if (!has_kernels(s))
         return;
-    enum rtl_reader_status status = rtl_source_snapshot(&s->source, &now);
+    enum rtl_reader_status status = rtl_attach_snapshot(&s->source, &now);
     if (status == RTL_READER_VERSION) {
         close_kernels(fleet, s);
         s->damaged = true;
@@ -290,7 +290,7 @@ static void look_for_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 
 static void look_for_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    if (has_kernels(s) && !rtl_source_alive(&s->source)) { /* another program in its place */
+    if (has_kernels(s) && !rtl_attach_alive(&s->source)) { /* another program in its place */
         if (rtl_user_may_read(s->user, rtl_mono_ns()))
             read_process(fleet, s);
         else
@@ -301,11 +301,11 @@ static void look_for_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
         return;
     enum rtl_reader_status status = rtl_reader_try(s->pid, &s->source.reader);
     if (status != RTL_READER_OK && (!fleet->observe || status != RTL_READER_NOT_TRACED ||
-                                    !rtl_source_try(&fleet->outside, s->pid, s->start_time, &s->source)))
+                                    !rtl_attach_try(&fleet->outside, s->pid, s->start_time, &s->source)))
         return;
     s->series = calloc(RTL_KERNELS_MAX, sizeof *s->series);
     if (!s->series) {
-        rtl_source_close(&s->source);
+        rtl_attach_close(&s->source);
         return;
     }
     if (s->source.reader)
@@ -313,7 +313,7 @@ static void look_for_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     memset(&s->snapshot, 0, sizeof s->snapshot);
 }
 
-static struct rtl_served *find(const struct rtl_fleet *fleet, const struct rtl_process_entry *e)
+static struct rtl_served *find(const struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
 {
     for (uint32_t i = 0; i < fleet->count; i++)
         if (fleet->served[i]->pid == e->pid && fleet->served[i]->start_time == e->start_time)
@@ -322,7 +322,7 @@ static struct rtl_served *find(const struct rtl_fleet *fleet, const struct rtl_p
 }
 
 /* Whether the options are about it: itself, what it descends from, or it was before. */
-static bool is_asked_for(const struct rtl_fleet *fleet, const struct rtl_process_entry *all, int count, int at)
+static bool is_asked_for(const struct rtl_fleet *fleet, const struct rtl_proc_entry *all, int count, int at)
 {
     enum { GENERATIONS = 64 };
     const struct rtl_options *o = fleet->only;
@@ -333,7 +333,7 @@ static bool is_asked_for(const struct rtl_fleet *fleet, const struct rtl_process
         for (uint32_t i = 0; i < o->pid_count; i++)
             if (o->pids[i] == all[at].pid)
                 return true;
-        if (o->process && all[at].pid != getpid() && rtl_process_has_name(all[at].pid, o->process))
+        if (o->process && all[at].pid != getpid() && rtl_proc_has_name(all[at].pid, o->process))
             return true;
         while (parent >= 0 && all[parent].pid != all[at].parent)
             parent--;
@@ -342,7 +342,7 @@ static bool is_asked_for(const struct rtl_fleet *fleet, const struct rtl_process
     return false;
 }
 
-static bool is_running(const struct rtl_process_entry *all, int count, const struct rtl_served *s)
+static bool is_running(const struct rtl_proc_entry *all, int count, const struct rtl_served *s)
 {
     for (int i = 0; i < count; i++)
         if (all[i].pid == s->pid && all[i].start_time == s->start_time)
@@ -376,7 +376,7 @@ static void take_in(struct rtl_fleet *fleet, struct rtl_served *fresh)
 
 /* What a look takes is its user's to pay, like reading; most are paid by nobody: they have nothing, and take nothing.
  */
-static void look_at(struct rtl_fleet *fleet, const struct rtl_process_entry *e)
+static void look_at(struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
 {
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
     struct rtl_served *s = find(fleet, e), fresh = {.pid = e->pid, .start_time = e->start_time, .api = -1};
@@ -391,7 +391,7 @@ static void look_at(struct rtl_fleet *fleet, const struct rtl_process_entry *e)
     look_for_calls(fleet, one);
     bool has_any = has_kernels(one) || one->api >= 0;
     if (one->info_ns <= now && has_any) {
-        rtl_process_info(one->pid, &one->info);
+        rtl_proc_member_info(one->pid, &one->info);
         one->info_ns = now + INFO_NS;
     }
     uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
@@ -410,7 +410,7 @@ static void begin_look(struct rtl_fleet *fleet)
     fleet->look_took_ns = 0;
     fleet->all_at = 0;
     fleet->leaving_out = 0;
-    fleet->all_count = rtl_processes(&fleet->all);
+    fleet->all_count = rtl_proc_scan(&fleet->all);
     if (fleet->all_count < 0)
         fleet->all = NULL;
     for (uint32_t i = fleet->count; fleet->all && i-- > 0;) {
@@ -447,7 +447,7 @@ static bool has_ended(struct rtl_served *s)
     if (s->ended_ns || !has_kernels(s) || !rtl_user_may_read(s->user, rtl_mono_ns()))
         return s->ended_ns;
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    bool alive = rtl_source_alive(&s->source);
+    bool alive = rtl_attach_alive(&s->source);
     rtl_user_charge(s->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
     return !alive;
 }

@@ -17,10 +17,10 @@
 #include "model/merge.h"
 #include "serve/totals.h"
 #include "serve/users.h"
-#include "session/heartbeat.h"
-#include "session/options.h"
-#include "session/processes.h"
-#include "session/source.h"
+#include "watch/heartbeat.h"
+#include "options/options.h"
+#include "watch/proc_scan.h"
+#include "watch/attach.h"
 
 enum {
     RTL_SERVED_MAX = 256, /* processes at once */
@@ -44,7 +44,7 @@ struct rtl_served {
     bool too_large;            /* for its user's share: not read any more */
     bool late;                 /* its numbers are those of an earlier page */
     /* kernels; empty of a process that only records its calls */
-    struct rtl_source source;
+    struct rtl_attach source;
     struct rtl_heartbeat heartbeat;
     struct rtl_snapshot snapshot; /* the latest, if there is one */
     bool has_snapshot;
@@ -62,7 +62,7 @@ struct rtl_fleet {
     bool observe;                   /* also those that aren't traced */
     struct rtl_options outside;     /* how */
     uint64_t look_ns;
-    struct rtl_process_entry *all; /* being looked at; NULL between two looks */
+    struct rtl_proc_entry *all; /* being looked at; NULL between two looks */
     int all_count, all_at;
     uint64_t look_took_ns;
     uint64_t ended, unread, refused;       /* processes; of those without their last numbers; kernels */

@@ -246,15 +246,15 @@ static void put_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
     put(page, "%" PRIu64 "\n", values);
 }
 
-static void put_buckets(struct rtl_page *page, const struct rtl_classes *classes)
+static void put_buckets(struct rtl_page *page, const struct rtl_prom_buckets *classes)
 {
     uint64_t below = 0;
-    for (uint32_t i = 0; i < RTL_CLASS_LAST; i++) {
+    for (uint32_t i = 0; i < RTL_PROM_BUCKET_LAST; i++) {
         char edge[32], more[48];
         below += classes->count[i];
-        if (i % (RTL_CLASS_PARTS / page->parts))
+        if (i % (RTL_PROM_BUCKET_PARTS / page->parts))
             continue;
-        format_seconds(edge, rtl_class_most(i));
+        format_seconds(edge, rtl_prom_bucket_upper_ns(i));
         snprintf(more, sizeof more, "le=\"%s\"", edge);
         name_sample(page, "_bucket", more);
         put(page, "%" PRIu64 "\n", below);
@@ -266,8 +266,8 @@ static void put_buckets(struct rtl_page *page, const struct rtl_classes *classes
 /* --- samples as messages --- */
 
 enum {
-    METRIC_MOST = 2 * (RTL_PAGE_LABELS * (2 * RTL_PAGE_VALUE + 24)) + RTL_CLASS_COUNT * 3 * RTL_PROTO_FIELD +
-                  RTL_NATIVE_SPANS * 3 * RTL_PROTO_FIELD + RTL_NATIVE_COUNT * RTL_PROTO_VARINT + 1024,
+    METRIC_MOST = 2 * (RTL_PAGE_LABELS * (2 * RTL_PAGE_VALUE + 24)) + RTL_PROM_BUCKET_COUNT * 3 * RTL_PROTO_FIELD +
+                  RTL_PROM_NATIVE_SPANS * 3 * RTL_PROTO_FIELD + RTL_PROM_NATIVE_COUNT * RTL_PROTO_VARINT + 1024,
 };
 
 /* Where the message of the sample begins, behind its labels; NULL when there is no room. */
@@ -306,29 +306,29 @@ static void encode_summary(struct rtl_page *page, uint64_t values, uint64_t sum_
     end_metric(page, at, n + rtl_proto_double(at + n, SUMMARY_SUM, seconds_of(sum_ns)));
 }
 
-static size_t encode_buckets(const struct rtl_page *page, const struct rtl_classes *classes, char *at)
+static size_t encode_buckets(const struct rtl_page *page, const struct rtl_prom_buckets *classes, char *at)
 {
     size_t used = 0;
     uint64_t below = 0;
-    for (uint32_t i = 0; i < RTL_CLASS_LAST; i++) {
+    for (uint32_t i = 0; i < RTL_PROM_BUCKET_LAST; i++) {
         below += classes->count[i];
-        if (i % (RTL_CLASS_PARTS / page->parts))
+        if (i % (RTL_PROM_BUCKET_PARTS / page->parts))
             continue;
         size_t n = rtl_proto_number(at + used, BUCKET_COUNT, below);
-        n += rtl_proto_double(at + used + n, BUCKET_MOST, seconds_of(rtl_class_most(i)));
+        n += rtl_proto_double(at + used + n, BUCKET_MOST, seconds_of(rtl_prom_bucket_upper_ns(i)));
         used += rtl_proto_wrap(at + used, HISTOGRAM_BUCKET, n);
     }
     return used;
 }
 
 /* Each bucket is said as what it has more than the one before it. */
-static size_t encode_native(const struct rtl_classes *classes, char *at)
+static size_t encode_native(const struct rtl_prom_buckets *classes, char *at)
 {
-    struct rtl_native_span spans[RTL_NATIVE_SPANS];
-    uint32_t from[RTL_NATIVE_SPANS], count = rtl_native_spans(classes->native, spans, from);
-    size_t used = rtl_proto_signed(at, HISTOGRAM_SCHEMA, RTL_NATIVE_SCHEMA), deltas = 0;
+    struct rtl_prom_native_span spans[RTL_PROM_NATIVE_SPANS];
+    uint32_t from[RTL_PROM_NATIVE_SPANS], count = rtl_prom_native_spans(classes->native, spans, from);
+    size_t used = rtl_proto_signed(at, HISTOGRAM_SCHEMA, RTL_PROM_NATIVE_SCHEMA), deltas = 0;
     uint64_t before = 0;
-    used += rtl_proto_double(at + used, HISTOGRAM_ZERO_THRESHOLD, RTL_NATIVE_ZERO);
+    used += rtl_proto_double(at + used, HISTOGRAM_ZERO_THRESHOLD, RTL_PROM_NATIVE_ZERO);
     used += rtl_proto_number(at + used, HISTOGRAM_ZERO_COUNT, classes->zero);
     for (uint32_t i = 0; i < count; i++) {
         size_t n = rtl_proto_signed(at + used, SPAN_OFFSET, spans[i].offset);
@@ -344,7 +344,7 @@ static size_t encode_native(const struct rtl_classes *classes, char *at)
     return used + (deltas ? rtl_proto_wrap(at + used, HISTOGRAM_DELTA, deltas) : 0);
 }
 
-static void encode_histogram(struct rtl_page *page, const struct rtl_classes *classes)
+static void encode_histogram(struct rtl_page *page, const struct rtl_prom_buckets *classes)
 {
     char *at = begin_metric(page);
     if (!at)
@@ -390,7 +390,7 @@ void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
         put_summary(page, values, sum_ns);
 }
 
-void rtl_page_histogram(struct rtl_page *page, const struct rtl_classes *classes)
+void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *classes)
 {
     if (page->format == RTL_FORMAT_PROTOBUF) {
         encode_histogram(page, classes);

@@ -139,7 +139,7 @@ static void add(struct rtl_tally *to, const struct rtl_tally *more)
 {
     rtl_count_up(&to->calls, more->calls);
     rtl_count_up(&to->errors, more->errors);
-    rtl_classes_add(&to->times, &more->times);
+    rtl_prom_buckets_add(&to->times, &more->times);
 }
 
 /* The one that took most recently of those that aren't shown, or least of those that are. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "serve/classes.h"
+#include "serve/prom_buckets.h"
 
 enum {
     RTL_SERIES_MAX = 16384,         /* that are told apart, shown or not; those that come later are among the others */
@@ -25,7 +25,7 @@ enum {
 
 struct rtl_tally {
     uint64_t calls, errors;
-    struct rtl_classes times;
+    struct rtl_prom_buckets times;
 };
 
 struct rtl_series {

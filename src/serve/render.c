@@ -212,7 +212,7 @@ static void queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rt
         const struct rtl_served *s = fleet->served[i];
         for (uint32_t n = 0; s->has_snapshot && !s->ended_ns && n < s->snapshot.queue_count; n++) {
             const struct rtl_queue_snapshot *q = &s->snapshot.queues[n];
-            const char *way = rtl_way_key(q->way);
+            const char *way = rtl_queue_path_key(q->path);
             struct rtl_gpu_name bdf = gpu_label(rtl_bdf_of(&s->snapshot, q->agent));
             char id[40];
             if (!q->live || q->shared || !left)

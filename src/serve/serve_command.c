@@ -8,8 +8,8 @@
 #include "serve/http.h"
 #include "serve/listen.h"
 #include "serve/pages.h"
-#include "session/arguments.h"
-#include "session/complain.h"
+#include "options/arguments.h"
+#include "options/complain.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -88,7 +88,7 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
             rtl_complain("--kernels wants a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
             return RTL_READER_USAGE;
         } else if (o == RTL_SERVE_BUCKETS) {
-            if (!parse_number(a.value, RTL_CLASS_PARTS, &parts) || parts == 3) {
+            if (!parse_number(a.value, RTL_PROM_BUCKET_PARTS, &parts) || parts == 3) {
                 rtl_complain("--buckets wants 1, 2 or 4 in each factor of two, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
@@ -122,8 +122,8 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
 static int check_processes(const struct server *s)
 {
     const struct rtl_options *o = &s->options;
-    struct rtl_process_entry *all;
-    int count = rtl_processes(&all);
+    struct rtl_proc_entry *all;
+    int count = rtl_proc_scan(&all);
     uint32_t missing = 0;
     bool named = !o->process;
     for (uint32_t p = 0; count >= 0 && p < o->pid_count; p++) {
@@ -135,7 +135,7 @@ static int check_processes(const struct server *s)
             rtl_complain("no process %d: rtl-top list shows which are traced", (int)o->pids[p]);
     }
     for (int i = 0; i < count && !named; i++)
-        named = all[i].pid != getpid() && rtl_process_has_name(all[i].pid, o->process);
+        named = all[i].pid != getpid() && rtl_proc_has_name(all[i].pid, o->process);
     if (count >= 0 && !named)
         rtl_complain("no process is called '%s' so far: it is served when there is one", o->process);
     if (count >= 0)

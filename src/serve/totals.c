@@ -116,7 +116,7 @@ static void add_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapsh
     if (earlier && earlier->calls == later->calls && earlier->histogram.count == later->histogram.count)
         return;
     struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls)};
-    rtl_classes_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
+    rtl_prom_buckets_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
     if (!can_be(share, (struct rtl_credit){.events = sum(more.calls, more.times.values), .busy_ns = more.times.sum_ns}))
         return;
     if (!*series)
@@ -126,7 +126,7 @@ static void add_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapsh
                               &totals->families[rtl_totals_family(totals, number)]};
     for (int i = 0; i < 2; i++) {
         rtl_count_up(&of[i]->calls, more.calls);
-        rtl_classes_add(&of[i]->times, &more.times);
+        rtl_prom_buckets_add(&of[i]->times, &more.times);
     }
 }
 
@@ -193,10 +193,10 @@ static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *ear
             at++;
         bool same = at < before && earlier->queues[at].slot == queue->slot;
         struct rtl_served_gpu *gpu = gpu_of(totals, rtl_bdf_of(later, queue->agent), share);
-        struct rtl_classes more = {0};
-        rtl_classes_grow(&more, same ? &earlier->queues[at].wait : NULL, &queue->wait);
+        struct rtl_prom_buckets more = {0};
+        rtl_prom_buckets_grow(&more, same ? &earlier->queues[at].wait : NULL, &queue->wait);
         if (can_be(share, (struct rtl_credit){.events = more.values, .waited_ns = more.sum_ns}))
-            rtl_classes_add(&gpu->wait, &more);
+            rtl_prom_buckets_add(&gpu->wait, &more);
     }
 }
 
@@ -212,14 +212,14 @@ static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
             continue;
         struct rtl_served_copies *c = &gpu_of(totals, rtl_bdf_of(later, now->agent), share)->copies[now->direction];
         uint64_t count = grown(then ? then->count : 0, now->count), bytes = grown(then ? then->bytes : 0, now->bytes);
-        struct rtl_classes more = {0};
-        rtl_classes_grow(&more, then ? &then->histogram : NULL, &now->histogram);
+        struct rtl_prom_buckets more = {0};
+        rtl_prom_buckets_grow(&more, then ? &then->histogram : NULL, &now->histogram);
         if (!can_be(share,
                     (struct rtl_credit){.events = sum(count, more.values), .busy_ns = more.sum_ns, .bytes = bytes}))
             continue;
         rtl_count_up(&c->count, count);
         rtl_count_up(&c->bytes, bytes);
-        rtl_classes_add(&c->times, &more);
+        rtl_prom_buckets_add(&c->times, &more);
     }
 }
 
@@ -289,9 +289,9 @@ static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *ea
     struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls),
                              .errors = grown(earlier ? earlier->errors : 0, later->errors)};
     if (later->buckets)
-        rtl_classes_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
-                                 later->buckets->count, RTL_API_BUCKETS,
-                                 grown(earlier ? earlier->total_ns : 0, later->total_ns));
+        rtl_prom_buckets_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
+                                      later->buckets->count, RTL_API_BUCKETS,
+                                      grown(earlier ? earlier->total_ns : 0, later->total_ns));
     uint64_t events = sum(sum(more.calls, more.errors), more.times.values);
     if (!can_be(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
         return;
@@ -299,7 +299,7 @@ static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *ea
     struct rtl_tally *tally = rtl_ranked_tally(ranked, number);
     rtl_count_up(&tally->calls, more.calls);
     rtl_count_up(&tally->errors, more.errors);
-    rtl_classes_add(&tally->times, &more.times);
+    rtl_prom_buckets_add(&tally->times, &more.times);
 }
 
 void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_api_copy *earlier,

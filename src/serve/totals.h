@@ -19,10 +19,10 @@ struct rtl_served_gpu {
     char name[RTL_AGENT_NAME_MAX + 1], uuid[RTL_AGENT_UUID_MAX + 1];
     uint64_t busy_ns;
     struct rtl_idle idle[RTL_IDLE_COUNT];
-    struct rtl_classes wait;
+    struct rtl_prom_buckets wait;
     struct rtl_served_copies {
         uint64_t count, bytes;
-        struct rtl_classes times;
+        struct rtl_prom_buckets times;
     } copies[RTL_DIRECTION_COUNT];
 };
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/taking.h"
+#include "shm/snapshot_builder.h"
 
 enum {
     QUIET_FRAMES = 60, /* so long after a row changed it is looked at first */
@@ -44,7 +44,7 @@ struct rtl_seen {
 };
 
 struct changes {
-    struct rtl_taking t;
+    struct rtl_snapshot_builder t;
     struct rtl_seen *seen;
     uint32_t rows, room; /* in use now; of out->kernels */
 };
@@ -119,7 +119,7 @@ static bool list(struct changes *c, uint32_t i)
     }
     struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];
     *k = (struct rtl_kernel_snapshot){.id = i, .name = rtl_reader_name(c->t.reader, i, &c->t.damaged)};
-    if (c->t.damaged || !rtl_take_histogram(&c->t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
+    if (c->t.damaged || !rtl_build_histogram(&c->t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
         return false;
     k->name_length = k->name ? c->t.reader->name_length[i] : 0;
     c->seen->accounted += k->histogram.count + k->untimed - row->count - row->failed;
@@ -212,12 +212,12 @@ static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot
     for (uint32_t q = 0; q < s->queue_count; q++) {
         struct rtl_dispatches cell;
         uint32_t slot = s->queues[q].slot;
-        if (!rtl_take_is_there(&c->t, slot, i))
+        if (!rtl_build_is_there(&c->t, slot, i))
             continue;
         if (!fetch(c, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i, 0, &cell,
                    sizeof cell))
             return false;
-        rtl_take_cell(k, &busiest, &cell);
+        rtl_build_cell(k, &busiest, &cell);
     }
     return true;
 }
@@ -282,7 +282,7 @@ static bool look_at_all_cells(struct changes *c)
     if (!all.kernels)
         return no_memory(c);
     c->t.out = &all;
-    bool ok = rtl_take_dispatches(&c->t);
+    bool ok = rtl_build_dispatches(&c->t);
     c->t.out = s;
     for (uint32_t i = 0; ok && i < s->kernel_count; i++) { /* what is there was found just now */
         struct rtl_kernel_snapshot *k = &s->kernels[i], *found = &all.kernels[k->id];
@@ -386,12 +386,12 @@ enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_
         return RTL_READER_USAGE;
     c.seen = reader->seen;
     c.room = 0;
-    if (!rtl_take_header(&c.t, reader, snapshot, &c.rows))
+    if (!rtl_build_header(&c.t, reader, snapshot, &c.rows))
         return RTL_READER_VERSION;
     if (c.rows < c.seen->rows)
         c.rows = c.seen->rows; /* rows don't go */
-    if (make_room(&c) && look_at_histograms(&c) && rtl_take_queues(&c.t) && look_at_cells(&c) &&
-        rtl_take_copies(&c.t) && rtl_take_agents(&c.t)) {
+    if (make_room(&c) && look_at_histograms(&c) && rtl_build_queues(&c.t) && look_at_cells(&c) &&
+        rtl_build_copies(&c.t) && rtl_build_agents(&c.t)) {
         warm_up(&c);
         tidy_up(&c);
         c.seen->any = true;

@@ -41,7 +41,7 @@ struct way_name {
     const char *key, *text;
 };
 #define NAME(sym, num, key, text) [num] = {key, text},
-static const struct way_name ways[] = {RTL_WAYS(NAME)}, reasons[] = {RTL_WAY_REASONS(NAME)};
+static const struct way_name ways[] = {RTL_QUEUE_PATHS(NAME)}, reasons[] = {RTL_PATH_REASONS(NAME)};
 #undef NAME
 
 /* Numbers that the tables leave out are zeros: no name. */
@@ -50,22 +50,22 @@ static struct way_name name_of(const struct way_name *names, size_t count, uint3
     return number < count ? names[number] : (struct way_name){NULL, NULL};
 }
 
-const char *rtl_way_key(uint32_t way)
+const char *rtl_queue_path_key(uint32_t way)
 {
     return name_of(ways, sizeof ways / sizeof *ways, way).key;
 }
 
-const char *rtl_way_meaning(uint32_t way)
+const char *rtl_queue_path_meaning(uint32_t way)
 {
     return name_of(ways, sizeof ways / sizeof *ways, way).text;
 }
 
-const char *rtl_way_why_key(uint32_t why)
+const char *rtl_path_reason_key(uint32_t why)
 {
     return name_of(reasons, sizeof reasons / sizeof *reasons, why).key;
 }
 
-const char *rtl_way_why_text(uint32_t why)
+const char *rtl_path_reason_text(uint32_t why)
 {
     return name_of(reasons, sizeof reasons / sizeof *reasons, why).text;
 }

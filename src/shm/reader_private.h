@@ -15,7 +15,7 @@
 #include "shm/segment.h"
 
 /* A section as the reader uses it: validated against fstat's size, never read from the segment again. */
-struct rtl_view {
+struct rtl_section_view {
     uint64_t offset;
     uint32_t stride, capacity;
 };
@@ -24,7 +24,7 @@ struct rtl_reader {
     int fd;
     const char *base; /* the mapping, or NULL: then everything goes through pread */
     uint64_t size;    /* as fstat says, not the header */
-    struct rtl_view view[RTL_SECTION_KNOWN];
+    struct rtl_section_view view[RTL_SECTION_KNOWN];
     bool events;                      /* RING and EVENTS are there */
     bool copies;                      /* COPIES is there */
     bool probe;                       /* PROBE is there; PROBE_DIES, too, where its view has something */

@@ -180,7 +180,7 @@ struct rtl_queue {
     uint64_t created_mono_ns;
     uint64_t destroyed_mono_ns;
     uint64_t dispatches_before; /* dispatches of earlier queues in this slot */
-    uint32_t way;              /* RTL_WAY_WORD; create, dispatch or worker when it changes; 0: an older library, shared */
+    uint32_t path;             /* RTL_QUEUE_PATH_WORD; create, dispatch or worker when it changes; 0: an older library, shared */
     uint32_t real_key;         /* RTL_QUEUE_KEY of amd_queue_t.queue_inactive_signal; 0: an older library, shared, none */
     uint64_t real_id;          /* hsa_queue_t.id + 1, as whoever looks into the process finds it; 0: an older library, shared */
     /* dispatch */
@@ -203,9 +203,9 @@ struct rtl_queue {
 #define RTL_QUEUE_KEY(signal) ((uint32_t)((uint64_t)(signal) >> 6))
 
 /* How packets of a queue come, and why so (tables.h). A reader shows numbers that it doesn't know as unknown. */
-#define RTL_WAY_WORD(way, why) ((uint32_t)(way) | (uint32_t)(why) << 8)
-#define RTL_WAY_OF(word)       ((uint32_t)(word) & 0xff)
-#define RTL_WAY_WHY_OF(word)   ((uint32_t)(word) >> 8)
+#define RTL_QUEUE_PATH_WORD(way, why) ((uint32_t)(way) | (uint32_t)(why) << 8)
+#define RTL_QUEUE_PATH_OF(word)       ((uint32_t)(word) & 0xff)
+#define RTL_PATH_REASON_OF(word)   ((uint32_t)(word) >> 8)
 
 /* The counter of a reason (below RTL_UNTIMED_LIMIT). */
 static inline uint64_t *rtl_queue_untimed(struct rtl_queue *queue, unsigned reason)

@@ -93,7 +93,7 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
 bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t skip,
                      void *to, size_t bytes)
 {
-    const struct rtl_view *view = &reader->view[section];
+    const struct rtl_section_view *view = &reader->view[section];
     if (entry >= view->capacity || skip + bytes > view->stride)
         return false;
     return rtl_fetch(reader, view->offset + (uint64_t)entry * view->stride + skip, to, bytes);
@@ -101,7 +101,7 @@ bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id sectio
 
 void rtl_expect_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t bytes)
 {
-    const struct rtl_view *view = &reader->view[section];
+    const struct rtl_section_view *view = &reader->view[section];
     if (!reader->base || entry >= view->capacity)
         return;
     uint64_t offset = view->offset + (uint64_t)entry * view->stride;
@@ -125,7 +125,7 @@ const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *da
     }
     if (k.state != RTL_KERNEL_READY)
         return NULL;
-    const struct rtl_view *names = &reader->view[RTL_SECTION_NAMES];
+    const struct rtl_section_view *names = &reader->view[RTL_SECTION_NAMES];
     if (k.name_length > RTL_NAME_MAX || k.name_offset > names->capacity ||
         k.name_length > names->capacity - k.name_offset || k.name_length > reader->name_room) {
         *damaged = true;
@@ -182,11 +182,11 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
         if (s->offset > h->size || bytes > h->size - s->offset) /* which is not beyond the file's */
             return damaged(why, why_bytes, "a section reaches beyond the end");
         for (uint32_t j = 0; j < i; j++) {
-            const struct rtl_view *v = &reader->view[j];
+            const struct rtl_section_view *v = &reader->view[j];
             if (s->offset < v->offset + (uint64_t)v->stride * v->capacity && v->offset < s->offset + bytes)
                 return damaged(why, why_bytes, "two sections overlap");
         }
-        reader->view[i] = (struct rtl_view){s->offset, s->stride, s->capacity};
+        reader->view[i] = (struct rtl_section_view){s->offset, s->stride, s->capacity};
     }
     /* what one section says about another's capacity has to agree, or rows would be taken for others */
     uint64_t kernels = reader->view[RTL_SECTION_KERNELS].capacity, queues = reader->view[RTL_SECTION_QUEUES].capacity;

@@ -105,9 +105,9 @@ struct rtl_queue_snapshot {
     uint32_t generation;        /* as struct rtl_queue has it: tells queues that had the slot one after another */
     uint64_t dispatches_before; /* of earlier queues in this slot; `dispatches` is this queue's alone */
     uint64_t pid;               /* of a merged snapshot: whose queue it is; 0 = of one process */
-    /* as RTL_WAY_WORD has them: untrusted, of a newer library perhaps; both 0 where nothing is told (an older library,
-     * the shared slot) */
-    uint32_t way, way_why;
+    /* as RTL_QUEUE_PATH_WORD has them: untrusted, of a newer library perhaps; both 0 where nothing is told (an older
+     * library, the shared slot) */
+    uint32_t path, path_reason;
 };
 
 struct rtl_agent_snapshot {
@@ -178,7 +178,7 @@ static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
 {
     bool observed = snapshot->mode == RTL_MODE_OBSERVED;
     for (uint32_t i = 0; i < snapshot->queue_count && snapshot->mode == RTL_MODE_MIXED && !observed; i++)
-        observed = snapshot->queues[i].way == RTL_WAY_OBSERVED;
+        observed = snapshot->queues[i].path == RTL_PATH_OBSERVED;
     return observed;
 }
 

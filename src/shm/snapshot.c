@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "shm/taking.h"
+#include "shm/snapshot_builder.h"
 
 enum {
     TRIES = 8,              /* for a histogram, then a pause, then as many again */
@@ -60,7 +60,7 @@ static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
     return sum;
 }
 
-static void *keep(struct rtl_taking *t, const void *what, size_t bytes)
+static void *keep(struct rtl_snapshot_builder *t, const void *what, size_t bytes)
 {
     struct rtl_block *b = t->out->storage;
     bytes = (bytes + 15) & ~(size_t)15;
@@ -86,7 +86,7 @@ static void *keep(struct rtl_taking *t, const void *what, size_t bytes)
  * One try at a histogram: into t->octaves and t->coarse. True when the copy is whole; the sum of what was found is
  * set in any case.
  */
-static bool try_histogram(struct rtl_taking *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count,
+static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count,
                           uint64_t *sum)
 {
     struct rtl_reader *r = t->reader;
@@ -127,7 +127,8 @@ static bool try_histogram(struct rtl_taking *t, uint32_t id, struct rtl_histogra
 }
 
 /* Copies one histogram; *untimed gets the worker's count of dispatches given up on. False when the snapshot is off. */
-bool rtl_take_histogram(struct rtl_taking *t, uint32_t id, struct rtl_histogram_copy *copy, uint64_t *untimed)
+bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram_copy *copy,
+                         uint64_t *untimed)
 {
     struct rtl_histogram h;
     uint32_t octave_count;
@@ -179,7 +180,8 @@ bool rtl_take_histogram(struct rtl_taking *t, uint32_t id, struct rtl_histogram_
     return !coarse || (copy->coarse = keep(t, t->coarse, sizeof t->coarse));
 }
 
-bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl_snapshot *s, uint32_t *kernels)
+bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader, struct rtl_snapshot *s,
+                      uint32_t *kernels)
 {
     struct rtl_header header;
     const struct rtl_header *h = &header;
@@ -232,7 +234,7 @@ bool rtl_take_header(struct rtl_taking *t, struct rtl_reader *reader, struct rtl
 }
 
 /* The rows' names and histograms; rows that turn out never to have been called go in compact_kernels. */
-static bool copy_kernels(struct rtl_taking *t, uint32_t count)
+static bool copy_kernels(struct rtl_snapshot_builder *t, uint32_t count)
 {
     struct rtl_snapshot *s = t->out;
     s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
@@ -248,14 +250,14 @@ static bool copy_kernels(struct rtl_taking *t, uint32_t count)
         if (t->damaged)
             return false;
         k->name_length = k->name ? t->reader->name_length[i] : 0;
-        if (!rtl_take_histogram(t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
+        if (!rtl_build_histogram(t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
             return false;
         s->timed = rtl_plus(s->timed, k->histogram.count);
     }
     return true;
 }
 
-static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_snapshot *out)
+static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl_queue_snapshot *out)
 {
     struct rtl_queue q, again;
     const size_t identity = offsetof(struct rtl_queue, dispatches), worker = offsetof(struct rtl_queue, completed),
@@ -297,9 +299,9 @@ static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_sna
     out->live = q.live == 1;
     out->shared = slot == RTL_QUEUE_SHARED;
     out->size_packets = q.size_packets;
-    if (!out->shared && RTL_WAY_OF(q.way)) {
-        out->way = RTL_WAY_OF(q.way);
-        out->way_why = RTL_WAY_WHY_OF(q.way);
+    if (!out->shared && RTL_QUEUE_PATH_OF(q.path)) {
+        out->path = RTL_QUEUE_PATH_OF(q.path);
+        out->path_reason = RTL_PATH_REASON_OF(q.path);
     }
     out->dispatches_before = q.dispatches_before < q.dispatches ? q.dispatches_before : q.dispatches;
     out->dispatches = q.dispatches - out->dispatches_before;
@@ -319,10 +321,10 @@ static bool copy_queue(struct rtl_taking *t, uint32_t slot, struct rtl_queue_sna
         s->untimed_total = rtl_plus(s->untimed_total, out->untimed[i]);
     }
     s->queue_count++;
-    return rtl_take_histogram(t, base, &out->wait, &none) && rtl_take_histogram(t, base + 1, &out->gap, &none);
+    return rtl_build_histogram(t, base, &out->wait, &none) && rtl_build_histogram(t, base + 1, &out->gap, &none);
 }
 
-bool rtl_take_queues(struct rtl_taking *t)
+bool rtl_build_queues(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
     s->queues = calloc(t->reader->queues, sizeof *s->queues);
@@ -339,7 +341,7 @@ bool rtl_take_queues(struct rtl_taking *t)
 }
 
 /* Adds one cell of (queue, kernel) to its kernel; busiest[] holds the calls that its launch sizes came from. */
-void rtl_take_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
+void rtl_build_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
 {
     k->calls = rtl_plus(k->calls, d->calls);
     k->untimed = rtl_plus(k->untimed, d->untimed);
@@ -353,9 +355,9 @@ void rtl_take_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struc
 }
 
 /* Cells [first, last) of the section; `row` is the number of the cell of the queue's kernel 0. */
-static bool add_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
+static bool add_lines(struct rtl_snapshot_builder *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
 {
-    const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
+    const struct rtl_section_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
     union {
         char bytes[4096];
         struct rtl_dispatches line;
@@ -374,8 +376,8 @@ static bool add_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t row, uin
             memcpy(&d, block.bytes + (size_t)j * view->stride, sizeof d);
             if (d.calls || d.untimed) {
                 if (t->there)
-                    rtl_take_mark(t, row, i + j - row);
-                rtl_take_cell(&t->out->kernels[i + j - row], &busiest[i + j - row], &d);
+                    rtl_build_mark(t, row, i + j - row);
+                rtl_build_cell(&t->out->kernels[i + j - row], &busiest[i + j - row], &d);
             }
         }
     }
@@ -383,9 +385,9 @@ static bool add_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t row, uin
 }
 
 /* The cells of one queue, without the holes of the file. */
-static bool add_queue_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t slot)
+static bool add_queue_lines(struct rtl_snapshot_builder *t, uint64_t *busiest, uint32_t slot)
 {
-    const struct rtl_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
+    const struct rtl_section_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
     uint32_t row = slot * t->reader->view[RTL_SECTION_KERNELS].capacity, last = row + t->out->kernel_count;
     uint64_t end = view->offset + (uint64_t)last * view->stride;
 
@@ -408,7 +410,7 @@ static bool add_queue_lines(struct rtl_taking *t, uint64_t *busiest, uint32_t sl
     return true;
 }
 
-bool rtl_take_dispatches(struct rtl_taking *t)
+bool rtl_build_dispatches(struct rtl_snapshot_builder *t)
 {
     uint64_t *busiest = calloc(t->out->kernel_count ? t->out->kernel_count : 1, sizeof *busiest);
     if (!busiest) {
@@ -443,7 +445,7 @@ static void compact_kernels(struct rtl_snapshot *s)
         s->kernels = fitting;
 }
 
-bool rtl_take_copies(struct rtl_taking *t)
+bool rtl_build_copies(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
     uint32_t lines = t->reader->copies ? t->agents * RTL_DIRECTION_COUNT : 0;
@@ -468,7 +470,7 @@ bool rtl_take_copies(struct rtl_taking *t)
             continue;
         memset(to, 0, sizeof *to);
         /* the worker's part first, as everywhere */
-        if (!rtl_take_histogram(t, base + i, &to->histogram, &none))
+        if (!rtl_build_histogram(t, base + i, &to->histogram, &none))
             return false;
         if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, worker, (char *)&line + worker, sizeof line - worker) ||
             !rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, 0, &line, worker)) {
@@ -486,7 +488,7 @@ bool rtl_take_copies(struct rtl_taking *t)
     return true;
 }
 
-bool rtl_take_agents(struct rtl_taking *t)
+bool rtl_build_agents(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
     s->agents = calloc(t->reader->agents, sizeof *s->agents);
@@ -533,12 +535,12 @@ bool rtl_take_agents(struct rtl_taking *t)
 
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot)
 {
-    struct rtl_taking t;
+    struct rtl_snapshot_builder t;
     uint32_t kernels;
-    if (!rtl_take_header(&t, reader, snapshot, &kernels))
+    if (!rtl_build_header(&t, reader, snapshot, &kernels))
         return RTL_READER_VERSION;
-    if (!copy_kernels(&t, kernels) || !rtl_take_queues(&t) || !rtl_take_dispatches(&t) || !rtl_take_copies(&t) ||
-        !rtl_take_agents(&t)) {
+    if (!copy_kernels(&t, kernels) || !rtl_build_queues(&t) || !rtl_build_dispatches(&t) || !rtl_build_copies(&t) ||
+        !rtl_build_agents(&t)) {
         rtl_snapshot_free(snapshot);
         return t.no_memory ? RTL_READER_USAGE : RTL_READER_VERSION;
     }

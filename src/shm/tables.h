@@ -57,14 +57,14 @@
     X(OBSERVED, 19, "observed", "seen from outside only: no signal told its times", DISPATCH)
 
 /* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
-#define RTL_WAYS(X)                                                                                   \
+#define RTL_QUEUE_PATHS(X)                                                                            \
     X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")                     \
     X(NATIVE, 2, "native", "the library stands in front of the queue's write index and doorbell")     \
     X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed") \
     X(OBSERVED, 4, "observed", "rtl-top finds them in the ring, from outside the process")
 
 /* Why a queue is watched in that way; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
-#define RTL_WAY_REASONS(X)                                                                      \
+#define RTL_PATH_REASONS(X)                                                                     \
     X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                          \
     X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                               \
     X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                 \
@@ -170,12 +170,12 @@ static inline unsigned rtl_mode_read(unsigned mode)
 enum rtl_untimed_reason { RTL_UNTIMED_REASONS(RTL_ENUM_REASON) RTL_UNTIMED_LIMIT = 21 };
 #undef RTL_ENUM_REASON
 
-#define RTL_ENUM_WAY(sym, num, key, text) RTL_WAY_##sym = (num),
-enum rtl_way { RTL_WAYS(RTL_ENUM_WAY) };
+#define RTL_ENUM_WAY(sym, num, key, text) RTL_PATH_##sym = (num),
+enum rtl_queue_path { RTL_QUEUE_PATHS(RTL_ENUM_WAY) };
 #undef RTL_ENUM_WAY
 
-#define RTL_ENUM_WHY(sym, num, key, text) RTL_WHY_##sym = (num),
-enum rtl_way_reason { RTL_WAY_REASONS(RTL_ENUM_WHY) };
+#define RTL_ENUM_WHY(sym, num, key, text) RTL_REASON_##sym = (num),
+enum rtl_path_reason { RTL_PATH_REASONS(RTL_ENUM_WHY) };
 #undef RTL_ENUM_WHY
 
 #define RTL_ENUM_CONVENTION(sym, num, json, text) RTL_CONVENTION_##sym = (num),

@@ -20,14 +20,14 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw);
 bool rtl_triton_pieces(struct rtl_pieces *p, const char *raw, enum rtl_name_family *family);
 
 /* "bf16" for "bf16", "half" or "bf16xbf16"; "bf16/mxfp4" for "bf16xbf16xmxfp4": a word of a C name that says a type. */
-bool rtl_word_type(struct rtl_span word, char *out, size_t size);
-bool rtl_word_tile(struct rtl_span word); /* 128x64x32 */
+bool rtl_word_type(struct rtl_name_span word, char *out, size_t size);
+bool rtl_word_tile(struct rtl_name_span word); /* 128x64x32 */
 
 /* The next word between underscores; one that begins with a digit belongs to the one before ("WG16_4_4") if `joined`.
  */
-bool rtl_span_word(struct rtl_span *rest, struct rtl_span *word, bool joined);
+bool rtl_span_word(struct rtl_name_span *rest, struct rtl_name_span *word, bool joined);
 
 /* What a functor, or a function, does: "GeluCUDAKernelImpl" -> "gelu". */
-void rtl_operation_word(struct rtl_span ident, char *out, size_t size);
+void rtl_operation_word(struct rtl_name_span ident, char *out, size_t size);
 
 #endif

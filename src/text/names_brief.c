@@ -89,7 +89,7 @@ bool rtl_name_pattern_fits(const char *pattern, const char *text, size_t length)
     return !*pattern;
 }
 
-static bool rule_fits(const char *pattern, struct rtl_span ident, struct rtl_span scoped)
+static bool rule_fits(const char *pattern, struct rtl_name_span ident, struct rtl_name_span scoped)
 {
     if (strstr(pattern, "::"))
         return rtl_name_pattern_fits(pattern, scoped.at, scoped.length);
@@ -100,8 +100,8 @@ static bool rule_fits(const char *pattern, struct rtl_span ident, struct rtl_spa
  * The first rule for this kernel that says what to show, or else the first of all. The user's come first; one that says
  * no more than a family leaves what is shown to the others.
  */
-static const struct rtl_name_rule *find_rule(const struct rtl_name_rules *user, struct rtl_span ident,
-                                             struct rtl_span scoped, enum rtl_name_family *family)
+static const struct rtl_name_rule *find_rule(const struct rtl_name_rules *user, struct rtl_name_span ident,
+                                             struct rtl_name_span scoped, enum rtl_name_family *family)
 {
     const struct rtl_name_rule *rule, *plain = NULL;
     bool chosen = false;
@@ -144,11 +144,11 @@ static bool is_c_name(const char *name)
 }
 
 /* Pieces by the rules. True if a rule said what to show; otherwise the pieces are what can be said of any name. */
-static bool by_rules(struct rtl_pieces *p, const struct rtl_name_rules *user, struct rtl_span name, const char *raw,
-                     enum rtl_name_family *family)
+static bool by_rules(struct rtl_pieces *p, const struct rtl_name_rules *user, struct rtl_name_span name,
+                     const char *raw, enum rtl_name_family *family)
 {
     for (int peeled = 0;; peeled++) {
-        struct rtl_part part = rtl_span_principal(name);
+        struct rtl_name_part part = rtl_span_principal(name);
         const struct rtl_name_rule *rule = find_rule(user, part.ident, name, family);
         const char *show = rule ? rule->show : NULL;
         struct rtl_facts facts;
@@ -214,10 +214,10 @@ static bool offloaded_pieces(struct rtl_pieces *p, const char *name)
  * without the return type that the full one begins with.
  */
 static const char *nickname_of(const struct rtl_name_rules *user, const char *raw, const char *full,
-                               struct rtl_span name)
+                               struct rtl_name_span name)
 {
     const char *nickname, *pattern;
-    struct rtl_span ident = rtl_span_principal(name).ident;
+    struct rtl_name_span ident = rtl_span_principal(name).ident;
     for (size_t i = 0; (nickname = rtl_name_rules_nickname(user, i, &pattern)); i++)
         if (rule_fits(pattern, ident, name) || rtl_name_pattern_fits(pattern, full, strlen(full)) ||
             rtl_name_pattern_fits(pattern, raw, strlen(raw)))
@@ -238,9 +238,9 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
     }
     p->used = 0;
     p->text[0] = '\0';
-    bool said =
-        offloaded_pieces(p, full) || by_rules(p, user, (struct rtl_span){name, strlen(name)}, full, &brief->family);
-    const char *nickname = nickname_of(user, raw, full, (struct rtl_span){name, strlen(name)});
+    bool said = offloaded_pieces(p, full) ||
+                by_rules(p, user, (struct rtl_name_span){name, strlen(name)}, full, &brief->family);
+    const char *nickname = nickname_of(user, raw, full, (struct rtl_name_span){name, strlen(name)});
     if (nickname) {
         p->used = 0;
         rtl_pieces_add(p, 0, "%s", nickname);
@@ -354,16 +354,16 @@ void rtl_brief_fit(char *out, size_t size, const char *pieces, int width, const 
 static const char word_edges[] = "<>(),:{}[]&* ";
 
 /* The next word of a spelled name: between brackets, commas, colons and blanks. */
-static bool next_word(const char **at, struct rtl_span *word)
+static bool next_word(const char **at, struct rtl_name_span *word)
 {
     *at += strspn(*at, word_edges);
-    *word = (struct rtl_span){*at, strcspn(*at, word_edges)};
+    *word = (struct rtl_name_span){*at, strcspn(*at, word_edges)};
     *at += word->length;
     return word->length > 0;
 }
 
 /* Where the word stands in the text as a whole one: of a spelled name, or between the underscores of a name in C. */
-static const char *find_word(const char *text, struct rtl_span word, bool spelled)
+static const char *find_word(const char *text, struct rtl_name_span word, bool spelled)
 {
     const char *at = text, *end = text + strlen(text);
     while ((at = memmem(at, (size_t)(end - at), word.at, word.length))) {
@@ -379,10 +379,11 @@ static const char *find_word(const char *text, struct rtl_span word, bool spelle
 
 /* The next word of a name in C that the other name has not. Most names are alike for long: both are read side by side.
  */
-static bool next_own_word(struct rtl_span *rest, const char *other, struct rtl_span *beside, struct rtl_span *word)
+static bool next_own_word(struct rtl_name_span *rest, const char *other, struct rtl_name_span *beside,
+                          struct rtl_name_span *word)
 {
     while (rtl_span_word(rest, word, true)) {
-        struct rtl_span theirs, before = *beside;
+        struct rtl_name_span theirs, before = *beside;
         if (rtl_span_word(beside, &theirs, true) && theirs.length == word->length &&
             !memcmp(theirs.at, word->at, word->length))
             continue;
@@ -390,12 +391,12 @@ static bool next_own_word(struct rtl_span *rest, const char *other, struct rtl_s
         const char *found = find_word(other, *word, false);
         if (!found)
             return true;
-        *beside = (struct rtl_span){found + word->length, strlen(found + word->length)};
+        *beside = (struct rtl_name_span){found + word->length, strlen(found + word->length)};
     }
     return false;
 }
 
-static bool is_default(struct rtl_span word)
+static bool is_default(struct rtl_name_span word)
 {
     return word.length && word.at[word.length - 1] == '0' &&
            (word.length < 2 || !isdigit((unsigned char)word.at[word.length - 2]));
@@ -416,7 +417,7 @@ static bool raw_differs(char *out, size_t size, const char *mine, const char *th
         bool settings = pass < 4, missing = pass % 4 / 2 || pass == 5;
         const char *from = missing ? (settings ? their_settings : theirs) : (settings ? my_settings : mine);
         const char *other = missing ? (settings ? my_settings : mine) : (settings ? their_settings : theirs);
-        struct rtl_span rest = {from, strlen(from)}, beside = {other, strlen(other)}, word;
+        struct rtl_name_span rest = {from, strlen(from)}, beside = {other, strlen(other)}, word;
         while (next_own_word(&rest, other, &beside, &word))
             if ((!settings || is_default(word) == (pass % 2 == 1)) && number-- == 0) {
                 snprintf(out, size, "%s%.*s", missing ? "-" : "", (int)word.length, word.at);
@@ -427,13 +428,14 @@ static bool raw_differs(char *out, size_t size, const char *mine, const char *th
 }
 
 /* A word of a spelled name, for people: what helpers are called says nothing, but which of them it is may. */
-static void tell_word(char *out, size_t size, struct rtl_span word)
+static void tell_word(char *out, size_t size, struct rtl_name_span word)
 {
     static const char helper[] = "gpu_kernel_impl";
     if (rtl_span_starts(word, "lambda#")) {
         snprintf(out, size, "%.*s", (int)(word.length - 6), word.at + 6);
     } else if (rtl_span_starts(word, helper)) {
-        struct rtl_span kind = {word.at + sizeof helper, word.length > sizeof helper ? word.length - sizeof helper : 0};
+        struct rtl_name_span kind = {word.at + sizeof helper,
+                                     word.length > sizeof helper ? word.length - sizeof helper : 0};
         snprintf(out, size, "%.*s", kind.length ? (int)kind.length : 4, kind.length ? kind.at : "cast");
     } else if (rtl_span_ends(word, "_kernel")) {
         snprintf(out, size, "%.*s", (int)word.length - 7, word.at);
@@ -444,7 +446,7 @@ static void tell_word(char *out, size_t size, struct rtl_span word)
 
 static bool spelled_differs(char *out, size_t size, const char *mine, const char *theirs, int number)
 {
-    struct rtl_span word, other;
+    struct rtl_name_span word, other;
     const char *at = mine, *by = theirs;
     while (next_word(&at, &word))
         if (word.length > 1 && !rtl_span_is(word, "lambda") && !rtl_span_is(word, "operator") &&

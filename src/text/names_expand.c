@@ -14,9 +14,9 @@
 
 enum { VALUE_MAX = RTL_PIECE_MAX, TYPES_MAX = 3 };
 
-void rtl_facts_of(struct rtl_facts *f, struct rtl_span name, struct rtl_part part)
+void rtl_facts_of(struct rtl_facts *f, struct rtl_name_span name, struct rtl_name_part part)
 {
-    struct rtl_span rest = part.arguments, one;
+    struct rtl_name_span rest = part.arguments, one;
     f->name = name;
     f->part = part;
     f->argument_count = f->word_count = 0;
@@ -33,7 +33,7 @@ static void mark_argument(struct rtl_facts *f, unsigned number)
 }
 
 /* An argument as it is spelled. */
-static void spelled(struct rtl_span argument, char *out, size_t size)
+static void spelled(struct rtl_name_span argument, char *out, size_t size)
 {
     static const char head[] = "x<"; /* types are brief inside of arguments only */
     char *text = malloc(argument.length + sizeof head + 1), *brief = NULL;
@@ -51,7 +51,7 @@ static void spelled(struct rtl_span argument, char *out, size_t size)
     free(brief);
 }
 
-static void clean_name(struct rtl_span ident, char *out, size_t size)
+static void clean_name(struct rtl_name_span ident, char *out, size_t size)
 {
     static const char *const tails[] = {"_kernel", "_impl", "Kernel", "_cuda", "_device", "_kernel_"};
     static const char *const heads[] = {"kernel_", "__", "_"};
@@ -119,7 +119,7 @@ static void int_of(struct rtl_facts *f, int number, char *out, size_t size)
 
 static void run_of(const struct rtl_facts *f, unsigned from, char *out, size_t size)
 {
-    struct rtl_span run[8];
+    struct rtl_name_span run[8];
     unsigned count;
     if (rtl_find_run(f->part.arguments, 0, run, &count) && from + 3 <= count)
         snprintf(out, size, "%.*sx%.*sx%.*s", rtl_digits_of(run[from]), run[from].at, rtl_digits_of(run[from + 1]),
@@ -128,7 +128,7 @@ static void run_of(const struct rtl_facts *f, unsigned from, char *out, size_t s
 
 static void sequence_of(const struct rtl_facts *f, int number, bool last, char *out, size_t size)
 {
-    struct rtl_span rest, one;
+    struct rtl_name_span rest, one;
     size_t used = 0;
     if (!rtl_find_sequence(f->part.arguments, 0, &number, &rest))
         return;
@@ -140,9 +140,9 @@ static void sequence_of(const struct rtl_facts *f, int number, bool last, char *
 }
 
 /* What a helper adds to the operation inside it: "gpu_kernel_impl_nocast" -> "nocast". */
-static void variant_of(struct rtl_span argument, char *out, size_t size)
+static void variant_of(struct rtl_name_span argument, char *out, size_t size)
 {
-    struct rtl_part part = rtl_span_principal(argument);
+    struct rtl_name_part part = rtl_span_principal(argument);
     static const char head[] = "gpu_kernel_impl_";
     if (rtl_span_starts(part.ident, head))
         snprintf(out, size, "%.*s", (int)(part.ident.length - strlen(head)), part.ident.at + strlen(head));
@@ -150,7 +150,7 @@ static void variant_of(struct rtl_span argument, char *out, size_t size)
         snprintf(out, size, "broadcast");
 }
 
-static void lambda_of(struct rtl_span argument, char *out, size_t size)
+static void lambda_of(struct rtl_name_span argument, char *out, size_t size)
 {
     const char *mark = memrchr(argument.at, '#', argument.length);
     size_t n = 1;

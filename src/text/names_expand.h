@@ -10,16 +10,16 @@
 enum { RTL_ARGUMENTS_MAX = 64, RTL_WORDS_MAX = 48 };
 
 struct rtl_facts {
-    struct rtl_span name; /* with scopes and arguments */
-    struct rtl_part part; /* what it is about */
-    struct rtl_span arguments[RTL_ARGUMENTS_MAX];
+    struct rtl_name_span name; /* with scopes and arguments */
+    struct rtl_name_part part; /* what it is about */
+    struct rtl_name_span arguments[RTL_ARGUMENTS_MAX];
     unsigned argument_count;
-    struct rtl_span words[RTL_WORDS_MAX]; /* of a name in C */
+    struct rtl_name_span words[RTL_WORDS_MAX]; /* of a name in C */
     unsigned word_count;
     uint64_t shown_arguments, shown_words; /* a bit each: what a "$" took */
 };
 
-void rtl_facts_of(struct rtl_facts *facts, struct rtl_span name, struct rtl_part part);
+void rtl_facts_of(struct rtl_facts *facts, struct rtl_name_span name, struct rtl_name_part part);
 
 /* Adds the pieces that `show` asks for. */
 void rtl_facts_show(struct rtl_pieces *p, struct rtl_facts *facts, const char *show);

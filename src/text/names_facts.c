@@ -34,7 +34,7 @@ static const struct {
     {"convert_binary_result_type_wrapper", 0, "", ""},
 };
 
-static int wrapper_of(struct rtl_span ident)
+static int wrapper_of(struct rtl_name_span ident)
 {
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (rtl_span_is(ident, wrappers[i].ident))
@@ -42,7 +42,7 @@ static int wrapper_of(struct rtl_span ident)
     return -1;
 }
 
-static bool argument_at(struct rtl_span arguments, int number, struct rtl_span *argument)
+static bool argument_at(struct rtl_name_span arguments, int number, struct rtl_name_span *argument)
 {
     bool any = false;
     while (rtl_span_argument(&arguments, argument)) {
@@ -54,7 +54,7 @@ static bool argument_at(struct rtl_span arguments, int number, struct rtl_span *
 }
 
 /* "GeluCUDAKernelImpl" -> "gelu", "direct_copy_kernel_cuda" -> "copy", "ArgMaxOps" -> "argmax" */
-void rtl_operation_word(struct rtl_span ident, char *out, size_t size)
+void rtl_operation_word(struct rtl_name_span ident, char *out, size_t size)
 {
     static const char *const heads[] = {
         "CUDAFunctor_", "CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "launch_", "direct_", "kernel_", "_"};
@@ -104,10 +104,10 @@ void rtl_operation_word(struct rtl_span ident, char *out, size_t size)
     out[used] = '\0';
 }
 
-void rtl_operation_of(struct rtl_span name, int deep, char *out, size_t size)
+void rtl_operation_of(struct rtl_name_span name, int deep, char *out, size_t size)
 {
-    struct rtl_part part = rtl_span_principal(name);
-    struct rtl_span inner;
+    struct rtl_name_part part = rtl_span_principal(name);
+    struct rtl_name_span inner;
     int w = wrapper_of(part.ident);
     *out = '\0';
     if (deep < DEEP_MAX && w >= 0 && argument_at(part.arguments, wrappers[w].argument, &inner)) {
@@ -140,10 +140,10 @@ static const char *better(const char *first, const char *second)
 }
 
 /* Of a lambda's parameters. */
-static const char *type_of_lambda(struct rtl_span scope)
+static const char *type_of_lambda(struct rtl_name_span scope)
 {
     const char *found = NULL;
-    struct rtl_span rest = {scope.at + 8, 0}, parameter;
+    struct rtl_name_span rest = {scope.at + 8, 0}, parameter;
     while (rest.length + 8 < scope.length && scope.at[8 + rest.length] != ')')
         rest.length++;
     while (rtl_span_argument(&rest, &parameter))
@@ -151,7 +151,7 @@ static const char *type_of_lambda(struct rtl_span scope)
     return found;
 }
 
-static bool opaque(struct rtl_part part, char *out, size_t size)
+static bool opaque(struct rtl_name_part part, char *out, size_t size)
 {
     if (!rtl_span_is(part.ident, "OpaqueType") || !part.arguments.length || !isdigit((unsigned char)*part.arguments.at))
         return false;
@@ -159,15 +159,15 @@ static bool opaque(struct rtl_part part, char *out, size_t size)
     return true;
 }
 
-bool rtl_type_in(struct rtl_span name, int deep, char *out, size_t size)
+bool rtl_type_in(struct rtl_name_span name, int deep, char *out, size_t size)
 {
     const char *brief = rtl_type_brief(name);
-    struct rtl_span rest, scope = {NULL, 0}, argument;
+    struct rtl_name_span rest, scope = {NULL, 0}, argument;
     if (brief) {
         snprintf(out, size, "%s", brief);
         return true;
     }
-    struct rtl_part part = rtl_span_principal(name);
+    struct rtl_name_part part = rtl_span_principal(name);
     if (opaque(part, out, size))
         return true;
     for (rest = part.arguments; wrapper_of(part.ident) < 0 && rtl_span_argument(&rest, &argument);)
@@ -202,7 +202,7 @@ bool rtl_type_in(struct rtl_span name, int deep, char *out, size_t size)
 
 /* --- numbers --- */
 
-bool rtl_is_number(struct rtl_span s)
+bool rtl_is_number(struct rtl_name_span s)
 {
     size_t at = s.length && *s.at == '-' ? 1 : 0, digits = at;
     while (at < s.length && isdigit((unsigned char)s.at[at]))
@@ -214,7 +214,7 @@ bool rtl_is_number(struct rtl_span s)
     return at == s.length;
 }
 
-int rtl_digits_of(struct rtl_span s)
+int rtl_digits_of(struct rtl_name_span s)
 {
     int n = 0;
     while ((size_t)n < s.length && (isdigit((unsigned char)s.at[n]) || (!n && s.at[n] == '-')))
@@ -222,15 +222,15 @@ int rtl_digits_of(struct rtl_span s)
     return n;
 }
 
-static bool is_sequence(struct rtl_part part)
+static bool is_sequence(struct rtl_name_part part)
 {
     return rtl_span_is(part.ident, "sequence") || rtl_span_is(part.ident, "Sequence");
 }
 
 /* The first four or more numbers that follow one another, wherever they stand. */
-bool rtl_find_run(struct rtl_span arguments, int deep, struct rtl_span run[8], unsigned *count)
+bool rtl_find_run(struct rtl_name_span arguments, int deep, struct rtl_name_span run[8], unsigned *count)
 {
-    struct rtl_span rest = arguments, argument;
+    struct rtl_name_span rest = arguments, argument;
     for (*count = 0; rtl_span_argument(&rest, &argument);) {
         if (rtl_is_number(argument)) {
             if (*count < 8)
@@ -244,7 +244,7 @@ bool rtl_find_run(struct rtl_span arguments, int deep, struct rtl_span run[8], u
     if (*count >= 4)
         return true;
     for (rest = arguments; deep < DEEP_MAX && rtl_span_argument(&rest, &argument);) {
-        struct rtl_part part = rtl_span_principal(argument);
+        struct rtl_name_part part = rtl_span_principal(argument);
         if (part.has_arguments && !is_sequence(part) && rtl_find_run(part.arguments, deep + 1, run, count))
             return true;
     }
@@ -252,11 +252,11 @@ bool rtl_find_run(struct rtl_span arguments, int deep, struct rtl_span run[8], u
 }
 
 /* sequence<...> number `*number`, wherever it stands, in the order in which they stand. */
-bool rtl_find_sequence(struct rtl_span arguments, int deep, int *number, struct rtl_span *found)
+bool rtl_find_sequence(struct rtl_name_span arguments, int deep, int *number, struct rtl_name_span *found)
 {
-    struct rtl_span rest = arguments, argument;
+    struct rtl_name_span rest = arguments, argument;
     while (rtl_span_argument(&rest, &argument)) {
-        struct rtl_part part = rtl_span_principal(argument);
+        struct rtl_name_part part = rtl_span_principal(argument);
         if (!part.has_arguments)
             continue;
         if (is_sequence(part)) {
@@ -272,7 +272,7 @@ bool rtl_find_sequence(struct rtl_span arguments, int deep, int *number, struct 
 }
 
 /* "(ns::Rmsnorm2dFusedAddEnum)1" -> "FusedAdd=1": enumerators that are not 0, wherever they stand. */
-void rtl_enumerators_in(struct rtl_span text, char *out, size_t size)
+void rtl_enumerators_in(struct rtl_name_span text, char *out, size_t size)
 {
     size_t used = 0;
     *out = '\0';
@@ -288,7 +288,7 @@ void rtl_enumerators_in(struct rtl_span text, char *out, size_t size)
         if (close + 1 >= text.length || text.at[close] != ')' || !isdigit((unsigned char)text.at[close + 1]) ||
             text.at[close + 1] == '0')
             continue;
-        struct rtl_span word = {text.at + last, close - last};
+        struct rtl_name_span word = {text.at + last, close - last};
         if (rtl_span_ends(word, "Enum"))
             word.length -= 4;
         for (size_t i = word.length, capitals = 0; i-- && capitals < 2;) /* its last two words say most */

@@ -31,7 +31,7 @@ static const struct {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-static bool type_symbols(struct rtl_span text, const char *found[SYMBOLS_MAX], int *count)
+static bool type_symbols(struct rtl_name_span text, const char *found[SYMBOLS_MAX], int *count)
 {
     while (text.length) {
         size_t before = text.length;
@@ -53,9 +53,9 @@ static bool type_symbols(struct rtl_span text, const char *found[SYMBOLS_MAX], i
  * precision) are in the same word: SB, HBH. What is no product has those of the sums and of the result. `rest` is
  * behind them.
  */
-static bool types_of(struct rtl_span *rest, bool product, char *out, size_t size)
+static bool types_of(struct rtl_name_span *rest, bool product, char *out, size_t size)
 {
-    struct rtl_span look = *rest, word, behind = *rest;
+    struct rtl_name_span look = *rest, word, behind = *rest;
     const char *found[SYMBOLS_MAX];
     int count = 0, words = 0;
     bool marked = false;
@@ -101,14 +101,14 @@ static bool types_of(struct rtl_span *rest, bool product, char *out, size_t size
     return true;
 }
 
-static bool is_setting(struct rtl_span word, const char *name, const char *usual)
+static bool is_setting(struct rtl_name_span word, const char *name, const char *usual)
 {
     size_t n = strlen(name);
     if (!rtl_span_starts(word, name) || word.length == n)
         return false;
     if (!isdigit((unsigned char)word.at[n]))
         return !strcmp(name, "GSU") && !rtl_span_is(word, "GSUAMB") && !rtl_span_starts(word, "GSUAS"); /* GSUAMBSK */
-    return !usual || !rtl_span_is((struct rtl_span){word.at + n, word.length - n}, usual);
+    return !usual || !rtl_span_is((struct rtl_name_span){word.at + n, word.length - n}, usual);
 }
 
 bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
@@ -116,10 +116,10 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
     const char *at = strstr(raw, "Cijk_");
     char types[64];
     char transposed[2] = {0, 0};
-    struct rtl_span rest, word, look;
+    struct rtl_name_span rest, word, look;
     if (!at || (at != raw && at[-1] != '_'))
         return false;
-    rest = (struct rtl_span){at + 5, strlen(at + 5)};
+    rest = (struct rtl_name_span){at + 5, strlen(at + 5)};
     for (look = rest; rtl_span_word(&look, &word, false) && word.length == 4; rest = look) {
         if (*word.at == 'A')
             transposed[0] = word.at[1] == 'l' ? 'T' : 'N';
@@ -130,11 +130,11 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
     }
     if (!transposed[0] != !transposed[1] || !types_of(&rest, transposed[0], types, sizeof types))
         return false;
-    struct rtl_span tile = {NULL, 0};
+    struct rtl_name_span tile = {NULL, 0};
     const char *side = NULL; /* what is no product: it prepares the result or finishes it */
     for (look = rest; rtl_span_word(&look, &word, true);) {
         if (rtl_span_starts(word, "MT") && word.length > 2 && isdigit((unsigned char)word.at[2]))
-            tile = (struct rtl_span){word.at + 2, word.length - 2};
+            tile = (struct rtl_name_span){word.at + 2, word.length - 2};
         if (rtl_span_starts(word, "PostGSU"))
             side = "post-GSU";
     }
@@ -153,7 +153,7 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
     else
         for (look = rest; rtl_span_word(&look, &word, true);)
             rtl_pieces_add(p, 1, "%.*s", (int)word.length, word.at);
-    struct rtl_span shown[SETTINGS] = {{NULL, 0}};
+    struct rtl_name_span shown[SETTINGS] = {{NULL, 0}};
     for (look = rest; tile.length && rtl_span_word(&look, &word, true);)
         for (size_t i = 0; i < SETTINGS; i++)
             if (*word.at == *settings[i].name && !shown[i].length &&

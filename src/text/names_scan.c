@@ -89,7 +89,7 @@ static size_t after_return_type(const char *full, size_t length)
     return start;
 }
 
-struct rtl_span rtl_span_declared(struct rtl_span full)
+struct rtl_name_span rtl_span_declared(struct rtl_name_span full)
 {
     size_t length = without_parameters(full.at, full.length);
     while (length && full.at[length - 1] == ' ')
@@ -97,27 +97,27 @@ struct rtl_span rtl_span_declared(struct rtl_span full)
     size_t start = after_return_type(full.at, length);
     if (start >= length)
         start = 0;
-    return (struct rtl_span){full.at + start, length - start};
+    return (struct rtl_name_span){full.at + start, length - start};
 }
 
-bool rtl_span_is(struct rtl_span span, const char *text)
+bool rtl_span_is(struct rtl_name_span span, const char *text)
 {
     return strlen(text) == span.length && !strncmp(span.at, text, span.length);
 }
 
-bool rtl_span_starts(struct rtl_span span, const char *text)
+bool rtl_span_starts(struct rtl_name_span span, const char *text)
 {
     size_t n = strlen(text);
     return n <= span.length && !strncmp(span.at, text, n);
 }
 
-bool rtl_span_ends(struct rtl_span span, const char *text)
+bool rtl_span_ends(struct rtl_name_span span, const char *text)
 {
     size_t n = strlen(text);
     return n <= span.length && !strncmp(span.at + span.length - n, text, n);
 }
 
-struct rtl_span rtl_span_trim(struct rtl_span span)
+struct rtl_name_span rtl_span_trim(struct rtl_name_span span)
 {
     while (span.length && *span.at == ' ') {
         span.at++;
@@ -129,7 +129,7 @@ struct rtl_span rtl_span_trim(struct rtl_span span)
 }
 
 /* Takes what stands before the first `mark` outside of brackets. */
-static bool take_until(struct rtl_span *rest, const char *mark, struct rtl_span *piece)
+static bool take_until(struct rtl_name_span *rest, const char *mark, struct rtl_name_span *piece)
 {
     struct rtl_scan s = {.depth = 0};
     size_t n = strlen(mark), at = 0;
@@ -148,25 +148,25 @@ static bool take_until(struct rtl_span *rest, const char *mark, struct rtl_span 
     bool found = at < rest->length;
     if (at > rest->length)
         at = rest->length;
-    *piece = rtl_span_trim((struct rtl_span){rest->at, at});
+    *piece = rtl_span_trim((struct rtl_name_span){rest->at, at});
     size_t taken = found ? at + n : at;
     rest->at += taken;
     rest->length -= taken;
     return true;
 }
 
-bool rtl_span_argument(struct rtl_span *rest, struct rtl_span *argument)
+bool rtl_span_argument(struct rtl_name_span *rest, struct rtl_name_span *argument)
 {
     return take_until(rest, ",", argument);
 }
 
-bool rtl_span_scope(struct rtl_span *rest, struct rtl_span *scope)
+bool rtl_span_scope(struct rtl_name_span *rest, struct rtl_name_span *scope)
 {
     return take_until(rest, "::", scope);
 }
 
 /* What stands in the bracket that opens at `at`; `*end` is behind it. */
-static struct rtl_span bracket(struct rtl_span text, size_t at, size_t *end)
+static struct rtl_name_span bracket(struct rtl_name_span text, size_t at, size_t *end)
 {
     struct rtl_scan s = {.depth = 0};
     size_t from = at + 1;
@@ -174,12 +174,12 @@ static struct rtl_span bracket(struct rtl_span text, size_t at, size_t *end)
         rtl_scan_step(&s, text.at, at);
     while (++at < text.length && s.depth && !s.lost);
     *end = at;
-    return rtl_span_trim((struct rtl_span){text.at + from, at - from - (s.depth ? 0 : 1)});
+    return rtl_span_trim((struct rtl_name_span){text.at + from, at - from - (s.depth ? 0 : 1)});
 }
 
-struct rtl_part rtl_part_of(struct rtl_span scope)
+struct rtl_name_part rtl_part_of(struct rtl_name_span scope)
 {
-    struct rtl_part part = {.ident = scope};
+    struct rtl_name_part part = {.ident = scope};
     size_t at = 0;
     if (rtl_span_starts(scope, "operator")) {
         at = rtl_operator_end(scope.at, 0);
@@ -203,10 +203,10 @@ struct rtl_part rtl_part_of(struct rtl_span scope)
     return part;
 }
 
-struct rtl_part rtl_span_principal(struct rtl_span name)
+struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
 {
-    struct rtl_span rest, scope;
-    struct rtl_part part = {.ident = name}, before = {.ident = name};
+    struct rtl_name_span rest, scope;
+    struct rtl_name_part part = {.ident = name}, before = {.ident = name};
     name = rtl_span_trim(name);
     if (!memchr(name.at, ':', name.length) && !memchr(name.at, '<', name.length) &&
         !memchr(name.at, '(', name.length) && !memchr(name.at, '&', name.length)) { /* a name in C, which may be long */
@@ -219,7 +219,7 @@ struct rtl_part rtl_span_principal(struct rtl_span name)
     }
     if (name.length > 2 && *name.at == '(' && name.at[name.length - 1] == ')') {
         size_t end;
-        struct rtl_span inner = bracket(name, 0, &end);
+        struct rtl_name_span inner = bracket(name, 0, &end);
         if (end == name.length)
             name = rtl_span_declared(inner);
     }
@@ -327,7 +327,7 @@ bool rtl_is_builtin_word(const char *word, size_t length)
     return false;
 }
 
-const char *rtl_type_brief(struct rtl_span type)
+const char *rtl_type_brief(struct rtl_name_span type)
 {
     for (bool again = true; again;) { /* "float const*": the type of what it points to */
         again = false;

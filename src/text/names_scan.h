@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* A part of a text that lives elsewhere. */
-struct rtl_span {
+struct rtl_name_span {
     const char *at;
     size_t length;
 };
@@ -33,32 +33,32 @@ bool rtl_operator_at(const char *text, size_t at, size_t length);
 size_t rtl_operator_end(const char *text, size_t at);
 
 /* A function as it is declared -> its name with scopes and arguments: no return type, no parameters. */
-struct rtl_span rtl_span_declared(struct rtl_span full);
+struct rtl_name_span rtl_span_declared(struct rtl_name_span full);
 
-bool rtl_span_is(struct rtl_span span, const char *text);
-bool rtl_span_starts(struct rtl_span span, const char *text);
-bool rtl_span_ends(struct rtl_span span, const char *text);
-struct rtl_span rtl_span_trim(struct rtl_span span); /* blanks around it */
+bool rtl_span_is(struct rtl_name_span span, const char *text);
+bool rtl_span_starts(struct rtl_name_span span, const char *text);
+bool rtl_span_ends(struct rtl_name_span span, const char *text);
+struct rtl_name_span rtl_span_trim(struct rtl_name_span span); /* blanks around it */
 
 /* Takes the first piece off `rest`: up to a comma between arguments, up to "::" between scopes. False at the end. */
-bool rtl_span_argument(struct rtl_span *rest, struct rtl_span *argument);
-bool rtl_span_scope(struct rtl_span *rest, struct rtl_span *scope);
+bool rtl_span_argument(struct rtl_name_span *rest, struct rtl_name_span *argument);
+bool rtl_span_scope(struct rtl_name_span *rest, struct rtl_name_span *scope);
 
 /* What stands between two scope marks: ident<arguments>(parameters). */
-struct rtl_part {
-    struct rtl_span ident, arguments, parameters;
+struct rtl_name_part {
+    struct rtl_name_span ident, arguments, parameters;
     bool has_arguments, has_parameters;
 };
-struct rtl_part rtl_part_of(struct rtl_span scope);
+struct rtl_name_part rtl_part_of(struct rtl_name_span scope);
 
 /*
  * What a name is about: its last scope; of an entity within a function ("f<T>(int)::{lambda(int)#1}::operator()") the
  * outermost function. The address of a function, "&(void f<T>(int))", is about that function.
  */
-struct rtl_part rtl_span_principal(struct rtl_span name);
+struct rtl_name_part rtl_span_principal(struct rtl_name_span name);
 
 /* "bf16" for "c10::BFloat16 const*"; NULL for what is no type of numbers. */
-const char *rtl_type_brief(struct rtl_span type);
+const char *rtl_type_brief(struct rtl_name_span type);
 /* By the last component alone, as it stands. */
 const char *rtl_type_word(const char *word, size_t length);
 bool rtl_is_builtin_word(const char *word, size_t length);

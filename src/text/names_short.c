@@ -21,7 +21,7 @@ char *rtl_name_template(const char *full)
     const char *clone = strstr(full, " [clone");
     if (clone)
         length = (size_t)(clone - full);
-    struct rtl_span name = rtl_span_declared((struct rtl_span){full, length});
+    struct rtl_name_span name = rtl_span_declared((struct rtl_name_span){full, length});
     return name.length ? strndup(name.at, name.length) : strdup(full); /* no compiler's: nothing but a remark */
 }
 

@@ -91,7 +91,7 @@ bool rtl_triton_pieces(struct rtl_pieces *p, const char *raw, enum rtl_name_fami
     at += 4;
     if (!strncmp(at, "fused_", 6))
         at += 6;
-    struct rtl_span rest = {at, number > at ? (size_t)(number - at) : 0};
+    struct rtl_name_span rest = {at, number > at ? (size_t)(number - at) : 0};
     for (;;) {
         while (rest.length && *rest.at == '_') {
             rest.at++;
@@ -109,7 +109,7 @@ bool rtl_triton_pieces(struct rtl_pieces *p, const char *raw, enum rtl_name_fami
                 shown = operations[i].shown;
             }
         }
-        struct rtl_span word = {rest.at, length};
+        struct rtl_name_span word = {rest.at, length};
         if (length) {
             rest.at += length;
             rest.length -= length;

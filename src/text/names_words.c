@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool rtl_span_word(struct rtl_span *rest, struct rtl_span *word, bool joined)
+bool rtl_span_word(struct rtl_name_span *rest, struct rtl_name_span *word, bool joined)
 {
     while (rest->length && (*rest->at == '_' || *rest->at == '.')) {
         rest->at++;
@@ -20,13 +20,13 @@ bool rtl_span_word(struct rtl_span *rest, struct rtl_span *word, bool joined)
             break;
         n++;
     }
-    *word = (struct rtl_span){rest->at, n};
+    *word = (struct rtl_name_span){rest->at, n};
     rest->at += n;
     rest->length -= n;
     return n > 0;
 }
 
-static const char *one_word_type(struct rtl_span word)
+static const char *one_word_type(struct rtl_name_span word)
 {
     static const struct {
         const char *name, *brief;
@@ -46,7 +46,7 @@ static const char *one_word_type(struct rtl_span word)
     return NULL;
 }
 
-bool rtl_word_type(struct rtl_span word, char *out, size_t size)
+bool rtl_word_type(struct rtl_name_span word, char *out, size_t size)
 {
     const char *before = NULL;
     size_t used = 0;
@@ -57,7 +57,7 @@ bool rtl_word_type(struct rtl_span word, char *out, size_t size)
             n++;
         if (n > 1 && word.length > 4 && n + 1 < word.length && word.at[0] == 'm') /* "mxfp4" has an x of its own */
             n = n > 4 ? n : word.length;
-        const char *brief = one_word_type((struct rtl_span){word.at, n});
+        const char *brief = one_word_type((struct rtl_name_span){word.at, n});
         if (!brief && n < word.length) { /* the rest as one: "mxfp4" */
             n = word.length;
             brief = one_word_type(word);
@@ -75,7 +75,7 @@ bool rtl_word_type(struct rtl_span word, char *out, size_t size)
     return before != NULL;
 }
 
-bool rtl_word_tile(struct rtl_span word)
+bool rtl_word_tile(struct rtl_name_span word)
 {
     int numbers = 0;
     for (size_t at = 0; at < word.length;) {

@@ -34,7 +34,7 @@ void rtl_ui_select(struct rtl_ui *ui, int at)
     ui->selected = m->rows[m->order[at]].id;
     ui->position = at;
     ui->following = false;
-    rtl_model_hold(m);
+    rtl_model_freeze_order(m);
 }
 
 unsigned rtl_ui_move(struct rtl_ui *ui, int by)
@@ -91,7 +91,8 @@ unsigned rtl_ui_sideways(struct rtl_ui *ui, int step)
     const struct rtl_row *row = rtl_ui_selected(ui);
     if (ui->model->families && row && (row->kernels || (step < 0 && !ui->name_left)))
         return rtl_ui_open(ui, row, step > 0);
-    ui->name_left = rtl_clamp(ui->name_left + step * COLUMNS, 0, 1 << 16); /* rtl_ui_fit knows where they end */
+    ui->name_left =
+        rtl_clamp(ui->name_left + step * COLUMNS, 0, 1 << 16); /* rtl_ui_scroll_into_view knows where they end */
     return RTL_UI_DRAW;
 }
 

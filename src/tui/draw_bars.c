@@ -11,9 +11,9 @@ enum { BINS_MAX = 64 };
 
 static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
 
-struct rtl_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to)
+struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to)
 {
-    struct rtl_span s = {.calls = to->calls - (from && from->calls <= to->calls ? from->calls : 0)};
+    struct rtl_bar_span s = {.calls = to->calls - (from && from->calls <= to->calls ? from->calls : 0)};
     const struct rtl_histogram_copy *base = from ? &from->histogram : NULL;
     struct rtl_window w = rtl_window_between(base, &to->histogram);
     s.any = w.count && rtl_quantiles(base, &to->histogram, quantiles, RTL_SPAN_QUANTILES, s.q);
@@ -50,7 +50,7 @@ static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
 }
 
 void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
-                   const struct rtl_kernel_snapshot *from, const struct rtl_span *all)
+                   const struct rtl_kernel_snapshot *from, const struct rtl_bar_span *all)
 {
     uint64_t counts[BINS_MAX] = {0}, most = 0;
     double edges[BINS_MAX + 1];
@@ -188,7 +188,7 @@ void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     rtl_draw_plot(ui, frame, plot, row);
     if (at.cols < SIDE_FROM)
         return;
-    struct rtl_span window = rtl_span_between(row->base, row->kernel);
+    struct rtl_bar_span window = rtl_span_between(row->base, row->kernel);
     rtl_frame_put(frame, at.row, bars.col + 1, bars.cols, RTL_ROLE_HEADER, "DURATION in window");
     rtl_frame_right(frame, at.row, bars.col + bars.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
     rtl_draw_bars(ui, frame, bars, row, row->base, &window);

@@ -9,20 +9,20 @@
 
 /* What is known of a kernel between two snapshots of it. */
 enum { RTL_SPAN_QUANTILES = 4 }; /* p50, p90, p99, p99.9 */
-struct rtl_span {
+struct rtl_bar_span {
     uint64_t calls, timed, total_ns, min_ns, max_ns, q[RTL_SPAN_QUANTILES];
     bool any, approximate;
 };
 
 /* `from` NULL: since the start. */
-struct rtl_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to);
+struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to);
 
 /* A time in the units that were chosen, or that there is none; the text is n's. */
 const char *rtl_draw_time(const struct rtl_ui *ui, bool any, uint64_t ns, struct rtl_number *n);
 
 /* The histogram since `from` (NULL: the start), a row a bar; `all` is the same span. */
 void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
-                   const struct rtl_kernel_snapshot *from, const struct rtl_span *all);
+                   const struct rtl_kernel_snapshot *from, const struct rtl_bar_span *all);
 
 /* p99 of the intervals in one line of marks, for where a plot has no room. */
 void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);

@@ -6,7 +6,7 @@
 #include "model/cells.h"
 #include "text/text.h"
 #include "tui/calls_keys.h"
-#include "tui/tables.h"
+#include "tui/screen_tables.h"
 
 #include <stdio.h>
 #include <string.h>

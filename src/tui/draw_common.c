@@ -164,7 +164,7 @@ void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         room = at.cols;
         whole = rtl_coverage_line(m, room, text, sizeof text);
     }
-    rtl_ways_text(m, ways, sizeof ways);
+    rtl_queue_paths_text(m, ways, sizeof ways);
     /* good to know: whole, where there is room */
     if (whole && *ways && rtl_text_columns(text) + 2 + rtl_text_columns(ways) <= room)
         rtl_text_append(text, sizeof text, "; %s", ways);
@@ -312,7 +312,7 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         rtl_frame_put(frame, at.row, col, 3, RTL_ROLE_KEY, "Esc");
         col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;
     }
-    int count = rtl_key_line(rtl_ui_where(ui), actions);
+    int count = rtl_key_line(rtl_ui_context(ui), actions);
     for (int i = 0; i < count; i++) {
         const struct rtl_key_info *k = &rtl_keys[actions[i]];
         struct rtl_key_name name = rtl_key_name(k->keys[0]);

@@ -5,7 +5,7 @@
 #include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
-#include "tui/tables.h"
+#include "tui/screen_tables.h"
 
 #include <stdio.h>
 

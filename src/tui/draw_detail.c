@@ -25,7 +25,7 @@ static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct
 }
 
 static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
-                        const struct rtl_span *all)
+                        const struct rtl_bar_span *all)
 {
     struct rtl_number total, mean, most;
     char since[56], share[32];
@@ -51,7 +51,7 @@ static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct
 }
 
 static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
-                           const struct rtl_span *all)
+                           const struct rtl_bar_span *all)
 {
     static const char *const labels[RTL_SPAN_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
     int col = 0;
@@ -71,7 +71,7 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
 }
 
 /* How wide the numbers beside the histogram have to be; the sum is the longest, but for small parts of a long unit. */
-static int fact_columns(const struct rtl_ui *ui, const struct rtl_span *all, const struct rtl_span *window)
+static int fact_columns(const struct rtl_ui *ui, const struct rtl_bar_span *all, const struct rtl_bar_span *window)
 {
     const uint64_t times[] = {all->total_ns, all->min_ns, window->total_ns, window->min_ns};
     int width = 12;
@@ -82,7 +82,7 @@ static int fact_columns(const struct rtl_ui *ui, const struct rtl_span *all, con
 
 /* The window beside the whole, line by line. */
 static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
-                         const struct rtl_span *all, const struct rtl_span *window)
+                         const struct rtl_bar_span *all, const struct rtl_bar_span *window)
 {
     const int width = (at.cols - 12) / 2;
     static const char *const labels[] = {"calls", "timed", "total", "mean", "min", "p50", "p90", "p99", "p99.9", "max"};
@@ -90,7 +90,7 @@ static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struc
         rtl_frame_fill(frame, at.row + i, at.col, 1, RTL_ROLE_DIM, 0x2502);
         rtl_frame_put(frame, at.row + i, at.col + 2, 8, RTL_ROLE_LABEL, labels[i]);
         for (int side = 0; side < 2; side++) {
-            const struct rtl_span *s = side ? all : window;
+            const struct rtl_bar_span *s = side ? all : window;
             struct rtl_number n;
             uint64_t ns[] = {0,         0,        s->total_ns, s->any ? s->total_ns / s->timed : 0,
                              s->min_ns, s->q[0],  s->q[1],     s->q[2],
@@ -133,7 +133,7 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     const struct rtl_model *m = ui->model;
     const struct rtl_row *row = rtl_ui_selected(ui);
-    struct rtl_span all = {0}, window = {0};
+    struct rtl_bar_span all = {0}, window = {0};
     if (row) {
         all = rtl_span_between(row->zero, row->kernel);
         window = rtl_span_between(row->base, row->kernel);

@@ -8,7 +8,7 @@
 #include "model/labels.h"
 #include "text/text.h"
 #include "text/units.h"
-#include "tui/tables.h"
+#include "tui/screen_tables.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -122,15 +122,15 @@ static void write_keys(struct page *p)
 
 static void write_ways(const struct rtl_model *m, struct page *p)
 {
-    struct rtl_way_line lines[RTL_WAY_LINES];
-    int count = rtl_way_lines(m, lines);
+    struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES];
+    int count = rtl_queue_path_lines(m, lines);
     line_put(p, RTL_ROLE_TITLE, "How packets of a queue come to the library (RTL_QUEUES)");
 #define WAY(sym, num, key, text) line_put(p, RTL_ROLE_NORMAL, "  %-14s %s", key, text);
-    RTL_WAYS(WAY)
+    RTL_QUEUE_PATHS(WAY)
 #undef WAY
     for (int i = 0; i < count; i++)
-        line_put(p, lines[i].way == RTL_WAY_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "* %s here: %s",
-                 rtl_way_label(lines[i].way), rtl_way_why_words(lines[i].why));
+        line_put(p, lines[i].path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "* %s here: %s",
+                 rtl_queue_path_label(lines[i].path), rtl_path_reason_words(lines[i].why));
 }
 
 /* The other tables' columns, and what stands in no table. */

@@ -1,6 +1,6 @@
 /* The processes that are watched, and a kernel in each of them. See draw.h. */
 #include "model/cells.h"
-#include "session/processes.h"
+#include "watch/proc_scan.h"
 #include "text/text.h"
 #include "tui/draw.h"
 #include "tui/fit.h"
@@ -174,7 +174,7 @@ void rtl_draw_ranks(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
         for (int i = 0; i < RANK_COLUMNS; i++)
             width[i] = rtl_cell_width(width[i], rtl_text_columns(line.cells[i]));
     }
-    rtl_fit(width, from, RANK_COLUMNS, AGAINST, 2, l->table.cols, 0, at);
+    rtl_columns_fit(width, from, RANK_COLUMNS, AGAINST, 2, l->table.cols, 0, at);
     rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
     for (int i = 0; i < RANK_COLUMNS; i++)
         if (width[i])

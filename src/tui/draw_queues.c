@@ -8,7 +8,7 @@
 #include "model/cells.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
-#include "tui/tables.h"
+#include "tui/screen_tables.h"
 
 #include <stdio.h>
 
@@ -47,7 +47,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     else
         snprintf(c.text[i++].text, sizeof c.text[0].text, "%llu", (unsigned long long)q->queue_id % 100000000);
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", q->gpu);
-    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_way_label(q->way));
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_queue_path_label(q->path));
     c.text[i++] = rtl_format_exact(q->depth, 6);
     c.text[i++] = rtl_format_rate(row->rate);
     c.text[i++] = rtl_format_count(q->dispatches);
@@ -60,7 +60,7 @@ static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_queue_r
     c.text[i++] = rtl_format_exact(q->size_packets, 10);
     c.text[i++] = rtl_format_exact(q->packets, 8);
     c.text[i++] = q->live ? (struct rtl_number){"live"} : (struct rtl_number){"destroyed"};
-    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_way_why_label(q->way_why));
+    snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_path_reason_label(q->path_reason));
     return c;
 }
 
@@ -144,17 +144,18 @@ static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl
 
 int rtl_draw_queue_lines(const struct rtl_model *model)
 {
-    struct rtl_way_line ways[RTL_WAY_LINES];
-    return (int)model->queue_count + rtl_way_lines(model, ways) + (model->gpu_count ? 2 + (int)model->gpu_count : 0);
+    struct rtl_queue_path_line ways[RTL_QUEUE_PATH_LINES];
+    return (int)model->queue_count + rtl_queue_path_lines(model, ways) +
+           (model->gpu_count ? 2 + (int)model->gpu_count : 0);
 }
 
-static void draw_way(struct rtl_frame *frame, int line, int cols, const struct rtl_way_line *way)
+static void draw_way(struct rtl_frame *frame, int line, int cols, const struct rtl_queue_path_line *way)
 {
     char text[256];
-    bool keys = cols >= RTL_WHY_FROM; /* as in the column */
-    snprintf(text, sizeof text, "%s%s%s: %s", rtl_way_label(way->way), keys ? ", " : "",
-             keys ? rtl_way_why_label(way->why) : "", rtl_way_why_words(way->why));
-    rtl_frame_put(frame, line, 1, cols - 1, way->way == RTL_WAY_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
+    bool keys = cols >= RTL_REASON_FROM; /* as in the column */
+    snprintf(text, sizeof text, "%s%s%s: %s", rtl_queue_path_label(way->path), keys ? ", " : "",
+             keys ? rtl_path_reason_label(way->why) : "", rtl_path_reason_words(way->why));
+    rtl_frame_put(frame, line, 1, cols - 1, way->path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
 }
 
 /* Line i of those there are to scroll through: the queues, why they are watched so, two of headers, the GPUs. */
@@ -162,8 +163,8 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
                       int i)
 {
     const struct rtl_model *m = ui->model;
-    struct rtl_way_line ways[RTL_WAY_LINES];
-    int way = i - (int)m->queue_count, way_count = rtl_way_lines(m, ways), gpu = way - way_count - 2;
+    struct rtl_queue_path_line ways[RTL_QUEUE_PATH_LINES];
+    int way = i - (int)m->queue_count, way_count = rtl_queue_path_lines(m, ways), gpu = way - way_count - 2;
     if (i < (int)m->queue_count) {
         struct cells cells = make_cells(ui, &m->queues[i]);
         draw_cells(frame, line, cols, m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM, w->queue, &cells);

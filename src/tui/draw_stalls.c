@@ -17,7 +17,7 @@ enum { SHARE = 8, COUNT = 8, PLACE = 10, NARROW = 76, LEAST_TEXT = 12, BESIDE_FR
 
 static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect *at, const struct rtl_row *row)
 {
-    const struct rtl_probe_stalls *s = &ui->stalls->sum;
+    const struct rtl_stall_costs *s = &ui->stalls->sum;
     uint64_t mean = s->recorded ? s->duration_total_ns / s->recorded : 0;
     char others[64];
     struct {
@@ -105,13 +105,13 @@ static void draw_wait(struct rtl_frame *frame, int line, int cols, const struct 
 }
 
 /* Lines that it takes: all have their instructions where all have room, else the cursor's has. */
-static int lines_of(const struct rtl_probe_stalls *s, int i, int at, bool all, int rows)
+static int lines_of(const struct rtl_stall_costs *s, int i, int at, bool all, int rows)
 {
     int before = all || i == at ? count_before(&s->wait[i]) : 0;
     return 1 + (before < rows ? before : rows - 1);
 }
 
-static bool all_have_room(const struct rtl_probe_stalls *s, int rows)
+static bool all_have_room(const struct rtl_stall_costs *s, int rows)
 {
     int lines = 0;
     for (uint32_t i = 0; i < s->timed && lines <= rows; i++)
@@ -121,7 +121,7 @@ static bool all_have_room(const struct rtl_probe_stalls *s, int rows)
 
 void rtl_draw_stalls(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
-    const struct rtl_probe_stalls *s = &ui->stalls->sum;
+    const struct rtl_stall_costs *s = &ui->stalls->sum;
     struct table t = place(at.cols);
     int cursor = ui->stall_at >= 0 && (uint32_t)ui->stall_at < s->timed ? ui->stall_at : 0, head = -1;
     if (at.rows > 1)

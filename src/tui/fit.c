@@ -1,7 +1,7 @@
 /* Columns of a table that have room. See fit.h. */
 #include "tui/fit.h"
 
-int rtl_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at)
+int rtl_columns_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at)
 {
     int used = begin;
     for (int i = 0; i < count; i++) {

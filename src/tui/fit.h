@@ -8,6 +8,6 @@
  * wide enough for (`from`, the least width); when they don't fit, those go whole that the widest terminals are for, the
  * last first, and `kept` at the very end. Width 0 = not shown. Returns where the next one would be.
  */
-int rtl_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at);
+int rtl_columns_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at);
 
 #endif

@@ -1,10 +1,10 @@
 /* Choosing a process when none was given: a list of the traced ones that renews itself. */
-#include "session/complain.h"
+#include "options/complain.h"
 #include "base/clock.h"
-#include "session/target.h"
+#include "watch/proc_title.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
-#include "tui/watch.h"
+#include "tui/loop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ static void renew(struct list *list)
     list->chosen = 0;
     for (int i = 0; i < list->count; i++) {
         char user[16], title[160];
-        rtl_target_user(pids[i], user, sizeof user);
-        rtl_target_title(pids[i], "?", title, sizeof title);
+        rtl_proc_user(pids[i], user, sizeof user);
+        rtl_proc_title(pids[i], "?", title, sizeof title);
         snprintf(list->choices[i].text, sizeof list->choices[i].text, "%7d  %-10.10s  %s", (int)pids[i], user, title);
         list->pids[i] = pids[i];
         if (pids[i] == was) /* the mark stays with its process */

@@ -1,7 +1,7 @@
 /* The keys P and s. See probe_key.h. */
 #include "tui/probe_key.h"
 #include "stats/quantile.h"
-#include "tui/ui_place.h"
+#include "tui/ui_context.h"
 
 unsigned rtl_ui_ask_for_probe(struct rtl_ui *ui, unsigned what)
 {

@@ -22,7 +22,7 @@ bool rtl_ui_has_stalls(const struct rtl_ui *ui, const struct rtl_row *row)
 
 void rtl_ui_move_in_stalls(struct rtl_ui *ui, int by)
 {
-    const struct rtl_probe_stalls *s = &ui->stalls->sum;
+    const struct rtl_stall_costs *s = &ui->stalls->sum;
     int last = s->timed > INT_MAX ? INT_MAX : (int)s->timed - 1;
     ui->stall_at = last < 0 ? 0 : rtl_clamp(ui->stall_at + rtl_clamp(by, -last, last), 0, last);
     if (s->timed)
@@ -31,7 +31,7 @@ void rtl_ui_move_in_stalls(struct rtl_ui *ui, int by)
 
 void rtl_ui_follow_stall(struct rtl_ui *ui)
 {
-    const struct rtl_probe_stalls *s = ui->stalls ? &ui->stalls->sum : NULL;
+    const struct rtl_stall_costs *s = ui->stalls ? &ui->stalls->sum : NULL;
     if (!s || !s->timed)
         ui->stall_at = 0;
     for (uint32_t i = 0; ui->stall_at && i < s->timed && i <= INT_MAX; i++)

@@ -100,7 +100,7 @@ void rtl_process_follow(struct rtl_ui *ui)
 
 void rtl_process_move(struct rtl_ui *ui, int to)
 {
-    ui->process_at = to < 0 ? 0 : to < 1 << 20 ? to : 1 << 20; /* rtl_ui_fit knows how many there are */
+    ui->process_at = to < 0 ? 0 : to < 1 << 20 ? to : 1 << 20; /* rtl_ui_scroll_into_view knows how many there are */
     ui->process_held = false;
     ui->process_from = 0;
 }
@@ -138,7 +138,7 @@ struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const stru
         for (int c = 0; c < RTL_PROCESS_COLUMN_COUNT; c++)
             p.width[c] = rtl_cell_width(p.width[c], rtl_text_columns(texts[c]));
     }
-    int end = rtl_fit(p.width, from, RTL_PROCESS_COLUMN_COUNT, PID, 2, cols, COMMAND_LEAST + 1, p.at);
+    int end = rtl_columns_fit(p.width, from, RTL_PROCESS_COLUMN_COUNT, PID, 2, cols, COMMAND_LEAST + 1, p.at);
     int top = (cols - end) / 2;
     top = top < TOP_LEAST || cols < NAMED_FROM ? 0 : top < TOP_MOST ? top : TOP_MOST;
     p.at[RTL_PROCESS_TOP_COLUMN] = end;

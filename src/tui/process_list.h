@@ -6,7 +6,7 @@
 #define RTL_TUI_PROCESS_LIST_H
 
 #include "model/process_cells.h"
-#include "tui/tables.h"
+#include "tui/screen_tables.h"
 #include "tui/ui_state.h"
 
 /* The columns of tables.h, then what takes the rest of the line. */

@@ -1,6 +1,6 @@
 /* What key W writes. See save.h. */
 #include "tui/save.h"
-#include "session/config.h"
+#include "options/config.h"
 #include "text/text.h"
 
 #include <string.h>

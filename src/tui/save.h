@@ -2,7 +2,7 @@
 #ifndef RTL_TUI_SAVE_H
 #define RTL_TUI_SAVE_H
 
-#include "session/options.h"
+#include "options/options.h"
 #include "tui/ui_state.h"
 
 /* What can be changed with keys, and what the configuration has of the rest; the user is told. */

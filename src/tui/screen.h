@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "session/themes.h"
+#include "options/theme_names.h"
 #include "tui/frame.h"
 
 enum rtl_event_kind {

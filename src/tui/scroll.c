@@ -48,7 +48,7 @@ static void fit_lines(int *at, int *top, int lines, int page)
     *top = rtl_clamp(*top, 0, rtl_clamp(lines - page, 0, lines));
 }
 
-void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols)
+void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
 {
     struct rtl_model *m = ui->model;
     int shown = (int)m->shown;

@@ -5,6 +5,6 @@
 #include "tui/ui.h"
 
 /* After new data, a key or a resize: keeps the cursor on its kernel and in sight. */
-void rtl_ui_fit(struct rtl_ui *ui, int rows, int cols);
+void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols);
 
 #endif

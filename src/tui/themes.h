@@ -6,15 +6,15 @@
 #ifndef RTL_TUI_THEMES_H
 #define RTL_TUI_THEMES_H
 
-#include "session/themes.h"
+#include "options/theme_names.h"
 #include "tui/frame.h"
 
-enum rtl_mark { RTL_MARK_NONE, RTL_MARK_BOLD, RTL_MARK_REVERSE, RTL_MARK_DIM, RTL_MARK_UNDERLINE };
+enum rtl_theme_mark { RTL_MARK_NONE, RTL_MARK_BOLD, RTL_MARK_REVERSE, RTL_MARK_DIM, RTL_MARK_UNDERLINE };
 
 struct rtl_style {
-    short fg, bg;       /* of 8 colours; -1 = the terminal's own */
-    short fg256, bg256; /* where there are 256 */
-    enum rtl_mark mark; /* what it is without colours */
+    short fg, bg;             /* of 8 colours; -1 = the terminal's own */
+    short fg256, bg256;       /* where there are 256 */
+    enum rtl_theme_mark mark; /* what it is without colours */
 };
 
 struct rtl_style rtl_theme_style(enum rtl_theme theme, enum rtl_role role);

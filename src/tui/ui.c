@@ -1,7 +1,7 @@
 /* Keys to state. See ui.h. */
 #include "tui/ui.h"
 #include "model/ranks.h"
-#include "session/player.h"
+#include "watch/player.h"
 #include "text/text.h"
 #include "tui/calls_keys.h"
 #include "tui/columns_menu.h"
@@ -278,7 +278,7 @@ static unsigned go_back(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
-/* The line of the one that it is all about; rtl_ui_fit scrolls no further than it has to. */
+/* The line of the one that it is all about; rtl_ui_scroll_into_view scrolls no further than it has to. */
 static int who_stands_out(const struct rtl_ui *ui, const struct rtl_row *row)
 {
     struct rtl_rank ranks[RTL_MEMBERS_MAX];
@@ -568,7 +568,7 @@ unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key)
         return 0;
     bool had_message = ui->message[0];
     ui->message[0] = 0;
-    enum rtl_action action = rtl_key_action(key, rtl_ui_where(ui));
+    enum rtl_action action = rtl_key_action(key, rtl_ui_context(ui));
     unsigned asked = ui->prompt != RTL_PROMPT_NONE ? prompt_key(ui, key)
                      : action == RTL_ACTION_NONE   ? nothing_here(ui, key)
                                                    : act(ui, action);

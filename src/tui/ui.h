@@ -7,7 +7,7 @@
 #ifndef RTL_TUI_UI_H
 #define RTL_TUI_UI_H
 
-#include "tui/ui_place.h"
+#include "tui/ui_context.h"
 
 /* One key; returns RTL_UI_*. */
 unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key);

@@ -10,7 +10,7 @@
 
 #include "model/model.h"
 #include "record/probe_told.h"
-#include "session/probe_stalls.h"
+#include "probing/stall_costs.h"
 #include "text/units.h"
 
 /* What rtl_ui_key asks for, bits. */
@@ -80,7 +80,7 @@ struct rtl_ui {
     bool gpu_lines, wrap, log_bars, ascii;
     uint32_t columns; /* of the kernels, bits by enum rtl_column; 0 = as many as there is room for */
     uint8_t column_places[RTL_COLUMN_COUNT]; /* columns.h */
-    uint32_t columns_shown;                  /* those that had room, from the last rtl_ui_fit */
+    uint32_t columns_shown;                  /* those that had room, from the last rtl_ui_scroll_into_view */
 
     bool following;    /* the cursor stays at the top until it is moved; then it stays with its kernel */
     uint32_t selected; /* kernel id */
@@ -89,7 +89,7 @@ struct rtl_ui {
     int queue_top, copies_top, help_top;
     int queue_at, copies_at;               /* the line with the cursor */
     int calls_at[2], calls_top[2];         /* of the calls, and of the ranges */
-    int page;                              /* rows of the table, from the last rtl_ui_fit */
+    int page;                              /* rows of the table, from the last rtl_ui_scroll_into_view */
     int name_left;                         /* columns that the names are scrolled by */
     int process_at, process_top, rank_top; /* process_at: the cursor's line */
     /* the processes' order, and the member of the merge that the cursor is on (process_list.h) */
@@ -105,7 +105,7 @@ struct rtl_ui {
     char help_search[RTL_FILTER_MAX];
     int help_line; /* of the help, where what was searched for stands; -1 = nowhere yet */
     int help_from; /* where the search began */
-    int help_find; /* what rtl_ui_fit, which knows the lines, has to look for: see RTL_FIND_* */
+    int help_find; /* what rtl_ui_scroll_into_view, which knows the lines, has to look for: see RTL_FIND_* */
 
     bool replay; /* frames of a recording are shown: number `frame` of `frames` */
     uint32_t frame, frames;

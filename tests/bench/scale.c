@@ -146,7 +146,7 @@ static void work(uint32_t changing, uint32_t calls)
 static void draw(void)
 {
     ui.now_mono_ns = moment;
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
     if (!rtl_frame_reset(&frame, 24, 80, false))
         give_up("no memory");
     rtl_draw(&ui, &frame);

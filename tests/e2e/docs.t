@@ -20,8 +20,8 @@ RTL_MODES(MODE)
 RTL_UNTIMED_REASONS(REASON)
 RTL_COPY_REASONS(COPY_REASON)
 RTL_NOTES(NOTE)
-RTL_WAYS(WAY)
-RTL_WAY_REASONS(WAY)
+RTL_QUEUE_PATHS(WAY)
+RTL_PATH_REASONS(WAY)
 RTL_API_UNLINKED(WAY)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
@@ -49,7 +49,7 @@ done
 
 # rtl-top(1) against the families of kernels and the lines of the configuration
 cat >"$work/names.c" <<'EOF'
-#include "session/config.h"
+#include "options/config.h"
 #define FAMILY(sym, name, text) @name@text@
 #define LINE(sym, word, form, text) @word@text@
 RTL_NAME_FAMILIES(FAMILY)

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "session/config.h"
+#include "options/config.h"
 #include "text/names.h"
 #include "text/text.h"
 

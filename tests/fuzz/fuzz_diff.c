@@ -12,7 +12,7 @@
 #include <json-c/json.h>
 
 #include "record/recording.h"
-#include "session/commands.h"
+#include "options/commands.h"
 #include "stats/histogram.h"
 
 static const char *const updates[] = {
@@ -34,11 +34,11 @@ static struct fuzz_image good[GOOD]; /* two snapshots, two series */
 static struct fuzz_folder folder;
 static char *first, *second;
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     (void)k;
-    *names = (struct rtl_kernel_names){.full = "", .short_name = ""};
+    *names = (struct rtl_recorded_names){.full = "", .short_name = ""};
 }
 
 static void fill(struct rtl_snapshot *s, struct rtl_kernel_snapshot *kernels, struct rtl_octave *octaves, unsigned n)

@@ -11,7 +11,7 @@
 
 #include <json-c/json.h>
 
-#include "session/commands.h"
+#include "options/commands.h"
 
 static const char schema[] =
     "CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT);"

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "session/loader_list.h"
-#include "session/preload_list.h"
-#include "session/runtime_release.h"
-#include "session/tools_list.h"
+#include "launch/loader_list.h"
+#include "launch/preload_list.h"
+#include "launch/runtime_release.h"
+#include "launch/tools_list.h"
 #include "shm/elf_file.h"
 
 static void try_elf(const uint8_t *data, size_t size)

@@ -14,7 +14,7 @@
 #include "model/model.h"
 #include "model/process_cells.h"
 #include "model/ranks.h"
-#include "session/processes.h"
+#include "watch/proc_scan.h"
 
 enum { KERNELS = 6, OCTAVES = 4, AGENTS = 4, QUEUES = 3, COPIES = 3 };
 

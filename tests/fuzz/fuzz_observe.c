@@ -93,12 +93,12 @@ static void lay_out(void)
     put(&bell, sizeof bell, BELL);
     put(&signal, sizeof signal, SIGNAL);
     for (uint64_t i = 0; i < PACKETS; i++) {
-        struct rtl_packet p = {.header = 0x102,
-                               .setup = 1,
-                               .workgroup = {1, 1, 1},
-                               .grid = {1, 1, 1},
-                               .kernel_object = i % 3 ? CODE + 0x40 : 0x77,
-                               .signal = i % 5 ? 0 : SIGNAL};
+        struct rtl_ring_packet p = {.header = 0x102,
+                                    .setup = 1,
+                                    .workgroup = {1, 1, 1},
+                                    .grid = {1, 1, 1},
+                                    .kernel_object = i % 3 ? CODE + 0x40 : 0x77,
+                                    .signal = i % 5 ? 0 : SIGNAL};
         put(&p, sizeof p, RING + i * sizeof p);
     }
 }

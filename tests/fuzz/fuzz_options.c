@@ -8,9 +8,9 @@
 #include "fuzz_database.h"
 
 #include "model/model.h"
-#include "session/commands.h"
-#include "session/complain.h"
-#include "session/command_line.h"
+#include "options/commands.h"
+#include "options/complain.h"
+#include "options/command_line.h"
 
 enum { WORDS = 24, WORD = 300 };
 

@@ -13,7 +13,7 @@
 
 #include <elf.h>
 
-#include "intercept/worker/probe_code.h"
+#include "intercept/worker/probe_elf_check.h"
 #include "probe/code_writer.h"
 #include "probe/patch.h"
 
@@ -45,7 +45,7 @@ static void check(const struct rtl_probe_patch *patch)
     struct rtl_kernel_descriptor d;
     const uint8_t *at;
     uint64_t address;
-    MUST(rtl_probe_code_is_whole(patch->code, patch->bytes));
+    MUST(rtl_probe_elf_is_complete(patch->code, patch->bytes));
     MUST(rtl_code_open(&object, patch->code, patch->bytes) == RTL_PROBE_NONE);
     MUST(rtl_code_find_kernel(&object, "sum", &address));
     MUST(rtl_code_at(&object, address, false, &at) >= sizeof d);

@@ -11,7 +11,7 @@
 
 #include "fuzz.h"
 #include "model/probe_figures.h"
-#include "session/probing.h"
+#include "probing/probe_plan.h"
 #include "shm/probe_client.h"
 #include "shm/reader_private.h"
 #include "shm/segment_writer.h"
@@ -74,19 +74,19 @@ static void change(struct fuzz_input *in, uint16_t number)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
-    struct rtl_probing p;
+    struct rtl_probe_plan p;
     struct rtl_probe_state state;
     char text[300];
     uint64_t now = 1000000000000ull, first = now;
     uint16_t number = (uint16_t)fuzz_take(&in, 2);
     bool asked = false, taken_back = true;
     memset(segment.probe, 0, sizeof *segment.probe);
-    const struct rtl_probing_plan plan = {.target = {{0x1000, 1}, {0x2000, 2}},
-                                          .targets = (uint32_t)fuzz_take(&in, 1) % 3,
-                                          .every = 10,
-                                          .wanted = fuzz_take(&in, 1),
-                                          .total_ns = 60000000000ull};
-    rtl_probing_begin(&p, &plan, now);
+    const struct rtl_probe_plan_targets plan = {.target = {{0x1000, 1}, {0x2000, 2}},
+                                                .targets = (uint32_t)fuzz_take(&in, 1) % 3,
+                                                .every = 10,
+                                                .wanted = fuzz_take(&in, 1),
+                                                .total_ns = 60000000000ull};
+    rtl_probe_plan_begin(&p, &plan, now);
     while (p.stage != RTL_PROBING_AT_END) {
         bool more = in.left > 0;
         if (more)
@@ -98,30 +98,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             MUST(state.recorded <= state.probed && state.probed <= state.dispatches && state.tails <= state.recorded);
             judge(&state);
         }
-        struct rtl_probing_seen seen = {
+        struct rtl_probe_plan_seen seen = {
             .alive = how != 255, .state = read ? &state : NULL, .heartbeat = how, .beats = how & 1};
-        switch (rtl_probing_look(&p, &seen, now)) {
+        switch (rtl_probe_plan_look(&p, &seen, now)) {
         case RTL_PROBING_DO_ASK:
             asked = true;
             taken_back = p.ask == RTL_PROBE_ASK_DISARM;
-            rtl_probing_asked(&p, ++number, now);
+            rtl_probe_plan_asked(&p, ++number, now);
             break;
         case RTL_PROBING_DO_PATCH:
             MUST(p.state.block && p.state.kernel_object == plan.target[p.target].kernel_object);
-            rtl_probing_patched(&p, how & 2 ? RTL_PROBE_NONE : RTL_PROBE_CALL, 1, how & 2 ? 100 : 0, now);
+            rtl_probe_plan_patched(&p, how & 2 ? RTL_PROBE_NONE : RTL_PROBE_CALL, 1, how & 2 ? 100 : 0, now);
             break;
         default:
             break;
         }
-        MUST(!rtl_probing_holds(&p) || asked);
+        MUST(!rtl_probe_plan_holds(&p) || asked);
         if (how == 254)
-            rtl_probing_stop(&p, RTL_PROBING_STOPPED, now);
+            rtl_probe_plan_stop(&p, RTL_PROBING_STOPPED, now);
         now += more ? (uint64_t)how * 10000000 : 1000000000;
         MUST(now - first < plan.total_ns + 20 * 1000000000ull + size * 2550000000ull);
     }
     /* what isn't taken back is over, another's, or gone with its process */
     MUST(taken_back || p.disarmed);
-    rtl_probing_text(&p, text, sizeof text);
-    MUST(*text && !strchr(text, '\n') && *rtl_probing_word(&p));
+    rtl_probe_plan_text(&p, text, sizeof text);
+    MUST(*text && !strchr(text, '\n') && *rtl_probe_plan_word(&p));
     return 0;
 }

@@ -19,7 +19,7 @@
 #include "record/diff.h"
 #include "record/recording.h"
 #include "record/replay.h"
-#include "session/replay_group.h"
+#include "watch/replay_group.h"
 #include "shm/calls.h"
 #include "shm/hash.h"
 #include "shm/reader_private.h"
@@ -37,7 +37,7 @@ static void clean_up(void)
     rmdir(folder);
 }
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     names->full = names->short_name = k->name;
@@ -84,8 +84,8 @@ static void record(struct rtl_recording *r, uint64_t t)
     for (uint32_t i = 0; i < 2; i++) {
         queues[i] = (struct rtl_queue_snapshot){.slot = i, .agent = i, .dispatches = t * 9, .injected = t * 9};
         queues[i].untimed[1] = t;
-        queues[i].way = i + 1;
-        queues[i].way_why = (uint32_t)t % 2 + 1;
+        queues[i].path = i + 1;
+        queues[i].path_reason = (uint32_t)t % 2 + 1;
         queues[i].wait = kernels[0].histogram;
         agents[i] = (struct rtl_agent_snapshot){.gpu = i, .name = "gfx90a", .busy_ns = t * 1000};
         copies[i] = (struct rtl_copies_snapshot){.agent = i, .direction = i, .count = t, .bytes = t * 100};

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_input in = {data, size};
     struct rtl_address address;
     struct rtl_page page;
-    struct rtl_classes classes = {0};
+    struct rtl_prom_buckets classes = {0};
     if (rtl_address_parse(take_text(&in, text), &address))
         MUST(address.port <= 65535 && strlen(address.host) < RTL_HOST_MAX && *address.host);
     enum rtl_format format = rtl_accepted(take_text(&in, text));
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint64_t number = fuzz_take(&in, 2), count = fuzz_take(&in, 4);
         uint64_t buckets[35 * 64] = {0};
         buckets[number % (35 * 64)] = count;
-        rtl_classes_grow_buckets(&classes, NULL, buckets, 35 * 64, number);
+        rtl_prom_buckets_grow_buckets(&classes, NULL, buckets, 35 * 64, number);
     }
     rtl_page_begin(&page, format, 1u << (size % 3));
     rtl_page_metric(&page, RTL_METRIC_PROCESS);

@@ -77,7 +77,7 @@ static inline void check(const struct rtl_snapshot *s)
         const struct rtl_queue_snapshot *q = &s->queues[i];
         MUST(i == 0 || q->slot > q[-1].slot);
         MUST(q->depth <= q->injected);
-        MUST(q->way < 256 && q->way_why < 1u << 24 && (q->way || !q->way_why));
+        MUST(q->path < 256 && q->path_reason < 1u << 24 && (q->path || !q->path_reason));
         check_histogram(&q->wait);
         check_histogram(&q->gap);
     }

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 
 #include "intercept/base/hsa_table.c"
-#include "intercept/base/slot_probe.c"
+#include "intercept/base/table_slot_check.c"
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);

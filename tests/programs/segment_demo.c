@@ -120,8 +120,8 @@ static void make_queue(struct rtl_segment *s, uint32_t slot, uint32_t agent)
     q->agent = agent;
     q->queue_id = slot + 1;
     q->size_packets = 16384;
-    q->way =
-        slot == 1 ? RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_INDEX_MOVED) : RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_DEFAULT);
+    q->path = slot == 1 ? RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, RTL_REASON_INDEX_MOVED)
+                        : RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_DEFAULT);
     q->live = 1;
     q->created_mono_ns = now_ns();
     __atomic_store_n(&q->generation, 2, __ATOMIC_RELEASE);

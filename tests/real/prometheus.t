@@ -70,7 +70,7 @@ join -t '	' <(sort -u -t '	' -k 1,1 "$work/screen") "$work/counts" | grep -vFf <
 check "counts are the screen's" awk -F '\t' '{ n++; if ($2 != $5) { print; bad = 1 } } END { exit bad || n < 15 }' "$work/joined"
 join -t '	' <(sort -u -t '	' -k 1,1 "$work/screen") "$work/promql" | grep -vFf <(sed '/^$/d' "$work/alike" | sed 's/$/\t/') >"$work/joined"
 check "and each p99 lies in the bucket in which the screen's does" awk -F '\t' '
-    function bucket(ns, at) { # as src/serve/classes.h: two in each factor of two, from 512 ns on; edges belong to what is below
+    function bucket(ns, at) { # as src/serve/prom_buckets.h: two in each factor of two, from 512 ns on; edges belong to what is below
         for (at = 512; at < ns; at *= 2)
             if (ns <= at * 1.5)
                 return at * 1.5
@@ -79,7 +79,7 @@ check "and each p99 lies in the bucket in which the screen's does" awk -F '\t' '
     { n++; if (bucket($4 + 1) != bucket($5 * 1e9 + 0.999)) { print; bad = 1 } }
     END { exit bad || n < 15 }' "$work/joined"
 
-# native histograms: the same counts and sums, and no p99 is off by more than a bucket (src/serve/native.h)
+# native histograms: the same counts and sums, and no p99 is off by more than a bucket (src/serve/prom_native.h)
 url=$native_url
 check "the Prometheus with native histograms scrapes both, too" wait_until 120 all_there
 check "and what there is now" wait_until 60 same_now

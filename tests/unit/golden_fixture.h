@@ -14,7 +14,7 @@ static struct rtl_ui ui; /* of the test that includes this */
 static inline char *draw(int rows, int cols)
 {
     struct rtl_frame frame = {0};
-    rtl_ui_fit(&ui, rows, cols);
+    rtl_ui_scroll_into_view(&ui, rows, cols);
     assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
     rtl_draw(&ui, &frame);
     char *text = synth_text(&frame);

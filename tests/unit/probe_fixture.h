@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "intercept/track/probe.h"
+#include "intercept/track/probe_gate.h"
 #include "probe/code_writer.h"
 #include "shm/hash.h"
 #include "shm/probe_client.h"

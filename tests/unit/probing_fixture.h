@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-#include "session/probing.h"
+#include "probing/probe_plan.h"
 
 #define SEC 1000000000ull
-static struct rtl_probing p;
+static struct rtl_probe_plan p;
 static struct rtl_probe_state library;
-static struct rtl_probing_seen seen;
+static struct rtl_probe_plan_seen seen;
 static uint64_t now;
 static uint16_t number; /* of the requests */
 static unsigned asked[RTL_PROBE_ASK_DISARM + 1];
@@ -27,20 +27,20 @@ static inline int begin(void **state)
     memset(asked, 0, sizeof asked);
     now = 1000 * SEC;
     number = 40;
-    seen = (struct rtl_probing_seen){.alive = true, .state = &library};
-    const struct rtl_probing_plan plan = {
+    seen = (struct rtl_probe_plan_seen){.alive = true, .state = &library};
+    const struct rtl_probe_plan_targets plan = {
         .target = {{0x1000, 2}, {0x2000, 3}}, .targets = 2, .wanted = 5, .every = 10, .ends_shift = 7};
-    rtl_probing_begin(&p, &plan, now);
+    rtl_probe_plan_begin(&p, &plan, now);
     return 0;
 }
 
-static inline enum rtl_probing_do look(uint64_t ns)
+static inline enum rtl_probe_plan_do look(uint64_t ns)
 {
     now += ns;
-    enum rtl_probing_do act = rtl_probing_look(&p, &seen, now);
+    enum rtl_probe_plan_do act = rtl_probe_plan_look(&p, &seen, now);
     if (act == RTL_PROBING_DO_ASK) {
         asked[p.ask]++;
-        rtl_probing_asked(&p, ++number, now);
+        rtl_probe_plan_asked(&p, ++number, now);
         seen.number = number; /* the page has it */
     }
     return act;
@@ -72,7 +72,7 @@ static inline void arm(void)
 {
     prepare();
     assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* until it is there */
-    rtl_probing_patched(&p, RTL_PROBE_NONE, 0xabcd, 3000, now);
+    rtl_probe_plan_patched(&p, RTL_PROBE_NONE, 0xabcd, 3000, now);
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);
     assert_int_equal(p.ask, RTL_PROBE_ASK_ARM);
     assert_int_equal(p.request.code_hash, 0xabcd);
@@ -80,7 +80,7 @@ static inline void arm(void)
     assert_int_equal(p.request.every, 10);
     assert_int_equal(p.request.wanted, 5);
     assert_int_equal(p.request.ends_shift, 7);
-    assert_true(rtl_probing_holds(&p));
+    assert_true(rtl_probe_plan_holds(&p));
     assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
     assert_false(p.counted);
     answer(RTL_PROBE_PHASE_ARMED, RTL_PROBE_WHY_NONE);
@@ -89,7 +89,7 @@ static inline void arm(void)
 }
 
 /* Nothing of it is left in the library, and it says so. */
-static inline void over(enum rtl_probing_over why, const char *text)
+static inline void over(enum rtl_probe_plan_over why, const char *text)
 {
     char got[300];
     for (int i = 0; i < 20 && p.stage != RTL_PROBING_AT_END; i++)
@@ -97,8 +97,8 @@ static inline void over(enum rtl_probing_over why, const char *text)
             answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_DISARMED);
     assert_int_equal(p.stage, RTL_PROBING_AT_END);
     assert_int_equal(look(0), RTL_PROBING_DO_END);
-    assert_false(rtl_probing_holds(&p));
-    rtl_probing_text(&p, got, sizeof got);
+    assert_false(rtl_probe_plan_holds(&p));
+    rtl_probe_plan_text(&p, got, sizeof got);
     assert_string_equal(got, text);
     assert_int_equal(p.over, why);
 }

@@ -7,7 +7,7 @@
 
 #include "record/recording.h"
 
-static inline void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static inline void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     names->full = names->short_name = k->name;

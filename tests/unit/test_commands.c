@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "session/arguments.h"
-#include "session/command_line.h"
+#include "options/arguments.h"
+#include "options/command_line.h"
 #include "shm/tables.h"
 #include "text/nearest.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "intercept/base/settings.h"
+#include "intercept/base/env_settings.h"
 #include "shm/event_ring.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"

@@ -10,7 +10,7 @@
 
 #include "interleave.h"
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 
 /* Time stands still: what waits for a bounded time waits as long as it takes. */
 #define rtl_clock_now() 1000000000ull

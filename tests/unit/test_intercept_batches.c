@@ -16,7 +16,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include "intercept/hooks/queue_probe.h"
+#include "intercept/hooks/queue_selftest.h"
 
 enum kind {
     SINGLE,  /* one packet a call, as up to 7.1 */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "intercept/base/busy.h"
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 
 /* What the union is, by marking every unit. */
 struct marks {

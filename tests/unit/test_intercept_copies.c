@@ -12,7 +12,7 @@
 
 #include "runtime_fixture.h"
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/worker/mode.h"
 #include "intercept/track/app_signals.h"
 

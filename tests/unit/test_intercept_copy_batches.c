@@ -11,7 +11,7 @@
 #include "runtime_fixture.h"
 
 #include "../programs/intercept_described.h"
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/track/app_signals.h"
 
 enum { HOST = 78, SLOT = 76, MANY = 70, TIMED = 64 };

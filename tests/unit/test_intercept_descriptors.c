@@ -200,7 +200,7 @@ static void what_can_be_is_intercepted(void **state)
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_RING_MOVED);
     rtl_tool.settings.queues = RTL_QUEUES_NATIVE; /* which the library can't stand in front of there */
     assert_intercepted(&d);
-    assert_int_equal(AT(counters_of()->way), RTL_WAY_WORD(RTL_WAY_INTERCEPT, RTL_WHY_RING_ELSEWHERE));
+    assert_int_equal(AT(counters_of()->path), RTL_QUEUE_PATH_WORD(RTL_PATH_INTERCEPT, RTL_REASON_RING_ELSEWHERE));
     rtl_tool.settings.queues = RTL_QUEUES_INTERCEPT;
 
     mask_answer = HSA_STATUS_ERROR; /* what can't be set on it makes it a plain one */

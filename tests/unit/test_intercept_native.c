@@ -43,13 +43,13 @@ static bool has_signal(uint64_t index)
 
 static uint32_t way(void)
 {
-    return AT(native_line()->way);
+    return AT(native_line()->path);
 }
 
 static void packet_gets_a_signal_before_the_gpu_is_told(void **state)
 {
     (void)state;
-    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
     uint64_t index = app_add(1), dispatches = AT(native_line()->dispatches), completed = AT(native_line()->completed);
     assert_int_equal(index, 0);
     assert_int_equal(app_load(), 1);
@@ -234,7 +234,7 @@ static void packet_that_comes_after_its_ring_is_found(void **state)
         WAIT_UNTIL(real_load(queue) == mine + 1);
         gpu_takes(1);
     }
-    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
 }
 
 /* Rung for beyond a full ring, which nobody says has room again: the worker goes on looking. */
@@ -314,7 +314,7 @@ static void silence_once_is_no_doorbell_of_its_own(void **state)
     app_ring(2);
     put(app_add(1), kernel(1));
     app_ring(3);
-    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
     assert_true(has_signal(3));
     gpu_takes(4);
 }
@@ -363,7 +363,7 @@ static void index_that_others_write_is_theirs(void **state)
     assert_int_equal(theirs, 1);
     put(theirs, kernel(2));
     assert_int_equal(app_add(1), 2); /* not the same slot again */
-    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_INDEX_MOVED));
+    assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, RTL_REASON_INDEX_MOVED));
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_QUEUE_DEMOTED);
     put(2, kernel(3));
     app_ring(2);
@@ -388,7 +388,7 @@ static void queue_that_others_use_alone_is_theirs(void **state)
         uint64_t theirs = real_add(queue, 1);
         put(theirs, kernel(1));
     }
-    WAIT_UNTIL(way() == RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_INDEX_MOVED));
+    WAIT_UNTIL(way() == RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, RTL_REASON_INDEX_MOVED));
     WAIT_UNTIL(AT(native_line()->dispatches) == dispatches + 3);
     assert_int_equal(atomic_load(&rings), 0); /* nothing of it was ours to ring for */
     gpu_takes(3);
@@ -401,7 +401,7 @@ static void doorbell_that_others_ring_is_theirs(void **state)
     uint64_t mine = app_add(2);
     put(mine, kernel(1));
     put(mine + 1, kernel(1));
-    WAIT_UNTIL(way() == RTL_WAY_WORD(RTL_WAY_DEMOTED, RTL_WHY_RINGS_ITSELF));
+    WAIT_UNTIL(way() == RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, RTL_REASON_RINGS_ITSELF));
     assert_int_equal(real_load(queue), 2); /* all that was reserved */
     assert_int_equal(rung[atomic_load(&rings) - 1], 1);
     assert_false(has_signal(0) || has_signal(1));
@@ -422,7 +422,7 @@ static void who_rings_late_is_waited_for(void **state)
     put(mine, kernel(1));
     WAIT_UNTIL(real_load(queue) == 2);
     app_ring(mine);
-    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
     mine = app_add(1);
     put(mine, kernel(1));
     app_ring(mine);
@@ -517,7 +517,7 @@ static void queue_of_one_thread_stays_its_own(void **state)
     atomic_store(&in_bell, NULL);
     assert_false(is_shared());
     assert_int_equal(real_load(queue), 3);
-    assert_int_equal(way(), RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_ASKED_FOR));
+    assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
     gpu_takes(3);
 }
 

@@ -344,7 +344,7 @@ static void *gives_back(void *data)
 {
     for (uint32_t i = 0; i < LENDINGS; i++) {
         together(4 * i + 2);
-        rtl_native_rest(data);
+        rtl_native_stop(data);
         together(4 * i + 4);
     }
     return NULL;
@@ -376,7 +376,7 @@ static void lent_queue_with_another_doorbell_is_another(void **state)
 {
     (void)state;
     amd_signal_t other_bell = bell;
-    rtl_native_rest(queue);
+    rtl_native_stop(queue);
     native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&other_bell;
     assert_false(rtl_native_again(queue));
     native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&bell;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/hsa_table.h"
-#include "intercept/base/settings.h"
+#include "intercept/base/env_settings.h"
 #include "intercept/track/pending.h"
 #include "intercept/track/signal_pool.h"
 
@@ -273,24 +273,24 @@ static void tables_that_cannot_be_read_are_refused(void **state)
 static void options_are_read(void **state)
 {
     (void)state;
-    struct rtl_settings o = rtl_settings_parse(NULL, NULL);
+    struct rtl_env_settings o = rtl_env_settings_parse(NULL, NULL);
     assert_int_equal(o.mode, RTL_MODE_DEFAULT);
     assert_int_equal(o.signals_limit, 0);
     assert_false(o.mode_unknown || o.signals_unknown);
-    assert_int_equal(rtl_settings_parse("off", "").mode, RTL_MODE_OFF);
-    assert_int_equal(rtl_settings_parse("lite", "").mode, RTL_MODE_LITE);
-    assert_int_equal(rtl_settings_parse("standard", "").mode, RTL_MODE_DEFAULT);
-    assert_false(rtl_settings_parse("standard", "").mode_unknown);
-    assert_int_equal(rtl_settings_parse("hip", "").mode, RTL_MODE_DEFAULT);
-    assert_false(rtl_settings_parse("hip", "").mode_unknown);
-    o = rtl_settings_parse("fast", "100");
+    assert_int_equal(rtl_env_settings_parse("off", "").mode, RTL_MODE_OFF);
+    assert_int_equal(rtl_env_settings_parse("lite", "").mode, RTL_MODE_LITE);
+    assert_int_equal(rtl_env_settings_parse("standard", "").mode, RTL_MODE_DEFAULT);
+    assert_false(rtl_env_settings_parse("standard", "").mode_unknown);
+    assert_int_equal(rtl_env_settings_parse("hip", "").mode, RTL_MODE_DEFAULT);
+    assert_false(rtl_env_settings_parse("hip", "").mode_unknown);
+    o = rtl_env_settings_parse("fast", "100");
     assert_true(o.mode_unknown);
     assert_int_equal(o.mode, RTL_MODE_DEFAULT);
     assert_int_equal(o.signals_limit, 100);
-    assert_int_equal(rtl_settings_parse("", "524288").signals_limit, 524288);
+    assert_int_equal(rtl_env_settings_parse("", "524288").signals_limit, 524288);
     static const char *const bad[] = {"0", "524289", "-1", "12x", "99999999999999999999"};
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        o = rtl_settings_parse("", bad[i]);
+        o = rtl_env_settings_parse("", bad[i]);
         assert_true(o.signals_unknown);
         assert_int_equal(o.signals_limit, 0);
     }

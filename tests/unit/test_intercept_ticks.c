@@ -12,7 +12,7 @@
 
 #include "runtime_fixture.h"
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 
 #define SECOND 1000000000ull
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "session/kernel_choice.h"
+#include "watch/kernel_choice.h"
 #include "text/text.h"
 
 enum { KERNELS = 14, LONG = 400 };

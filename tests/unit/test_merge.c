@@ -3,7 +3,7 @@
 
 #include "model/merge.h"
 #include "model/ranks.h"
-#include "session/processes.h"
+#include "watch/proc_scan.h"
 #include "shm/gpu_names.h"
 #include "stats/quantile.h"
 
@@ -520,8 +520,8 @@ static void containers_are_named(void **state)
 static void processes_are_found(void **state)
 {
     (void)state;
-    struct rtl_process_entry *entries;
-    int count = rtl_processes(&entries), me = -1;
+    struct rtl_proc_entry *entries;
+    int count = rtl_proc_scan(&entries), me = -1;
     for (int i = 0; i < count; i++)
         if (entries[i].pid == getpid())
             me = i;
@@ -529,8 +529,8 @@ static void processes_are_found(void **state)
     assert_int_equal(entries[me].parent, getppid());
     assert_true(entries[me].start_time > 0);
     free(entries);
-    assert_true(rtl_process_has_name(getpid(), "test_merge"));
-    assert_false(rtl_process_has_name(getpid(), "test_merg"));
+    assert_true(rtl_proc_has_name(getpid(), "test_merge"));
+    assert_false(rtl_proc_has_name(getpid(), "test_merg"));
 }
 
 int main(void)

@@ -201,7 +201,7 @@ static void the_order_is_held_while_the_cursor_moves(void **state)
     synth_record(p, b, 1000, 50);
     synth_tick(p, m, SECONDS(1));
     shown("a b");
-    rtl_model_hold(m);
+    rtl_model_freeze_order(m);
     synth_kernel(p, "new");
     for (double t = 1.25; t < 4; t += 0.25) {
         synth_record(p, b, 100000, 100);
@@ -215,7 +215,7 @@ static void the_order_is_held_while_the_cursor_moves(void **state)
     shown("new b a");
     /* with long intervals three of them */
     synth_tick(p, m, SECONDS(34));
-    rtl_model_hold(m);
+    rtl_model_freeze_order(m);
     synth_tick(p, m, SECONDS(64));
     synth_tick(p, m, SECONDS(94));
     synth_tick(p, m, SECONDS(124));

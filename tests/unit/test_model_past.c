@@ -2,7 +2,7 @@
  */
 #include "tui_synth.h"
 
-#include "model/member_past.h"
+#include "model/member_snapshot.h"
 #include "model/merge.h"
 #include "model/model_gpus.h"
 #include "model/model_held.h"
@@ -128,7 +128,7 @@ static void a_pause_leaves_no_hole(void **state)
         add(wanted, 0, second);
         if (second == 25) {
             calls = alone->rows[0].calls;
-            held = rtl_model_hold_back(alone);
+            held = rtl_model_pause(alone);
             assert_non_null(held);
         }
         if (second >= 25 && second < 50) {
@@ -158,7 +158,7 @@ static void what_is_chosen_in_a_pause_holds(void **state)
             rtl_model_zero(wanted);
         add(wanted, 0, second);
         if (second == 20) {
-            held = rtl_model_hold_back(alone);
+            held = rtl_model_pause(alone);
             rtl_model_zero(alone);
             rtl_model_set_window(alone, 5 * RTL_SEC);
         }
@@ -175,7 +175,7 @@ static void what_is_chosen_in_a_pause_holds(void **state)
     }
     is_same(alone, wanted, 30);
     assert_int_equal(alone->counted, wanted->counted); /* since zero, which was pressed in the pause */
-    struct rtl_model *never = rtl_model_hold_back(alone);
+    struct rtl_model *never = rtl_model_pause(alone);
     rtl_model_held_free(never);
     rtl_model_held_free(NULL);
 }
@@ -203,7 +203,7 @@ static void one_gone_into_has_its_past(void **state)
     watch_all(1, 35);
     work(36);
     struct rtl_snapshot own = snapshot(1, 36);
-    rtl_model_begin_with_past(alone, all, 1, &own);
+    rtl_model_begin_with_history(alone, all, 1, &own);
     rtl_snapshot_free(&own);
     add(alone, 1, 36);
     add(wanted, 1, 36);
@@ -224,17 +224,17 @@ static void a_past_that_is_not_known_is_left_out(void **state)
     shared = true;
     watch_all(1, 12);
     struct rtl_snapshot own = snapshot(1, 13);
-    rtl_model_begin_with_past(alone, all, 1, &own);
+    rtl_model_begin_with_history(alone, all, 1, &own);
     assert_null(alone->latest);
     own.start_mono_ns++;
     all->latest->snapshot.agents[0].users = 1;
-    rtl_model_begin_with_past(alone, all, 1, &own);
+    rtl_model_begin_with_history(alone, all, 1, &own);
     assert_null(alone->latest);
     own.start_mono_ns--;
-    rtl_model_begin_with_past(alone, all, 1, &own);
+    rtl_model_begin_with_history(alone, all, 1, &own);
     assert_non_null(alone->latest);
     rtl_model_forget(alone, 0);
-    rtl_model_begin_with_past(alone, all, 77, &own); /* nobody */
+    rtl_model_begin_with_history(alone, all, 77, &own); /* nobody */
     assert_null(alone->latest);
     rtl_snapshot_free(&own);
 }

@@ -27,15 +27,15 @@
 enum { RING = 8, INVALID = 1, DISPATCH = 2, BARRIER_AND = 3 };
 static struct rtl_ring_counter counter;
 static uint64_t taken[64], taken_count;
-static struct rtl_packet ring[RING];
+static struct rtl_ring_packet ring[RING];
 
-static struct rtl_packet dispatch(uint16_t header)
+static struct rtl_ring_packet dispatch(uint16_t header)
 {
-    return (struct rtl_packet){
+    return (struct rtl_ring_packet){
         .header = header, .setup = 1, .workgroup = {64, 1, 1}, .grid = {64, 1, 1}, .kernel_object = 0x1000};
 }
 
-static bool take(void *context, uint64_t number, const struct rtl_packet *packet, enum rtl_packet_kind kind,
+static bool take(void *context, uint64_t number, const struct rtl_ring_packet *packet, enum rtl_packet_kind kind,
                  bool consumed)
 {
     (void)packet;
@@ -70,7 +70,7 @@ static void counting_is_in_order_and_once(void **state)
 static void a_packet_counts_when_it_is_there(void **state)
 {
     (void)state;
-    struct rtl_packet p = dispatch(INVALID);
+    struct rtl_ring_packet p = dispatch(INVALID);
     assert_int_equal(rtl_packet_kind(&p, false), RTL_PACKET_UNREADY);
     assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_DISPATCH); /* the processor took its header */
     p.kernel_object = 0;
@@ -470,7 +470,7 @@ static void indices_that_go_back_end_a_queue(void **state)
                                   .write_index = 3,
                                   .read_index = 3};
     const struct rtl_found_queue found = {.at = AT, .ring = 0x10000, .size = SLOTS};
-    static struct rtl_packet slots[SLOTS];
+    static struct rtl_ring_packet slots[SLOTS];
     struct rtl_target_memory memory;
     FILE *file = tmpfile();
     assert_non_null(file);

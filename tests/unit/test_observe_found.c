@@ -8,7 +8,7 @@
 #include "observe/kernel_names.h"
 #include "observe/pace.h"
 #include "observe/signal_times.h"
-#include "session/refusals.h"
+#include "watch/attach_backoff.h"
 
 /* More kernel objects than there is room for: packets go on being counted, without a name, and it is said. */
 static void kernels_beyond_all_room_are_unknown(void **state)
@@ -73,25 +73,25 @@ static void who_has_nothing_is_asked_less_and_less(void **state)
 {
     (void)state;
     const uint64_t ms = 1000000, second = 1000 * ms;
-    struct rtl_refusals r = {0};
-    const struct rtl_process_entry child = {.pid = 7, .start_time = 1}, reused = {.pid = 7, .start_time = 2};
+    struct rtl_attach_backoff r = {0};
+    const struct rtl_proc_entry child = {.pid = 7, .start_time = 1}, reused = {.pid = 7, .start_time = 2};
     uint32_t asked = 0;
     for (uint64_t now = second; now <= 21 * second; now += second) { /* twenty frames */
-        rtl_refusals_begin(&r, &child, 1);
-        if (!rtl_refusals_may(&r, &child, now))
+        rtl_attach_backoff_begin(&r, &child, 1);
+        if (!rtl_attach_backoff_allows(&r, &child, now))
             continue;
-        rtl_refusals_looked(&r, &child, true, now, now + ms);
+        rtl_attach_backoff_record(&r, &child, true, now, now + ms);
         asked++;
     }
     assert_int_equal(asked, 2);
-    assert_true(rtl_refusals_may(&r, &reused, 21 * second));
+    assert_true(rtl_attach_backoff_allows(&r, &reused, 21 * second));
     for (uint64_t now = 22 * second; now < 322 * second; now += second)
-        if (rtl_refusals_may(&r, &child, now))
-            rtl_refusals_looked(&r, &child, true, now, now), asked++;
+        if (rtl_attach_backoff_allows(&r, &child, now))
+            rtl_attach_backoff_record(&r, &child, true, now, now), asked++;
     assert_in_range(asked, 2 + 8, 2 + 11); /* never longer than 32 s */
-    rtl_refusals_begin(&r, &reused, 1);
+    rtl_attach_backoff_begin(&r, &reused, 1);
     assert_int_equal(r.count, 0);
-    rtl_refusals_free(&r);
+    rtl_attach_backoff_free(&r);
 }
 
 static void nobody_waits_for_many_of_them_at_once(void **state)
@@ -99,17 +99,17 @@ static void nobody_waits_for_many_of_them_at_once(void **state)
     (void)state;
     enum { CHILDREN = 32 };
     const uint64_t ms = 1000000, second = 1000 * ms;
-    struct rtl_refusals r = {0};
-    struct rtl_process_entry children[CHILDREN];
+    struct rtl_attach_backoff r = {0};
+    struct rtl_proc_entry children[CHILDREN];
     uint64_t now = second, waited = 0, most = 0;
     for (int i = 0; i < CHILDREN; i++)
-        children[i] = (struct rtl_process_entry){.pid = 10 + i, .start_time = 1};
+        children[i] = (struct rtl_proc_entry){.pid = 10 + i, .start_time = 1};
     for (int frame = 0; frame < 300; frame++, now += second) {
         uint64_t from = now;
-        rtl_refusals_begin(&r, children, CHILDREN);
+        rtl_attach_backoff_begin(&r, children, CHILDREN);
         for (int i = 0; i < CHILDREN; i++)
-            if (rtl_refusals_may(&r, &children[i], now)) {
-                rtl_refusals_looked(&r, &children[i], true, now, now + 140 * ms);
+            if (rtl_attach_backoff_allows(&r, &children[i], now)) {
+                rtl_attach_backoff_record(&r, &children[i], true, now, now + 140 * ms);
                 now += 140 * ms;
             }
         waited += now - from;
@@ -118,7 +118,7 @@ static void nobody_waits_for_many_of_them_at_once(void **state)
     assert_in_range(most, 140 * ms, 280 * ms);
     assert_true(r.count == CHILDREN); /* each had its turn */
     assert_true(waited < (now - second) / 15);
-    rtl_refusals_free(&r);
+    rtl_attach_backoff_free(&r);
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static char code_name[64], code_bytes[2][CODE_BYTES];
 
 static char *queues; /* a page each */
 static char *doorbells;
-static struct rtl_packet *ring;
+static struct rtl_ring_packet *ring;
 static struct rtl_observer *observer;
 static struct rtl_snapshot snapshot;
 
@@ -69,7 +69,7 @@ static int set_up(void **state)
     close(device);
     assert_int_equal(madvise(queues, QUEUES * PAGE, MADV_DONTFORK), 0);
     for (int i = 0; i < SLOTS; i++)
-        ring[i] = (struct rtl_packet){
+        ring[i] = (struct rtl_ring_packet){
             .header = 1, .setup = 1, .workgroup = {64, 1, 1}, .grid = {64, 1, 1}, .kernel_object = 0x1040};
     return 0;
 }

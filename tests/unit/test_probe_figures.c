@@ -12,7 +12,7 @@
 
 #include "command/probe_report.h"
 #include "model/probe_figures.h"
-#include "session/probe_stalls.h"
+#include "probing/stall_costs.h"
 
 static void figures(void **state)
 {
@@ -263,25 +263,25 @@ static void waves_that_record_nothing(void **state)
 static void waits_of_several_copies(void **unused)
 {
     (void)unused;
-    struct rtl_probe_stalls s = {0};
+    struct rtl_stall_costs s = {0};
     struct rtl_probe_patch patch = {.waits = 5, .rounds = 2, .timed = 3};
     struct rtl_probe_state state = {.recorded = 2, .duration_total_ns = 2000, .waves = 10, .sum = 1000};
     static const uint64_t first[] = {80, 10, 100, 10, 0, 0, 900, 50}, second[] = {40, 5, 100, 1, 300, 10};
     for (uint32_t i = 0; i < 3; i++)
         patch.wait[i] = (struct rtl_probe_wait){.at = 40 - 8 * i};
     memcpy(state.busy, first, sizeof first);
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
     patch.waits = 6; /* another kernel's */
-    assert_false(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_false(rtl_stall_costs_add(&s, &patch, &state));
     patch.waits = 5;
-    assert_false(rtl_probe_stalls_add(&s, &patch, &state)); /* more than there are */
+    assert_false(rtl_stall_costs_add(&s, &patch, &state)); /* more than there are */
     patch.timed = 2;
     for (uint32_t i = 0; i < 2; i++)
         patch.wait[i] = (struct rtl_probe_wait){.at = 4 + 4 * i};
     memset(state.busy, 0, sizeof state.busy);
     memcpy(state.busy, second, sizeof second);
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
-    rtl_probe_stalls_rank(&s);
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
+    rtl_stall_costs_rank(&s);
     assert_int_equal(s.timed, 5);
     assert_int_equal(s.copies, 2);
     assert_int_equal(s.recorded, 4);
@@ -294,14 +294,14 @@ static void waits_of_several_copies(void **unused)
         assert_float_equal(s.wait[i].mean, means[i], 1e-9);
     }
     assert_float_equal(rtl_probe_clock_cycles(&s), 8, 1e-9);
-    rtl_probe_stalls_free(&s);
+    rtl_stall_costs_free(&s);
 }
 
 /* Each die has added up those of its own waves. */
 static void waits_on_dies(void **unused)
 {
     (void)unused;
-    struct rtl_probe_stalls s = {0};
+    struct rtl_stall_costs s = {0};
     const struct rtl_probe_patch patch = {.waits = 1, .rounds = 1, .timed = 1};
     struct rtl_probe_state state = {.recorded = 1, .waves = 36, .sum = 14400, .dies = RTL_PROBE_DIES};
     for (uint64_t die = 0; die < RTL_PROBE_DIES; die++) {
@@ -311,49 +311,49 @@ static void waits_on_dies(void **unused)
         pair[2] = 100 * (die + 1);
         pair[3] = 2 * (die + 1);
     }
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
     assert_int_equal(s.wait[0].passes, 72);
     assert_int_equal(s.wait[0].cycles, 3600);
     assert_true(s.wait[0].mean == 50 && s.wait[0].share == 0.25);
     assert_true(rtl_probe_clock_cycles(&s) == 8);
-    rtl_probe_stalls_free(&s);
+    rtl_stall_costs_free(&s);
 }
 
 /* A copy that has recorded nothing has no waits; one whose waves have recorded nothing has no shares. */
 static void waits_that_nobody_knows(void **unused)
 {
     (void)unused;
-    struct rtl_probe_stalls s = {0};
+    struct rtl_stall_costs s = {0};
     struct rtl_probe_patch patch = {.waits = 3, .rounds = 3, .timed = 1};
     struct rtl_probe_state state = {.dispatches = 7};
-    assert_string_equal(rtl_probe_stalls_missing(&s).text, "");
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_string_equal(rtl_stall_costs_missing(&s).text, "");
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
     assert_true(s.rounds == 3 && !s.copies && !s.timed && s.dispatches == 7);
-    assert_string_equal(rtl_probe_stalls_missing(&s).text, "");
+    assert_string_equal(rtl_stall_costs_missing(&s).text, "");
     state.recorded = 2;
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
     assert_true(s.copies == 1 && s.timed == 1 && !s.wait[0].known);
-    assert_string_equal(rtl_probe_stalls_missing(&s).text, "copies 2 to 3 of 3 are missing: ");
+    assert_string_equal(rtl_stall_costs_missing(&s).text, "copies 2 to 3 of 3 are missing: ");
     state.waves = state.sum = 100;
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
     assert_true(s.timed == 2 && s.wait[1].known && !s.wait[1].share);
-    assert_string_equal(rtl_probe_stalls_missing(&s).text, "copy 3 of 3 is missing: ");
-    rtl_probe_stalls_rank(&s);
+    assert_string_equal(rtl_stall_costs_missing(&s).text, "copy 3 of 3 is missing: ");
+    rtl_stall_costs_rank(&s);
     assert_true(s.wait[0].known && !s.wait[1].known);
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
-    assert_string_equal(rtl_probe_stalls_missing(&s).text, "");
-    rtl_probe_stalls_free(&s);
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
+    assert_string_equal(rtl_stall_costs_missing(&s).text, "");
+    rtl_stall_costs_free(&s);
 }
 
 /* How far it is never goes back, and never beyond the end. */
 static void how_far_waits_are(void **unused)
 {
     (void)unused;
-    struct rtl_probe_stalls s = {0};
+    struct rtl_stall_costs s = {0};
     uint64_t before = 0;
     for (uint32_t round = 0; round < 3; round++) {
         for (uint64_t recorded = 0; recorded <= 21; recorded += 7) {
-            struct rtl_probe_stalls_progress far = rtl_probe_stalls_progress(&s, recorded ? 3 : 0, recorded, 20);
+            struct rtl_stall_costs_progress far = rtl_stall_costs_progress(&s, recorded ? 3 : 0, recorded, 20);
             assert_true(far.done >= before && far.done <= far.total);
             assert_true(far.total == 60 || (!round && !recorded));
             assert_int_equal(far.done, round * 20 + (recorded < 20 ? recorded : 20));
@@ -363,27 +363,27 @@ static void how_far_waits_are(void **unused)
         s.copies++;
         s.recorded += 20;
     }
-    assert_int_equal(rtl_probe_stalls_progress(&s, 3, 20, 20).done, 60);
+    assert_int_equal(rtl_stall_costs_progress(&s, 3, 20, 20).done, 60);
 }
 
 /* Whatever a process says, shares are shares, and nothing runs over. */
 static void waits_that_make_no_sense(void **unused)
 {
     (void)unused;
-    struct rtl_probe_stalls s = {0};
+    struct rtl_stall_costs s = {0};
     struct rtl_probe_patch patch = {.waits = 4, .rounds = 2, .timed = 2};
     struct rtl_probe_state state = {.recorded = UINT64_MAX, .waves = UINT64_MAX, .sum = 1};
     memset(state.busy, 0xff, sizeof state.busy);
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
     state.sum = 0;
-    assert_true(rtl_probe_stalls_add(&s, &patch, &state));
-    rtl_probe_stalls_rank(&s);
+    assert_true(rtl_stall_costs_add(&s, &patch, &state));
+    rtl_stall_costs_rank(&s);
     assert_true(s.clock_cycles == UINT64_MAX && s.recorded == UINT64_MAX && s.waves == UINT64_MAX);
     for (uint32_t i = 0; i < 4; i++)
         assert_true(s.wait[i].share == (i < 2 ? 1 : 0) && s.wait[i].mean == 1);
-    rtl_probe_stalls_free(&s);
-    rtl_probe_stalls_rank(&(struct rtl_probe_stalls){0});
-    assert_true(rtl_probe_clock_cycles(&(struct rtl_probe_stalls){0}) == 0);
+    rtl_stall_costs_free(&s);
+    rtl_stall_costs_rank(&(struct rtl_stall_costs){0});
+    assert_true(rtl_probe_clock_cycles(&(struct rtl_stall_costs){0}) == 0);
 }
 
 static void waits_in_words(void **unused)

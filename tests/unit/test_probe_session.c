@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 
 #include "probe/code_writer.h"
-#include "session/probe_session.h"
-#include "tui/watch_state.h"
+#include "probing/probe_session.h"
+#include "tui/loop_state.h"
 
 enum { CODES = 3, GPUS = 2, PAGE = 4096, TEXT = 100 << 10, AT = 2 * PAGE + TEXT, S_ENDPGM = (int)0xbf810000 };
 #define SEC 1000000000ull
@@ -249,8 +249,8 @@ static void what_was_loaded_anew_is_left_alone(void **state)
         assert_null(session->patch.code);
         answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_DISARMED);
         assert_false(rtl_probe_session_step(session, true, now));
-        assert_string_equal(rtl_probing_word(&session->probing), "reloaded");
-        rtl_probing_text(&session->probing, why, sizeof why);
+        assert_string_equal(rtl_probe_plan_word(&session->probing), "reloaded");
+        rtl_probe_plan_text(&session->probing, why, sizeof why);
         assert_string_equal(why, "not probed: its code isn't where it was found any more; does the program "
                                  "load it anew each time?");
     }
@@ -274,7 +274,7 @@ static void one_that_has_just_exited(void **state)
                          RTL_READER_OK);
         while (rtl_probe_session_step(session, true, now))
             sched_yield();
-        rtl_probing_text(&session->probing, why, sizeof why);
+        rtl_probe_plan_text(&session->probing, why, sizeof why);
         assert_string_equal(why, "not probed: the process has exited");
         rtl_probe_session_close(session);
         session = NULL;
@@ -290,7 +290,7 @@ static void what_has_changed_is_left_alone(void **state)
     file[0][PAGE + 4] ^= 1;
     answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
     step_to(RTL_PROBE_ASK_DISARM);
-    assert_string_equal(rtl_probing_word(&session->probing), "code_changed");
+    assert_string_equal(rtl_probe_plan_word(&session->probing), "code_changed");
 }
 
 /* The library sees it go while it is looked at: that is not waited for. */
@@ -304,7 +304,7 @@ static void what_goes_meanwhile(void **state)
     if (session->probing.stage == RTL_PROBING_AT_PATCH) { /* else the thread was as fast */
         answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_KERNEL_GONE);
         assert_false(rtl_probe_session_step(session, true, now));
-        assert_string_equal(rtl_probing_word(&session->probing), "kernel_gone");
+        assert_string_equal(rtl_probe_plan_word(&session->probing), "kernel_gone");
         assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
     }
 }
@@ -327,7 +327,7 @@ static void all_of_one_name_are_tried(void **state)
         answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
     }
     assert_false(rtl_probe_session_step(session, true, now));
-    assert_string_equal(rtl_probing_word(&session->probing), "no_kernel");
+    assert_string_equal(rtl_probe_plan_word(&session->probing), "no_kernel");
     for (unsigned i = 0; i < CODES * GPUS; i++)
         assert_int_equal(asked[i / GPUS][i % GPUS], 1);
     assert_int_equal(first, 0);
@@ -378,7 +378,7 @@ static void the_same_code_object_again(void **state)
         answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
     }
     assert_false(rtl_probe_session_step(session, true, now));
-    assert_string_equal(rtl_probing_word(&session->probing), "no_kernel");
+    assert_string_equal(rtl_probe_plan_word(&session->probing), "no_kernel");
     rtl_probe_session_close(before);
 }
 
@@ -393,21 +393,21 @@ static void the_same_code_is_gone(void **state)
     uint16_t number = word().number;
     while (rtl_probe_session_step(session, true, now))
         sched_yield();
-    assert_string_equal(rtl_probing_word(&session->probing), "reloaded");
+    assert_string_equal(rtl_probe_plan_word(&session->probing), "reloaded");
     assert_int_equal(word().number, number);
     rtl_probe_session_close(before);
 }
 
 /* --- what is compared --- */
 
-static const struct rtl_probe_code_copy *found(struct rtl_probe_code **code, enum rtl_probe_code_result result)
+static const struct rtl_probe_fetch_copy *found(struct rtl_probe_fetch **code, enum rtl_probe_fetch_result result)
 {
-    *code = rtl_probe_code_find(getpid(), "gemm");
+    *code = rtl_probe_fetch_find(getpid(), "gemm");
     assert_non_null(*code);
-    while (!rtl_probe_code_ready(*code))
+    while (!rtl_probe_fetch_ready(*code))
         sched_yield();
-    assert_int_equal(rtl_probe_code_result(*code), result);
-    return result == RTL_PROBE_CODE_FOUND ? rtl_probe_code_copy(*code, 0) : NULL;
+    assert_int_equal(rtl_probe_fetch_result(*code), result);
+    return result == RTL_PROBE_CODE_FOUND ? rtl_probe_fetch_copy(*code, 0) : NULL;
 }
 
 /* A stripped object doesn't say how long its functions are. */
@@ -427,7 +427,7 @@ static void strip_lengths(void)
 static void all_of_the_code_is_compared(void **state)
 {
     static const size_t places[] = {4, 70 << 10, TEXT - 4};
-    struct rtl_probe_code *code;
+    struct rtl_probe_fetch *code;
     (void)state;
     for (int stripped = 0; stripped < 2; stripped++)
         for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -436,21 +436,21 @@ static void all_of_the_code_is_compared(void **state)
             if (stripped)
                 strip_lengths();
             assert_true(found(&code, RTL_PROBE_CODE_FOUND)->compared);
-            rtl_probe_code_free(code);
+            rtl_probe_fetch_free(code);
             loaded[0][PAGE + places[i]] ^= 1;
             found(&code, RTL_PROBE_CODE_CHANGED);
-            rtl_probe_code_free(code);
+            rtl_probe_fetch_free(code);
         }
 }
 
 /* Its descriptor can be seen from the host, its instructions can't. */
 static void what_nobody_can_see_was_not_compared(void **state)
 {
-    struct rtl_probe_code *code;
+    struct rtl_probe_fetch *code;
     (void)state;
     assert_int_equal(munmap(loaded[0] + PAGE, AT - PAGE), 0);
     assert_false(found(&code, RTL_PROBE_CODE_FOUND)->compared);
-    rtl_probe_code_free(code);
+    rtl_probe_fetch_free(code);
     assert_ptr_equal(
         mmap(loaded[0] + PAGE, AT - PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
         loaded[0] + PAGE);
@@ -483,27 +483,27 @@ static void who_closes_takes_back_only_its_own(void **state)
 /* Another process is looked at: the one that was left is kept by the screen behind. */
 static void the_probe_of_a_screen_that_was_left(void **state)
 {
-    struct rtl_watch *kept = calloc(1, sizeof *kept), *behind = calloc(1, sizeof *behind),
-                     *shown = calloc(1, sizeof *shown);
+    struct rtl_loop *kept = calloc(1, sizeof *kept), *behind = calloc(1, sizeof *behind),
+                    *shown = calloc(1, sizeof *shown);
     (void)state;
     assert_true(kept && behind && shown);
     shown->parent = kept->parent = behind;
-    assert_false(rtl_watch_has_probe(shown));
+    assert_false(rtl_loop_has_probe(shown));
     behind->kept = kept;
     assert_int_equal(rtl_reader_open(getpid(), &kept->probe_reader, why, sizeof why), RTL_READER_OK);
     open_session(-1);
     kept->probe = session;
     session = NULL;
     kept->ui.pid = behind->recorder.pid = getpid(); /* it is recorded there, too */
-    assert_true(rtl_watch_has_probe(shown));
+    assert_true(rtl_loop_has_probe(shown));
     for (uint64_t until = fixture_now_ns() + 30 * SEC; kept->probe->finding && fixture_now_ns() < until;) {
-        rtl_watch_step_probes(shown);
+        rtl_loop_step_probes(shown);
         sched_yield();
     }
     assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
     assert_true(behind->recorder.probe.there && behind->recorder.probe.runs && !shown->recorder.probe.there);
     assert_string_equal(behind->recorder.probe.stage, "on its way");
-    rtl_watch_drop_probes(shown); /* as a signal has it */
+    rtl_loop_drop_probes(shown); /* as a signal has it */
     assert_int_equal(word().ask, RTL_PROBE_ASK_DISARM);
     assert_null(kept->probe);
     assert_false(behind->recorder.probe.runs);
@@ -518,8 +518,8 @@ static void the_probe_of_a_screen_that_was_left(void **state)
 /* Of two screens on one process that in front has the newer probe: it is what is recorded. */
 static void the_probe_in_front_is_recorded(void **state)
 {
-    struct rtl_watch *behind = calloc(1, sizeof *behind), *kept = calloc(1, sizeof *kept),
-                     *shown = calloc(1, sizeof *shown);
+    struct rtl_loop *behind = calloc(1, sizeof *behind), *kept = calloc(1, sizeof *kept),
+                    *shown = calloc(1, sizeof *shown);
     struct rtl_stalls_told waits = {.copy = 1};
     (void)state;
     assert_true(kept && behind && shown);
@@ -529,16 +529,16 @@ static void the_probe_in_front_is_recorded(void **state)
     behind->recorder.pid = shown->recorder.pid = kept->recorder.pid = 4711;
     behind->ui.probe = (struct rtl_probe_told){.there = true, .kernel = 1, .stage = "over"};
     kept->ui.probe = (struct rtl_probe_told){.there = true, .kernel = 2, .stage = "over"};
-    rtl_watch_step_probes(shown);
+    rtl_loop_step_probes(shown);
     assert_int_equal(behind->recorder.probe.kernel, 2);
     shown->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = 3, .stage = "armed"};
-    rtl_watch_step_probes(shown);
+    rtl_loop_step_probes(shown);
     assert_int_equal(behind->recorder.probe.kernel, 3);
     assert_int_equal(kept->recorder.probe.kernel, 3);
     assert_int_equal(shown->recorder.probe.kernel, 3);
     shown->ui.probe.kernel = 4;
     shown->ui.stalls = &waits; /* for those there is no place */
-    rtl_watch_step_probes(shown);
+    rtl_loop_step_probes(shown);
     assert_int_equal(behind->recorder.probe.kernel, 2);
     free(shown);
     free(kept);

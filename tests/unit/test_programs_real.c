@@ -126,7 +126,7 @@ static char *page(struct rtl_ui *ui, enum rtl_view view)
 {
     struct rtl_frame frame = {0};
     ui->view = view;
-    rtl_ui_fit(ui, 40, 130);
+    rtl_ui_scroll_into_view(ui, 40, 130);
     assert_true(rtl_frame_reset(&frame, 40, 130, false));
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame);

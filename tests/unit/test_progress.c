@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "session/complain.h"
-#include "session/progress.h"
+#include "options/complain.h"
+#include "options/progress.h"
 
 /* Standard error is `fd` until put_back. */
 static int kept;

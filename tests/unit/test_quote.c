@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/complain.h"
+#include "options/complain.h"
 #include "text/quote.h"
 #include "text/text.h"
 

@@ -6,7 +6,7 @@
 
 #include "record/diff.h"
 #include "record/recording.h"
-#include "session/commands.h"
+#include "options/commands.h"
 
 static struct synth *a, *b;
 
@@ -30,7 +30,7 @@ static struct rtl_snapshot snapshots[4];
 
 static void make(struct rtl_diff *diff, bool earlier)
 {
-    struct rtl_span sa = {.later = &snapshots[0]}, sb = {.later = &snapshots[1]};
+    struct rtl_diff_span sa = {.later = &snapshots[0]}, sb = {.later = &snapshots[1]};
     snapshots[0] = synth_snapshot(a, RTL_SEC);
     snapshots[1] = synth_snapshot(b, RTL_SEC);
     if (earlier)
@@ -214,11 +214,11 @@ static void a_process_is_known_by_number_and_both_clocks(void **state)
 
 /* --- two snapshots of one process, through their files --- */
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     (void)k;
-    *names = (struct rtl_kernel_names){.full = "", .short_name = ""};
+    *names = (struct rtl_recorded_names){.full = "", .short_name = ""};
 }
 
 static void write_snapshot(const char *path, struct synth *p, uint64_t at, uint64_t start)
@@ -377,7 +377,7 @@ static void calls_are_compared_by_name(void **state)
     snapshots[1] = synth_snapshot(b, RTL_SEC);
     synth_put_calls(a, &ca, &snapshots[0]);
     synth_put_calls(b, &cb, &snapshots[1]);
-    struct rtl_span sa = {.later = &snapshots[0]}, sb = {.earlier = &snapshots[2], .later = &snapshots[1]};
+    struct rtl_diff_span sa = {.later = &snapshots[0]}, sb = {.earlier = &snapshots[2], .later = &snapshots[1]};
     assert_true(rtl_diff_make_calls(&sa, &sb, RTL_DIFF_FUNCTIONS, &diff));
     assert_int_equal(diff.count, 3);
     assert_int_equal(row(&diff, "hipLaunchKernel")->a.calls, 100);
@@ -393,7 +393,7 @@ static void calls_are_compared_by_name(void **state)
     assert_int_equal(diff.rows[0].b.calls, 3);
     rtl_diff_free(&diff);
     snapshots[3] = synth_snapshot(a, RTL_SEC);
-    sb = (struct rtl_span){.later = &snapshots[3]};
+    sb = (struct rtl_diff_span){.later = &snapshots[3]};
     assert_true(rtl_diff_make_calls(&sb, &sb, RTL_DIFF_FUNCTIONS, &diff));
     assert_int_equal(diff.count, 0);
     clean(&diff);

@@ -5,8 +5,8 @@
 
 #include "record/recording.h"
 #include "record/rocpd.h"
-#include "session/commands.h"
-#include "session/player.h"
+#include "options/commands.h"
+#include "watch/player.h"
 
 static struct synth *p;
 
@@ -23,7 +23,7 @@ static int tear_down(void **state)
     return fixture_end(state);
 }
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     names->full = names->short_name = k->name;

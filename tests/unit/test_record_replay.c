@@ -8,7 +8,7 @@
 #include "command/output.h"
 #include "record/buckets.h"
 #include "record/recording.h"
-#include "session/player.h"
+#include "watch/player.h"
 
 enum { FRAMES = 190 };
 
@@ -34,7 +34,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     names->full = names->short_name = k->name;
@@ -79,11 +79,11 @@ static void grow(int t, const int *kernels)
         p->copies[RTL_COPIES_OF(1, RTL_COPY_P2P)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]++;
     }
     if (t == 1)
-        p->queues[0].way = RTL_WAY_NATIVE, p->queues[0].why = RTL_WHY_DEFAULT;
+        p->queues[0].path = RTL_PATH_NATIVE, p->queues[0].why = RTL_REASON_DEFAULT;
     if (t == 120)
-        p->queues[0].way = RTL_WAY_DEMOTED, p->queues[0].why = RTL_WHY_RINGS_ITSELF;
-    p->queues[1].way = RTL_WAY_INTERCEPT;
-    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_WHY_OTHER_TOOL; /* of a newer library */
+        p->queues[0].path = RTL_PATH_DEMOTED, p->queues[0].why = RTL_REASON_RINGS_ITSELF;
+    p->queues[1].path = RTL_PATH_INTERCEPT;
+    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_REASON_OTHER_TOOL; /* of a newer library */
     p->busy_ns[0] += 700000000;
     p->busy_ns[1] += t % 7 ? 100000000 : 0;
 }
@@ -102,7 +102,7 @@ static char *picture(struct rtl_model *m)
         rtl_ui_init(&ui, m, 4711, "serve");
         ui.view = views[i];
         ui.selected = RTL_KERNEL_FIRST;
-        rtl_ui_fit(&ui, 50, 160);
+        rtl_ui_scroll_into_view(&ui, 50, 160);
         assert_true(rtl_frame_reset(&frame, 50, 160, false));
         rtl_draw(&ui, &frame);
         char *shown = synth_text(&frame);
@@ -422,8 +422,8 @@ static void lies_are_refused(void **state)
         "UPDATE rtl_recording SET title = x'1b5b324a'",
     };
     int a = synth_kernel(p, "a");
-    p->queues[0].way = p->queues[1].way = RTL_WAY_NATIVE;
-    p->queues[0].why = RTL_WHY_ASKED_FOR;
+    p->queues[0].path = p->queues[1].path = RTL_PATH_NATIVE;
+    p->queues[0].why = RTL_REASON_ASKED_FOR;
     struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, 4711);
     for (int t = 1; t <= 3; t++) {
         synth_record(p, a, 1000, 10);

@@ -9,7 +9,7 @@
 #include "command/output.h"
 #include "model/merge.h"
 #include "record/recording.h"
-#include "session/player.h"
+#include "watch/player.h"
 
 enum { PROCESSES = 4, MOMENTS = 12 };
 
@@ -20,7 +20,7 @@ static char folder[64], path[96], why[512];
 static struct synth *p[PROCESSES];
 static char *live[MOMENTS]; /* JSON of the group as it was watched */
 
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_kernel_names *names)
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     (void)context;
     names->full = names->short_name = k->name;
@@ -69,7 +69,7 @@ static char *json(struct rtl_model *model, const char *title, uint64_t number)
     return bytes;
 }
 
-/* The group as session/targets.c watches it, and its recordings as session/group_recorder.c makes them. */
+/* The group as watch/process_set.c watches it, and its recordings as watch/group_recorder.c makes them. */
 static void watch_and_record(void)
 {
     struct rtl_recording *recordings[PROCESSES] = {NULL};

@@ -12,7 +12,7 @@
 
 #include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
-#include "session/commands.h"
+#include "options/commands.h"
 
 enum { RECORDS = 1024, RANGE = RTL_API_FUNCTIONS + 3 };
 static const int64_t BASE = 5ll << RTL_ROCPD_SEQUENCE_BITS;

@@ -134,8 +134,8 @@ static void destroyed_queues(void **state)
 static void ways_of_queues(void **state)
 {
     struct setup *s = *state;
-    s->segment.queues[0].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_DEFAULT);
-    s->segment.queues[2].way = RTL_WAY_WORD(77, RTL_WHY_OTHER_TOOL);
+    s->segment.queues[0].path = RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_DEFAULT);
+    s->segment.queues[2].path = RTL_QUEUE_PATH_WORD(77, RTL_REASON_OTHER_TOOL);
     start_anew(s);
     struct rtl_event_record records[] = {dispatch(0, 0, 2), dispatch(1, 1, 2), dispatch(0, 2, 2)};
     write_records(s, records, 3);

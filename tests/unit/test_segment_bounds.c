@@ -267,7 +267,7 @@ static void change_queue(void *context, uint64_t offset)
         q->generation = 2 * c->next - 1;
         q->agent = q->size_packets = c->next;
         q->queue_id = c->next;
-        q->way = RTL_WAY_WORD(1, c->next);
+        q->path = RTL_QUEUE_PATH_WORD(1, c->next);
     }
     if (c->words == c->finish) {
         q->created_mono_ns = c->next;
@@ -290,16 +290,17 @@ static void a_queue_is_the_old_one_or_the_new(void **state)
             c.from = (uint64_t)((char *)queue - (char *)s->segment.header);
             c.to = c.from + offsetof(struct rtl_queue, dispatches);
             *queue = (struct rtl_queue){.generation = 14, .agent = 7, .size_packets = 7, .queue_id = 7};
-            queue->way = RTL_WAY_WORD(1, 7);
+            queue->path = RTL_QUEUE_PATH_WORD(1, 7);
             queue->dispatches = queue->packets = 1;
             reader->meanwhile = change_queue;
             reader->meanwhile_context = &c;
             assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
             const struct rtl_queue_snapshot *q = &snapshot.queues[1];
             if (q->queue_id != q->agent || q->queue_id != q->size_packets || q->queue_id * 2 != q->generation ||
-                q->queue_id != q->way_why)
+                q->queue_id != q->path_reason)
                 fail_msg("begun before word %u, done before %u: queue %u, agent %u, size %u, why %u, generation %u",
-                         begin, finish, (unsigned)q->queue_id, q->agent, q->size_packets, q->way_why, q->generation);
+                         begin, finish, (unsigned)q->queue_id, q->agent, q->size_packets, q->path_reason,
+                         q->generation);
             seen[q->queue_id == 8]++;
             rtl_snapshot_free(&snapshot);
         }
@@ -315,31 +316,31 @@ static void ways_that_are_none(void **state)
     struct rtl_snapshot snapshot = {0};
     struct rtl_queue *queues = s->segment.queues;
     struct rtl_reader *reader = fixture_reader(&s->segment);
-    queues[0].way = UINT32_MAX;
-    queues[1].way = RTL_WAY_WORD(0, RTL_WHY_OTHER_TOOL);
-    queues[2].way = RTL_WAY_WORD(RTL_WAY_DEMOTED, 0x10000 | RTL_WHY_OTHER_TOOL);
+    queues[0].path = UINT32_MAX;
+    queues[1].path = RTL_QUEUE_PATH_WORD(0, RTL_REASON_OTHER_TOOL);
+    queues[2].path = RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, 0x10000 | RTL_REASON_OTHER_TOOL);
     queues[RTL_QUEUE_SHARED].packets = 1;
-    queues[RTL_QUEUE_SHARED].way = RTL_WAY_WORD(RTL_WAY_NATIVE, RTL_WHY_OTHER_TOOL);
+    queues[RTL_QUEUE_SHARED].path = RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_OTHER_TOOL);
     assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
     assert_int_equal(snapshot.queue_count, 4);
     static const uint32_t wanted[][2] = {
-        {255, 0xffffff}, {0, 0}, {RTL_WAY_DEMOTED, 0x10000 | RTL_WHY_OTHER_TOOL}, {0, 0}};
+        {255, 0xffffff}, {0, 0}, {RTL_PATH_DEMOTED, 0x10000 | RTL_REASON_OTHER_TOOL}, {0, 0}};
     for (uint32_t q = 0; q < 4; q++) {
-        assert_int_equal(snapshot.queues[q].way, wanted[q][0]);
-        assert_int_equal(snapshot.queues[q].way_why, wanted[q][1]);
+        assert_int_equal(snapshot.queues[q].path, wanted[q][0]);
+        assert_int_equal(snapshot.queues[q].path_reason, wanted[q][1]);
     }
     rtl_snapshot_free(&snapshot);
     rtl_reader_close(reader);
-    static const uint32_t nameless[] = {0, 90, 255, 256, 0x10000 | RTL_WHY_OTHER_TOOL, UINT32_MAX};
+    static const uint32_t nameless[] = {0, 90, 255, 256, 0x10000 | RTL_REASON_OTHER_TOOL, UINT32_MAX};
     for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
-        assert_true(!rtl_way_key(nameless[i]) && !rtl_way_meaning(nameless[i]) && !rtl_way_why_key(nameless[i]) &&
-                    !rtl_way_why_text(nameless[i]));
+        assert_true(!rtl_queue_path_key(nameless[i]) && !rtl_queue_path_meaning(nameless[i]) &&
+                    !rtl_path_reason_key(nameless[i]) && !rtl_path_reason_text(nameless[i]));
 #define NAMED(sym, num, key, text) \
-    assert_true(num < 256 && !strcmp(rtl_way_key(num), key) && !strcmp(rtl_way_meaning(num), text));
-    RTL_WAYS(NAMED)
+    assert_true(num < 256 && !strcmp(rtl_queue_path_key(num), key) && !strcmp(rtl_queue_path_meaning(num), text));
+    RTL_QUEUE_PATHS(NAMED)
 #define REASON_NAMED(sym, num, key, text) \
-    assert_true(!strcmp(rtl_way_why_key(num), key) && !strcmp(rtl_way_why_text(num), text));
-    RTL_WAY_REASONS(REASON_NAMED)
+    assert_true(!strcmp(rtl_path_reason_key(num), key) && !strcmp(rtl_path_reason_text(num), text));
+    RTL_PATH_REASONS(REASON_NAMED)
 }
 
 /* What a library of before calls full is default: it always did the same. */

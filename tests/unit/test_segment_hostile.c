@@ -50,7 +50,7 @@ static int start(void **state)
         queue->completed = 5 * KERNELS - 9;
         queue->untimed[RTL_UNTIMED_OWN_SIGNAL] = 3;
         *rtl_queue_untimed(queue, RTL_UNTIMED_UNWATCHED) = 4; /* which lies elsewhere in the queue's record */
-        queue->way = q ? RTL_WAY_WORD(RTL_WAY_NATIVE, q) : 0;
+        queue->path = q ? RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, q) : 0;
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_WAIT(q), 4000 + q);
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_GAP(q), 800 + q);
     }
@@ -208,9 +208,9 @@ static void honest_reading(void **state)
     assert_int_equal(g->untimed_total, 21);
     assert_int_equal(g->queues[1].depth, 2);
     assert_int_equal(g->queues[0].gpu, 1); /* agent 0 is GPU 1 here */
-    assert_int_equal(g->queues[0].way, 0);
-    assert_int_equal(g->queues[2].way, RTL_WAY_NATIVE);
-    assert_int_equal(g->queues[2].way_why, 2);
+    assert_int_equal(g->queues[0].path, 0);
+    assert_int_equal(g->queues[2].path, RTL_PATH_NATIVE);
+    assert_int_equal(g->queues[2].path_reason, 2);
     assert_int_equal(g->kernels[4].calls, 16);
     assert_int_equal(g->kernels[4].grid[0], 204); /* of the queue that ran it most */
     assert_int_equal(g->agent_count, 2);

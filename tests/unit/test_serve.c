@@ -21,17 +21,17 @@ static void every_bucket_is_in_the_class_of_its_values(void **state)
     uint32_t last = 0;
     for (uint32_t b = 0; b < 35 * 64; b++) {
         uint64_t low = rtl_bucket_low(b), most = low + rtl_bucket_width(b) - 1;
-        uint32_t number = rtl_class_of(low);
+        uint32_t number = rtl_prom_bucket_of(low);
         assert_true(number == last || number == last + 1);
         last = number;
-        if (number < RTL_CLASS_LAST)
-            assert_true(most <= rtl_class_most(number));
+        if (number < RTL_PROM_BUCKET_LAST)
+            assert_true(most <= rtl_prom_bucket_upper_ns(number));
         if (number)
-            assert_true(low > rtl_class_most(number - 1));
+            assert_true(low > rtl_prom_bucket_upper_ns(number - 1));
     }
-    assert_int_equal(last, RTL_CLASS_LAST);
-    assert_int_equal(rtl_class_most(0), 511);
-    assert_int_equal(rtl_class_most(4), 1023);
+    assert_int_equal(last, RTL_PROM_BUCKET_LAST);
+    assert_int_equal(rtl_prom_bucket_upper_ns(0), 511);
+    assert_int_equal(rtl_prom_bucket_upper_ns(4), 1023);
 }
 
 static void what_shrinks_adds_nothing(void **state)
@@ -44,18 +44,18 @@ static void what_shrinks_adds_nothing(void **state)
     uint64_t coarse[RTL_OCTAVES_MAX] = {[20] = 3};
     struct rtl_histogram_copy a = {.count = 14, .total_ns = 500, .octave_count = 2, .octaves = then};
     struct rtl_histogram_copy b = {.count = 19, .total_ns = 900, .octave_count = 3, .octaves = now, .coarse = coarse};
-    struct rtl_classes classes = {0};
-    rtl_classes_grow(&classes, &a, &b);
+    struct rtl_prom_buckets classes = {0};
+    rtl_prom_buckets_grow(&classes, &a, &b);
     assert_int_equal(classes.values, 1 + 2 + 1 + 3);
     assert_int_equal(classes.sum_ns, 400);
-    assert_int_equal(classes.count[rtl_class_of(rtl_bucket_low(5 * 64 + 3))], 3);
-    assert_int_equal(classes.count[rtl_class_of(rtl_bucket_low(9 * 64 + 1))], 0);
+    assert_int_equal(classes.count[rtl_prom_bucket_of(rtl_bucket_low(5 * 64 + 3))], 3);
+    assert_int_equal(classes.count[rtl_prom_bucket_of(rtl_bucket_low(9 * 64 + 1))], 0);
     b.total_ns = 1;
     b.count++;
-    rtl_classes_grow(&classes, &a, &b);
+    rtl_prom_buckets_grow(&classes, &a, &b);
     assert_int_equal(classes.sum_ns, 400);
-    struct rtl_classes whole = {0};
-    rtl_classes_grow(&whole, NULL, &a);
+    struct rtl_prom_buckets whole = {0};
+    rtl_prom_buckets_grow(&whole, NULL, &a);
     assert_int_equal(whole.values, 14);
     assert_int_equal(whole.sum_ns, 500);
 }
@@ -224,15 +224,15 @@ static void ever_new_names_take_no_more_room(void **state)
 static void sums_stay_at_their_end(void **state)
 {
     (void)state;
-    struct rtl_classes classes = {0}, more = {.values = 1ull << 62, .sum_ns = UINT64_MAX - 5};
+    struct rtl_prom_buckets classes = {0}, more = {.values = 1ull << 62, .sum_ns = UINT64_MAX - 5};
     more.count[3] = more.native[7] = 1ull << 62;
-    rtl_classes_add(&classes, &more);
-    rtl_classes_add(&classes, &more);
+    rtl_prom_buckets_add(&classes, &more);
+    rtl_prom_buckets_add(&classes, &more);
     assert_true(classes.values == 1ull << 62 && classes.count[3] == 1ull << 62 && classes.native[7] == 1ull << 62);
     assert_true(classes.sum_ns == UINT64_MAX);
     uint64_t buckets[35 * 64] = {[5] = UINT64_MAX, [6] = 3};
-    classes = (struct rtl_classes){0};
-    rtl_classes_grow_buckets(&classes, NULL, buckets, 35 * 64, 1);
+    classes = (struct rtl_prom_buckets){0};
+    rtl_prom_buckets_grow_buckets(&classes, NULL, buckets, 35 * 64, 1);
     assert_int_equal(classes.values, 3);
 }
 
@@ -261,9 +261,9 @@ static void the_two_formats_name_things_their_way(void **state)
 {
     (void)state;
     struct rtl_page page;
-    struct rtl_classes classes = {.values = 3, .sum_ns = 1500000001};
+    struct rtl_prom_buckets classes = {.values = 3, .sum_ns = 1500000001};
     classes.count[4] = 2;
-    classes.count[RTL_CLASS_LAST] = 1;
+    classes.count[RTL_PROM_BUCKET_LAST] = 1;
     for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
         rtl_page_begin(&page, openmetrics ? RTL_FORMAT_OPENMETRICS : RTL_FORMAT_TEXT, 1);
         rtl_page_metric(&page, RTL_METRIC_GPU_BUSY);

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "model/model.h"
-#include "session/command_line.h"
-#include "session/config.h"
+#include "options/command_line.h"
+#include "options/config.h"
 
 static char told[1000];
 

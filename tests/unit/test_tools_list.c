@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/preload_list.h"
-#include "session/tools_list.h"
+#include "launch/preload_list.h"
+#include "launch/tools_list.h"
 
 /* The names with a | behind each. */
 static const char *names(const char *list)

@@ -38,7 +38,7 @@ static int setup(void **state)
     for (int t = 1; t <= 14; t++)
         tick(t);
     rtl_ui_init(&ui, m, 4711, "serve");
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
     return 0;
 }
 
@@ -54,13 +54,13 @@ static void press(const char *keys)
 {
     for (; *keys; keys++)
         rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
 }
 
 static void press_key(uint32_t key)
 {
     rtl_ui_key(&ui, key);
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
 }
 
 /* What stands in the table: a family by its name, a kernel by its number. */
@@ -145,15 +145,15 @@ static void families_are_sorted_like_rows(void **state)
     order_is("attention gemm 0 1 comm 3 copy");
     rtl_model_sort(m, RTL_COLUMN_NAME, false);
     order_is("attention comm 3 copy gemm 1 0");
-    rtl_model_hold(m); /* opened while the order is held: what appears is in order */
+    rtl_model_freeze_order(m); /* opened while the order is held: what appears is in order */
     rtl_model_open(m, RTL_FAMILY_GEMM, false);
-    rtl_model_hold(m);
+    rtl_model_freeze_order(m);
     rtl_model_open(m, RTL_FAMILY_GEMM, true);
     order_is("attention comm 3 copy gemm 1 0");
     /* held: all stay where they are, what is new comes last in its family */
     rtl_model_sort(m, RTL_COLUMN_CALLS, false);
     order_is("gemm 1 0 comm 3 attention copy");
-    rtl_model_hold(m);
+    rtl_model_freeze_order(m);
     synth_record(p, ATTENTION, 150000, 100000);
     int late = synth_kernel(p, "Cijk_Alik_Bljk_HHS_BH_MT32x32x64_MI16x16x1_SN");
     synth_record(p, late, 1000, 100000);

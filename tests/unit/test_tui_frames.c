@@ -37,10 +37,10 @@ static void run_process(int gpus)
     assert_non_null(m);
     for (int i = 0; i < NAMES; i++)
         synth_kernel(p, names[i]);
-    p->queues[0].way = RTL_WAY_NATIVE;
-    p->queues[0].why = RTL_WHY_DEFAULT;
-    p->queues[1].way = RTL_WAY_DEMOTED;
-    p->queues[1].why = RTL_WHY_INDEX_MOVED;
+    p->queues[0].path = RTL_PATH_NATIVE;
+    p->queues[0].why = RTL_REASON_DEFAULT;
+    p->queues[1].path = RTL_PATH_DEMOTED;
+    p->queues[1].why = RTL_REASON_INDEX_MOVED;
     for (int t = 1; t <= 12; t++) {
         for (int i = 0; i < 5; i++)
             for (int n = 0; n < 40; n++)
@@ -283,12 +283,12 @@ static void ways_of_queues(void **state)
     drawn(400, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
     drawn(400, 100, "* native here: queues are native by default\n");
     ui.view = RTL_VIEW_QUEUES;
-    p->queues[0].way = 200;
+    p->queues[0].path = 200;
     p->queues[0].why = 1u << 23;
     synth_tick(p, m, 13 * RTL_SEC);
     drawn(24, 160, "1   G0   unknown ");
     drawn(24, 160, "\n unknown, unknown: unknown\n");
-    p->queues[0].way = p->queues[0].why = 0;
+    p->queues[0].path = p->queues[0].why = 0;
     synth_tick(p, m, 14 * RTL_SEC);
     drawn(24, 80, "1   G0         - ");
     not_drawn(24, 200, "unknown");
@@ -299,13 +299,13 @@ static void ways_of_queues(void **state)
     ui.view = RTL_VIEW_QUEUES;
     int lines = SYNTH_QUEUES + 2 + SYNTH_QUEUES;
     for (int q = 0; q < SYNTH_QUEUES; q++)
-        p->queues[q].way = RTL_WAY_INTERCEPT, p->queues[q].why = RTL_WHY_OTHER_TOOL;
+        p->queues[q].path = RTL_PATH_INTERCEPT, p->queues[q].why = RTL_REASON_OTHER_TOOL;
     synth_tick(p, m, 13 * RTL_SEC);
     assert_int_equal(rtl_draw_queue_lines(m), lines + 1);
     for (uint32_t q = 0; q < SYNTH_QUEUES; q++)
         p->queues[q].why = 100 + q;
     synth_tick(p, m, 14 * RTL_SEC);
-    assert_int_equal(rtl_draw_queue_lines(m), lines + RTL_WAY_LINES);
+    assert_int_equal(rtl_draw_queue_lines(m), lines + RTL_QUEUE_PATH_LINES);
 }
 
 /* What somebody else took out of our hands is said, and is no loss of ours. */
@@ -377,7 +377,7 @@ static enum rtl_role role_of(int rows, int cols, const char *part)
     struct rtl_frame frame = {0};
     enum rtl_role role = RTL_ROLE_COUNT;
     char text[400];
-    rtl_ui_fit(&ui, rows, cols);
+    rtl_ui_scroll_into_view(&ui, rows, cols);
     assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
     rtl_draw(&ui, &frame);
     for (int row = 0; row < rows && role == RTL_ROLE_COUNT; row++) {

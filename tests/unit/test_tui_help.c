@@ -35,7 +35,7 @@ static void press(const char *keys, int rows, int cols)
 {
     for (; *keys; keys++)
         rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
-    rtl_ui_fit(&ui, rows, cols);
+    rtl_ui_scroll_into_view(&ui, rows, cols);
 }
 
 /* The text of the whole help. */
@@ -70,7 +70,7 @@ static void every_header_has_a_line(void **state)
             ui.view = (enum rtl_view)view;
             ui.following = view != RTL_VIEW_DETAIL;
             ui.selected = RTL_KERNEL_FIRST;
-            rtl_ui_fit(&ui, 40, cols);
+            rtl_ui_scroll_into_view(&ui, 40, cols);
             assert_true(rtl_frame_reset(&frame, 40, cols, false));
             rtl_draw(&ui, &frame);
             for (int row = 0; row < frame.rows; row++) {
@@ -138,7 +138,7 @@ static void every_label_has_a_line(void **state)
         ui.view = (enum rtl_view)view;
         ui.following = view != RTL_VIEW_DETAIL;
         ui.selected = RTL_KERNEL_FIRST;
-        rtl_ui_fit(&ui, 40, 160);
+        rtl_ui_scroll_into_view(&ui, 40, 160);
         assert_true(rtl_frame_reset(&frame, 40, 160, false));
         rtl_draw(&ui, &frame);
         for (int row = 1; row < frame.rows - 2; row++) { /* the last two explain themselves */
@@ -252,7 +252,7 @@ static void names_scroll_sideways(void **state)
     not_drawn(24, 80, "inner_loop");
     for (int i = 0; i < 40; i++) {
         rtl_ui_key(&ui, RTL_KEY_RIGHT);
-        rtl_ui_fit(&ui, 24, 80);
+        rtl_ui_scroll_into_view(&ui, 24, 80);
     }
     drawn(24, 80, "<nrolled\n"); /* no further than to the end of the longest */
     drawn(24, 80, "| names from column ");
@@ -278,7 +278,7 @@ static void nothing_is_ended_from_here(void **state)
     rtl_ui_key(&ui, RTL_KEY_F(9));
     drawn(24, 80, "rtl-top only watches and ends nothing: in a shell, kill 4711 asks");
     rtl_ui_key(&ui, 'G');
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
     assert_int_equal(ui.position, 1); /* as End */
 }
 

@@ -156,7 +156,7 @@ static void look(struct rtl_reader *reader, struct rtl_frame *frame, FILE *sink,
         for (int view = 0; view <= RTL_VIEW_HELP; view++) {
             ui.view = (enum rtl_view)view;
             ui.wrap = view & 1;
-            rtl_ui_fit(&ui, 24, 120);
+            rtl_ui_scroll_into_view(&ui, 24, 120);
             check_frame(&ui, frame);
         }
         check_outputs(model, sink, text, length);

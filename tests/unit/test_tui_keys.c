@@ -7,7 +7,7 @@ static void press(const char *keys)
 {
     for (; *keys; keys++)
         rtl_ui_key(&ui, (uint32_t)(unsigned char)*keys);
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
 }
 
 static const char *selected(void)
@@ -23,7 +23,7 @@ static void start_ui(void)
         synth_record(p, synth_kernel(p, names[i]), 1000, 50 - (uint64_t)i * 10);
     synth_tick(p, m, SECONDS(1));
     rtl_ui_init(&ui, m, 4711, "serve");
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
 }
 
 static void the_cursor_stays_with_its_kernel(void **state)
@@ -192,7 +192,7 @@ static void other_tables_have_a_cursor(void **state)
         assert_int_equal(*at, 1);
         for (int step = 0; step < 40; step++) {
             rtl_ui_key(&ui, step < 20 ? RTL_KEY_DOWN : RTL_KEY_UP);
-            rtl_ui_fit(&ui, 8, 80); /* few of the lines fit */
+            rtl_ui_scroll_into_view(&ui, 8, 80); /* few of the lines fit */
             assert_true(rtl_frame_reset(&frame, 8, 80, false));
             rtl_draw(&ui, &frame);
             int marked = 0, row = frame.cursor_row;
@@ -217,7 +217,7 @@ static void columns_are_moved(void **state)
 {
     (void)state;
     start_ui();
-    rtl_ui_fit(&ui, 24, 160);
+    rtl_ui_scroll_into_view(&ui, 24, 160);
     rtl_ui_key(&ui, 'o');
     rtl_ui_key(&ui, RTL_KEY_HOME);
     rtl_ui_key(&ui, '>');
@@ -344,7 +344,7 @@ static void random_keys_do_no_harm(void **state)
         if (round % 7 == 0) {
             int rows = 1 + (int)(random >> 8) % 50, cols = 1 + (int)(random >> 14) % 210;
             assert_true(rtl_frame_reset(&frame, rows, cols, random & 1));
-            rtl_ui_fit(&ui, rows, cols);
+            rtl_ui_scroll_into_view(&ui, rows, cols);
             rtl_draw(&ui, &frame);
         }
     }

@@ -12,7 +12,7 @@ static void start_ui(enum rtl_launched launched)
     rtl_ui_init(&ui, m, 4711, "serve");
     ui.launched = launched;
     snprintf(ui.log, sizeof ui.log, "/run/serve.log");
-    rtl_ui_fit(&ui, 24, 160);
+    rtl_ui_scroll_into_view(&ui, 24, 160);
 }
 
 static bool shows(const char *text)
@@ -20,7 +20,7 @@ static bool shows(const char *text)
     struct rtl_frame frame = {0};
     bool found = false;
     assert_true(rtl_frame_reset(&frame, 24, 160, true));
-    rtl_ui_fit(&ui, 24, 160);
+    rtl_ui_scroll_into_view(&ui, 24, 160);
     rtl_draw(&ui, &frame);
     for (int row = 0; row < frame.rows && !found; row++) {
         char line[161] = "";

@@ -17,13 +17,13 @@ static void start_ui(void)
         synth_record(p, synth_kernel(p, names[i]), 1000, 50 - (uint64_t)i * 10);
     synth_tick(p, m, SECONDS(1));
     rtl_ui_init(&ui, m, 4711, "serve");
-    rtl_ui_fit(&ui, ROWS, COLS);
+    rtl_ui_scroll_into_view(&ui, ROWS, COLS);
 }
 
 static unsigned mouse(int kind, int row, int col)
 {
     unsigned asked = rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(kind, row, col), ROWS, COLS);
-    rtl_ui_fit(&ui, ROWS, COLS);
+    rtl_ui_scroll_into_view(&ui, ROWS, COLS);
     return asked;
 }
 

@@ -274,7 +274,7 @@ static void any_numbers(void **state)
             for (int cols = 1; cols < 170; cols += cols < 90 ? 1 : 13) {
                 struct rtl_frame frame = {0};
                 ui.ascii = cols % 2;
-                rtl_ui_fit(&ui, rows, cols);
+                rtl_ui_scroll_into_view(&ui, rows, cols);
                 assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
                 rtl_draw(&ui, &frame);
                 if (frame.numbers_cut)
@@ -298,18 +298,18 @@ static void stalled(bool lines)
     probed(true);
     stalls = (struct rtl_stalls_told){.copy = 2, .wanted = 20, .recorded = 13};
     snprintf(stalls.no_lines, sizeof stalls.no_lines, "%s", lines ? "" : "libamd_comgr doesn't know gfx942");
-    stalls.sum = (struct rtl_probe_stalls){.wait = waits,
-                                           .waits = 84,
-                                           .timed = WAITS,
-                                           .rounds = 6,
-                                           .copies = 2,
-                                           .clock_cycles = 33 * 512 * 104,
-                                           .clock_passes = 33 * 512,
-                                           .dispatches = 330,
-                                           .recorded = 33,
-                                           .duration_total_ns = 33 * 118000,
-                                           .waves = 33 * 512,
-                                           .waves_expected = 33 * 512};
+    stalls.sum = (struct rtl_stall_costs){.wait = waits,
+                                          .waits = 84,
+                                          .timed = WAITS,
+                                          .rounds = 6,
+                                          .copies = 2,
+                                          .clock_cycles = 33 * 512 * 104,
+                                          .clock_passes = 33 * 512,
+                                          .dispatches = 330,
+                                          .recorded = 33,
+                                          .duration_total_ns = 33 * 118000,
+                                          .waves = 33 * 512,
+                                          .waves_expected = 33 * 512};
     for (uint32_t i = 0; i < WAITS; i++)
         waits[i] = (struct rtl_probe_stall){.place = {.at = 0x1a4 + i * 60, .word = i % 3 ? 0x0f70 : 0x0070},
                                             .cycles = 1000000 / (i + 1),
@@ -412,7 +412,7 @@ static void few_waits_have_all_lines(void **state)
     stalls.sum.timed = 2;
     struct rtl_frame frame = {0};
     ui.ascii = true;
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
     assert_true(rtl_frame_reset(&frame, 24, 80, true));
     rtl_draw(&ui, &frame);
     int loads = 0;
@@ -462,7 +462,7 @@ static void any_waits(void **state)
                 ui.stall_at = rows % 3 * 12;
                 ui.stall_place = waits[ui.stall_at].place.at;
                 ui.ascii = cols % 2;
-                rtl_ui_fit(&ui, rows, cols);
+                rtl_ui_scroll_into_view(&ui, rows, cols);
                 assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
                 rtl_draw(&ui, &frame);
                 if (frame.numbers_cut)

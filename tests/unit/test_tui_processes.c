@@ -2,7 +2,7 @@
 #include "tui_synth.h"
 
 #include "model/merge.h"
-#include "session/processes.h"
+#include "watch/proc_scan.h"
 
 #include "golden_fixture.h"
 
@@ -88,7 +88,7 @@ static void keys_lead_to_processes_and_back(void **state)
     assert_int_equal(ui.go_in, 4714);
     for (int i = 0; i < 99; i++)
         rtl_ui_key(&ui, 'j');
-    rtl_ui_fit(&ui, 12, 40);
+    rtl_ui_scroll_into_view(&ui, 12, 40);
     assert_true(rtl_ui_key(&ui, RTL_KEY_ENTER) & RTL_UI_GO_IN);
     assert_int_equal(ui.go_in, 4718); /* the last */
     rtl_merge_leave(merge, 7);
@@ -154,7 +154,7 @@ static void back_the_way_that_was_come(void **state)
 
 static pid_t first(void)
 {
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
     return rtl_process_at(&ui, 0)->info.pid;
 }
 
@@ -300,7 +300,7 @@ static void those_that_are_not_traced_are_listed(void **state)
     assert_non_null(strstr(text, "not traced: python3 train.py"));
     free(text);
     rtl_ui_key(&ui, RTL_KEY_END);
-    rtl_ui_fit(&ui, 24, 80);
+    rtl_ui_scroll_into_view(&ui, 24, 80);
     assert_int_equal(ui.process_at, PROCESSES);
     assert_false(rtl_ui_key(&ui, RTL_KEY_ENTER) & RTL_UI_GO_IN);
 }

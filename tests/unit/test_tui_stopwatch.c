@@ -52,7 +52,7 @@ static void each_is_answered_by_its_keys(void **state)
     for (int q = 0; q < QUESTIONS; q++) {
         attention_slower_from = 46;
         start(1, 8, 50);
-        rtl_ui_fit(&ui, 24, 80);
+        rtl_ui_scroll_into_view(&ui, 24, 80);
         assert_true(press_all(questions[q].keys) <= 2);
         char *screen = draw(24, 80);
         for (int i = 0; i < 4 && questions[q].answers[i]; i++)

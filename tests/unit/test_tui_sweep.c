@@ -19,7 +19,7 @@ static void look(int rows, int cols)
 {
     struct rtl_frame frame = {0};
     char text[4096];
-    rtl_ui_fit(&ui, rows, cols);
+    rtl_ui_scroll_into_view(&ui, rows, cols);
     assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
     rtl_draw(&ui, &frame);
     if (frame.numbers_cut) {

@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "record/db.h"
-#include "session/command_line.h"
+#include "options/command_line.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
 static char *said;
@@ -329,11 +329,11 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     assert_int_equal(items(notes), count);
     count = 0;
 #define WAY(sym, num, key, text) expect_item(ways, key, text), count++;
-    RTL_WAYS(WAY)
+    RTL_QUEUE_PATHS(WAY)
     assert_int_equal(items(ways), count);
     count = 0;
 #define WHY(sym, num, key, text) expect_item(whys, key, text), count++;
-    RTL_WAY_REASONS(WHY)
+    RTL_PATH_REASONS(WHY)
     assert_int_equal(items(whys), count);
 #define STATUS(sym, status, text)                                       \
     snprintf(lines, sizeof lines, ".It %d\n%s\n", (int)(status), text); \
@@ -383,7 +383,7 @@ static void the_help_screen_has_all_keys_and_reasons(void **state)
     RTL_COPY_REASONS(HAS)
     RTL_NOTES(HAS)
     RTL_MODES(HAS)
-    RTL_WAYS(HAS)
+    RTL_QUEUE_PATHS(HAS)
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_non_null(strstr(text, rtl_columns[i].meaning));
     free(text);
@@ -427,7 +427,7 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
         free(text);
         /* the last screen ends with the last line, so that all of it can be reached */
         ui.help_top = 1 << 20;
-        rtl_ui_fit(&ui, 24, cols);
+        rtl_ui_scroll_into_view(&ui, 24, cols);
         assert_int_equal(ui.help_top, rtl_draw_help_lines(&ui, cols) - 22);
         ui.help_top = 0;
     }

@@ -69,7 +69,7 @@ static void no_number_is_cut(void **state)
                 ui.view = (enum rtl_view)view;
                 ui.following = false;
                 ui.selected = RTL_KERNEL_FIRST + (uint32_t)(cols & 1);
-                rtl_ui_fit(&ui, 30, cols);
+                rtl_ui_scroll_into_view(&ui, 30, cols);
                 assert_true(rtl_frame_reset(&frame, 30, cols, false));
                 rtl_draw(&ui, &frame);
                 char *text = synth_text(&frame);

@@ -3,47 +3,47 @@
 #include "process_fixture.h"
 #undef why
 
-#include "session/targets.h"
+#include "watch/process_set.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 
-static bool counted_read_some(struct rtl_targets *targets, uint64_t ns);
+static bool counted_read_some(struct rtl_process_set *targets, uint64_t ns);
 static void fake_size(int *rows, int *cols);
 static void fake_show(const struct rtl_frame *frame, bool repaint);
 static struct rtl_event fake_wait(uint64_t deadline_ns);
 
 /* the loop itself, under names of its own beside those of the program */
-#define rtl_targets_read_some counted_read_some
-#define rtl_screen_size       fake_size
-#define rtl_screen_show       fake_show
-#define rtl_screen_wait       fake_wait
-#define rtl_watch             sliced_watch
-#define rtl_watch_replay      sliced_watch_replay
-#define rtl_watch_run         sliced_watch_run
-#define rtl_watch_show        sliced_watch_show
-#define rtl_watch_show_frame  sliced_watch_show_frame
-#define rtl_watch_prepare     sliced_watch_prepare
-#define rtl_watch_release     sliced_watch_release
-#define rtl_watch_visit       sliced_watch_visit
-#define rtl_watch_drop_kept   sliced_watch_drop_kept
-#include "tui/watch.c"
-#include "tui/watch_visit.c"
-#undef rtl_targets_read_some
+#define rtl_process_set_read_some counted_read_some
+#define rtl_screen_size           fake_size
+#define rtl_screen_show           fake_show
+#define rtl_screen_wait           fake_wait
+#define rtl_loop_live             sliced_watch
+#define rtl_loop_replay           sliced_watch_replay
+#define rtl_loop_run              sliced_watch_run
+#define rtl_loop_show             sliced_watch_show
+#define rtl_loop_show_frame       sliced_watch_show_frame
+#define rtl_loop_prepare          sliced_watch_prepare
+#define rtl_loop_release          sliced_watch_release
+#define rtl_loop_visit            sliced_watch_visit
+#define rtl_loop_drop_kept        sliced_watch_drop_kept
+#include "tui/loop.c"
+#include "tui/loop_visit.c"
+#undef rtl_process_set_read_some
 
 enum { PROCESSES = 4 };
 
-static struct rtl_watch watched;
+static struct rtl_loop watched;
 static uint64_t slices, shown, shown_then, samples_then, slices_then;
 static bool pressed, drawn_between;
 
 /* Time for one process only. */
-static bool counted_read_some(struct rtl_targets *targets, uint64_t ns)
+static bool counted_read_some(struct rtl_process_set *targets, uint64_t ns)
 {
     (void)ns;
     if (pressed && slices == slices_then) /* the first one since the key */
         drawn_between = shown > shown_then && watched.samples == samples_then;
     slices++;
-    return rtl_targets_read_some(targets, 0);
+    return rtl_process_set_read_some(targets, 0);
 }
 
 static void fake_size(int *rows, int *cols)
@@ -89,9 +89,9 @@ static void a_key_is_answered_between_slices(void **state)
     options.pid = pids[0];
     options.pid_count = PROCESSES;
     watched.options = &options;
-    assert_int_equal(rtl_targets_open(&options, &watched.targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
-    assert_true(rtl_watch_prepare(&watched, pids[0], "four"));
-    assert_int_equal(rtl_watch_run(&watched), 0);
+    assert_int_equal(rtl_process_set_open(&options, &watched.targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
+    assert_true(rtl_loop_prepare(&watched, pids[0], "four"));
+    assert_int_equal(rtl_loop_run(&watched), 0);
     assert_true(pressed);
     assert_true(drawn_between);
     assert_int_equal(watched.samples, 2);
@@ -101,8 +101,8 @@ static void a_key_is_answered_between_slices(void **state)
     assert_non_null(latest->parts);
     assert_int_equal(latest->parts->member_count, PROCESSES);
     assert_int_equal(latest->timed, 10 * PROCESSES);
-    rtl_watch_release(&watched);
-    rtl_targets_close(watched.targets);
+    rtl_loop_release(&watched);
+    rtl_process_set_close(watched.targets);
     for (int i = 0; i < PROCESSES; i++)
         end_process(pids[i]);
 }
@@ -121,22 +121,22 @@ static void a_frame_in_slices_is_whole(void **state)
         options.pids[i] = pids[i] = start_process(traced);
     options.pid = pids[0];
     options.pid_count = PROCESSES;
-    struct rtl_targets *targets;
-    assert_int_equal(rtl_targets_open(&options, &targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
-    assert_true(rtl_targets_read_some(targets, 0));
-    assert_true(rtl_targets_read_some(targets, 0));
-    uint64_t real_ns = rtl_targets_real_ns(targets);
+    struct rtl_process_set *targets;
+    assert_int_equal(rtl_process_set_open(&options, &targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
+    assert_true(rtl_process_set_read_some(targets, 0));
+    assert_true(rtl_process_set_read_some(targets, 0));
+    uint64_t real_ns = rtl_process_set_real_ns(targets);
     end_process(pids[3]);
     end_process(pids[0]);
-    assert_int_equal(rtl_targets_snapshot(targets, &snapshot), RTL_READER_OK);
-    assert_int_equal(rtl_targets_real_ns(targets), real_ns); /* of when it began */
+    assert_int_equal(rtl_process_set_snapshot(targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(rtl_process_set_real_ns(targets), real_ns); /* of when it began */
     assert_int_equal(snapshot.timed, 10 * PROCESSES);
-    assert_int_equal(rtl_targets_count(targets), PROCESSES - 2);
+    assert_int_equal(rtl_process_set_count(targets), PROCESSES - 2);
     rtl_snapshot_free(&snapshot);
-    assert_int_equal(rtl_targets_snapshot(targets, &snapshot), RTL_READER_OK); /* another, read anew */
-    assert_true(rtl_targets_real_ns(targets) > real_ns);
+    assert_int_equal(rtl_process_set_snapshot(targets, &snapshot), RTL_READER_OK); /* another, read anew */
+    assert_true(rtl_process_set_real_ns(targets) > real_ns);
     rtl_snapshot_free(&snapshot);
-    rtl_targets_close(targets);
+    rtl_process_set_close(targets);
     end_process(pids[1]);
     end_process(pids[2]);
 }
@@ -161,7 +161,7 @@ static void damaged_when_told(int ready)
 static void a_visit_that_fails_is_over(void **state)
 {
     (void)state;
-    static struct rtl_watch all;
+    static struct rtl_loop all;
     struct rtl_options options;
     told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(told != MAP_FAILED);
@@ -173,18 +173,18 @@ static void a_visit_that_fails_is_over(void **state)
     options.pids[1] = pids[1];
     options.pid_count = 2;
     all.options = &options;
-    assert_int_equal(rtl_targets_open(&options, &all.targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
-    assert_true(rtl_watch_prepare(&all, pids[0], "two"));
+    assert_int_equal(rtl_process_set_open(&options, &all.targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
+    assert_true(rtl_loop_prepare(&all, pids[0], "two"));
     sample(&all);
     assert_int_equal(all.ui.model->latest->snapshot.parts->member_count, 2);
     *told = 1;
     while (*told != 2)
         usleep(1000);
-    assert_true(rtl_watch_visit(&all, pids[1]));
+    assert_true(rtl_loop_visit(&all, pids[1]));
     assert_int_equal(all.left, 0);
     assert_non_null(strstr(all.ui.message, "damaged"));
-    rtl_watch_release(&all);
-    rtl_targets_close(all.targets);
+    rtl_loop_release(&all);
+    rtl_process_set_close(all.targets);
     end_process(pids[0]);
     end_process(pids[1]);
 }

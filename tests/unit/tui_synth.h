@@ -50,7 +50,7 @@ struct synth {
     int kernel_count;
     struct {
         uint64_t dispatches, injected, completed, untimed[RTL_UNTIMED_LIMIT];
-        uint32_t way, why;
+        uint32_t path, why;
         struct synth_histogram wait, gap;
     } queues[SYNTH_QUEUES];
     int queue_count;
@@ -208,8 +208,8 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
                                          .queue_id = (uint64_t)i + 1,
                                          .live = true,
                                          .size_packets = 16384,
-                                         .way = p->queues[i].way,
-                                         .way_why = p->queues[i].why,
+                                         .path = p->queues[i].path,
+                                         .path_reason = p->queues[i].why,
                                          .dispatches = p->queues[i].dispatches,
                                          .injected = p->queues[i].injected,
                                          .completed = p->queues[i].completed,

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "intercept/base/busy.h"
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "shm/segment.h"
 
 struct rtl_gpu {

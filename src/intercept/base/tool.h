@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 #include "intercept/base/hsa_table.h"
-#include "intercept/base/settings.h"
+#include "intercept/base/env_settings.h"
 #include "shm/segment_writer.h"
 
 struct rtl_tool {
     /* load; constant while a runtime is loaded */
     struct rtl_segment segment;
     struct rtl_hsa hsa;
-    struct rtl_settings settings;
+    struct rtl_env_settings settings;
     bool fragile;  /* a release before 6.0, where intercept queues must not fill up (throttle.h) */
     bool extended; /* vendor packets of format 3 are kernel dispatches here */
     bool chained;  /* hsa_queue_create was another tool's before it was ours */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "intercept/base/agents.h"
-#include "intercept/base/slot_probe.h"
+#include "intercept/base/table_slot_check.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/copy_profiling.h"

@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "intercept/base/slot_probe.h"
+#include "intercept/base/table_slot_check.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/queue_errors.h"

@@ -9,7 +9,7 @@
 #include "intercept/base/tool.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/kernel_rows.h"
-#include "intercept/track/probe.h"
+#include "intercept/track/probe_gate.h"
 
 struct found { /* what iterating an executable's symbols brings */
     struct rtl_loaded_kernel *kernel;

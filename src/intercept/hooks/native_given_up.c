@@ -64,11 +64,11 @@ void rtl_native_pass_through(struct rtl_native *native)
         rtl_app_signals_stop(); /* a packet there may carry a signal that another queue's kernel had */
 }
 
-void rtl_native_demote(struct rtl_native *native, enum rtl_way_reason why)
+void rtl_native_demote(struct rtl_native *native, enum rtl_path_reason why)
 {
     rtl_native_pass_through(native);
     atomic_store_explicit(&native->tracker->reason, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
-    rtl_tracker_set_way(native->tracker, RTL_WAY_DEMOTED, why);
+    rtl_tracker_set_way(native->tracker, RTL_PATH_DEMOTED, why);
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
 }
 

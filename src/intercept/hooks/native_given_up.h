@@ -21,7 +21,7 @@ void rtl_native_see_late(struct rtl_native *native, uint64_t index, uint32_t typ
 void rtl_native_pass_through(struct rtl_native *native);
 
 /* Somebody else writes this queue's index or rings its doorbell: it is theirs. */
-void rtl_native_demote(struct rtl_native *native, enum rtl_way_reason why);
+void rtl_native_demote(struct rtl_native *native, enum rtl_path_reason why);
 
 /* Counts what is in the ring of a queue that isn't ours any more. */
 void rtl_native_walk_demoted(struct rtl_native *native);

@@ -52,7 +52,7 @@ bool rtl_native_again(hsa_queue_t *queue)
     return again;
 }
 
-void rtl_native_rest(const hsa_queue_t *queue)
+void rtl_native_stop(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = rtl_native_hooked() ? rtl_native_find(queue) : NULL;

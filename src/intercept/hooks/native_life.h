@@ -19,7 +19,7 @@ bool rtl_native_again(hsa_queue_t *queue);
  * looks at it; what was in flight on it is still waited for. If it is lent out again as it was left,
  * rtl_native_again says so.
  */
-void rtl_native_rest(const hsa_queue_t *queue);
+void rtl_native_stop(const hsa_queue_t *queue);
 /* Create: the tracker of a queue that rested at that address, and that another queue has now; else NULL. */
 struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue);
 /* Create: one user less. True when it was the last: the queue is the runtime's own again, as if it had never been. */

@@ -72,7 +72,7 @@ static void publish(struct rtl_native *native, uint64_t to)
     bool ours = rtl_native_real(native) == published;
     atomic_store_explicit(&native->published, to, memory_order_relaxed);
     if (__builtin_expect(!ours, 0)) {
-        rtl_native_demote(native, RTL_WHY_INDEX_MOVED);
+        rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
         return;
     }
     rtl_tool.hsa.queue_store_write_index_screlease(native->queue, to);
@@ -134,7 +134,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     publish(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
-            rtl_native_demote(native, RTL_WHY_RINGS_ITSELF);
+            rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
     } else if (atomic_fetch_add_explicit(&native->let_go, 1, memory_order_relaxed) + 1 >= LET_GO_OFTEN) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
     }
@@ -242,14 +242,14 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
     if (real != published) { /* in the middle of being published, or moved by somebody else */
         if (rtl_turn_take(&native->turn)) {
             if (rtl_native_is_moved(native))
-                rtl_native_demote(native, RTL_WHY_INDEX_MOVED);
+                rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
             walk(native, COMPLETE);
         }
         return RTL_TEND_SOON;
     }
     if (read > published && rtl_turn_take(&native->turn)) { /* the GPU was told by somebody else */
         if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
-            rtl_native_demote(native, RTL_WHY_RINGS_ITSELF);
+            rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
@@ -302,7 +302,7 @@ static inline void look_at_index(struct rtl_native *native)
     if (__builtin_expect(!rtl_native_is_moved(native), 1) || !rtl_turn_take(&native->turn))
         return; /* or somebody is publishing right now, and looks himself */
     if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
-        rtl_native_demote(native, RTL_WHY_INDEX_MOVED);
+        rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
     walk(native, COMPLETE);
 }
 

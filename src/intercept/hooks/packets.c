@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "intercept/track/probe.h"
+#include "intercept/track/probe_gate.h"
 
 enum {
     MAKE_AT_ONCE = 8, /* signals made by a dispatch that finds none */

@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"

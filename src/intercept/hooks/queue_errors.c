@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "intercept/base/tool.h"
-#include "intercept/track/probe.h"
+#include "intercept/track/probe_gate.h"
 
 struct rtl_queue_relay {
     struct rtl_queue_relay *next;

@@ -27,7 +27,7 @@
 #include "intercept/hooks/native_life.h"
 #include "intercept/hooks/native_queue.h"
 #include "intercept/hooks/queue_errors.h"
-#include "intercept/hooks/queue_probe.h"
+#include "intercept/hooks/queue_selftest.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/links.h"
@@ -67,10 +67,10 @@ bool rtl_queues_may_be_native(void)
 }
 
 /* Native queues are the default on every release: they cost half, and intercept queues are unsafe on 7.2.0 to 7.2.4. */
-static enum rtl_way choose(enum rtl_way_reason *why)
+static enum rtl_queue_path choose(enum rtl_path_reason *why)
 {
-    *why = rtl_tool.settings.queues == RTL_QUEUES_AUTO ? RTL_WHY_DEFAULT : RTL_WHY_ASKED_FOR;
-    return rtl_queues_may_be_native() ? RTL_WAY_NATIVE : RTL_WAY_INTERCEPT;
+    *why = rtl_tool.settings.queues == RTL_QUEUES_AUTO ? RTL_REASON_DEFAULT : RTL_REASON_ASKED_FOR;
+    return rtl_queues_may_be_native() ? RTL_PATH_NATIVE : RTL_PATH_INTERCEPT;
 }
 
 /* UINT32_MAX stands for "as the runtime likes" (HIP passes it), which intercept queues of some releases refuse. */
@@ -102,11 +102,11 @@ static bool join(struct rtl_tracker *tracker, hsa_queue_t *queue)
 }
 
 /* A tracker for a queue that is about to be made; NULL when there is no memory. */
-static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_way way, uint32_t packets)
+static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_queue_path way, uint32_t packets)
 {
     int reason = RTL_NO_REASON;
     struct rtl_pool *pool = rtl_worker_pool(&reason);
-    bool guarded = way == RTL_WAY_INTERCEPT && pool && (rtl_tool.fragile || rtl_probe_batches());
+    bool guarded = way == RTL_PATH_INTERCEPT && pool && (rtl_tool.fragile || rtl_queue_selftest_batches());
     struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, reason, guarded, packets);
     if (tracker && guarded)
         rtl_throttle_prepare(tracker);
@@ -119,7 +119,7 @@ static void close_tracker(struct rtl_tracker *tracker)
     rtl_worker_settle(tracker);
 }
 
-static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_way way, enum rtl_way_reason why)
+static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_queue_path way, enum rtl_path_reason why)
 {
     if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
@@ -127,7 +127,7 @@ static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_way
         rtl_links_open(tracker, queue);
     tracker->cooperative = queue->type == HSA_QUEUE_TYPE_COOPERATIVE;
     rtl_tracker_set_way(tracker, way, why);
-    rtl_tracker_name(tracker, queue, rtl_probe_id_without(queue->id));
+    rtl_tracker_name(tracker, queue, rtl_queue_selftest_id_without(queue->id));
     pthread_mutex_lock(&rtl_tool.create);
     tracker->queue = queue;
     pthread_mutex_unlock(&rtl_tool.create);
@@ -177,14 +177,14 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
 }
 
 /* A queue that the runtime has made and nobody uses yet. False: it stays as it is. */
-static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_way_reason why)
+static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_path_reason why)
 {
     struct rtl_tracker *before = rtl_native_retire(queue);
     if (before)
         close_tracker(before);
-    struct rtl_tracker *tracker = open_tracker(gpu, RTL_WAY_NATIVE, queue->size);
+    struct rtl_tracker *tracker = open_tracker(gpu, RTL_PATH_NATIVE, queue->size);
     if (tracker && rtl_native_open(queue, tracker)) {
-        finish(tracker, queue, RTL_WAY_NATIVE, why);
+        finish(tracker, queue, RTL_PATH_NATIVE, why);
         return true;
     }
     if (tracker)
@@ -192,7 +192,7 @@ static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_way
     return rtl_native_again(queue);
 }
 
-static hsa_status_t make_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_way_reason why,
+static hsa_status_t make_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_path_reason why,
                                 hsa_queue_t **queue)
 {
     hsa_status_t status = r->plain(r, queue);
@@ -204,16 +204,16 @@ static hsa_status_t make_native(const struct rtl_queue_request *r, struct rtl_gp
 }
 
 /* `way` is NATIVE here where the queue can't be one, or another tool makes it. */
-static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_way way,
-                                   enum rtl_way_reason why, hsa_queue_t **queue)
+static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_queue_path way,
+                                   enum rtl_path_reason why, hsa_queue_t **queue)
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool native = way == RTL_WAY_NATIVE && r->native; /* a queue that another tool leaves plain becomes native */
+    bool native = way == RTL_PATH_NATIVE && r->native; /* a queue that another tool leaves plain becomes native */
     bool watched = false, wanted = r->intercept && interceptible(r->type);
-    bool unsafe = wanted && rtl_probe_look(r->agent);
+    bool unsafe = wanted && rtl_queue_selftest(r->agent);
     struct rtl_tracker *tracker =
-        wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_WAY_INTERCEPT, r->size) : NULL;
+        wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_PATH_INTERCEPT, r->size) : NULL;
     if (tracker) {
         if (!r->chained)
             watched = create_first(tracker, r, &made);
@@ -221,10 +221,10 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
             watched = create_chained(tracker, r, !native && !unsafe, &made, &status);
     }
     if (watched) {
-        finish(tracker, made, RTL_WAY_INTERCEPT,
-               way == RTL_WAY_INTERCEPT ? why
-               : r->native              ? RTL_WHY_OTHER_TOOL
-                                        : RTL_WHY_RING_ELSEWHERE);
+        finish(tracker, made, RTL_PATH_INTERCEPT,
+               way == RTL_PATH_INTERCEPT ? why
+               : r->native               ? RTL_REASON_OTHER_TOOL
+                                         : RTL_REASON_RING_ELSEWHERE);
         *queue = made;
         return HSA_STATUS_SUCCESS;
     }
@@ -236,9 +236,9 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
         status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS &&
         !(r->native &&
-          (rtl_native_again(*queue) || stand_in_front(gpu, *queue, native ? why : RTL_WHY_NO_INTERCEPT)))) {
+          (rtl_native_again(*queue) || stand_in_front(gpu, *queue, native ? why : RTL_REASON_NO_INTERCEPT)))) {
         if (unsafe)
-            rtl_probe_warn();
+            rtl_queue_selftest_warn();
         rtl_queue_unseen();
     }
     return status;
@@ -255,20 +255,20 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
         errno = saved;
         return r->plain(r, queue);
     }
-    enum rtl_way_reason why;
-    enum rtl_way way = choose(&why);
-    hsa_status_t status = way == RTL_WAY_NATIVE && r->native && !r->chained ? make_native(r, gpu, why, queue)
-                                                                            : make_intercept(r, gpu, way, why, queue);
+    enum rtl_path_reason why;
+    enum rtl_queue_path way = choose(&why);
+    hsa_status_t status = way == RTL_PATH_NATIVE && r->native && !r->chained ? make_native(r, gpu, why, queue)
+                                                                             : make_intercept(r, gpu, way, why, queue);
     errno = saved;
     return status;
 }
 
 void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue)
 {
-    enum rtl_way_reason why;
+    enum rtl_path_reason why;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
-    if (choose(&why) == RTL_WAY_INTERCEPT)
-        why = RTL_WHY_NO_INTERCEPT; /* it belongs to several, and the runtime keeps it */
+    if (choose(&why) == RTL_PATH_INTERCEPT)
+        why = RTL_REASON_NO_INTERCEPT; /* it belongs to several, and the runtime keeps it */
     if (!gpu || (!rtl_native_again(queue) && !stand_in_front(gpu, queue, why)))
         rtl_queue_unseen();
 }
@@ -276,7 +276,7 @@ void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue)
 void rtl_queue_returned(hsa_queue_t *queue)
 {
     if (rtl_recording())
-        rtl_native_rest(queue);
+        rtl_native_stop(queue);
 }
 
 hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
@@ -307,10 +307,11 @@ static void take_in(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queue_t *que
     int saved = errno;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
-        rtl_probe_look(agent);
-    struct rtl_tracker *tracker = gpu && interceptible(type) ? open_tracker(gpu, RTL_WAY_INTERCEPT, queue->size) : NULL;
+        rtl_queue_selftest(agent);
+    struct rtl_tracker *tracker =
+        gpu && interceptible(type) ? open_tracker(gpu, RTL_PATH_INTERCEPT, queue->size) : NULL;
     if (tracker && join(tracker, queue)) {
-        finish(tracker, queue, RTL_WAY_INTERCEPT, RTL_WHY_OTHER_TOOL);
+        finish(tracker, queue, RTL_PATH_INTERCEPT, RTL_REASON_OTHER_TOOL);
     } else {
         if (tracker)
             close_tracker(tracker);

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 
 enum {
     BUCKETS = 16384, /* a power of two; HIP keeps some hundred signals, a few programs tens of thousands */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/queue_tracker.h"

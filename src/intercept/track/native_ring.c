@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/futex.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/futex.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
@@ -69,10 +69,10 @@ void rtl_tracker_leave(struct rtl_tracker *tracker)
     errno = error;
 }
 
-void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_way way, enum rtl_way_reason why)
+void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_queue_path way, enum rtl_path_reason why)
 {
     if (!tracker->shared)
-        __atomic_store_n(&tracker->counters->way, RTL_WAY_WORD(way, why), __ATOMIC_RELAXED);
+        __atomic_store_n(&tracker->counters->path, RTL_QUEUE_PATH_WORD(way, why), __ATOMIC_RELAXED);
 }
 
 /*

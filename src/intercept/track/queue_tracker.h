@@ -147,7 +147,7 @@ enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns);
 void rtl_tracker_leave(struct rtl_tracker *tracker);
 
 /* Create, dispatch, worker: how packets come to the library from this queue, and why so. */
-void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_way way, enum rtl_way_reason why);
+void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_queue_path way, enum rtl_path_reason why);
 
 /* Makes the pages of the rows below present for a tracker. Worker, dispatch. False: there is no memory. */
 bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows);

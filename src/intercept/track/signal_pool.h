@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "intercept/base/fetch.h"
-#include "intercept/base/settings.h"
+#include "intercept/base/env_settings.h"
 
 enum {
     RTL_SIGNALS_BESIDE = 4096,  /* added to the sizes of the queues in the limit */

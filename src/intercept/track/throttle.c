@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
 

@@ -12,7 +12,7 @@
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/links.h"
-#include "intercept/worker/probe.h"
+#include "intercept/worker/probe_runner.h"
 #include "intercept/worker/ticks.h"
 #include "shm/event_ring.h"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/track/links.h"
 #include "intercept/track/signal_pool.h"
 #include "intercept/track/queue_tracker.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "shm/probe.h"
 #include "shm/probe_state.h"
 

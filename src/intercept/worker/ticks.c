@@ -1,7 +1,7 @@
 /* The line from a GPU's ticks to host time, and what is believed (ticks.h). */
 #include "intercept/worker/ticks.h"
 
-#include "intercept/base/clock.h"
+#include "intercept/base/hsa_clock.h"
 #include "intercept/track/queue_tracker.h"
 #include "intercept/base/tool.h"
 

@@ -34,7 +34,7 @@
 #include "intercept/worker/collect.h"
 #include "intercept/worker/collect_copies.h"
 #include "intercept/worker/mode.h"
-#include "intercept/worker/probe.h"
+#include "intercept/worker/probe_runner.h"
 #include "intercept/worker/supply.h"
 
 #define MS 1000000ull

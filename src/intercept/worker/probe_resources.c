@@ -1,0 +1,225 @@
+/* Memory, copies and code of a probe (probe_parts.h). */
+#include "intercept/worker/probe_resources.h"
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/base/tool.h"
+#include "intercept/track/kernel_rows.h"
+
+#define HSA (&rtl_tool.hsa)
+
+/* --- memory --- */
+
+struct pool_search {
+    uint32_t flags; /* one of these */
+    hsa_amd_memory_pool_t pool;
+    bool found;
+};
+
+static hsa_status_t see_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+    struct pool_search *search = data;
+    hsa_amd_segment_t segment = HSA_AMD_SEGMENT_GROUP;
+    uint32_t flags = 0;
+    bool allowed = false;
+    if (HSA->amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) != HSA_STATUS_SUCCESS ||
+        segment != HSA_AMD_SEGMENT_GLOBAL ||
+        HSA->amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &allowed) !=
+            HSA_STATUS_SUCCESS ||
+        !allowed ||
+        HSA->amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags) != HSA_STATUS_SUCCESS ||
+        !(flags & search->flags))
+        return HSA_STATUS_SUCCESS;
+    search->pool = pool;
+    search->found = true;
+    return HSA_STATUS_INFO_BREAK;
+}
+
+static bool find_pool(hsa_agent_t agent, uint32_t flags, hsa_amd_memory_pool_t *pool)
+{
+    struct pool_search search = {.flags = flags};
+    HSA->amd_agent_iterate_memory_pools(agent, see_pool, &search);
+    *pool = search.pool;
+    return search.found;
+}
+
+static hsa_status_t see_agent(hsa_agent_t agent, void *data)
+{
+    hsa_agent_t *cpu = data;
+    hsa_device_type_t type = HSA_DEVICE_TYPE_GPU;
+    hsa_amd_memory_pool_t pool;
+    if (HSA->agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS || type != HSA_DEVICE_TYPE_CPU ||
+        !find_pool(agent, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, &pool))
+        return HSA_STATUS_SUCCESS;
+    *cpu = agent;
+    return HSA_STATUS_INFO_BREAK;
+}
+
+/* GPUs that have several dies, or may have: which of them are in use is a setting of theirs. */
+static uint32_t dies_of(hsa_agent_t gpu)
+{
+    static const char several[] = "gfx94";
+    char name[64] = "";
+    if (HSA->agent_get_info(gpu, HSA_AGENT_INFO_NAME, name) != HSA_STATUS_SUCCESS)
+        return 1;
+    return strncmp(name, several, sizeof several - 1) == 0 ? RTL_PROBE_DIES : 1;
+}
+
+static bool place(struct rtl_probe_resources *parts, hsa_status_t *status)
+{
+    hsa_amd_memory_pool_t near, far;
+    void *block = NULL, *host = NULL;
+    *status = HSA_STATUS_SUCCESS;
+    parts->dies = dies_of(parts->gpu);
+    const size_t block_bytes = rtl_probe_block_bytes(parts->dies);
+    const size_t host_bytes = parts->dies * sizeof *parts->host + block_bytes;
+    HSA->iterate_agents(see_agent, &parts->cpu);
+    if (!parts->cpu.handle || !find_pool(parts->gpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED, &near) ||
+        !find_pool(parts->cpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED, &far))
+        return false;
+    *status = HSA->amd_memory_pool_allocate(near, block_bytes, 0, &block);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    parts->block = block;
+    *status = HSA->amd_memory_pool_allocate(far, host_bytes, 0, &host);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    parts->host = host;
+    *status = HSA->amd_agents_allow_access(1, &parts->gpu, NULL, host);
+    if (*status != HSA_STATUS_SUCCESS)
+        return false;
+    memset(host, 0, host_bytes);
+    for (uint32_t i = 0; i < 2 * parts->dies; i++)
+        rtl_probe_block_clear(&parts->host[i]);
+    *status = HSA->signal_create(0, 0, NULL, &parts->copied);
+    return *status == HSA_STATUS_SUCCESS;
+}
+
+bool rtl_probe_resources_place(struct rtl_probe_resources *parts, hsa_agent_t gpu, hsa_status_t *status)
+{
+    memset(parts, 0, sizeof *parts);
+    parts->gpu = gpu;
+    if (place(parts, status))
+        return true;
+    rtl_probe_resources_free(parts);
+    return false;
+}
+
+/* --- copies --- */
+
+static bool begin(struct rtl_probe_resources *parts, void *to, hsa_agent_t to_agent, const void *from,
+                  hsa_agent_t from_agent, size_t bytes, hsa_status_t *status)
+{
+    HSA->signal_store_relaxed(parts->copied, 1);
+    *status = HSA->amd_memory_async_copy(to, to_agent, from, from_agent, bytes, 0, NULL, parts->copied);
+    return *status == HSA_STATUS_SUCCESS;
+}
+
+bool rtl_probe_resources_read(struct rtl_probe_resources *parts, hsa_status_t *status)
+{
+    return begin(parts, parts->host, parts->cpu, parts->block, parts->gpu, parts->dies * sizeof *parts->host, status);
+}
+
+bool rtl_probe_resources_clear(struct rtl_probe_resources *parts, hsa_status_t *status)
+{
+    return begin(parts, parts->block, parts->gpu, parts->host + parts->dies, parts->cpu,
+                 rtl_probe_block_bytes(parts->dies), status);
+}
+
+int64_t rtl_probe_resources_copying(const struct rtl_probe_resources *parts)
+{
+    const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)parts->copied.handle;
+    return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
+}
+
+/* --- code --- */
+
+struct kernel_search {
+    struct rtl_probe_resources *parts; /* which get what is found */
+    uint64_t original;                 /* kernel object of the kernel that it should be a copy of */
+    uint32_t kernels;
+};
+
+/* False: that symbol doesn't say all that has to be known of a copy. */
+static bool ask_symbol(struct rtl_probe_resources *parts, hsa_executable_symbol_t symbol, uint64_t original)
+{
+    hsa_status_t (*ask)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
+        HSA->executable_symbol_get_info;
+    uint32_t length = 0;
+    if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &parts->kernel_object) != HSA_STATUS_SUCCESS ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &parts->private_bytes) !=
+            HSA_STATUS_SUCCESS ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE, &parts->group_bytes) != HSA_STATUS_SUCCESS ||
+        ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS ||
+        length > RTL_PROBE_CODE_MAX)
+        return false;
+    char *name = calloc(1, (size_t)length + 1);
+    bool known = name && ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) == HSA_STATUS_SUCCESS;
+    parts->has_its_name = known && rtl_kernels_is_named(original, name, strnlen(name, length));
+    free(name);
+    return known;
+}
+
+static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
+{
+    struct kernel_search *search = data;
+    hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
+    (void)executable;
+    if (HSA->executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) == HSA_STATUS_SUCCESS &&
+        kind == HSA_SYMBOL_KIND_KERNEL && ask_symbol(search->parts, symbol, search->original))
+        search->kernels++;
+    return HSA_STATUS_SUCCESS;
+}
+
+static void unload(struct rtl_probe_resources *parts)
+{
+    if (parts->executable.handle)
+        HSA->executable_destroy(parts->executable);
+    if (parts->reader.handle)
+        HSA->code_object_reader_destroy(parts->reader);
+    free(parts->code);
+    parts->executable.handle = parts->reader.handle = parts->kernel_object = 0;
+    parts->code = NULL;
+}
+
+static bool load(struct rtl_probe_resources *parts, size_t bytes, uint64_t kernel_object, hsa_status_t *status)
+{
+    struct kernel_search search = {parts, kernel_object, 0};
+    *status = HSA->code_object_reader_create_from_memory(parts->code, bytes, &parts->reader);
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL,
+                                             &parts->executable);
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_load_agent_code_object(parts->executable, parts->gpu, parts->reader, NULL, NULL);
+    /* the runtime's own function: its name is to make no row */
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_freeze(parts->executable, NULL);
+    if (*status == HSA_STATUS_SUCCESS)
+        *status = HSA->executable_iterate_symbols(parts->executable, see_symbol, &search);
+    return *status == HSA_STATUS_SUCCESS && search.kernels == 1 && parts->kernel_object;
+}
+
+bool rtl_probe_resources_load(struct rtl_probe_resources *parts, void *code, size_t bytes, uint64_t kernel_object,
+                              hsa_status_t *status)
+{
+    parts->code = code;
+    if (load(parts, bytes, kernel_object, status))
+        return true;
+    unload(parts);
+    return false;
+}
+
+void rtl_probe_resources_free(struct rtl_probe_resources *parts)
+{
+    unload(parts);
+    if (parts->copied.handle)
+        HSA->signal_destroy(parts->copied);
+    if (parts->host)
+        HSA->amd_memory_pool_free(parts->host);
+    if (parts->block)
+        HSA->amd_memory_pool_free(parts->block);
+    memset(parts, 0, sizeof *parts);
+}

@@ -1,0 +1,262 @@
+/* Starts a command, passes signals on to it, waits for it. See launch.h. */
+#include "launch/launch.h"
+#include "options/complain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- signals --- */
+
+/* What ends or talks to a program from outside. Those that stop and continue reach the whole group by themselves. */
+static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { PASSED = sizeof passed / sizeof *passed };
+
+/* Written with signals blocked, or by the one thread that reaps; read by the handler. 0: nobody to pass to. */
+static volatile sig_atomic_t receiver;
+static volatile sig_atomic_t interrupted;
+
+/* What the terminal sends (SI_KERNEL) goes to the whole group, so the command has it already: twice would be an answer
+ * to a question that nobody asked. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    (void)context;
+    if (receiver > 0 && info->si_code <= 0)
+        kill((pid_t)receiver, number);
+    errno = error;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+bool rtl_launch_interrupted(void)
+{
+    bool was = interrupted;
+    interrupted = 0;
+    return was;
+}
+
+/* A signal that is ignored already stays so, here and in the command (nohup, a shell's background). */
+static void handle_signals(bool detached, struct sigaction before[PASSED])
+{
+    struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction note = {.sa_handler = on_interrupt};
+    for (int i = 0; i < PASSED; i++) {
+        sigaction(passed[i], NULL, &before[i]);
+        if (before[i].sa_handler == SIG_IGN)
+            continue;
+        if (!detached)
+            sigaction(passed[i], &pass, NULL);
+        else if (passed[i] == SIGINT)
+            sigaction(passed[i], &note, NULL);
+    }
+}
+
+static void restore_signals(const struct sigaction before[PASSED])
+{
+    for (int i = 0; i < PASSED; i++)
+        sigaction(passed[i], &before[i], NULL);
+}
+
+/* --- the log file --- */
+
+/* $XDG_STATE_HOME/rtl-top, or the folder for files of no consequence. */
+static bool log_folder(char *folder, size_t size)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *tmp = getenv("TMPDIR");
+    if (state && *state == '/') {
+        if ((mkdir(state, 0700) == 0 || errno == EEXIST) &&
+            (size_t)snprintf(folder, size, "%s/rtl-top", state) < size &&
+            (mkdir(folder, 0700) == 0 || errno == EEXIST) && access(folder, W_OK) == 0)
+            return true;
+    }
+    return (size_t)snprintf(folder, size, "%s", tmp && *tmp == '/' ? tmp : "/tmp") < size;
+}
+
+/* A name that nobody else has: made anew, for its owner alone, whatever lies in that folder. */
+static int open_log(char log[PATH_MAX], const char *command)
+{
+    char folder[PATH_MAX - 64], name[40];
+    const char *slash = strrchr(command, '/');
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : command);
+    for (char *c = name; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *c))
+            *c = '_';
+    if (!log_folder(folder, sizeof folder)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    snprintf(log, PATH_MAX, "%s/rtl-top-%s-XXXXXX.log", folder, name);
+    return mkostemps(log, 4, O_CLOEXEC | O_APPEND);
+}
+
+/* --- the command --- */
+
+/* In the new process, until it is the command. Errors go back through `report`. */
+static void become(const struct rtl_launch *launch, const struct rtl_traced_env *env, int log, int report,
+                   const struct sigaction before[PASSED], const sigset_t *mask)
+{
+    restore_signals(before);
+    signal(SIGXFSZ, SIG_DFL); /* which main has for itself alone */
+    bool ok = true;
+    if (launch->detached) {
+        setsid();
+        int none = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+        ok = none >= 0 && (none == STDIN_FILENO || dup2(none, STDIN_FILENO) >= 0);
+        for (int fd = STDOUT_FILENO; ok && fd <= STDOUT_FILENO + 1; fd++)
+            ok = dup2(log, fd) >= 0;
+    }
+    for (unsigned i = 0; ok && i < env->count; i++)
+        ok = setenv(env->variable[i].name, env->variable[i].value, 1) == 0;
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    if (ok)
+        execvp(launch->command[0], launch->command);
+    int error = errno;
+    while (write(report, &error, sizeof error) < 0 && errno == EINTR)
+        ;
+    _exit(RTL_LAUNCH_NOT_FOUND);
+}
+
+/* What exec said, 0 when it went well. */
+static int exec_error(int report)
+{
+    int error = 0;
+    ssize_t n;
+    while ((n = read(report, &error, sizeof error)) < 0 && errno == EINTR)
+        ;
+    return n == sizeof error ? error : 0;
+}
+
+static int explain_exec(const char *name, int error, char *why, size_t why_bytes)
+{
+    if ((error == ENOENT || error == ENOTDIR) && !strchr(name, '/'))
+        snprintf(why, why_bytes, "%s: not found in PATH", name);
+    else if (error == ENOENT && access(name, F_OK) == 0)
+        snprintf(why, why_bytes, "%s: the interpreter or loader that it names in its first bytes is not there", name);
+    else
+        snprintf(why, why_bytes, "%s: %s", name, strerror(error));
+    return error == ENOENT || error == ENOTDIR ? RTL_LAUNCH_NOT_FOUND : RTL_LAUNCH_NOT_EXECUTABLE;
+}
+
+int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl_traced_env *env, bool detached,
+                     char *why, size_t why_bytes)
+{
+    struct sigaction before[PASSED];
+    sigset_t all, mask;
+    int report[2], log = -1;
+    *launch = (struct rtl_launch){.command = command, .detached = detached};
+    if (detached && (log = open_log(launch->log, command[0])) < 0) {
+        snprintf(why, why_bytes,
+                 "cannot make a log file for the command's output (%s): %s; XDG_STATE_HOME or TMPDIR "
+                 "say where it goes",
+                 launch->log, strerror(errno));
+        return RTL_READER_USAGE;
+    }
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        snprintf(why, why_bytes, "cannot start a command: %s", strerror(errno));
+        if (log >= 0)
+            close(log);
+        return RTL_READER_USAGE;
+    }
+    /* no signal is lost between the fork and the exec: it waits, and is the command's then, or passed on to it */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    handle_signals(detached, before);
+    fflush(NULL);
+    /* ignored, as some supervisors leave it, it would take the command's status away */
+    void (*children)(int) = signal(SIGCHLD, SIG_DFL);
+    launch->pid = fork();
+    if (launch->pid == 0 && children == SIG_IGN)
+        signal(SIGCHLD, SIG_IGN);
+    if (launch->pid == 0)
+        become(launch, env, log, report[1], before, &mask);
+    int error = launch->pid < 0 ? errno : 0;
+    receiver = launch->pid > 0 && !detached ? (sig_atomic_t)launch->pid : 0;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    close(report[1]);
+    if (log >= 0)
+        close(log);
+    int status = 0;
+    if (launch->pid < 0) {
+        snprintf(why, why_bytes, "cannot start a command: %s", strerror(error));
+        status = RTL_READER_USAGE;
+    } else if ((error = exec_error(report[0])) != 0) {
+        rtl_launch_wait(launch);
+        status = explain_exec(command[0], error, why, why_bytes);
+    }
+    close(report[0]);
+    if (status && detached)
+        unlink(launch->log);
+    if (status)
+        restore_signals(before);
+    return status;
+}
+
+/* --- its end --- */
+
+static void reap(struct rtl_launch *launch, int options)
+{
+    siginfo_t info = {0};
+    if (launch->ended)
+        return;
+    /* looked at first and reaped when nobody passes signals to it any more: its number may be another's at once */
+    while (waitid(P_PID, (id_t)launch->pid, &info, WEXITED | WNOWAIT | options) != 0)
+        if (errno != EINTR)
+            return;
+    if (info.si_pid != launch->pid)
+        return;
+    receiver = 0;
+    while (waitpid(launch->pid, &launch->wait_status, 0) < 0 && errno == EINTR)
+        ;
+    launch->ended = true;
+}
+
+bool rtl_launch_ended(struct rtl_launch *launch)
+{
+    reap(launch, WNOHANG);
+    return launch->ended;
+}
+
+void rtl_launch_wait(struct rtl_launch *launch)
+{
+    reap(launch, 0);
+}
+
+int rtl_launch_exit_status(const struct rtl_launch *launch)
+{
+    return WIFEXITED(launch->wait_status) ? WEXITSTATUS(launch->wait_status)
+                                          : RTL_LAUNCH_SIGNALLED + WTERMSIG(launch->wait_status);
+}
+
+void rtl_launch_end(struct rtl_launch *launch)
+{
+    if (!launch->detached || rtl_launch_ended(launch))
+        return;
+    /* its session began with it, so the group that has its number is its own */
+    kill(-launch->pid, launch->told_to_end++ ? SIGKILL : SIGTERM);
+}
+
+void rtl_launch_tell(struct rtl_launch *launch)
+{
+    if (!launch->detached)
+        return;
+    if (!rtl_launch_ended(launch))
+        rtl_complain("%s goes on as process %d: rtl-top -p %d shows it again; its output goes into %s",
+                     launch->command[0], (int)launch->pid, (int)launch->pid, launch->log);
+    else if (WIFSIGNALED(launch->wait_status))
+        rtl_complain("%s was ended by signal %d (%s); its output is in %s", launch->command[0],
+                     WTERMSIG(launch->wait_status), strsignal(WTERMSIG(launch->wait_status)), launch->log);
+    else
+        rtl_complain("%s has ended with status %d; its output is in %s", launch->command[0],
+                     WEXITSTATUS(launch->wait_status), launch->log);
+}

@@ -1,0 +1,183 @@
+/* Options and words of a command line. See arguments.h. */
+#include "options/arguments.h"
+#include "options/complain.h"
+#include "shm/segment_reader.h"
+#include "text/nearest.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONG_ONLY = 0x1000 }; /* getopt's value for options without a letter: this, and the option's number */
+
+static char *line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *line(const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    return text ? text : strdup("out of memory");
+}
+
+void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool in_order, int argc, char **argv)
+{
+    const struct rtl_option_info *o;
+    size_t used = 0;
+    *a = (struct rtl_arguments){.argc = argc, .argv = argv, .command = command, .value = ""};
+    if (in_order)
+        a->letters[used++] = '+';
+    a->letters[used++] = ':';
+    for (int i = 0; i < RTL_ARGUMENTS_MAX && (o = rtl_command_option(command, i)); i++) {
+        a->longs[i] = (struct option){.name = o->name,
+                                      .has_arg = *o->argument ? required_argument : no_argument,
+                                      .val = o->letter ? o->letter : LONG_ONLY + i};
+        if (o->letter) {
+            a->letters[used++] = (char)o->letter;
+            if (*o->argument)
+                a->letters[used++] = ':';
+        }
+    }
+    optind = 0; /* start afresh: tests parse more than once */
+}
+
+/* "rtl-top diff --help" */
+static const char *how(const struct rtl_arguments *a, char text[80])
+{
+    const char *name = rtl_commands[a->command].name;
+    snprintf(text, 80, "'rtl-top %s%s--help' lists the options", name, *name ? " " : "");
+    return text;
+}
+
+/* The option that was probably meant, or "". */
+static const char *meant(const struct rtl_arguments *a, const char *word)
+{
+    const struct rtl_option_info *o;
+    const char *best = "";
+    unsigned best_distance = 0;
+    char name[RTL_NEAREST_MAX + 2];
+    size_t length = strcspn(word, "=");
+    if (length >= sizeof name)
+        return best;
+    memcpy(name, word, length);
+    name[length] = '\0';
+    for (int i = 0; (o = rtl_command_option(a->command, i)); i++) {
+        unsigned distance = rtl_word_meant(name, o->name);
+        if (distance && (!*best || distance < best_distance)) {
+            best = o->name;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* getopt's '?': no such option, one with an argument too many, or the beginning of several. */
+static char *unknown(const struct rtl_arguments *a)
+{
+    const char *word = a->argv[optind - 1];
+    const struct rtl_option_info *o;
+    char help[80];
+    bool known = optopt >= LONG_ONLY;
+    size_t length;
+    for (int i = 0; !known && optopt && (o = rtl_command_option(a->command, i)); i++)
+        known = o->letter == optopt;
+    if (known)
+        return line("%s: that option takes no argument", word);
+    if (optopt)
+        return line("no option -%c; %s", optopt, how(a, help));
+    const char *hint = meant(a, word + strspn(word, "-"));
+    length = strcspn(word + 2, "=");
+    int like = 0;
+    for (int i = 0; (o = rtl_command_option(a->command, i)); i++)
+        like += length && !strncmp(o->name, word + 2, length);
+    if (*hint && like <= 1)
+        return line("no option %s; did you mean --%s? %s", word, hint, how(a, help));
+    return line("no option %s%s; %s", word, like > 1 ? " alone: several begin so" : "", how(a, help));
+}
+
+int rtl_arguments_next(struct rtl_arguments *a)
+{
+    const struct rtl_command_info *c = &rtl_commands[a->command];
+    const struct rtl_option_info *o;
+    char help[80];
+    int number = 0, got = getopt_long(a->argc, a->argv, a->letters, a->longs, NULL);
+    if (got == ':') {
+        a->wrong = line("%s wants an argument; %s", a->argv[optind - 1], how(a, help));
+        return -1;
+    }
+    if (got == '?') {
+        a->wrong = unknown(a);
+        return -1;
+    }
+    if (got == -1) {
+        a->first = optind;
+        return -1;
+    }
+    if (got >= LONG_ONLY)
+        number = got - LONG_ONLY;
+    else
+        while ((o = rtl_command_option(a->command, number)) && o->letter != got)
+            number++;
+    a->value = optarg ? optarg : "";
+    if (number < c->own_count)
+        return number;
+    enum rtl_option shared = c->shared[number - c->own_count];
+    if (shared == RTL_OPTION_HELP) {
+        a->help = rtl_command_help(a->command);
+        if (!a->help)
+            a->wrong = line("out of memory");
+        return -1;
+    }
+    return RTL_SHARED + (int)shared;
+}
+
+bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid)
+{
+    char *end = NULL;
+    long number = *a->value >= '0' && *a->value <= '9' ? strtol(a->value, &end, 10) : 0; /* LONG_MAX if too large */
+    bool fits = number > 0 && number <= INT32_MAX && !*end;
+    if (fits)
+        *pid = (pid_t)number;
+    else
+        rtl_complain("-p wants the number of a process, not '%s'", a->value);
+    return fits;
+}
+
+bool rtl_arguments_done(struct rtl_arguments *a, int *status)
+{
+    bool done = a->help || a->wrong;
+    *status = a->wrong ? RTL_READER_USAGE : 0;
+    if (a->wrong) {
+        rtl_complain("%s", a->wrong);
+    } else if (a->help) {
+        fputs(a->help, stdout);
+        if (!rtl_stdout_written())
+            *status = RTL_READER_USAGE;
+    }
+    free(a->help);
+    free(a->wrong);
+    a->help = a->wrong = NULL;
+    return done;
+}
+
+char *rtl_arguments_no_command(const char *word)
+{
+    const char *best = NULL;
+    unsigned best_distance = 0;
+    if (rtl_command_find(word) != RTL_COMMAND_NONE)
+        return line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' shows what it takes", word, word);
+    for (int i = 0; i < RTL_COMMAND_NONE; i++) {
+        unsigned distance = rtl_word_meant(word, rtl_commands[i].name);
+        if (distance && (!best || distance < best_distance)) {
+            best = rtl_commands[i].name;
+            best_distance = distance;
+        }
+    }
+    if (best)
+        return line("no command '%s'; did you mean %s? 'rtl-top --help' lists them", word, best);
+    return NULL;
+}

@@ -1,0 +1,297 @@
+/* Options: what they set. See options.h. */
+#include "options/options.h"
+#include "model/labels.h"
+#include "model/model.h"
+#include "record/db.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION(sym, letter_, name_, argument_, meaning_) \
+    [RTL_OPTION_##sym] = {.letter = letter_, .name = name_, .argument = argument_, .meaning = meaning_},
+const struct rtl_option_info rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
+#undef OPTION
+
+static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(text, format, args) < 0)
+        *text = NULL;
+    va_end(args);
+    return result;
+}
+
+#define WRONG(text, ...) say(text, RTL_PARSED_WRONG, __VA_ARGS__)
+
+static enum rtl_parsed sort_help(char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    if (!out)
+        return RTL_PARSED_DONE;
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+        if (rtl_columns[i].order != RTL_ORDER_NO)
+            fprintf(out, "%-8s %s\n", rtl_columns[i].key, rtl_columns[i].meaning);
+    fclose(out);
+    return RTL_PARSED_DONE;
+}
+
+/* A whole number of decimal digits in [least, most]. */
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    if (!*text || strspn(text, "0123456789") != strlen(text))
+        return false;
+    errno = 0;
+    *value = strtoull(text, NULL, 10);
+    return !errno && *value >= least && *value <= most;
+}
+
+/* "10%", "0.5": a share, of 0.1 to 100 percent. */
+static bool percent(const char *text, double *share)
+{
+    char *end;
+    size_t length = strspn(text, "0123456789.");
+    if (!length || length > 8 || (text[length] && strcmp(text + length, "%") != 0))
+        return false;
+    double value = strtod(text, &end);
+    if (end != text + length || value < 0.1 || value > 100)
+        return false;
+    *share = value / 100;
+    return true;
+}
+
+/* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
+static size_t no_number(const char *list, const char **word)
+{
+    bool numbers = false;
+    size_t length, found = 0;
+    for (const char *at = list;; at += length + 1) {
+        length = strcspn(at, ",");
+        if (length && strspn(at, "0123456789") >= length)
+            numbers = true;
+        else if (!found)
+            *word = at, found = length;
+        if (!at[length])
+            return numbers ? found : 0;
+    }
+}
+
+/* "4711", "4711,4712", or the name of a command. */
+static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
+{
+    char one[16];
+    uint64_t value;
+    if (!*arg || *arg == '-' || (strlen(arg) >= RTL_FILTER_MAX && strspn(arg, "0123456789,") != strlen(arg)))
+        return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
+                     arg);
+    const char *word = "";
+    size_t wrong = no_number(arg, &word);
+    if (wrong)
+        return WRONG(text, "-p '%s': '%.*s' is no number; -p takes numbers, such as 4711,4712, or one name", arg,
+                     (int)wrong, word);
+    if (strspn(arg, "0123456789,") != strlen(arg)) {
+        if (o->process && strcmp(o->process, arg) != 0)
+            return WRONG(text, "-p takes one name, not '%s' and '%s'", o->process, arg);
+        o->process = arg;
+        return RTL_PARSED_RUN;
+    }
+    for (const char *at = arg;; at++) {
+        size_t length = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, at);
+        if (length >= sizeof one || !number(one, 1, 0x7fffffff, &value))
+            return WRONG(text, "-p wants numbers of processes, such as 4711 or 4711,4712, not '%s'", arg);
+        bool twice = false;
+        for (uint32_t i = 0; i < o->pid_count; i++)
+            twice |= o->pids[i] == (pid_t)value;
+        if (!twice && o->pid_count == RTL_PIDS_MAX)
+            return WRONG(text, "-p takes at most %d processes; --all takes more", RTL_PIDS_MAX);
+        if (!twice)
+            o->pids[o->pid_count++] = (pid_t)value;
+        at += length;
+        if (!*at)
+            break;
+    }
+    o->pid = o->pids[0];
+    return RTL_PARSED_RUN;
+}
+
+static enum rtl_parsed set_output(struct rtl_options *o, enum rtl_output output, char **text)
+{
+    if (o->output != RTL_OUTPUT_SCREEN && o->output != output)
+        return WRONG(text, "-b, --json and --csv exclude one another");
+    o->output = output;
+    return RTL_PARSED_RUN;
+}
+
+enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, const char *arg, char **text)
+{
+    *text = NULL;
+    if (!*arg && !strcmp(rtl_options[option].argument, "FILE"))
+        return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
+    o->asked |= 1ull << option;
+    switch (option) {
+    case RTL_OPTION_PID:
+        return set_pid(o, arg, text);
+    case RTL_OPTION_ALL:
+        o->all = true;
+        break;
+    case RTL_OPTION_NO_CHILDREN:
+        o->no_children = true;
+        break;
+    case RTL_OPTION_OBSERVE:
+        o->observe = 1;
+        break;
+    case RTL_OPTION_NO_OBSERVE:
+        o->observe = -1;
+        break;
+    case RTL_OPTION_OBSERVE_CPU:
+        if (!percent(arg, &o->observe_cpu))
+            return WRONG(text, "--observe-cpu wants a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
+                         arg);
+        break;
+    case RTL_OPTION_DELAY:
+        if (!rtl_parse_interval(arg, &o->delay_ns))
+            return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
+        break;
+    case RTL_OPTION_FRAMES:
+        if (!number(arg, 1, INT64_MAX, &o->frames))
+            return WRONG(text, "-n wants a number of frames from 1, not '%s'", arg);
+        break;
+    case RTL_OPTION_BATCH:
+        return set_output(o, RTL_OUTPUT_TEXT, text);
+    case RTL_OPTION_JSON:
+        return set_output(o, RTL_OUTPUT_JSON, text);
+    case RTL_OPTION_CSV:
+        return set_output(o, RTL_OUTPUT_CSV, text);
+    case RTL_OPTION_OUTPUT:
+        o->file = arg;
+        break;
+    case RTL_OPTION_WRITE:
+        o->write = arg;
+        break;
+    case RTL_OPTION_REPLAY:
+        o->replay = arg;
+        break;
+    case RTL_OPTION_SNAPSHOT:
+        o->snapshot = arg;
+        break;
+    case RTL_OPTION_RECORDING: {
+        uint64_t value;
+        if (!number(arg, 1, INT64_MAX, &value))
+            return WRONG(text, "--recording wants the number of a recording, not '%s'", arg);
+        o->recording = (int64_t)value;
+        break;
+    }
+    case RTL_OPTION_FORCE:
+        o->force = true;
+        break;
+    case RTL_OPTION_SORT:
+        if (!strcmp(arg, "help"))
+            return sort_help(text);
+        if (!rtl_column_parse(arg, &o->sort, &o->reverse))
+            return WRONG(text, "-s does not know the key '%s'; 'rtl-top -s help' lists them", arg);
+        break;
+    case RTL_OPTION_FILTER:
+        if (strlen(arg) >= RTL_FILTER_MAX)
+            return WRONG(text, "-F takes at most %d bytes", RTL_FILTER_MAX - 1);
+        o->filter = arg;
+        break;
+    case RTL_OPTION_WINDOW:
+        if (!strcmp(arg, "all"))
+            o->window_ns = RTL_WINDOW_ALL;
+        else if (!rtl_parse_interval(arg, &o->window_ns))
+            return WRONG(text, "--window wants seconds from 0.05 to 3600, or 'all', not '%s'", arg);
+        break;
+    case RTL_OPTION_NAMES:
+        if (!rtl_name_form_parse(arg, &o->names))
+            return WRONG(text, "--names wants short, template, full or mangled, not '%s'", arg);
+        break;
+    case RTL_OPTION_UNITS:
+        if (!rtl_unit_parse(arg, &o->units))
+            return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'", arg);
+        break;
+    case RTL_OPTION_TRACE:
+        o->trace = arg;
+        break;
+    case RTL_OPTION_MODE:
+        o->mode = rtl_mode_parse(arg);
+        if (o->mode < 0)
+#define NAME(sym, num, name, text) " " name
+            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'%s", arg,
+                         strcmp(arg, RTL_MODE_HIP) ? "" : ", in which a process has to begin: rtl-top run --mode hip");
+#undef NAME
+        break;
+    case RTL_OPTION_THEME:
+        if (!rtl_theme_parse(arg, &o->theme))
+#define NAME(sym, name, text) " " name
+            return WRONG(text, "--theme knows" RTL_THEMES(NAME) ", not '%s'", arg);
+#undef NAME
+        break;
+    case RTL_OPTION_NO_MOUSE:
+        o->no_mouse = true;
+        break;
+    case RTL_OPTION_NO_COLOR:
+        o->no_color = true;
+        break;
+    case RTL_OPTION_ASCII:
+        o->ascii = true;
+        break;
+    default:
+        break;
+    }
+    return RTL_PARSED_RUN;
+}
+
+enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
+{
+    *text = NULL;
+    if (o->file && o->output == RTL_OUTPUT_SCREEN)
+        return WRONG(text, "-o goes with -b, --json or --csv");
+    if (o->replay && (o->write || o->snapshot))
+        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
+    if (o->trace && (o->replay || o->snapshot))
+        return WRONG(text, "--trace records processes: it does not go with -r or --snapshot");
+    if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
+        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
+    if (rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE))
+        return WRONG(text, "--observe and --no-observe exclude one another");
+    if (o->observe > 0 && (o->replay || o->trace || o->mode >= 0))
+        return WRONG(text, "--observe watches from outside: it does not go with -r, --trace or --mode");
+    if (o->all && (o->pid_count || o->process))
+        return WRONG(text, "--all watches all processes: it does not go with -p");
+    if (o->pid_count && o->process)
+        return WRONG(text, "-p takes numbers or a name, not both");
+    if (o->replay && (o->all || o->process || o->pid_count > 1))
+        return WRONG(text, "-r shows a recording: -p with one number chooses among several");
+    if (o->snapshot && !rtl_options_name_process(o))
+        return WRONG(text, "--snapshot needs a process: -p PID");
+    if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
+        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like");
+    if (o->mode >= 0 && !rtl_options_name_process(o))
+        return WRONG(text, "--mode needs a process: -p PID");
+    if (o->recording && !o->replay)
+        return WRONG(text, "--recording goes with -r");
+    if (o->force && !o->write && !o->snapshot && !o->trace && !o->file)
+        return WRONG(text, "--force goes with -o, -w, --snapshot or --trace");
+    bool has_window = rtl_option_asked(o, RTL_OPTION_WINDOW);
+    if (has_window && o->output == RTL_OUTPUT_JSON)
+        return WRONG(text, "--window does not go with --json, whose window is the last interval");
+    if (!has_window && o->output != RTL_OUTPUT_SCREEN)
+        o->window_ns = RTL_WINDOW_INTERVAL;
+    return RTL_PARSED_RUN;
+}
+
+void rtl_options_default(struct rtl_options *options)
+{
+    *options = (struct rtl_options){.delay_ns = RTL_SEC,
+                                    .filter = "",
+                                    .window_ns = 10 * RTL_SEC,
+                                    .sort = RTL_COLUMN_TIME,
+                                    .mode = -1,
+                                    .observe_cpu = 0.05};
+}

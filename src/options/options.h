@@ -1,0 +1,128 @@
+/*
+ * The options of the screen and of the jobs: one line each, from which getopt's tables, --help, completions and the
+ * tests of the manual are made; and what they set. The words of a command line are read in command_line.h.
+ */
+#ifndef RTL_OPTIONS_OPTIONS_H
+#define RTL_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "model/columns.h"
+#include "options/theme_names.h"
+#include "text/names.h"
+#include "text/units.h"
+
+/* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
+#define RTL_OPTIONS(X)                                                                                   \
+    X(PID, 'p', "pid", "PID", "processes to watch: PID, PID,PID.. or a command's name; also without -p") \
+    X(ALL, 'a', "all", "", "watch all traced processes that you may see")                                \
+    X(NO_CHILDREN, 0, "no-children", "", "without the descendants of the processes of -p")               \
+    X(OBSERVE, 0, "observe", "", "from outside, also what is traced: exact calls, estimated times")      \
+    X(NO_OBSERVE, 0, "no-observe", "", "not from outside: only what is traced")                          \
+    X(OBSERVE_CPU, 0, "observe-cpu", "PERCENT", "of a core for that, at most: 10% (default 5%)")         \
+    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                  \
+    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                                 \
+    X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                  \
+    X(JSON, 0, "json", "", "one JSON object a line for each frame")                                      \
+    X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                     \
+    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE, - for standard output")         \
+    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")              \
+    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")        \
+    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")             \
+    X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")   \
+    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default or auto")             \
+    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                  \
+    X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")      \
+    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                  \
+    X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")          \
+    X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")      \
+    X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")            \
+    X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                        \
+    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                           \
+    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                   \
+    X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                          \
+    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                  \
+    X(HELP, 'h', "help", "", "this help")                                                                \
+    X(VERSION, 'V', "version", "", "version, and with what it was built and tested")
+
+#define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
+enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };
+#undef RTL_ENUM_OPTION
+_Static_assert(RTL_OPTION_COUNT <= 64, "each option is a bit");
+
+struct rtl_launch;
+
+enum { RTL_PIDS_MAX = 128 };
+enum rtl_output { RTL_OUTPUT_SCREEN, RTL_OUTPUT_TEXT, RTL_OUTPUT_JSON, RTL_OUTPUT_CSV };
+
+struct rtl_options {
+    pid_t pid; /* the first of pids; 0 = none */
+    pid_t pids[RTL_PIDS_MAX];
+    uint32_t pid_count;
+    const char *process; /* those of this name; NULL = not by name */
+    bool all, no_children;
+    bool apart;         /* what each process does is shown, even of a single one */
+    bool list_first;    /* the screen begins with the list of processes */
+    int observe;        /* from outside: 1 all, -1 none, 0 those of -p that aren't traced */
+    double observe_cpu; /* share of a core */
+    uint64_t delay_ns;
+    uint64_t frames; /* 0 = no end */
+    enum rtl_output output;
+    const char *file;                      /* NULL = stdout */
+    const char *write, *replay, *snapshot; /* files, or NULL */
+    int64_t recording;                     /* 0 = the newest */
+    bool force;
+    enum rtl_column sort;
+    bool reverse;
+    const char *filter; /* "" = all */
+    uint64_t window_ns; /* RTL_WINDOW_* of model.h too */
+    enum rtl_name_form names;
+    enum rtl_unit units;
+    const char *trace; /* NULL = none */
+    int mode;          /* to go on in, or -1 */
+    bool no_mouse;
+    enum rtl_theme theme;
+    uint32_t columns; /* those to show, bits by enum rtl_column; 0 = as many as there is room for */
+    uint8_t column_places[RTL_COLUMN_COUNT]; /* columns.h */
+    uint64_t asked;                          /* which options were given, bits: rtl_option_asked */
+    bool no_color, ascii;
+    struct rtl_launch *launch; /* what is watched was started by us (launch.h), or NULL */
+};
+
+enum rtl_parsed {
+    RTL_PARSED_RUN,   /* go on */
+    RTL_PARSED_DONE,  /* `text` was asked for: print it to stdout, status 0 */
+    RTL_PARSED_WRONG, /* `text` says what is wrong, with words of the command line as they are: rtl_complain, status 1
+                       */
+};
+
+/* The options say which process, or which ones: nothing has to be chosen. */
+static inline bool rtl_options_name_process(const struct rtl_options *options)
+{
+    return options->pid_count || options->process || options->all;
+}
+
+/* The values before anything was asked for. */
+void rtl_options_default(struct rtl_options *options);
+
+/* Takes one option. `text` is set for DONE (lines) and WRONG (a line without its newline), allocated. */
+enum rtl_parsed rtl_options_set(struct rtl_options *options, enum rtl_option option, const char *value, char **text);
+
+/* Whether they go together, once all of them are there. */
+enum rtl_parsed rtl_options_check(struct rtl_options *options, char **text);
+
+static inline bool rtl_option_asked(const struct rtl_options *options, enum rtl_option option)
+{
+    return options->asked >> option & 1;
+}
+
+struct rtl_option_info {
+    int letter;
+    const char *name, *argument, *meaning;
+};
+extern const struct rtl_option_info rtl_options[RTL_OPTION_COUNT];
+
+#endif

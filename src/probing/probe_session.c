@@ -1,0 +1,372 @@
+/* Carries out a probe. See probe_session.h. */
+#include "probing/probe_session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/hash.h"
+#include "shm/process.h"
+
+static const uint64_t BEAT_NS = 200000000;
+
+static void take_gpus(struct rtl_probe_session *s, const struct rtl_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->agent_count && s->gpu_count < RTL_AGENTS_MAX; i++) {
+        const struct rtl_agent_snapshot *a = &snapshot->agents[i];
+        struct rtl_session_gpu *g = &s->gpus[s->gpu_count++];
+        *g = (struct rtl_session_gpu){a->gpu, a->agent, a->compute_units, a->tick_hz, ""};
+        memcpy(g->name, a->name, sizeof g->name);
+    }
+}
+
+enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t pid, const struct rtl_snapshot *snapshot,
+                                              const struct rtl_probe_wish *wish, struct rtl_probe_session **session,
+                                              char *why, size_t why_bytes)
+{
+    struct rtl_probe_session *s = calloc(1, sizeof *s);
+    *session = NULL;
+    if (!s)
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    s->wish = *wish;
+    s->reader = reader;
+    s->pid = pid;
+    take_gpus(s, snapshot);
+    enum rtl_reader_status status = rtl_probe_open(reader, &s->link, why, why_bytes);
+    if (status == RTL_READER_OK && wish->gpu >= (int)s->gpu_count)
+        status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "process %d has %u GPU%s: there is no GPU %d", (int)pid,
+                             s->gpu_count, s->gpu_count == 1 ? "" : "s", wish->gpu);
+    if (status == RTL_READER_OK && !s->gpu_count)
+        status = rtl_explain(RTL_READER_NOT_PROBED, why, why_bytes, "process %d has no GPU so far", (int)pid);
+    if (status == RTL_READER_OK &&
+        (!(s->kernel = strdup(wish->kernel)) || !(s->code = rtl_probe_fetch_find(pid, wish->kernel))))
+        status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
+    if (status != RTL_READER_OK) {
+        rtl_probe_session_close(s);
+        return status;
+    }
+    s->wish.kernel = s->kernel;
+    s->finding = true;
+    *session = s;
+    return RTL_READER_OK;
+}
+
+/* Who has asked last, and whether somebody watches. */
+static void see_word(const struct rtl_probe_session *s, struct rtl_probe_plan_seen *seen)
+{
+    struct rtl_probe_word word;
+    seen->beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
+    seen->heartbeat = seen->beats ? word.heartbeat : 0;
+    seen->number = seen->beats ? word.number : 0;
+}
+
+void rtl_probe_session_close(struct rtl_probe_session *s)
+{
+    if (!s)
+        return;
+    struct rtl_probe_plan_seen seen = {.alive = true};
+    see_word(s, &seen);
+    if (s->link.page && rtl_probe_plan_holds(&s->probing) && !rtl_probe_plan_gave_way(&s->probing, &seen))
+        rtl_probe_disarm(s->reader, &s->link);
+    rtl_probe_patch_free(&s->patch);
+    rtl_probe_fetch_free(s->code);
+    rtl_probe_fetch_free(s->again);
+    rtl_probe_close(&s->link);
+    free(s->kernel);
+    free(s);
+}
+
+/* --- which code, and which GPU --- */
+
+static void add_target(struct rtl_probe_session *s, struct rtl_probe_plan_targets *plan, uint32_t copy, uint32_t gpu)
+{
+    uint64_t object = rtl_probe_fetch_copy(s->code, copy)->object;
+    if (!s->alike[copy])
+        return;
+    for (uint32_t i = 0; i < plan->targets; i++)
+        if (plan->target[i].kernel_object == object && plan->target[i].agent == s->gpus[gpu].agent)
+            return;
+    if (plan->targets == RTL_PROBING_TARGETS)
+        return;
+    s->copy_of[plan->targets] = copy;
+    plan->target[plan->targets++] = (struct rtl_probe_plan_target){object, s->gpus[gpu].agent};
+}
+
+/* Which copies are of the code that is wanted: GPUs have the same bytes, which are looked at once. */
+static void find_alike(struct rtl_probe_session *s, uint32_t copies)
+{
+    for (uint32_t i = 0; i < copies; i++) {
+        const struct rtl_probe_fetch_copy *like = s->wish.like, *copy = rtl_probe_fetch_copy(s->code, i);
+        uint32_t same = 0;
+        while (same < i && rtl_probe_fetch_copy(s->code, same)->bytes != copy->bytes)
+            same++;
+        s->alike[i] = !like      ? true
+                      : same < i ? s->alike[same]
+                                 : copy->size == like->size && memcmp(copy->bytes, like->bytes, copy->size) == 0;
+    }
+}
+
+/*
+ * Which copy is on which GPU only the library can tell. Runtimes load one GPU after another, so the likely pairs are
+ * asked for first.
+ */
+static void choose_targets(struct rtl_probe_session *s, struct rtl_probe_plan_targets *plan)
+{
+    uint32_t copies = rtl_probe_fetch_count(s->code), first = 0;
+    uint64_t object = s->wish.like ? s->wish.like->object : rtl_reader_kernel_object(s->reader, s->wish.row);
+    find_alike(s, copies);
+    while (first < copies && rtl_probe_fetch_copy(s->code, first)->object != object)
+        first++;
+    first = first < copies ? first : 0;
+    if (s->wish.gpu >= 0) {
+        uint32_t gpu = (uint32_t)s->wish.gpu;
+        if (s->wish.like) /* it ran there */
+            add_target(s, plan, first, gpu);
+        if (gpu < copies)
+            add_target(s, plan, gpu, gpu);
+        for (uint32_t i = 0; i < copies; i++)
+            add_target(s, plan, i, gpu);
+        return;
+    }
+    add_target(s, plan, first, first < s->gpu_count ? first : 0);
+    for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
+        add_target(s, plan, first, gpu);
+    for (uint32_t i = 0; i < copies; i++) /* several programs may have one of that name: which runs, time tells */
+        add_target(s, plan, i, i % s->gpu_count);
+    for (uint32_t i = 0; i < copies; i++)
+        for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
+            add_target(s, plan, i, gpu);
+}
+
+static uint64_t ticks_of(const struct rtl_probe_session *s)
+{
+    return s->gpus[s->wish.gpu >= 0 ? s->wish.gpu : 0].tick_hz;
+}
+
+/* An answer to whether there is code; until then nothing of ours is in the process. */
+static void begin(struct rtl_probe_session *s, enum rtl_probe_plan_over wrong, uint64_t now)
+{
+    enum { DURATION_GUESS_NS = 1000000 };
+    uint64_t duration = s->wish.duration_ns ? s->wish.duration_ns : DURATION_GUESS_NS;
+    struct rtl_probe_plan_targets plan = {.wanted = s->wish.wanted,
+                                          .every =
+                                              s->wish.every ? s->wish.every : rtl_probe_plan_every(s->wish.per_second),
+                                          .ends_shift = rtl_probe_plan_ends_shift(duration, ticks_of(s)),
+                                          .total_ns = s->wish.total_ns};
+    if (!wrong)
+        choose_targets(s, &plan);
+    if (!wrong && s->wish.like && !plan.targets)
+        wrong = RTL_PROBING_RELOADED;
+    s->wish.like = NULL;
+    s->finding = false;
+    rtl_probe_plan_begin(&s->probing, &plan, s->began_ns); /* looking counts, too */
+    s->probing.stage_ns = s->probing.read_ns = now;
+    if (wrong) {
+        s->probing.over = wrong; /* before it was said that there is no code at all */
+        s->probing.stage = RTL_PROBING_AT_END;
+    }
+}
+
+/* NOT: it was found. */
+static enum rtl_probe_plan_over wrong_with(enum rtl_probe_fetch_result result, enum rtl_probe_plan_over none)
+{
+    switch (result) {
+    case RTL_PROBE_CODE_FOUND:
+        return RTL_PROBING_NOT;
+    case RTL_PROBE_CODE_CHANGED:
+        return RTL_PROBING_CODE_CHANGED;
+    case RTL_PROBE_CODE_DENIED:
+        return RTL_PROBING_CODE_DENIED;
+    case RTL_PROBE_CODE_EXITED:
+        return RTL_PROBING_EXITED;
+    default:
+        return none;
+    }
+}
+
+static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
+{
+    if (!rtl_probe_fetch_ready(s->code)) {
+        uint64_t waited = now - s->began_ns;
+        if (!alive)
+            begin(s, RTL_PROBING_EXITED, now);
+        else if (s->wish.total_ns && waited > s->wish.total_ns)
+            begin(s, RTL_PROBING_TIMEOUT, now);
+        else if (waited > RTL_PROBE_FIND_NS)
+            begin(s, RTL_PROBING_CODE_LATE, now);
+        return;
+    }
+    enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->code), RTL_PROBING_NO_CODE);
+    begin(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
+}
+
+const struct rtl_probe_fetch_copy *rtl_probe_session_original(const struct rtl_probe_session *s)
+{
+    return s->finding || !s->probing.plan.targets ? NULL : rtl_probe_fetch_copy(s->code, s->copy_of[s->probing.target]);
+}
+
+const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_session *s)
+{
+    if (s->finding || !s->probing.plan.targets)
+        return NULL;
+    for (uint32_t i = 0; i < s->gpu_count; i++)
+        if (s->gpus[i].agent == s->probing.plan.target[s->probing.target].agent)
+            return &s->gpus[i];
+    return NULL;
+}
+
+/* --- step by step --- */
+
+/* NOT: what was found is there. */
+static enum rtl_probe_plan_over compare(const struct rtl_probe_session *s)
+{
+    enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->again), RTL_PROBING_RELOADED);
+    return wrong || rtl_probe_fetch_has(s->again, rtl_probe_session_original(s)) ? wrong : RTL_PROBING_RELOADED;
+}
+
+/*
+ * Since it was read a program that compiles at run time may have unloaded it, and its place be another kernel's. From
+ * the answer to PREPARE on the library watches over the kernel object: what is found there now stays, or the probe
+ * ends. False as long as that isn't known, and where it is gone.
+ */
+static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
+{
+    enum rtl_probe_plan_over wrong = RTL_PROBING_NOT;
+    if (!s->again) {
+        s->again = rtl_probe_fetch_find(s->pid, s->kernel);
+        s->again_ns = now;
+    }
+    if (!s->again)
+        wrong = RTL_PROBING_NO_CODE; /* for want of memory, or of a thread */
+    else if (rtl_probe_fetch_ready(s->again))
+        wrong = compare(s);
+    else if (now - s->again_ns > RTL_PROBE_FIND_NS)
+        wrong = RTL_PROBING_CODE_LATE;
+    else
+        return false;
+    rtl_probe_fetch_free(s->again);
+    s->again = NULL;
+    if (wrong)
+        rtl_probe_plan_stop(&s->probing, wrong, now);
+    return !wrong;
+}
+
+static void patch(struct rtl_probe_session *s, uint64_t now)
+{
+    const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(s);
+    const struct rtl_probe_order order = {.code = original->bytes,
+                                          .bytes = original->size,
+                                          .kernel = s->kernel,
+                                          .object = original->object,
+                                          .block = s->probing.state.block,
+                                          .ends_shift = s->probing.plan.ends_shift,
+                                          .gaps = s->probing.state.block_bytes >= RTL_PROBE_BLOCK_ALL,
+                                          .dies = s->probing.state.block_bytes ==
+                                                  RTL_PROBE_BLOCK_DIES, /* for no other number */
+                                          .waits = s->wish.waits,
+                                          .round = s->wish.round};
+    rtl_probe_patch_free(&s->patch);
+    enum rtl_probe_refusal refusal = rtl_probe_patch(&order, &s->patch);
+    if (!refusal && s->patch.bytes > RTL_PROBE_CODE_MAX)
+        refusal = RTL_PROBE_TOO_LARGE;
+    rtl_probe_plan_patched(&s->probing, refusal, refusal ? 0 : rtl_hash(s->patch.code, s->patch.bytes),
+                           refusal ? 0 : (uint32_t)s->patch.bytes, now);
+}
+
+static void ask(struct rtl_probe_session *s, uint64_t now)
+{
+    const struct rtl_probe_request *r = &s->probing.request;
+    uint16_t number = s->probing.ask == RTL_PROBE_ASK_PREPARE
+                          ? rtl_probe_prepare(s->reader, &s->link, r->kernel_object, r->agent)
+                      : s->probing.ask == RTL_PROBE_ASK_ARM
+                          ? rtl_probe_arm(s->reader, &s->link, s->probing.number, r, s->patch.code, s->patch.bytes)
+                          : rtl_probe_disarm(s->reader, &s->link);
+    if (!number) /* another's request has come since PREPARE: the next look finds it */
+        return;
+    rtl_probe_plan_asked(&s->probing, number, now);
+    s->beat_ns = now;
+}
+
+static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
+{
+    enum { STEPS = 8 }; /* what can be done at once, without an answer of the library's */
+    struct rtl_probe_state state;
+    for (int i = 0; i < STEPS; i++) {
+        struct rtl_probe_plan_seen seen = {.alive = alive};
+        seen.state = rtl_reader_probe(s->reader, &state) ? &state : NULL;
+        see_word(s, &seen);
+        switch (rtl_probe_plan_look(&s->probing, &seen, now)) {
+        case RTL_PROBING_DO_ASK:
+            ask(s, now);
+            break;
+        case RTL_PROBING_DO_PATCH:
+            if (!is_still_there(s, now))
+                return;
+            patch(s, now);
+            break;
+        default:
+            return;
+        }
+    }
+}
+
+bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t now)
+{
+    s->began_ns = s->began_ns ? s->began_ns : now;
+    if (s->finding)
+        look_for_code(s, alive, now);
+    if (s->finding)
+        return true;
+    look(s, alive, now);
+    if (rtl_probe_plan_holds(&s->probing) && now - s->beat_ns >= BEAT_NS) {
+        rtl_probe_heartbeat(&s->link);
+        s->beat_ns = now;
+    }
+    return !rtl_probe_session_is_over(s);
+}
+
+void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
+{
+    if (s->finding)
+        begin(s, RTL_PROBING_STOPPED, now);
+    else
+        rtl_probe_plan_stop(&s->probing, RTL_PROBING_STOPPED, now);
+}
+
+static const char *stage_of(const struct rtl_probe_session *s)
+{
+    if (s->finding)
+        return "its code is looked for";
+    switch (s->probing.stage) {
+    case RTL_PROBING_AT_FREE:
+        return "waits for another one's end";
+    case RTL_PROBING_AT_COUNT:
+        return "armed";
+    case RTL_PROBING_AT_DISARM:
+        return "taken back";
+    case RTL_PROBING_AT_END:
+        return "over";
+    default:
+        return "on its way";
+    }
+}
+
+void rtl_probe_session_tell(const struct rtl_probe_session *s, struct rtl_probe_told *told)
+{
+    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
+    *told = (struct rtl_probe_told){.there = true,
+                                    .runs = !rtl_probe_session_is_over(s),
+                                    .kernel = s->wish.row,
+                                    .every = s->finding ? 0 : s->probing.plan.every,
+                                    .on_gpu = gpu != NULL,
+                                    .gpu = gpu ? gpu->gpu : 0,
+                                    .compute_units = gpu ? gpu->compute_units : 0,
+                                    .counted = !s->finding && s->probing.counted};
+    snprintf(told->stage, sizeof told->stage, "%s", stage_of(s));
+    if (told->counted)
+        told->state = s->probing.state;
+    if (told->runs)
+        return;
+    rtl_probe_plan_text(&s->probing, told->over, sizeof told->over);
+    snprintf(told->ended, sizeof told->ended, "%s", rtl_probe_plan_word(&s->probing));
+}

@@ -1,0 +1,121 @@
+/* A bounded hash table with open addressing. See identities.h. */
+#include "record/id_map.h"
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "shm/hash.h"
+
+enum { SLOTS_FIRST = 1024 };
+
+struct entry {
+    struct rtl_id_key identity;
+    int64_t number; /* -1 = free */
+};
+
+struct rtl_id_map {
+    struct entry *entry;
+    size_t slots, count, most; /* slots: a power of two, never more than half of them used */
+    uint64_t seed, steps;
+};
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+static size_t place_of(struct rtl_id_map *t, const struct rtl_id_key *identity)
+{
+    uint64_t hash = t->seed;
+    for (int i = 0; i < RTL_ID_KEY_WORDS; i++)
+        hash = mix(hash ^ identity->word[i]) + t->seed;
+    size_t at = (size_t)hash & (t->slots - 1);
+    t->steps++;
+    while (t->entry[at].number >= 0 && memcmp(&t->entry[at].identity, identity, sizeof *identity)) {
+        at = (at + 1) & (t->slots - 1);
+        t->steps++;
+    }
+    return at;
+}
+
+static struct entry *make_slots(size_t slots)
+{
+    struct entry *entry = calloc(slots, sizeof *entry);
+    for (size_t i = 0; entry && i < slots; i++)
+        entry[i].number = -1;
+    return entry;
+}
+
+struct rtl_id_map *rtl_id_map_new(size_t most)
+{
+    struct rtl_id_map *t = calloc(1, sizeof *t);
+    if (!t || !(t->entry = make_slots(SLOTS_FIRST))) {
+        free(t);
+        return NULL;
+    }
+    t->slots = SLOTS_FIRST;
+    t->most = most;
+    if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed) { /* early in a machine's life */
+        t->seed = mix(rtl_mono_ns() ^ (uint64_t)getpid() << 40);
+    }
+    return t;
+}
+
+void rtl_id_map_free(struct rtl_id_map *t)
+{
+    if (t)
+        free(t->entry);
+    free(t);
+}
+
+int64_t rtl_id_map_find(struct rtl_id_map *t, const struct rtl_id_key *identity)
+{
+    return t->entry[place_of(t, identity)].number;
+}
+
+static bool grow(struct rtl_id_map *t)
+{
+    struct entry *old = t->entry;
+    size_t slots = t->slots;
+    struct entry *more = make_slots(2 * slots);
+    if (!more)
+        return false;
+    t->entry = more;
+    t->slots = 2 * slots;
+    for (size_t i = 0; i < slots; i++)
+        if (old[i].number >= 0)
+            more[place_of(t, &old[i].identity)] = old[i];
+    free(old);
+    return true;
+}
+
+bool rtl_id_map_add(struct rtl_id_map *t, const struct rtl_id_key *identity, int64_t number)
+{
+    if (t->count >= t->most || number < 0 || (2 * (t->count + 1) > t->slots && !grow(t)))
+        return false;
+    t->entry[place_of(t, identity)] = (struct entry){.identity = *identity, .number = number};
+    t->count++;
+    return true;
+}
+
+size_t rtl_id_map_count(const struct rtl_id_map *t)
+{
+    return t->count;
+}
+
+uint64_t rtl_id_map_steps(const struct rtl_id_map *t)
+{
+    return t->steps;
+}
+
+uint64_t rtl_id_key_text(const char *text)
+{
+    return rtl_hash(text, strlen(text));
+}

@@ -1,0 +1,88 @@
+/* Histograms in the classes of a page. See classes.h. */
+#include "serve/prom_buckets.h"
+#include "stats/histogram.h"
+
+uint32_t rtl_prom_bucket_of(uint64_t low_ns)
+{
+    if (low_ns < 1ull << RTL_PROM_BUCKET_LOW)
+        return 0;
+    if (low_ns >= 1ull << RTL_PROM_BUCKET_HIGH)
+        return RTL_PROM_BUCKET_LAST;
+    uint32_t log2 = (uint32_t)rtl_log2(low_ns);
+    uint32_t part = (uint32_t)((low_ns - (1ull << log2)) >> (log2 - 2));
+    return 1 + RTL_PROM_BUCKET_PARTS * (log2 - RTL_PROM_BUCKET_LOW) + part;
+}
+
+uint64_t rtl_prom_bucket_upper_ns(uint32_t number)
+{
+    uint32_t log2 = RTL_PROM_BUCKET_LOW + (number + RTL_PROM_BUCKET_PARTS - 1) / RTL_PROM_BUCKET_PARTS - 1;
+    if (!number)
+        return (1ull << RTL_PROM_BUCKET_LOW) - 1;
+    return (1ull << log2) + ((uint64_t)((number - 1) % RTL_PROM_BUCKET_PARTS + 1) << (log2 - 2)) - 1;
+}
+
+/* No process comes near that: a damaged segment would make the sum go round, back to small numbers. */
+static const uint64_t VALUES_MAX = 1ull << 62;
+
+static bool has_room(const struct rtl_prom_buckets *classes, uint64_t more)
+{
+    return more <= VALUES_MAX && classes->values <= VALUES_MAX - more;
+}
+
+static void grow(struct rtl_prom_buckets *classes, uint32_t bucket, uint64_t earlier, uint64_t later)
+{
+    if (later <= earlier || !has_room(classes, later - earlier))
+        return;
+    int native = rtl_prom_native_of(bucket);
+    classes->count[rtl_prom_bucket_of(rtl_bucket_low(bucket))] += later - earlier;
+    *(native < 0 ? &classes->zero : &classes->native[native]) += later - earlier;
+    classes->values += later - earlier;
+}
+
+static void grow_octave(struct rtl_prom_buckets *classes, const struct rtl_octave *earlier,
+                        const struct rtl_octave *later)
+{
+    for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
+        grow(classes, later->octave * RTL_CHUNK_BUCKETS + i, earlier ? earlier->bucket[i] : 0, later->bucket[i]);
+}
+
+void rtl_prom_buckets_grow(struct rtl_prom_buckets *classes, const struct rtl_histogram_copy *earlier,
+                           const struct rtl_histogram_copy *later)
+{
+    uint32_t at = 0, before = earlier ? earlier->octave_count : 0;
+    if (earlier && earlier->count == later->count)
+        return;
+    for (uint32_t i = 0; i < later->octave_count; i++) {
+        while (at < before && earlier->octaves[at].octave < later->octaves[i].octave)
+            at++;
+        bool same = at < before && earlier->octaves[at].octave == later->octaves[i].octave;
+        grow_octave(classes, same ? &earlier->octaves[at] : NULL, &later->octaves[i]);
+    }
+    /* where in an octave is not known: at its end */
+    for (uint32_t i = 0; later->coarse && i < RTL_OCTAVES_MAX; i++)
+        grow(classes, i * RTL_CHUNK_BUCKETS + RTL_CHUNK_BUCKETS - 1,
+             earlier && earlier->coarse ? earlier->coarse[i] : 0, later->coarse[i]);
+    uint64_t total = earlier ? earlier->total_ns : 0;
+    rtl_count_up(&classes->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
+}
+
+void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *classes, const uint64_t *earlier, const uint64_t *later,
+                                   uint32_t buckets, uint64_t grown_ns)
+{
+    for (uint32_t i = 0; i < buckets; i++)
+        grow(classes, i, earlier ? earlier[i] : 0, later[i]);
+    rtl_count_up(&classes->sum_ns, grown_ns);
+}
+
+void rtl_prom_buckets_add(struct rtl_prom_buckets *classes, const struct rtl_prom_buckets *more)
+{
+    rtl_count_up(&classes->sum_ns, more->sum_ns);
+    if (!more->values || !has_room(classes, more->values))
+        return;
+    for (uint32_t i = 0; i < RTL_PROM_BUCKET_COUNT; i++)
+        classes->count[i] += more->count[i];
+    for (uint32_t i = 0; i < RTL_PROM_NATIVE_COUNT; i++)
+        classes->native[i] += more->native[i];
+    classes->zero += more->zero;
+    classes->values += more->values;
+}

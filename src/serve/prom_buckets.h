@@ -1,0 +1,49 @@
+/*
+ * A histogram in the classes of a page: four in each factor of two from 512 ns to 17 s, one below and one above. Edges
+ * of classes are edges of the segment's buckets, so that no value is in a wrong class. And the same once more in the
+ * buckets of native histograms (native.h). Pure.
+ */
+#ifndef RTL_SERVE_PROM_BUCKETS_H
+#define RTL_SERVE_PROM_BUCKETS_H
+
+#include <stdint.h>
+
+#include "serve/prom_native.h"
+#include "shm/segment_reader.h"
+
+enum {
+    RTL_PROM_BUCKET_LOW = 9,   /* log2 of the first edge in ns */
+    RTL_PROM_BUCKET_HIGH = 34, /* of the last one */
+    RTL_PROM_BUCKET_PARTS = 4, /* of each factor of two */
+    RTL_PROM_BUCKET_LAST =
+        1 + RTL_PROM_BUCKET_PARTS * (RTL_PROM_BUCKET_HIGH - RTL_PROM_BUCKET_LOW), /* beyond the last edge */
+    RTL_PROM_BUCKET_COUNT = RTL_PROM_BUCKET_LAST + 1,
+};
+
+/* Only ever grows. */
+struct rtl_prom_buckets {
+    uint64_t count[RTL_PROM_BUCKET_COUNT];
+    uint64_t native[RTL_PROM_NATIVE_COUNT], zero;
+    uint64_t values, sum_ns; /* `values` is the sum of the classes, and of the native buckets */
+};
+
+/* A counter that stays at its end instead of going back to nothing. */
+static inline void rtl_count_up(uint64_t *counter, uint64_t more)
+{
+    *counter = *counter + more < more ? UINT64_MAX : *counter + more;
+}
+
+/* The class of values in the bucket that begins with `low_ns`. */
+uint32_t rtl_prom_bucket_of(uint64_t low_ns);
+/* The largest value of a class below RTL_PROM_BUCKET_LAST, in ns. */
+uint64_t rtl_prom_bucket_upper_ns(uint32_t number);
+
+/* What a histogram grew by from `earlier` (NULL: from nothing) to `later`; what shrank adds nothing. */
+void rtl_prom_buckets_grow(struct rtl_prom_buckets *classes, const struct rtl_histogram_copy *earlier,
+                           const struct rtl_histogram_copy *later);
+/* The same of plain buckets, numbered as in stats/histogram.h. */
+void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *classes, const uint64_t *earlier, const uint64_t *later,
+                                   uint32_t buckets, uint64_t grown_ns);
+void rtl_prom_buckets_add(struct rtl_prom_buckets *classes, const struct rtl_prom_buckets *more);
+
+#endif

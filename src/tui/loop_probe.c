@@ -1,0 +1,208 @@
+/*
+ * The probe of a screen: begun and ended by a key, carried on between frames, and what the screen says of it. Its
+ * reader is its own, so that processes may come and go. See watch_state.h.
+ */
+#include "base/clock.h"
+#include "probing/probe_rounds.h"
+#include "tui/cursor.h"
+#include "tui/keys.h"
+#include "tui/probe_key.h"
+#include "tui/loop_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool runs(const struct rtl_loop *w)
+{
+    return w->probe || (w->stalls && w->ui.probe.runs);
+}
+
+/* What was seen of waits stays in sight, and with it what it is kept in. */
+static void drop(struct rtl_loop *w)
+{
+    rtl_probe_session_close(w->probe);
+    if (w->stalls)
+        rtl_probe_rounds_end(w->stalls);
+    if (w->probe_reader)
+        rtl_reader_close(w->probe_reader);
+    w->probe = NULL;
+    w->probe_reader = NULL;
+    w->ui.probe.runs = false;
+}
+
+static void forget_stalls(struct rtl_loop *w)
+{
+    if (w->ui.stalls)
+        w->ui.probe = (struct rtl_probe_told){0};
+    w->ui.stalls = NULL;
+    rtl_probe_rounds_free(w->stalls);
+    w->stalls = NULL;
+}
+
+/* To what is recorded here and behind this screen: a parent may record all processes, this one too. For waits
+ * recordings have no place. */
+static void hand_over(struct rtl_loop *from, const struct rtl_loop *of)
+{
+    for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = one->parent) {
+        rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
+        if (one->kept)
+            rtl_frame_recorder_probe(&one->kept->recorder, of->ui.pid, &of->ui.probe);
+    }
+}
+
+void rtl_loop_drop_probe(struct rtl_loop *w)
+{
+    bool ran = runs(w);
+    drop(w);
+    if (!ran)
+        return;
+    snprintf(w->ui.probe.stage, sizeof w->ui.probe.stage, "over");
+    snprintf(w->ui.probe.ended, sizeof w->ui.probe.ended, "stopped");
+    snprintf(w->ui.probe.over, sizeof w->ui.probe.over, "the probe ended: its screen was left");
+    hand_over(w->parent, w);
+}
+
+/* What the kernel's other dispatches take from when it is armed until it is over: dispatches before it, and behind, may
+ * have been other work. */
+static void look_at_others(struct rtl_loop *w, bool over)
+{
+    struct rtl_snapshot now = {0};
+    const struct rtl_model *m = w->held ? w->held : w->ui.model;
+    const struct rtl_snapshot *s = m && m->latest ? &m->latest->snapshot : &now; /* neither: too early */
+    if (!w->ui.probe.counted)
+        return;
+    if ((!w->others_begun || over) && rtl_reader_snapshot(w->probe_reader, &now) == RTL_READER_OK)
+        s = &now;
+    for (uint32_t i = 0; i < s->kernel_count; i++) {
+        const struct rtl_histogram_copy *h = &s->kernels[i].histogram;
+        if (s->kernels[i].id != w->ui.probe.kernel)
+            continue;
+        if (!w->others_begun)
+            w->others_count = h->count, w->others_total_ns = h->total_ns;
+        if (h->count > w->others_count && h->total_ns >= w->others_total_ns)
+            w->ui.others_ns = (h->total_ns - w->others_total_ns) / (h->count - w->others_count);
+    }
+    w->others_begun = true;
+    rtl_snapshot_free(&now);
+}
+
+static void step(struct rtl_loop *w)
+{
+    if (!runs(w))
+        return;
+    bool alive = rtl_reader_alive(w->probe_reader), goes_on;
+    if (w->stalls) {
+        goes_on = rtl_probe_rounds_step(w->stalls, alive, rtl_mono_ns());
+        rtl_probe_rounds_tell(w->stalls, &w->ui.probe);
+    } else {
+        goes_on = rtl_probe_session_step(w->probe, alive, rtl_mono_ns());
+        rtl_probe_session_tell(w->probe, &w->ui.probe);
+    }
+    look_at_others(w, !goes_on);
+    if (goes_on)
+        return;
+    rtl_ui_say(&w->ui, "%s", w->ui.probe.over);
+    drop(w);
+}
+
+/* A screen that was left is kept by the one that it was opened from, which may lie behind another by now. */
+static void each(struct rtl_loop *w, void (*visit)(struct rtl_loop *))
+{
+    for (struct rtl_loop *one = w; one; one = one->parent) {
+        visit(one);
+        if (one->kept)
+            visit(one->kept);
+    }
+}
+
+/* The one behind goes first: of two on one process that of the screen in front is the newer one. */
+static void hand_over_all(struct rtl_loop *from, const struct rtl_loop *of)
+{
+    if (of->parent)
+        hand_over_all(from, of->parent);
+    hand_over(from, of);
+    if (of->kept)
+        hand_over(from, of->kept);
+}
+
+void rtl_loop_step_probes(struct rtl_loop *w)
+{
+    each(w, step);
+    hand_over_all(w, w);
+}
+
+void rtl_loop_drop_probes(struct rtl_loop *w)
+{
+    each(w, rtl_loop_drop_probe);
+}
+
+bool rtl_loop_has_probe(const struct rtl_loop *w)
+{
+    for (; w; w = w->parent)
+        if (runs(w) || (w->kept && runs(w->kept)))
+            return true;
+    return false;
+}
+
+static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
+{
+    char why[512];
+    struct rtl_snapshot snapshot = {0};
+    const struct rtl_probe_pace pace = rtl_ui_probe_pace(w->held ? w->held : w->ui.model, row->id);
+    const struct rtl_probe_wish wish = {.kernel = row->kernel->name,
+                                        .row = row->id,
+                                        .duration_ns = pace.p50_ns,
+                                        .per_second = pace.per_second,
+                                        .gpu = -1};
+    forget_stalls(w);
+    enum rtl_reader_status status = rtl_reader_open(w->ui.pid, &w->probe_reader, why, sizeof why);
+    if (status == RTL_READER_OK) {
+        status = rtl_reader_snapshot(w->probe_reader, &snapshot);
+        snprintf(why, sizeof why, "the segment can't be read");
+    }
+    if (status == RTL_READER_OK && stalls)
+        status = rtl_probe_rounds_open(w->probe_reader, w->ui.pid, &snapshot, &wish, &w->stalls, why, sizeof why);
+    else if (status == RTL_READER_OK)
+        status = rtl_probe_session_open(w->probe_reader, w->ui.pid, &snapshot, &wish, &w->probe, why, sizeof why);
+    rtl_snapshot_free(&snapshot);
+    if (status != RTL_READER_OK) {
+        rtl_ui_say(&w->ui, "%s",
+                   w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited"
+                   : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
+                       ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
+                       : why);
+        drop(w);
+        return;
+    }
+    w->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = row->id};
+    w->ui.stalls = stalls ? rtl_probe_rounds_stalls(w->stalls) : NULL;
+    w->ui.stall_at = 0;
+    w->ui.others_ns = 0;
+    w->others_begun = false;
+    const char *key = rtl_key_name(rtl_keys[stalls ? RTL_ACTION_STALLS : RTL_ACTION_PROBE].keys[0]).text;
+    if (stalls && *w->ui.record)
+        rtl_ui_say(&w->ui, "probed copies of it are going to run; %s takes that back; waits aren't recorded", key);
+    else
+        rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; %s takes that back", key);
+    step(w);
+}
+
+void rtl_loop_toggle_probe(struct rtl_loop *w, bool stalls)
+{
+    const struct rtl_row *row = rtl_ui_selected(&w->ui);
+    if (runs(w)) {
+        if (w->stalls)
+            rtl_probe_rounds_stop(w->stalls, rtl_mono_ns());
+        else
+            rtl_probe_session_stop(w->probe, rtl_mono_ns());
+        step(w);
+    } else if (row && w->targets) {
+        begin(w, row, stalls);
+    }
+}
+
+void rtl_loop_free_probe(struct rtl_loop *w)
+{
+    rtl_loop_drop_probe(w);
+    forget_stalls(w);
+}

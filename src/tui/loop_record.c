@@ -1,0 +1,132 @@
+/* What a screen writes: recordings, snapshots, the mode that it asks for. See watch_state.h. */
+#include "model/labels.h"
+#include "tui/loop_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void record_text(const struct rtl_loop *w, char *out, size_t size)
+{
+    const char *slash = strrchr(w->recorder.path, '/');
+    snprintf(out, size, "%s%.32s", w->recorder.last ? "FAILS " : "", slash ? slash + 1 : w->recorder.path);
+}
+
+void rtl_loop_tell_record(struct rtl_loop *w)
+{
+    const struct rtl_loop *of = NULL;
+    for (const struct rtl_loop *at = w; at && !of; at = at->parent)
+        of = at->recorder.recording ? at : at->kept && at->kept->recorder.recording ? at->kept : NULL;
+    w->ui.record[0] = 0;
+    if (of)
+        record_text(of, w->ui.record, sizeof w->ui.record);
+}
+
+/* Once: the frames go on without. */
+static bool say_left_out(struct rtl_loop *w)
+{
+    if (!*w->recorder.left_out)
+        return false;
+    rtl_ui_say(&w->ui, "recorded without its probe: %s", w->recorder.left_out);
+    w->recorder.left_out[0] = 0;
+    return true;
+}
+
+/* What is on one of the processes: of its own screen, behind this one or left. The newest is in front. */
+static const struct rtl_probe_told *probe_of(const void *context, pid_t pid)
+{
+    for (const struct rtl_loop *w = context; w; w = w->parent) {
+        const struct rtl_loop *of[] = {w->kept, w};
+        for (int i = 0; i < 2; i++)
+            if (of[i] && of[i]->ui.pid == pid && of[i]->ui.probe.there && !of[i]->ui.stalls)
+                return &of[i]->ui.probe;
+    }
+    return NULL;
+}
+
+void rtl_loop_record(struct rtl_loop *w, const struct rtl_snapshot *snapshot, uint64_t real_ns, bool exited)
+{
+    enum rtl_db_status before = w->recorder.last;
+    if (!w->recorder.recording)
+        return;
+    enum rtl_db_status now = rtl_frame_recorder_add(&w->recorder, snapshot, real_ns, exited);
+    if (now && !before)
+        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->recorder.why);
+    if (before && !now)
+        rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
+    say_left_out(w);
+}
+
+/* Of several processes the picture has sums only: what each of them has is read, so that a recording that is ended
+ * again at once has a frame, too. */
+static void record_first(struct rtl_loop *w)
+{
+    struct rtl_snapshot now = {0};
+    const struct rtl_sample *latest = w->ui.model->latest;
+    bool exited = w->ui.model->state == RTL_TARGET_EXITED;
+    if (latest->snapshot.parts && !exited && rtl_process_set_snapshot(w->targets, &now) == RTL_READER_OK)
+        rtl_loop_record(w, &now, rtl_process_set_real_ns(w->targets), false);
+    else
+        rtl_loop_record(w, &latest->snapshot, latest->real_ns, exited);
+    rtl_snapshot_free(&now);
+}
+
+void rtl_loop_toggle_record(struct rtl_loop *w)
+{
+    if (w->recorder.recording) {
+        unsigned long long frames = rtl_recording_frames(w->recorder.recording);
+        const char *plural = frames == 1 ? "" : "s";
+        if (w->recorder.last)
+            rtl_ui_say(&w->ui, "recorded %llu frame%s, the end is missing: %s", frames, plural, w->recorder.why);
+        else
+            rtl_ui_say(&w->ui, "recorded %llu frame%s into %s", frames, plural, w->recorder.path);
+        rtl_frame_recorder_stop(&w->recorder);
+    } else if (rtl_frame_recorder_start(&w->recorder, RTL_WATCH_BUSY_MS)) {
+        rtl_ui_say(&w->ui, "not recording: %s", w->recorder.why);
+    } else {
+        rtl_ui_say(&w->ui, "recording into %s", w->recorder.path);
+        record_first(w);
+    }
+}
+
+static void say_saved(struct rtl_loop *w)
+{
+    char of[40] = "";
+    uint32_t kernels = w->recorder.saved_kernels, processes = w->recorder.saved_processes;
+    if (processes)
+        snprintf(of, sizeof of, " of %u process%s", processes, processes == 1 ? "" : "es");
+    rtl_ui_say(&w->ui, "snapshot of %u kernel%s%s added to %s", kernels, kernels == 1 ? "" : "s", of, w->recorder.path);
+}
+
+void rtl_loop_take_snapshot(struct rtl_loop *w)
+{
+    const struct rtl_sample *latest = w->ui.model->latest;
+    w->recorder.probe_of = probe_of;
+    w->recorder.probe_context = w;
+    if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &latest->snapshot, latest->real_ns,
+                                    RTL_WATCH_BUSY_MS))
+        rtl_ui_say(&w->ui, "no snapshot: %s", w->recorder.why);
+    else if (!say_left_out(w))
+        say_saved(w);
+}
+
+/* Whether the process took the mode up is on the coverage line of the next frames. */
+void rtl_loop_ask_for_mode(struct rtl_loop *w)
+{
+    char why[256];
+    uint32_t asked;
+    int mode = w->ui.menu;
+    if (mode < 0 || mode >= RTL_MODE_COUNT)
+        return;
+    if (rtl_process_set_request_mode(w->targets, (enum rtl_mode)mode, &asked, why, sizeof why) != RTL_READER_OK) {
+        rtl_ui_say(&w->ui, "%s", why);
+        return;
+    }
+    rtl_process_set_read_heartbeat(w->targets, w->ui.model);
+    char who[40];
+    if (rtl_process_set_is_single(w->targets))
+        snprintf(who, sizeof who, "process %d was", (int)w->ui.pid);
+    else
+        snprintf(who, sizeof who, "%u process%s", (unsigned)asked, asked == 1 ? " was" : "es were");
+    rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
+               w->ui.paused ? "; the screen is held and shows it after Space" : "");
+}

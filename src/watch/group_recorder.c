@@ -1,0 +1,240 @@
+/* A recording for each of several processes. See group_recorder.h. */
+#include "watch/group_recorder.h"
+#include "base/version.h"
+#include "watch/proc_scan.h"
+#include "watch/proc_title.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_options *options, const char *kind,
+                             const char *path, unsigned busy_ms)
+{
+    *group = (struct rtl_group_recorder){.options = options, .kind = kind, .path = path, .busy_ms = busy_ms};
+}
+
+/* Each has names of its own: ids of kernels are the process's. */
+static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
+{
+    const struct rtl_member_recording *m = context;
+    names->full = rtl_names_form(m->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
+    names->short_name =
+        rtl_names_cell(m->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, m->ascii);
+}
+
+static void fail(struct rtl_group_recorder *group, enum rtl_db_status status, const char *why)
+{
+    group->last = status;
+    group->busy |= status == RTL_DB_BUSY;
+    snprintf(group->why, sizeof group->why, "%s", why);
+}
+
+/* The member's place; a recording keeps pointing to it, so places never move. */
+static struct rtl_member_recording *member_of(struct rtl_group_recorder *group, uint32_t number, pid_t pid)
+{
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->members[i].number == number)
+            return &group->members[i];
+    if (!group->members)
+        group->members = calloc(RTL_GROUP_MAX, sizeof *group->members);
+    struct rtl_names *names = group->members && group->count < RTL_GROUP_MAX ? rtl_names_create() : NULL;
+    if (!names)
+        return NULL;
+    struct rtl_member_recording *m = &group->members[group->count++];
+    *m = (struct rtl_member_recording){.number = number, .pid = pid, .names = names, .ascii = group->options->ascii};
+    return m;
+}
+
+void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
+{
+    struct rtl_member_info member;
+    rtl_proc_member_info(pid, &member);
+    info->rank = member.rank;
+    snprintf(info->label, sizeof info->label, "%s", member.label);
+    snprintf(info->container, sizeof info->container, "%s", member.container);
+}
+
+/* How long whoever has the file locked may hold up this frame. */
+static unsigned patience(const struct rtl_group_recorder *group)
+{
+    return group->busy ? 1 : group->busy_ms;
+}
+
+static void open_recording(struct rtl_group_recorder *group, struct rtl_member_recording *m)
+{
+    char title[160], why[512];
+    rtl_proc_title(m->pid, "", title, sizeof title);
+    struct rtl_recording_info info = {.kind = group->kind,
+                                      .pid = m->pid,
+                                      .title = title,
+                                      .recorder = "rtl-top " RTL_VERSION,
+                                      .interval_ns = group->options->delay_ns,
+                                      .name_kernel = name_kernel,
+                                      .context = m};
+    rtl_recording_describe(m->pid, &info);
+    enum rtl_db_status status =
+        rtl_recording_open(group->path, group->options->force, patience(group), &info, &m->recording, why, sizeof why);
+    if (status)
+        fail(group, status, why);
+    const struct rtl_probe_told *probe =
+        !status && group->probe_of ? group->probe_of(group->probe_context, m->pid) : NULL;
+    if (probe)
+        rtl_recording_probe(m->recording, probe);
+}
+
+static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_recording *m,
+                        const struct rtl_snapshot *snapshot, uint64_t real_ns, bool ended)
+{
+    if (!m->recording)
+        open_recording(group, m);
+    if (!m->recording)
+        return false;
+    rtl_recording_wait(m->recording, patience(group));
+    enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
+    char left_out[sizeof group->left_out];
+    if (*rtl_recording_left_out(m->recording, left_out, sizeof left_out))
+        memcpy(group->left_out, left_out, sizeof left_out);
+    if (status)
+        fail(group, status, rtl_recording_why(m->recording));
+    return !status;
+}
+
+/* --- last states that could not be written --- */
+
+/* With its names, which go with the process. NULL without memory. */
+static struct rtl_snapshot *copy_with_names(const struct rtl_snapshot *snapshot)
+{
+    struct rtl_snapshot *copy = malloc(sizeof *copy);
+    size_t bytes = 1;
+    if (!copy || !rtl_snapshot_copy(snapshot, copy)) {
+        free(copy);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < copy->kernel_count; i++)
+        bytes += copy->kernels[i].name_length + 1;
+    char *at = rtl_snapshot_allocate(copy, bytes);
+    for (uint32_t i = 0; at && i < copy->kernel_count; i++) {
+        struct rtl_kernel_snapshot *k = &copy->kernels[i];
+        memcpy(at, k->name, k->name_length);
+        at[k->name_length] = 0;
+        k->name = at;
+        at += k->name_length + 1;
+    }
+    if (at)
+        return copy;
+    rtl_snapshot_free(copy);
+    free(copy);
+    return NULL;
+}
+
+static void drop_late(struct rtl_member_recording *m)
+{
+    if (m->late)
+        rtl_snapshot_free(m->late);
+    free(m->late);
+    m->late = NULL;
+}
+
+static void keep(struct rtl_group_recorder *group, struct rtl_member_recording *m, const struct rtl_snapshot *snapshot,
+                 uint64_t real_ns)
+{
+    uint32_t late = 0;
+    for (uint32_t i = 0; i < group->count; i++)
+        late += group->members[i].late != NULL;
+    /* what the names know is the process's own, which goes now */
+    struct rtl_names *names = late < RTL_GROUP_LATE ? rtl_names_create() : NULL;
+    m->late = names ? copy_with_names(snapshot) : NULL;
+    m->late_real_ns = real_ns;
+    if (!m->late) {
+        group->lost = group->last;
+        rtl_names_free(names);
+        return;
+    }
+    rtl_names_free(m->names);
+    m->names = names;
+}
+
+static void finish(struct rtl_member_recording *m)
+{
+    if (m->lent)
+        return;
+    rtl_recording_close(m->recording);
+    m->recording = NULL;
+}
+
+enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct rtl_member_recording *m = &group->members[i];
+        if (m->late && write_frame(group, m, m->late, m->late_real_ns, true)) {
+            drop_late(m);
+            finish(m);
+        }
+    }
+    enum rtl_db_status status = group->lost ? group->lost : group->last;
+    group->last = RTL_DB_OK;
+    group->busy = false;
+    group->taken = 0;
+    return status;
+}
+
+/* --- frames --- */
+
+void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const struct rtl_probe_told *probe)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct rtl_member_recording *m = &group->members[i];
+        if (m->pid == pid && m->recording && !m->ended)
+            rtl_recording_probe(m->recording, probe);
+    }
+}
+
+bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
+{
+    struct rtl_member_recording *m = member_of(group, 0, pid);
+    if (!m)
+        return false;
+    m->recording = recording;
+    m->lent = true;
+    return true;
+}
+
+void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                             uint64_t real_ns, bool ended)
+{
+    struct rtl_group_recorder *group = context;
+    struct rtl_member_recording *m = member_of(group, number, pid);
+    if (!m) {
+        fail(group, RTL_DB_FAILED, "too many processes have come and gone for one recording");
+        return;
+    }
+    if (m->ended)
+        return;
+    group->taken++;
+    enum rtl_db_status before = group->last;
+    bool written = write_frame(group, m, snapshot, real_ns, ended);
+    m->ended = ended;
+    if (!ended)
+        return;
+    if (written) {
+        finish(m); /* the names that it points to go with the process */
+    } else {
+        keep(group, m, snapshot, real_ns);
+        if (m->late)
+            group->last = before; /* it is tried again, and how that goes is what counts */
+    }
+}
+
+void rtl_group_recorder_free(struct rtl_group_recorder *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (!group->members[i].lent)
+            rtl_recording_close(group->members[i].recording);
+        drop_late(&group->members[i]);
+        rtl_names_free(group->members[i].names);
+    }
+    free(group->members);
+    group->members = NULL;
+    group->count = 0;
+}

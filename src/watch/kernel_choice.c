@@ -1,0 +1,77 @@
+/* Kernels by what they are called. See kernel_choice.h. */
+#include "watch/kernel_choice.h"
+
+#include <string.h>
+
+static bool is_called(struct rtl_names *names, const struct rtl_kernel_snapshot *k, const char *text)
+{
+    static const enum rtl_name_form forms[] = {RTL_NAME_FULL, RTL_NAME_SHORT, RTL_NAME_TEMPLATE, RTL_NAME_MANGLED};
+    bool is = false;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && !is; i++)
+        is = strcmp(rtl_names_form(names, k->id, k->name, k->name_length, forms[i]), text) == 0;
+    return is;
+}
+
+static void add(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
+{
+    uint32_t at = choice->count < RTL_CANDIDATES_MAX ? choice->count : RTL_CANDIDATES_MAX;
+    choice->count++;
+    if (at == RTL_CANDIDATES_MAX && choice->candidate[--at]->calls >= k->calls)
+        return;
+    for (; at && choice->candidate[at - 1]->calls < k->calls; at--)
+        choice->candidate[at] = choice->candidate[at - 1];
+    choice->candidate[at] = k;
+}
+
+static bool has(const struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
+{
+    bool there = false;
+    for (uint32_t i = 0; i < choice->count && i < RTL_CANDIDATES_MAX && !there; i++)
+        there = choice->candidate[i] == k;
+    return there;
+}
+
+/*
+ * By what is shown where short names are alike: the first one that was seen has the plain name, the next one a word
+ * more, or a hash. Which of two was first differs from one output to the next, so it is tried in both orders.
+ */
+static void choose_shown(const struct rtl_snapshot *snapshot, const char *text, struct rtl_kernel_choice *choice)
+{
+    for (int backwards = 0; backwards < 2; backwards++) {
+        struct rtl_names *names = rtl_names_create();
+        for (uint32_t i = 0; names && i < snapshot->kernel_count; i++) {
+            const struct rtl_kernel_snapshot *k = &snapshot->kernels[backwards ? snapshot->kernel_count - 1 - i : i];
+            if (k->id >= RTL_KERNEL_FIRST && !has(choice, k) &&
+                strcmp(rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, true),
+                       text) == 0)
+                add(choice, k);
+        }
+        rtl_names_free(names);
+    }
+}
+
+void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *names, const char *text,
+                       struct rtl_kernel_choice *choice)
+{
+    *choice = (struct rtl_kernel_choice){.kernel = NULL};
+    for (int whole = 1; whole >= 0 && !choice->count; whole--) {
+        for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
+            const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
+            if (k->id < RTL_KERNEL_FIRST)
+                continue; /* what has no row of its own */
+            if (whole ? is_called(names, k, text) : rtl_names_match(names, k->id, k->name, k->name_length, text))
+                add(choice, k);
+        }
+        if (whole && !choice->count)
+            choose_shown(snapshot, text, choice);
+    }
+    if (choice->count == 1)
+        choice->kernel = choice->candidate[0];
+}
+
+const char *rtl_kernel_candidate(const struct rtl_kernel_choice *choice, uint32_t number, struct rtl_names *names,
+                                 bool ascii)
+{
+    const struct rtl_kernel_snapshot *k = choice->candidate[number];
+    return rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_FULL, RTL_CANDIDATE_COLUMNS, ascii);
+}

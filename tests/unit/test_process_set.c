@@ -1,0 +1,430 @@
+/*
+ * Who is watched, and what of them is recorded: processes that come late, end in the middle of a frame, or share a file
+ * with somebody who has it locked. The processes are children of the test (process_fixture.h).
+ */
+#define why fixture_why /* the parts have some of their own */
+#include "process_fixture.h"
+#undef why
+
+#include <sys/inotify.h>
+
+#include "watch/frame_recorder.h"
+#include "watch/attach_backoff.h"
+#include "watch/attach_backoff.h"
+#include "watch/process_set.h"
+#include "shm/process.h"
+
+static struct rtl_options options;
+
+static void options_of(const pid_t *pids, uint32_t count)
+{
+    rtl_options_default(&options);
+    options.observe = -1;
+    for (uint32_t i = 0; i < count; i++)
+        options.pids[i] = pids[i];
+    options.pid = pids[0];
+    options.pid_count = count;
+}
+
+static struct rtl_process_set *open_targets(const pid_t *pids, uint32_t count)
+{
+    struct rtl_process_set *targets;
+    options_of(pids, count);
+    if (rtl_process_set_open(&options, &targets, fixture_why, sizeof fixture_why) != RTL_READER_OK)
+        fail_msg("%s", fixture_why);
+    return targets;
+}
+
+/* New ones are looked for now and then. */
+static void look_until(struct rtl_process_set *targets, uint32_t count)
+{
+    while (rtl_process_set_alive(targets) && rtl_process_set_count(targets) < count)
+        usleep(20000);
+}
+
+/* --- who is watched --- */
+
+/* A process that ends can be found once more, with the segment whose end was seen: that isn't another process. */
+static void whose_end_was_seen_is_not_taken_in_again(void **state)
+{
+    (void)state;
+    pid_t pids[2] = {start_process(traced), start_process(traced)};
+    struct rtl_attach_backoff refusals = {0};
+    options_of(pids, 2);
+    for (int i = 0; i < 2; i++) {
+        struct rtl_process process;
+        struct rtl_attach first, again;
+        assert_int_equal(rtl_process_read(pids[i], &process), 0);
+        const struct rtl_proc_entry entry = {.pid = pids[i], .start_time = process.start_time};
+        assert_true(rtl_attach_backoff_try(&refusals, &options, &entry, true, &first));
+        assert_true(rtl_attach_backoff_try(&refusals, &options, &entry, true, &again));
+        rtl_attach_close(&again);
+        rtl_attach_backoff_ended(&refusals, &entry, &first);
+        assert_false(rtl_attach_backoff_try(&refusals, &options, &entry, true, &again));
+        rtl_attach_close(&first);
+    }
+    rtl_attach_backoff_free(&refusals);
+    end_process(pids[0]);
+    end_process(pids[1]);
+}
+
+/* Its segment has its mark once it has been looked at twice: when it is tried, in both ways, and then opened. */
+static void marked_late(int ready)
+{
+    char path[40], events[4096];
+    traced(ready);
+    struct rtl_header *h = (struct rtl_header *)(uintptr_t)segment.header;
+    __atomic_store_n(&h->magic, 0, __ATOMIC_RELEASE);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", segment.fd);
+    int notify = inotify_init1(IN_CLOEXEC);
+    if (notify < 0 || inotify_add_watch(notify, path, IN_CLOSE) < 0)
+        _exit(1);
+    say_ready(ready);
+    for (int looks = 0; looks < 3;) {
+        ssize_t n = read(notify, events, sizeof events);
+        looks += n > 0 ? (int)(n / (ssize_t)sizeof(struct inotify_event)) : 0;
+    }
+    __atomic_store_n(&h->magic, RTL_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+    for (;;)
+        pause();
+}
+
+/* One that had nothing yet when all were looked at, and then something: it is there once. */
+static void who_is_late_is_one_process(void **state)
+{
+    (void)state;
+    struct rtl_snapshot snapshot;
+    pid_t pids[2] = {start_process(marked_late), getpid()}, other;
+    struct rtl_process_set *targets = open_targets(pids, 2);
+    assert_int_equal(rtl_process_set_count(targets), 1);
+    other = start_process(traced);
+    look_until(targets, 2);
+    assert_int_equal(rtl_process_set_count(targets), 2);
+    assert_int_equal(rtl_process_set_snapshot(targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.timed, 20);
+    rtl_snapshot_free(&snapshot);
+    rtl_process_set_close(targets);
+    end_process(pids[0]);
+    end_process(other);
+}
+
+/* --- what is recorded --- */
+
+/* With another kernel than `traced`. */
+static void traced_otherwise(int ready)
+{
+    char reason[200];
+    (void)ready;
+    if (rtl_segment_create(&segment, &fixture_config, reason, sizeof reason) != 0)
+        _exit(1);
+    rtl_recorder_record(rtl_recorder_create(&segment), fixture_kernel(&segment, "another kernel"), 1000);
+    rtl_segment_set_state(&segment, RTL_STATE_LIVE);
+}
+
+static char folder[] = "/tmp/test_process_set.XXXXXX", path[64];
+static struct rtl_frame_recorder recorder;
+static int slept_ms;
+
+int sqlite3_sleep(int ms); /* in place of SQLite's: nobody waits, and it is known for how long nobody did */
+int sqlite3_sleep(int ms)
+{
+    slept_ms += ms;
+    return ms;
+}
+
+static void start_recorder(struct rtl_process_set *targets, pid_t pid, bool recording)
+{
+    unlink(path);
+    options.write = path;
+    struct rtl_model *model = rtl_model_create();
+    assert_non_null(model);
+    rtl_frame_recorder_init(&recorder, model, &options, pid, "test");
+    recorder.targets = targets;
+    if (recording)
+        assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
+}
+
+static void stop_recorder(void)
+{
+    rtl_frame_recorder_stop(&recorder);
+    rtl_model_free(recorder.model);
+    rtl_process_set_close(recorder.targets);
+}
+
+static enum rtl_db_status frame(void)
+{
+    struct rtl_snapshot snapshot;
+    bool alive = rtl_process_set_alive(recorder.targets);
+    slept_ms = 0;
+    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    enum rtl_db_status status =
+        rtl_frame_recorder_add(&recorder, &snapshot, rtl_process_set_real_ns(recorder.targets), !alive);
+    rtl_snapshot_free(&snapshot);
+    return status;
+}
+
+static enum rtl_db_status save(void)
+{
+    struct rtl_snapshot snapshot;
+    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    enum rtl_db_status status =
+        rtl_frame_recorder_snapshot(&recorder, path, &snapshot, rtl_process_set_real_ns(recorder.targets), 300);
+    rtl_snapshot_free(&snapshot);
+    return status;
+}
+
+/* So many rows of that kind are in the file, of a process or of all (0). */
+static int64_t rows(const char *from, pid_t pid)
+{
+    struct rtl_db *db;
+    char sql[200], reason[512];
+    if (rtl_db_open(path, &(struct rtl_db_options){0}, &db, reason, sizeof reason) != RTL_DB_OK)
+        return 0;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM rtl_recording r %s AND (r.pid = %d OR %d = 0)", from, (int)pid,
+             (int)pid);
+    int64_t count = rtl_db_one(db, sql);
+    rtl_db_close(db);
+    return count;
+}
+#define FRAMES "JOIN rtl_frame f ON f.recording = r.id WHERE r.kind = 'series'"
+#define ENDS   FRAMES " AND f.exited"
+#define PROBES "JOIN rtl_probe_sample p ON p.recording = r.id WHERE 1"
+#define SAVED  "WHERE r.kind = 'snapshot'"
+
+static struct rtl_db *lock(void)
+{
+    struct rtl_db *db;
+    char reason[512];
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, reason, sizeof reason), RTL_DB_OK);
+    rtl_db_exec(db, "BEGIN EXCLUSIVE");
+    assert_int_equal(rtl_db_status(db), RTL_DB_OK);
+    return db;
+}
+
+/* The file is locked while one of two ends: that is a failure until its last state is in it. */
+static void a_last_state_is_not_lost(void **state)
+{
+    (void)state;
+    pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
+    start_recorder(open_targets(pids, 2), pids[0], true);
+    assert_int_equal(frame(), RTL_DB_OK);
+    struct rtl_db *db = lock();
+    end_process(pids[1]);
+    assert_int_equal(frame(), RTL_DB_BUSY);
+    assert_int_equal(frame(), RTL_DB_BUSY);
+    rtl_db_close(db);
+    assert_int_equal(rows(ENDS, pids[1]), 0);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(ENDS, pids[1]), 1);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(ENDS, pids[1]), 1);
+    assert_int_equal(rows(ENDS, pids[0]), 0);
+    stop_recorder();
+    assert_int_equal(recorder.missing, RTL_DB_OK);
+    end_process(pids[0]);
+}
+
+/* The same of one that had no frame before, whose kernels have to be named, and of a recorder that is stopped first. */
+static void what_is_missing_stays_known(void **state)
+{
+    (void)state;
+    pid_t pids[3] = {start_process(traced), getpid(), 0};
+    start_recorder(open_targets(pids, 2), pids[0], true);
+    assert_int_equal(frame(), RTL_DB_OK);
+    pids[2] = start_process(traced_otherwise);
+    look_until(recorder.targets, 2);
+    struct rtl_db *db = lock();
+    end_process(pids[2]);
+    assert_int_equal(frame(), RTL_DB_BUSY);
+    rtl_db_close(db);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(ENDS, pids[2]), 1);
+    assert_int_equal(rows("JOIN rtl_kernel k ON k.recording = r.id WHERE k.name = 'another kernel'", pids[2]), 1);
+    db = lock();
+    end_process(pids[0]);
+    assert_int_equal(frame(), RTL_DB_BUSY);
+    stop_recorder();
+    assert_int_equal(recorder.missing, RTL_DB_BUSY);
+    assert_non_null(strstr(recorder.missing_why, "locked"));
+    rtl_db_close(db);
+}
+
+static volatile int *told; /* in shared memory: 1 to be traced now, 2 it is */
+
+static void parent_of_one(int ready)
+{
+    pid_t self = getpid(), tests = getppid();
+    traced(ready);
+    if (fork())
+        return;
+    forked[0] = getpid();
+    while (!*told && (getppid() == self || getppid() == tests))
+        usleep(1000);
+    traced(ready);
+    *told = 2;
+    while (getppid() == self || getppid() == tests)
+        usleep(1000);
+    _exit(0);
+}
+
+/* Its child comes in the very interval in which it ends: its last state is in the recording, as such. */
+static void one_ends_as_its_child_comes(void **state)
+{
+    (void)state;
+    struct rtl_snapshot snapshot;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    *told = 0;
+    pid_t pid = start_process(parent_of_one);
+    while (!*forked)
+        usleep(1000);
+    start_recorder(open_targets(&pid, 1), pid, true);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_true(rtl_process_set_is_single(recorder.targets));
+    end_process(pid);
+    *told = 1;
+    while (*told != 2)
+        usleep(1000);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_false(rtl_process_set_is_single(recorder.targets));
+    assert_int_equal(rows(ENDS, pid), 1);
+    assert_int_equal(rows(FRAMES, *forked), 1);
+    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.timed, 20); /* of both, once */
+    rtl_snapshot_free(&snapshot);
+    stop_recorder();
+    end_process(*forked);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+/* A snapshot is taken as one ends: the recording that goes on beside it has the end, too. */
+static void a_snapshot_leaves_the_recording_its_end(void **state)
+{
+    (void)state;
+    pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
+    start_recorder(open_targets(pids, 2), pids[0], true);
+    assert_int_equal(frame(), RTL_DB_OK);
+    struct rtl_snapshot snapshot;
+    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    end_process(pids[1]);
+    assert_int_equal(rtl_frame_recorder_snapshot(&recorder, path, &snapshot, 1, 300), RTL_DB_OK);
+    rtl_snapshot_free(&snapshot);
+    assert_int_equal(rows(SAVED, 0), 2);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(ENDS, pids[1]), 1);
+    stop_recorder();
+    end_process(pids[0]);
+}
+
+/* What is handed over of a probe goes into the recording of its own process, alone or among several. */
+static void a_probe_is_recorded_with_its_process(void **state)
+{
+    (void)state;
+    struct rtl_probe_told probe = {.there = true, .kernel = RTL_KERNEL_FIRST, .stage = "armed"};
+    pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
+    start_recorder(open_targets(pids, 1), pids[0], false);
+    rtl_frame_recorder_probe(&recorder, pids[1], &probe);
+    assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
+    assert_int_equal(frame(), RTL_DB_OK);
+    rtl_frame_recorder_stop(&recorder);
+    assert_int_equal(rows(PROBES, 0), 0);
+    rtl_frame_recorder_probe(&recorder, pids[0], &probe); /* before a recording begins, and a snapshot is taken */
+    assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(save(), RTL_DB_OK);
+    assert_int_equal(rows(PROBES, pids[0]), 2);
+    probe.every = 7;
+    rtl_frame_recorder_probe(&recorder, pids[0], &probe);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(PROBES, pids[0]), 3);
+    stop_recorder();
+    start_recorder(open_targets(pids, 2), pids[0], true);
+    assert_int_equal(frame(), RTL_DB_OK);
+    rtl_frame_recorder_probe(&recorder, pids[1], &probe);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(PROBES, pids[0]), 0);
+    assert_int_equal(rows(PROBES, pids[1]), 1);
+    stop_recorder();
+    end_process(pids[0]);
+    end_process(pids[1]);
+}
+
+/* Nothing is said to be saved that isn't. */
+static void what_has_ended_is_not_saved(void **state)
+{
+    (void)state;
+    pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
+    start_recorder(open_targets(pids, 2), pids[0], false);
+    assert_int_equal(save(), RTL_DB_OK);
+    assert_int_equal(recorder.saved_processes, 2);
+    assert_int_equal(recorder.saved_kernels, 2);
+    end_process(pids[1]);
+    assert_int_equal(save(), RTL_DB_OK); /* it has ended before this one */
+    assert_int_equal(recorder.saved_processes, 1);
+    assert_int_equal(recorder.saved_kernels, 1);
+    assert_int_equal(rows(SAVED, 0), 3);
+    end_process(pids[0]);
+    assert_int_not_equal(save(), RTL_DB_OK);
+    assert_non_null(strstr(recorder.why, "ended"));
+    assert_int_equal(rows(SAVED, 0), 3);
+    assert_int_not_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
+    assert_null(recorder.recording);
+    stop_recorder();
+}
+
+/* Whoever has the file locked holds up a frame for as long as was said, however many processes are in it. */
+static void a_lock_is_waited_for_once(void **state)
+{
+    (void)state;
+    pid_t pids[4] = {start_process(traced), getpid(), 0, 0};
+    start_recorder(open_targets(pids, 2), pids[0], true);
+    assert_int_equal(frame(), RTL_DB_OK);
+    pids[2] = start_process(traced);
+    pids[3] = start_process(traced);
+    look_until(recorder.targets, 3);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(FRAMES, 0), 4);
+    struct rtl_db *db = lock();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(frame(), RTL_DB_BUSY);
+        assert_in_range(slept_ms, 100, 300 + 2);
+    }
+    rtl_db_close(db);
+    assert_int_equal(frame(), RTL_DB_OK);
+    assert_int_equal(rows(FRAMES, 0), 7);
+    stop_recorder();
+    for (int i = 0; i < 4; i++)
+        if (i != 1)
+            end_process(pids[i]);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    told = (volatile int *)forked + 16;
+    snprintf(path, sizeof path, "%s/recorded.db", mkdtemp(folder));
+    return forked == MAP_FAILED;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_late_is_one_process),
+        cmocka_unit_test(whose_end_was_seen_is_not_taken_in_again),
+        cmocka_unit_test(a_last_state_is_not_lost),
+        cmocka_unit_test(what_is_missing_stays_known),
+        cmocka_unit_test(one_ends_as_its_child_comes),
+        cmocka_unit_test(a_snapshot_leaves_the_recording_its_end),
+        cmocka_unit_test(a_probe_is_recorded_with_its_process),
+        cmocka_unit_test(what_has_ended_is_not_saved),
+        cmocka_unit_test(a_lock_is_waited_for_once),
+    };
+    return cmocka_run_group_tests_name("targets", tests, make_folder, remove_folder);
+}
