@@ -15,7 +15,7 @@ enum { BEFORE = sizeof before / sizeof *before, BEHIND = sizeof behind / sizeof 
 static enum gcn_end run_one(enum gcn_target target, const uint32_t *instruction, unsigned n, unsigned items,
                             struct gcn_report *report)
 {
-    uint32_t words[BEFORE + 2 + BEHIND];
+    uint32_t words[BEFORE + 3 + BEHIND];
     memcpy(words, before, sizeof before);
     memcpy(words + BEFORE, instruction, n * 4);
     memcpy(words + BEFORE + n, behind, sizeof behind);

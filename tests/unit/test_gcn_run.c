@@ -138,6 +138,16 @@ static void dpp_moves_within_rows(void **state)
         assert_int_equal(data[256 + l], l % 16 ? l - 1 : 0);
 }
 
+static void scalar_additions_carry(void **state)
+{
+    (void)state;
+    struct gcn_report report;
+    /* s_add_u32 s20, -1, 1; s_addc_u32 s21, 0, 0; v_mov_b32 v5, s21 */
+    const uint32_t words[] = {0x801481c1, 0x82158080, 0x7e0a0215};
+    assert_int_equal(run_one(GCN_GFX906, words, 3, LANES, &report), GCN_DONE);
+    assert_int_equal(data[256], 1);
+}
+
 static void memory_that_isnt_there_is_a_fault(void **state)
 {
     (void)state;
@@ -294,11 +304,17 @@ static void nobody_waits_for_what_was_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_instruction_computes),      cmocka_unit_test(lanes_that_are_off_stay),
-        cmocka_unit_test(dpp_moves_within_rows),          cmocka_unit_test(memory_that_isnt_there_is_a_fault),
-        cmocka_unit_test(what_isnt_known_names_itself),   cmocka_unit_test(barriers_and_workgroups),
-        cmocka_unit_test(barriers_of_the_grid),           cmocka_unit_test(a_grid_that_can_never_meet_is_refused),
-        cmocka_unit_test(workgroups_wait_for_later_ones), cmocka_unit_test(nobody_waits_for_what_was_stopped),
+        cmocka_unit_test(each_instruction_computes),
+        cmocka_unit_test(lanes_that_are_off_stay),
+        cmocka_unit_test(dpp_moves_within_rows),
+        cmocka_unit_test(scalar_additions_carry),
+        cmocka_unit_test(memory_that_isnt_there_is_a_fault),
+        cmocka_unit_test(what_isnt_known_names_itself),
+        cmocka_unit_test(barriers_and_workgroups),
+        cmocka_unit_test(barriers_of_the_grid),
+        cmocka_unit_test(a_grid_that_can_never_meet_is_refused),
+        cmocka_unit_test(workgroups_wait_for_later_ones),
+        cmocka_unit_test(nobody_waits_for_what_was_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
