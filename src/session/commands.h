@@ -92,15 +92,15 @@
     X(PROBE_TIMEOUT, 0, "timeout", "SECS", "stop after SECS in any case (default 60)")                       \
     X(PROBE_STALLS, 0, "stalls", "", "measure the time in each s_waitcnt; -n counts per copy (default 20)")  \
     X(PROBE_AS_JSON, 0, "json", "", "print one JSON object")                                                 \
-    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code in DIR, and a text on both")              \
+    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code in DIR, with a description")              \
     X(PROBE_WRITE, 'w', "write", "FILE", "add the results to the recordings in FILE (-r shows them)")        \
     X(PROBE_FORCE, 0, "force", "", "let --keep replace files, and -w a file that is no recording")
-#define RTL_SERVE_OPTIONS(X)                                                                                      \
-    X(SERVE_PID, 'p', "pid", "PID", "serve only these processes and their descendants: PID, PID,PID.. or a name") \
-    X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels and N ranges; one for all others (default 40)")     \
-    X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")             \
-    X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as if a viewer were open")                  \
-    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes, from outside (5% of a core)")
+#define RTL_SERVE_OPTIONS(X)                                                                                \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name") \
+    X(SERVE_KERNELS, 0, "kernels", "N", "give N kernels and N ranges series of their own (default 40)")     \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")       \
+    X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as an open viewer does")              \
+    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")
 #define RTL_REPORT_OPTIONS(X)                                                                    \
     X(REPORT_PID, 'p', "pid", "PID", "report only this process (default: all traced processes)") \
     X(REPORT_NAMES, 0, "names", "", "print kernel names instead of hashes")

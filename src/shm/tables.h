@@ -9,10 +9,10 @@
 
 /* X(symbol, number, name in RTL_MODE and on screen, meaning); 3 is RTL_MODE_FULL */
 #define RTL_MODES(X)                                                                 \
-    X(OFF, 0, "off", "loaded, but counts nothing and costs almost nothing")          \
-    X(LITE, 1, "lite", "times only kernels without an application's signal")         \
+    X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                \
+    X(LITE, 1, "lite", "times only kernels without a signal of the application")     \
     X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely") \
-    X(AUTO, 4, "auto", "counts every dispatch, but times only while a viewer is open")
+    X(AUTO, 4, "auto", "counts every dispatch, times them only while a viewer watches")
 
 /* X(other name, symbol of the mode it stands for) */
 #define RTL_MODE_ALIASES(X) \
@@ -21,7 +21,7 @@
 
 /* In RTL_MODE only: as default, and librtl-hip.so, where it is preloaded, records the calls of HIP. */
 #define RTL_MODE_HIP       "hip"
-#define RTL_MODE_HIP_MEANS "as default, and records HIP calls; only possible from the process's start"
+#define RTL_MODE_HIP_MEANS "as default, and the calls of HIP are recorded; a process has to begin in it"
 
 /* The activity: what happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
 #define RTL_ACTIVITIES(X)      \
@@ -35,54 +35,55 @@
  * (numbers 8..15). The writer decides which cache line of rtl_queue the counter lives in (rtl_queue_untimed).
  * 6 was "format": a dispatch packet that could be counted only, and is decoded now.
  */
-#define RTL_UNTIMED_REASONS(X)                                                                                      \
-    X(OWN_SIGNAL, 0, "own_signal", "carries the application's completion signal", DISPATCH)                         \
-    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                             \
-    X(BATCH, 2, "batch", "in a batch that this runtime release cannot rewrite safely", DISPATCH)                    \
-    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime shut down", DISPATCH)                    \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)                 \
-    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to track another one", DISPATCH)                        \
-    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, handmade, or of a plain queue",    \
-      DISPATCH)                                                                                                     \
-    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)                   \
-    X(BAD_TIME, 9, "bad_time", "its timestamps were missing, reversed or implausible", WORKER)                      \
-    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                          \
-    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                                   \
-    X(SHARED_SIGNAL, 12, "shared_signal", "the application used its signal for several operations at once", WORKER) \
-    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)         \
-    X(PROBED, 14, "probed", "ran a probe's copy of its kernel; counted separately", WORKER)                         \
-    X(UNWATCHED, 16, "unwatched", "mode auto without an open viewer only counts", DISPATCH)                         \
-    X(DEMOTED, 17, "demoted", "its queue is demoted: other code writes the index or doorbell", DISPATCH)            \
-    X(LET_GO, 18, "let_go", "only another thread rang its doorbell: submitted unchanged", DISPATCH)                 \
-    X(OBSERVED, 19, "observed", "observed from outside, and no signal has its times", DISPATCH)
+#define RTL_UNTIMED_REASONS(X)                                                                                    \
+    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application", DISPATCH)                    \
+    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                           \
+    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)           \
+    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH)          \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)               \
+    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to track one more", DISPATCH)                         \
+    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, on a plain queue",  \
+      DISPATCH)                                                                                                   \
+    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)                 \
+    X(BAD_TIME, 9, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)             \
+    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                        \
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                                 \
+    X(SHARED_SIGNAL, 12, "shared_signal", "the application used its signal on several packets or copies at once", \
+      WORKER)                                                                                                     \
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)       \
+    X(PROBED, 14, "probed", "ran a probe's copy of its kernel: counted separately", WORKER)                       \
+    X(UNWATCHED, 16, "unwatched", "no viewer: auto only counts then", DISPATCH)                                   \
+    X(DEMOTED, 17, "demoted", "its queue was demoted: another writer uses its index or doorbell", DISPATCH)       \
+    X(LET_GO, 18, "let_go", "the thread that reserved it rang no doorbell: submitted unchanged", DISPATCH)        \
+    X(OBSERVED, 19, "observed", "observed from outside: no signal had its times", DISPATCH)
 
 /* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
-#define RTL_WAYS(X)                                                                          \
-    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue passes them to the library") \
-    X(NATIVE, 2, "native", "the library intercepts the queue's write index and doorbell")    \
-    X(DEMOTED, 3, "demoted", "the library reads the ring afterwards: counted, not timed")    \
+#define RTL_WAYS(X)                                                                                \
+    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue passes packets to the library")    \
+    X(NATIVE, 2, "native", "the library virtualises the queue's write index and doorbell")         \
+    X(DEMOTED, 3, "demoted", "the library reads the ring after the application: counts, no times") \
     X(OBSERVED, 4, "observed", "rtl-top reads the ring from outside the process")
 
 /* Why a queue is watched in that way; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
-#define RTL_WAY_REASONS(X)                                                                       \
-    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES asks for it")                                       \
-    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                                \
-    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                  \
-    X(INDEX_MOVED, 7, "index_moved", "other code writes the queue's index")                      \
-    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")   \
-    X(RING_ELSEWHERE, 9, "ring_elsewhere", "the application wants its ring in GPU memory")       \
-    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")               \
-    X(RUNTIMES_OWN, 11, "runtimes_own", "used by the runtime itself, for copy and fill kernels") \
-    X(PAST_LIBRARY, 12, "past_library", "unknown to the library: counted from outside")          \
+#define RTL_WAY_REASONS(X)                                                                      \
+    X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                          \
+    X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                               \
+    X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                 \
+    X(INDEX_MOVED, 7, "index_moved", "another writer moves the queue's index")                  \
+    X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")  \
+    X(RING_ELSEWHERE, 9, "ring_elsewhere", "the application wants the ring on the GPU")         \
+    X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")              \
+    X(RUNTIMES_OWN, 11, "runtimes_own", "the runtime's own queue: copies and fills by kernels") \
+    X(PAST_LIBRARY, 12, "past_library", "the library doesn't see it: counted from outside")     \
     X(DEFAULT, 13, "default", "queues are native by default")
 
 /*
  * When the read index of a queue moves, as far as whoever observes it from outside can tell. X(symbol, number, JSON
  * value, text on screen)
  */
-#define RTL_CONVENTIONS(X)                                                \
-    X(UNKNOWN, 0, "unknown", "not yet known which packet runs: no times") \
-    X(LATE, 1, "late", "when a packet has ended")                         \
+#define RTL_CONVENTIONS(X)                                                   \
+    X(UNKNOWN, 0, "unknown", "not known so far which packet runs: no times") \
+    X(LATE, 1, "late", "when a packet has ended")                            \
     X(EARLY, 2, "early", "when a packet was launched")
 
 /* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
@@ -96,20 +97,20 @@
  * Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
  * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15).
  */
-#define RTL_COPY_REASONS(X)                                                                                       \
-    X(LITE, 0, "lite", "mode lite does not use the application's signals", CALLER)                                \
-    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "its signal may be written unseen: IPC, handmade, or of a plain queue",  \
-      CALLER)                                                                                                     \
-    X(ON_SEVERAL, 2, "on_several", "its signal was still in use by another operation", CALLER)                    \
-    X(NOT_PROFILED, 3, "not_profiled", "the runtime refused to time copies", CALLER)                              \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                 \
-    X(NO_ROOM, 5, "no_room", "too many copies in flight to track another one", CALLER)                            \
-    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime shut down", CALLER)                    \
-    X(UNWATCHED, 7, "unwatched", "mode auto without an open viewer only counts", CALLER)                          \
-    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was used for another operation before it completed", WORKER) \
-    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                      \
-    X(BAD_TIME, 10, "bad_time", "its timestamps were missing, reversed or implausible", WORKER)                   \
-    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                        \
+#define RTL_COPY_REASONS(X)                                                                                      \
+    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                               \
+    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, on a plain queue", \
+      CALLER)                                                                                                    \
+    X(ON_SEVERAL, 2, "on_several", "its signal was still in use by another packet or copy", CALLER)              \
+    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                              \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                \
+    X(NO_ROOM, 5, "no_room", "too many copies in flight to track one more", CALLER)                              \
+    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)           \
+    X(UNWATCHED, 7, "unwatched", "no viewer: auto only counts then", CALLER)                                     \
+    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was used again before the copy completed", WORKER)          \
+    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                     \
+    X(BAD_TIME, 10, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)           \
+    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                       \
     X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
 
 /*
@@ -119,21 +120,21 @@
 #define RTL_NOTES(X)                                                                                             \
     X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")        \
     X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")    \
-    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: others are in '(other kernels)'")                \
-    X(NAMES_FULL, 3, "names_full", "no room for more names: others are in '(other kernels)'")                    \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: further ones count as '(other kernels)'")        \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: further kernels count as '(other kernels)'")         \
     X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")             \
-    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: some share one line")                          \
-    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that the library did not see being loaded")    \
-    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be enabled for a queue")                             \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: further ones share one line")                  \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "kernels were dispatched whose loading the library missed")           \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                         \
     X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                        \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE is invalid: default is used")                                   \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have been submitted in batches, which are not counted")    \
-    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory; the application wanted GPU memory")       \
-    X(QUEUE_DEMOTED, 12, "queue_demoted", "other code also writes to a queue: it is only counted")               \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                           \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies in batches may be missing from the counts")                    \
+    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory; the application asked for the GPU's")     \
+    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue with another writer is only counted")                         \
     X(PACKETS_UNSEEN, 13, "packets_unseen", "packets were overwritten in their queues before they were counted") \
-    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in GPU memory: not observed from outside")        \
-    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched: there may be more queues")       \
-    X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is only observed, not traced")
+    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not observed from outside")  \
+    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")   \
+    X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is not traced, only observed")
 
 /*
  * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)

@@ -73,11 +73,11 @@ is "two runtimes: the segment has the note another_runtime" "$(look note)" "note
 is "two runtimes: one line on standard error names the second" \
     "$(grep -c "^librtl: a second HSA runtime in this process is not traced: $wheel/libhsa-runtime64.so.1\$" "$work/err")" 1
 checked=$("$O/rtl-top" check -p "$program")
-has "two runtimes: check says that the second is not traced" "$checked" 'note .*a second HSA runtime is only observed'
+has "two runtimes: check says that the second is not traced" "$checked" 'note .*a second HSA runtime is not traced'
 has "two runtimes: check names the first's file" "$checked" "one of several: .*$(realpath "$system/libhsa-runtime64.so.1")\$"
 has "two runtimes: check names the second's file" "$checked" "one of several: $wheel/libhsa-runtime64.so.1\$"
 has "two runtimes: the coverage line says that the second is not traced" \
-    "$("$O/rtl-top" -p "$program" -b -n 1 2>&1)" '; a second HSA runtime is only observed'
+    "$("$O/rtl-top" -p "$program" -b -n 1 2>&1)" '; a second HSA runtime is not traced'
 watch
 tell_all both 1600
 tell_all "done"

@@ -33,7 +33,7 @@ has "its mode" "$found" '^ok     mode         default'
 has "and what it hasn't" "$found" '^open   trace        no event ring: .*RTL_TRACE=1'
 end_process "$serve"
 for way in native intercept; do
-    RTL_QUEUES=$way finds "$way queues as asked for" '' "^ok     queues       $way: RTL_QUEUES asks for it" "$top" check -- "$program"
+    RTL_QUEUES=$way finds "$way queues as asked for" '' "^ok     queues       $way: RTL_QUEUES says so" "$top" check -- "$program"
 done
 mkdir -p "$work/rocm-7.2.4/lib"
 cp -L "$(ldd "$program" | awk '/libhsa-runtime64/ { print $3 }')" "$work/rocm-7.2.4/lib/libhsa-runtime64.so.1"

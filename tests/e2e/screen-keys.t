@@ -163,7 +163,7 @@ check "m goes back to the kernels" shows '%TIME +CALL/s'
 keys '?'
 check "? opens the help" shows 'rtl-top help' 'Keys everywhere' 'lines 1-22 of'
 keys End
-check "the help scrolls to its end, the last note" shows 'a second HSA runtime is only observed, not traced' 'lines [0-9]+-([0-9]+) of \1;'
+check "the help scrolls to its end, the last note" shows 'a second HSA runtime is not traced' 'lines [0-9]+-([0-9]+) of \1;'
 keys PageUp
 check "a page above the last note the help has the notes' title" shows 'Notes; !'
 keys PageUp Up Up Up

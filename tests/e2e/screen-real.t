@@ -20,7 +20,7 @@ check "kernels of the program" shows '\[LIVE\]' 'gemm TN bf16 128x128x64 MI16x16
 check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_signal' ' -  .* not timed +nccl generic'
 check "both GPUs" shows '^G0 .*[0-9]%  wait p99 .*  copy ' '^G1 .*[0-9]%  wait p99'
 keys M
-check "M shows the modes, and which one it is" shows '│  off +loaded' '│> lite +times only kernels without an application' \
+check "M shows the modes, and which one it is" shows '│  off +loaded' '│> lite +times only kernels without a signal' \
     'mode: Up and Down choose, Enter asks the process for it'
 keys Up Up Up Down Down Escape
 check "Esc leaves them alone" shows 'mode lite: '
