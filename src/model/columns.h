@@ -16,29 +16,28 @@
  * LAUNCH when calls of HIP are recorded. "in the window" columns follow the sliding window; the others count since the
  * start, or since zero was pressed.
  */
-#define RTL_COLUMNS(X)                                                                                               \
-    X(TIME, "time", "%TIME", 5, 12, DESC, "share of all timed kernel time in the window; a full bar is the highest") \
-    X(RATE, "rate", "CALL/s", 6, 50, DESC, "dispatches a second in the window, timed or not")                        \
-    X(CALLS, "calls", "CALLS", 6, 210, DESC, "dispatches since the start or zero, timed or not")                     \
-    X(TOTAL, "total", "TOTAL", 6, 112, DESC, "time of all timed dispatches since the start or zero")                 \
-    X(MEAN, "mean", "MEAN", 6, 112, DESC, "mean duration in the window")                                             \
-    X(MIN, "min", "MIN", 6, 240, ASC, "shortest duration in the window")                                             \
-    X(P50, "p50", "P50", 6, 60, DESC, "median duration in the window")                                               \
-    X(P90, "p90", "P90", 6, 220, DESC, "90 % of the durations in the window are at most this")                       \
-    X(P99, "p99", "P99", 6, 34, DESC, "99 % of the durations in the window are at most this")                        \
-    X(MAX, "max", "MAX", 6, 112, DESC, "longest duration in the window")                                             \
-    X(LAUNCH, "launch", "LAUNCH", 6, 100, DESC,                                                                      \
-      "median time from a call's begin to the kernel's start, in the window")                                        \
-    X(UNTIMED, "untimed", "%UNTMD", 6, 230, DESC, "share of the dispatches that were counted, not timed")            \
-    X(CHANGE50, "change50", "P50CHG", 6, 150, DESC, "p50 against the window before, as P99CHG")                      \
-    X(CHANGE, "change", "P99CHG", 6, 66, DESC, "p99 against the window before: = no difference that can be told")    \
-    X(TREND, "trend", "P99 TREND", 7, 76, NO, "p99 over time: middle mark the median, top mark twice it or more")    \
-    X(HEAT, "heat", "HEAT", 12, 140, NO, "how often which duration in the window, a mark half of the next higher")   \
-    X(SLOWEST, "slowest", "SLOWEST", 10, 78, DESC, "which process is slow, against the median of the others")        \
-    X(GRID, "grid", "GRID", 14, 180, NO, "grid of the last dispatch, work-items")                                    \
-    X(WORKGROUP, "wg", "WG", 9, 250, NO, "workgroup of the last dispatch, work-items")                               \
-    X(LDS, "lds", "LDS", 5, 250, NO, "local memory of the last dispatch, bytes")                                     \
-    X(FAMILY, "family", "FAMILY", 11, 260, ASC, "what the kernel is for: gemm, attention, comm ...")                 \
+#define RTL_COLUMNS(X)                                                                                            \
+    X(TIME, "time", "%TIME", 5, 12, DESC, "share of timed kernel time in the window; full bar: the highest")      \
+    X(RATE, "rate", "CALL/s", 6, 50, DESC, "dispatches per second in the window, timed or not")                   \
+    X(CALLS, "calls", "CALLS", 6, 210, DESC, "dispatches since the start or key z, timed or not")                 \
+    X(TOTAL, "total", "TOTAL", 6, 112, DESC, "time of all timed dispatches since the start or key z")             \
+    X(MEAN, "mean", "MEAN", 6, 112, DESC, "mean duration in the window")                                          \
+    X(MIN, "min", "MIN", 6, 240, ASC, "shortest duration in the window")                                          \
+    X(P50, "p50", "P50", 6, 60, DESC, "median duration in the window")                                            \
+    X(P90, "p90", "P90", 6, 220, DESC, "90th percentile of the durations in the window")                          \
+    X(P99, "p99", "P99", 6, 34, DESC, "99th percentile of the durations in the window")                           \
+    X(MAX, "max", "MAX", 6, 112, DESC, "longest duration in the window")                                          \
+    X(LAUNCH, "launch", "LAUNCH", 6, 100, DESC, "median time from the call to the kernel's start, in the window") \
+    X(UNTIMED, "untimed", "%UNTMD", 6, 230, DESC, "share of dispatches that were counted but not timed")          \
+    X(CHANGE50, "change50", "P50CHG", 6, 150, DESC, "change of p50 since the previous window, as P99CHG")         \
+    X(CHANGE, "change", "P99CHG", 6, 66, DESC, "change of p99 since the previous window; =: not significant")     \
+    X(TREND, "trend", "P99 TREND", 7, 76, NO, "p99 over time; middle mark: median, top mark: 2x or more")         \
+    X(HEAT, "heat", "HEAT", 12, 140, NO, "distribution of durations in the window; each step: factor 2")          \
+    X(SLOWEST, "slowest", "SLOWEST", 10, 78, DESC, "slowest process, compared with the median of the others")     \
+    X(GRID, "grid", "GRID", 14, 180, NO, "grid of the last dispatch, in work-items")                              \
+    X(WORKGROUP, "wg", "WG", 9, 250, NO, "workgroup of the last dispatch, in work-items")                         \
+    X(LDS, "lds", "LDS", 5, 250, NO, "local memory of the last dispatch, in bytes")                               \
+    X(FAMILY, "family", "FAMILY", 11, 260, ASC, "purpose of the kernel: gemm, attention, comm ...")               \
     X(NAME, "name", "KERNEL", 8, 0, ASC, "name of the kernel")
 
 #define RTL_ENUM_COLUMN(sym, ...) RTL_COLUMN_##sym,

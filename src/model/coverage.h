@@ -17,7 +17,7 @@ int rtl_queue_path_lines(const struct rtl_model *model, struct rtl_queue_path_li
 const char *rtl_queue_path_label(uint32_t way);  /* "native"; "-" when it isn't told, "unknown" */
 const char *rtl_path_reason_label(uint32_t why); /* "rings_itself", likewise */
 const char *rtl_path_reason_words(uint32_t why); /* the same in words: for people */
-/* "queues demoted (somebody else writes the queue's index)", for the whole process; "" when all queues are native by
+/* "queues demoted (another writer moves the queue's index)", for the whole process; "" when all queues are native by
  * default. */
 void rtl_queue_paths_text(const struct rtl_model *model, char *out, size_t size);
 

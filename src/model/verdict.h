@@ -34,16 +34,16 @@
 #include "shm/tables.h"
 
 /* X(symbol, JSON value, words on screen, meaning) */
-#define RTL_VERDICTS(X)                                                                                      \
-    X(UNKNOWN, "unknown", "not known", "too much was not timed to say anything")                             \
-    X(NO_WORK, "no_work", "no work", "nothing was submitted in the window")                                  \
-    X(NO_END, "no_end", "nothing ends", "kernels are in flight and none ended in the window")                \
-    X(BUSY, "busy", "busy", "kernels ran for 95 % of the window at least")                                   \
-    X(BETWEEN, "between_kernels", "between kernels", "most idle time lies in gaps below 10 microseconds")    \
-    X(COPIES, "copies", "copies", "copies took at least half as long as the GPU was idle")                   \
-    X(HOST_LATE, "host_late", "host late", "the queue was empty in the gaps: kernels were submitted late")   \
-    X(WAITING, "waiting", "waiting", "kernels were there and something held them: a barrier, another queue") \
-    X(IDLE, "idle", "idle", "idle, and the cause can't be told")
+#define RTL_VERDICTS(X)                                                                                    \
+    X(UNKNOWN, "unknown", "not known", "too few dispatches were timed to decide")                          \
+    X(NO_WORK, "no_work", "no work", "nothing was submitted in the window")                                \
+    X(NO_END, "no_end", "nothing ends", "kernels are in flight, but none ended in the window")             \
+    X(BUSY, "busy", "busy", "kernels ran for at least 95 % of the window")                                 \
+    X(BETWEEN, "between_kernels", "between kernels", "most idle time is in gaps below 10 microseconds")    \
+    X(COPIES, "copies", "copies", "copies took at least half as long as the idle time")                    \
+    X(HOST_LATE, "host_late", "host late", "the queue was empty in the gaps: the host submitted too late") \
+    X(WAITING, "waiting", "waiting", "kernels were queued, but a barrier or another queue held them up")   \
+    X(IDLE, "idle", "idle", "idle for an unknown reason")
 
 #define RTL_ENUM_VERDICT(sym, ...) RTL_VERDICT_##sym,
 enum rtl_verdict { RTL_VERDICTS(RTL_ENUM_VERDICT) RTL_VERDICT_COUNT };

@@ -86,7 +86,7 @@ static void print_everything(FILE *out)
     fputs("usage: rtl-top [-p] [PID|NAME] [options]\n"
           "       rtl-top COMMAND [options] ...\n"
           "Shows which GPU kernels a process runs, how often and how long, while it runs. A process that was\n"
-          "started with HSA_TOOLS_LIB=librtl.so is traced exactly; another one is observed from outside.\n\n",
+          "started with HSA_TOOLS_LIB=librtl.so is traced exactly; others are observed from outside.\n\n",
           out);
     print_options(out, RTL_COMMAND_NONE);
     fputs("\ncommands, each with a --help of its own:\n", out);
@@ -98,7 +98,7 @@ static void print_everything(FILE *out)
     RTL_DB_ERRORS(STATUS)
     RTL_PROBE_ERRORS(STATUS)
 #undef STATUS
-    fputs("\nkeys on the screen: press ? there; everything else: man rtl-top\n", out);
+    fputs("\nkeys: press ? on the screen; more: man rtl-top\n", out);
 }
 
 char *rtl_command_help(enum rtl_command command)

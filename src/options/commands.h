@@ -17,25 +17,26 @@
  * gets argc and argv from the name on and returns an exit status.
  */
 #define RTL_COMMANDS(JOB, COMMAND)                                                                                     \
-    JOB(RECORD, "record", WRITE, "FILE", "record what a process does into FILE, a frame an interval")                  \
-    JOB(REPLAY, "replay", REPLAY, "FILE", "show a recording")                                                          \
-    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add a process's statistics of this moment to FILE")                   \
+    JOB(RECORD, "record", WRITE, "FILE", "record a process into FILE, one frame per interval")                         \
+    JOB(REPLAY, "replay", REPLAY, "FILE", "replay a recording")                                                        \
+    JOB(SNAPSHOT, "snapshot", SNAPSHOT, "FILE", "add the current statistics of a process to FILE")                     \
     JOB(TRACE, "trace", TRACE, "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")           \
-    JOB(MODE, "mode", MODE, "MODE", "have a process go on in MODE: off, lite, default or auto")                        \
-    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced, and watch it")                           \
-    COMMAND(ENV, "env", rtl_env_command, "", "print what the environment of a process needs to be traced")             \
-    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "say whether COMMAND would be traced, and how")           \
-    COMMAND(LIST, "list", rtl_list_command, "", "processes that use a GPU: which, where, how busy, traced or not")     \
-    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "which kernels got slower or faster from A to B")             \
-    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db", "make a file for Perfetto, or a table, of a trace")       \
-    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "what the screen shows for kernel names, a line each")         \
-    COMMAND(API, "api", rtl_api_command, "-p PID", "what calls of HIP and ranges of roctx cost a process's threads")   \
+    JOB(MODE, "mode", MODE, "MODE", "switch a process to MODE: off, lite, default or auto")                            \
+    COMMAND(RUN, "run", rtl_run_command, "-- COMMAND", "start COMMAND traced and watch it; exit with its status")      \
+    COMMAND(ENV, "env", rtl_env_command, "", "print the environment variables that trace a process")                   \
+    COMMAND(CHECK, "check", rtl_check_command, "-- COMMAND", "report whether COMMAND would be traced, and how")        \
+    COMMAND(LIST, "list", rtl_list_command, "", "list processes that use a GPU: where, how busy, traced or not")       \
+    COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "show which kernels got slower or faster from A to B")        \
+    COMMAND(EXPORT, "export", rtl_export_command, "FILE.db",                                                           \
+            "convert a trace to JSON for Perfetto, rocprofv3 JSON or CSV")                                             \
+    COMMAND(NAMES, "names", rtl_names_command, "<LIST", "print kernel names as the screen shows them, one per line")   \
+    COMMAND(API, "api", rtl_api_command, "-p PID", "print host time in HIP calls and roctx ranges, and memory in use") \
     COMMAND(PROBE, "probe", rtl_probe_command, "-p PID -k NAME",                                                       \
-            "how long a kernel's waves take, how even its GPU is")                                                     \
-    COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve the numbers of all processes to Prometheus")      \
-    COMMAND(REPORT, "report", rtl_report_command, "", "what to attach to a question: versions, queues, notes, counts") \
-    COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "completions for bash, zsh or fish")         \
-    COMMAND(HELP, "help", rtl_help_command, "[COMMAND]", "what rtl-top or one of its commands takes, as --help")
+            "measure a kernel's waves: duration, balance over the GPU, waits")                                         \
+    COMMAND(SERVE, "serve", rtl_serve_command, "[ADDR:PORT]", "serve statistics of all processes to Prometheus")       \
+    COMMAND(REPORT, "report", rtl_report_command, "", "print facts for a bug report: versions, queues, notes, counts") \
+    COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "print completions for bash, zsh or fish")   \
+    COMMAND(HELP, "help", rtl_help_command, "[COMMAND]", "print the help of rtl-top or of a command, like --help")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
 #define RTL_RECORD_OPTIONS(X)
@@ -43,68 +44,68 @@
 #define RTL_SNAPSHOT_OPTIONS(X)
 #define RTL_TRACE_OPTIONS(X)
 #define RTL_MODE_OPTIONS(X)
-#define RTL_RUN_OPTIONS(X)                                                                                  \
-    X(RUN_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
-    X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                               \
-    X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it has ended")                  \
-    X(RUN_PROBE, 0, "probe", "", "let its kernels be probed (RTL_PROBE=1)")                                 \
-    X(RUN_PRELOAD, 0, "preload", "", "preload librtl.so, too: for runtimes without HSA_TOOLS_LIB")          \
+#define RTL_RUN_OPTIONS(X)                                                                                      \
+    X(RUN_MODE, 0, "mode", "MODE|hip", "start in MODE: off, lite, default or auto; hip also records HIP calls") \
+    X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                                   \
+    X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it exits")                          \
+    X(RUN_PROBE, 0, "probe", "", "allow probes of its kernels (RTL_PROBE=1)")                                   \
+    X(RUN_PRELOAD, 0, "preload", "", "also preload librtl.so: for runtimes that ignore HSA_TOOLS_LIB")          \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
-#define RTL_ENV_OPTIONS(X)                                                                                  \
-    X(ENV_SHELL, 0, "shell", "SHELL", "for bash, fish, systemd, docker or json (default bash)")             \
-    X(ENV_MODE, 0, "mode", "MODE|hip", "begin in MODE: off, lite, default or auto; hip: with calls of HIP") \
-    X(ENV_TRACE, 0, "trace", "", "with an event ring, for traces")                                          \
-    X(ENV_PROBE, 0, "probe", "", "let its kernels be probed (RTL_PROBE=1)")                                 \
-    X(ENV_PRELOAD, 0, "preload", "", "preload librtl.so, too: for runtimes without HSA_TOOLS_LIB")          \
+#define RTL_ENV_OPTIONS(X)                                                                                      \
+    X(ENV_SHELL, 0, "shell", "SHELL", "format: bash, fish, systemd, docker or json (default bash)")             \
+    X(ENV_MODE, 0, "mode", "MODE|hip", "start in MODE: off, lite, default or auto; hip also records HIP calls") \
+    X(ENV_TRACE, 0, "trace", "", "add an event ring, for traces (RTL_TRACE=1)")                                 \
+    X(ENV_PROBE, 0, "probe", "", "allow probes of its kernels (RTL_PROBE=1)")                                   \
+    X(ENV_PRELOAD, 0, "preload", "", "also preload librtl.so: for runtimes that ignore HSA_TOOLS_LIB")          \
     X(ENV_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
-#define RTL_CHECK_OPTIONS(X)                                                                                  \
-    X(CHECK_PID, 'p', "pid", "PID", "say it of a process, in place of a command")                             \
-    X(CHECK_MODE, 0, "mode", "MODE|hip", "begun in MODE: off, lite, default or auto; hip: with calls of HIP") \
-    X(CHECK_PRELOAD, 0, "preload", "", "begun with --preload")                                                \
+#define RTL_CHECK_OPTIONS(X)                                                                       \
+    X(CHECK_PID, 'p', "pid", "PID", "check a running process instead of a command")                \
+    X(CHECK_MODE, 0, "mode", "MODE|hip", "as if started in MODE: off, lite, default, auto or hip") \
+    X(CHECK_PRELOAD, 0, "preload", "", "as if started with --preload")                             \
     X(CHECK_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
-#define RTL_LIST_OPTIONS(X) X(LIST_JSON, 0, "json", "", "one JSON object")
-#define RTL_DIFF_OPTIONS(X)                                                                            \
-    X(DIFF_FAIL_OVER, 0, "fail-over", "PCT", "exit status 16 when a kernel's p50 or p99 grew by more") \
-    X(DIFF_ROWS, 'n', "rows", "N", "only the first N kernels")                                         \
-    X(DIFF_JSON, 0, "json", "", "one JSON object a line and kernel")                                   \
-    X(DIFF_RECORDINGS, 0, "recordings", "A,B", "numbers of the recordings in their files")             \
-    X(DIFF_CUMULATIVE, 0, "cumulative", "", "two snapshots of one process count from its start, both")
-#define RTL_EXPORT_OPTIONS(X)                                                                                \
-    X(EXPORT_PERFETTO, 0, "perfetto", "FILE", "write JSON for ui.perfetto.dev, compressed if FILE ends .gz") \
-    X(EXPORT_CSV, 0, "csv", "FILE", "write a table, compressed if FILE ends .gz; - for standard output")     \
-    X(EXPORT_ROCPROFV3, 0, "rocprofv3", "FILE", "write JSON as rocprofv3 does, compressed if FILE ends .gz") \
-    X(EXPORT_FORCE, 0, "force", "", "replace files that exist")
-#define RTL_NAMES_OPTIONS(X)                                                                              \
-    X(NAMES_WIDTH, 'w', "width", "COLUMNS", "as they look in a cell of so many columns (default: whole)") \
-    X(NAMES_FAMILY, 0, "family", "", "the kernel's family before each, and a tab")
-#define RTL_API_OPTIONS(X)                                                          \
-    X(API_PID, 'p', "pid", "PID", "the process whose calls and ranges it is about") \
-    X(API_TABLES, 'b', "batch", "", "plain text tables (what it prints anyway)")    \
-    X(API_AS_JSON, 0, "json", "", "one JSON object")                                \
-    X(API_AS_CSV, 0, "csv", "", "comma-separated values, a line for each call and range")
-#define RTL_PROBE_OPTIONS(X)                                                                               \
-    X(PROBE_PID, 'p', "pid", "PID", "the process that runs it, started with RTL_PROBE=1 (run --probe)")    \
-    X(PROBE_KERNEL, 'k', "kernel", "NAME", "the kernel: its name, or a part that no other one's has")      \
-    X(PROBE_WANTED, 'n', "dispatches", "N", "probe so many dispatches, and end (default 100)")             \
-    X(PROBE_ONE_IN, 0, "every", "N", "one in N of them (default: a tenth, at most 100 a second)")          \
-    X(PROBE_GPU, 0, "gpu", "G", "on that GPU, counted from 0 (default: the first that ran it)")            \
-    X(PROBE_TIMEOUT, 0, "timeout", "SECS", "end after so long, whatever was probed (default 60)")          \
-    X(PROBE_STALLS, 0, "stalls", "", "what each s_waitcnt costs its waves; -n for each copy (default 20)") \
-    X(PROBE_AS_JSON, 0, "json", "", "one JSON object")                                                     \
-    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code there, and what was made of it")        \
-    X(PROBE_WRITE, 'w', "write", "FILE", "add what was measured to the recordings in FILE (-r shows it)")  \
-    X(PROBE_FORCE, 0, "force", "", "let --keep replace files, and -w what is no recording")
-#define RTL_SERVE_OPTIONS(X)                                                                                   \
-    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
-    X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
-    X(SERVE_BUCKETS, 0, "buckets", "N", "buckets of a histogram in each factor of two: 1, 2 or 4 (default 2)") \
-    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")      \
-    X(SERVE_OBSERVE, 0, "observe", "", "also processes that aren't traced, from outside (5% of a core)")
-#define RTL_REPORT_OPTIONS(X)                                                                  \
-    X(REPORT_PID, 'p', "pid", "PID", "only of that process (default: of all that are traced)") \
-    X(REPORT_NAMES, 0, "names", "", "with the names of kernels, which are hashes otherwise")
+#define RTL_LIST_OPTIONS(X) X(LIST_JSON, 0, "json", "", "print one JSON object")
+#define RTL_DIFF_OPTIONS(X)                                                                                        \
+    X(DIFF_FAIL_OVER, 0, "fail-over", "PCT", "exit with status 16 if a kernel's p50 or p99 grew by more than PCT") \
+    X(DIFF_ROWS, 'n', "rows", "N", "print only the first N kernels")                                               \
+    X(DIFF_JSON, 0, "json", "", "print one JSON object per line and kernel")                                       \
+    X(DIFF_RECORDINGS, 0, "recordings", "A,B", "compare recording A of the first file with B of the second")       \
+    X(DIFF_CUMULATIVE, 0, "cumulative", "", "count both snapshots of one process from its start")
+#define RTL_EXPORT_OPTIONS(X)                                                                                   \
+    X(EXPORT_PERFETTO, 0, "perfetto", "FILE", "write JSON for ui.perfetto.dev; compressed if FILE ends in .gz") \
+    X(EXPORT_CSV, 0, "csv", "FILE", "write a table; compressed if FILE ends in .gz; - is standard output")      \
+    X(EXPORT_ROCPROFV3, 0, "rocprofv3", "FILE", "write JSON as rocprofv3 does; compressed if FILE ends in .gz") \
+    X(EXPORT_FORCE, 0, "force", "", "replace existing files")
+#define RTL_NAMES_OPTIONS(X)                                                                            \
+    X(NAMES_WIDTH, 'w', "width", "COLUMNS", "shorten names to fit COLUMNS columns (default: no limit)") \
+    X(NAMES_FAMILY, 0, "family", "", "print the kernel's family and a tab before each name")
+#define RTL_API_OPTIONS(X)                                                   \
+    X(API_PID, 'p', "pid", "PID", "process whose calls and ranges to print") \
+    X(API_TABLES, 'b', "batch", "", "print plain text tables (default)")     \
+    X(API_AS_JSON, 0, "json", "", "print one JSON object")                   \
+    X(API_AS_CSV, 0, "csv", "", "print comma-separated values, a line per function and range")
+#define RTL_PROBE_OPTIONS(X)                                                                                 \
+    X(PROBE_PID, 'p', "pid", "PID", "process to probe, started with RTL_PROBE=1 (run --probe)")              \
+    X(PROBE_KERNEL, 'k', "kernel", "NAME", "kernel to probe: its name, or a part that no other name has")    \
+    X(PROBE_WANTED, 'n', "dispatches", "N", "stop after N probed dispatches (default 100)")                  \
+    X(PROBE_ONE_IN, 0, "every", "N", "probe one in N dispatches (default: a tenth, at most 100 per second)") \
+    X(PROBE_GPU, 0, "gpu", "G", "probe on GPU G, counted from 0 (default: the first that ran it)")           \
+    X(PROBE_TIMEOUT, 0, "timeout", "SECS", "stop after SECS in any case (default 60)")                       \
+    X(PROBE_STALLS, 0, "stalls", "", "measure the time in each s_waitcnt; -n counts per copy (default 20)")  \
+    X(PROBE_AS_JSON, 0, "json", "", "print one JSON object")                                                 \
+    X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code in DIR, with a description")              \
+    X(PROBE_WRITE, 'w', "write", "FILE", "add the results to the recordings in FILE (-r shows them)")        \
+    X(PROBE_FORCE, 0, "force", "", "let --keep replace files, and -w a file that is no recording")
+#define RTL_SERVE_OPTIONS(X)                                                                                \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name") \
+    X(SERVE_KERNELS, 0, "kernels", "N", "give N kernels and N ranges series of their own (default 40)")     \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")       \
+    X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as an open viewer does")              \
+    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")
+#define RTL_REPORT_OPTIONS(X)                                                                    \
+    X(REPORT_PID, 'p', "pid", "PID", "report only this process (default: all traced processes)") \
+    X(REPORT_NAMES, 0, "names", "", "print kernel names instead of hashes")
 #define RTL_COMPLETIONS_OPTIONS(X) \
-    X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, a line each")
+    X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, one per line")
 
 #define RTL_HELP_OPTIONS(X)
 

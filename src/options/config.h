@@ -16,10 +16,10 @@
 #include "text/names.h"
 
 /* X(symbol, first word of a line, what follows it, meaning) */
-#define RTL_CONFIG_LINES(X)                                                                                      \
-    X(RULE, "rule", "FAMILY PATTERN = WORDS", "how kernels are shown whose name fits the pattern")               \
-    X(FAMILY, "family", "FAMILY PATTERN", "to which family kernels belong, shown as they are without this line") \
-    X(NICKNAME, "nickname", "PATTERN = TEXT", "a name for kernels whose own, full or mangled name fits")
+#define RTL_CONFIG_LINES(X)                                                                                   \
+    X(RULE, "rule", "FAMILY PATTERN = WORDS", "show kernels that match PATTERN as WORDS")                     \
+    X(FAMILY, "family", "FAMILY PATTERN", "put kernels that match PATTERN in FAMILY; their shown names stay") \
+    X(NICKNAME, "nickname", "PATTERN = TEXT", "show kernels whose own, full or mangled name matches PATTERN as TEXT")
 
 struct rtl_config {
     struct rtl_name_rules *names;

@@ -16,37 +16,37 @@
 #include "text/units.h"
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
-#define RTL_OPTIONS(X)                                                                                   \
-    X(PID, 'p', "pid", "PID", "processes to watch: PID, PID,PID.. or a command's name; also without -p") \
-    X(ALL, 'a', "all", "", "watch all traced processes that you may see")                                \
-    X(NO_CHILDREN, 0, "no-children", "", "without the descendants of the processes of -p")               \
-    X(OBSERVE, 0, "observe", "", "from outside, also what is traced: exact calls, estimated times")      \
-    X(NO_OBSERVE, 0, "no-observe", "", "not from outside: only what is traced")                          \
-    X(OBSERVE_CPU, 0, "observe-cpu", "PERCENT", "of a core for that, at most: 10% (default 5%)")         \
-    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                  \
-    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                                 \
-    X(BATCH, 'b', "batch", "", "plain text tables, no terminal needed")                                  \
-    X(JSON, 0, "json", "", "one JSON object a line for each frame")                                      \
-    X(CSV, 0, "csv", "", "comma-separated values, a line for each kernel and frame")                     \
-    X(OUTPUT, 'o', "output", "FILE", "write -b, --json or --csv to FILE, - for standard output")         \
-    X(WRITE, 'w', "write", "FILE", "record what is watched into FILE, a frame an interval")              \
-    X(REPLAY, 'r', "replay", "FILE", "show a recording; -p and --recording choose among several")        \
-    X(SNAPSHOT, 0, "snapshot", "FILE", "add the statistics of this moment to FILE, and end")             \
-    X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")   \
-    X(MODE, 0, "mode", "MODE", "have the process go on in MODE: off, lite, default or auto")             \
-    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                  \
-    X(FORCE, 0, "force", "", "let -o replace a file, -w, --snapshot, --trace what is no recording")      \
-    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                  \
-    X(FILTER, 'F', "filter", "TEXT", "only kernels whose full, short or mangled name has TEXT")          \
-    X(WINDOW, 0, "window", "SECS", "what the table ranks by: the last SECS, or 'all' (default 10)")      \
-    X(NAMES, 0, "names", "FORM", "names as short, template, full or mangled (default short)")            \
-    X(UNITS, 0, "units", "UNIT", "times in auto, ns, us, ms or s (default auto)")                        \
-    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                           \
-    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                   \
-    X(ASCII, 'U', "ascii", "", "ASCII only (also: a locale that is not UTF-8)")                          \
-    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                  \
-    X(HELP, 'h', "help", "", "this help")                                                                \
-    X(VERSION, 'V', "version", "", "version, and with what it was built and tested")
+#define RTL_OPTIONS(X)                                                                                      \
+    X(PID, 'p', "pid", "PID", "processes to watch: PID, PID,PID.. or a program's name; -p is optional")     \
+    X(ALL, 'a', "all", "", "watch all traced processes that you may access")                                \
+    X(NO_CHILDREN, 0, "no-children", "", "exclude descendants of the processes of -p")                      \
+    X(OBSERVE, 0, "observe", "", "observe from outside, even if traced: exact calls, estimated times")      \
+    X(NO_OBSERVE, 0, "no-observe", "", "never observe from outside: only traced processes")                 \
+    X(OBSERVE_CPU, 0, "observe-cpu", "PERCENT", "share of a core that observing may use: 10% (default 5%)") \
+    X(DELAY, 'd', "delay", "SECS", "seconds between frames: 0.5, 2, 500ms (default 1)")                     \
+    X(FRAMES, 'n', "frames", "N", "stop after N frames")                                                    \
+    X(BATCH, 'b', "batch", "", "print plain text tables; needs no terminal")                                \
+    X(JSON, 0, "json", "", "print one JSON object per line and frame")                                      \
+    X(CSV, 0, "csv", "", "print comma-separated values, a line per kernel and frame")                       \
+    X(OUTPUT, 'o', "output", "FILE", "write output of -b, --json or --csv to FILE; - is standard output")   \
+    X(WRITE, 'w', "write", "FILE", "record the watched processes into FILE, one frame per interval")        \
+    X(REPLAY, 'r', "replay", "FILE", "replay a recording; -p and --recording select one of several")        \
+    X(SNAPSHOT, 0, "snapshot", "FILE", "add the current statistics to FILE and exit")                       \
+    X(TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE (needs RTL_TRACE=1 at start)")      \
+    X(MODE, 0, "mode", "MODE", "switch the process to MODE: off, lite, default or auto")                    \
+    X(RECORDING, 0, "recording", "N", "replay recording N of the file")                                     \
+    X(FORCE, 0, "force", "", "let -o replace files; -w, --snapshot, --trace files that are not recordings") \
+    X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                     \
+    X(FILTER, 'F', "filter", "TEXT", "show only kernels whose full, short or mangled name contains TEXT")   \
+    X(WINDOW, 0, "window", "SECS", "time window of the table: the last SECS, or 'all' (default 10)")        \
+    X(NAMES, 0, "names", "FORM", "show names as short, template, full or mangled (default short)")          \
+    X(UNITS, 0, "units", "UNIT", "show times in auto, ns, us, ms or s (default auto)")                      \
+    X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                              \
+    X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                      \
+    X(ASCII, 'U', "ascii", "", "draw in ASCII only (also: a locale that is not UTF-8)")                     \
+    X(NO_MOUSE, 'M', "no-mouse", "", "leave the mouse to the terminal")                                     \
+    X(HELP, 'h', "help", "", "print this help")                                                             \
+    X(VERSION, 'V', "version", "", "print the version, and the versions it was built and tested with")
 
 #define RTL_ENUM_OPTION(sym, ...) RTL_OPTION_##sym,
 enum rtl_option { RTL_OPTIONS(RTL_ENUM_OPTION) RTL_OPTION_COUNT };

@@ -12,15 +12,14 @@
 #include "options/options.h"
 
 /* X(symbol, first word of a line, what follows it, meaning) */
-#define RTL_SETTINGS(X)                                                                             \
-    X(COLUMNS, "columns", "KEY ...",                                                                \
-      "the columns of the kernels in their order: keys of -s, trend, heat, grid, wg, lds; or auto") \
-    X(SORT, "sort", "KEY", "the column to sort by, -KEY reverses")                                  \
-    X(THEME, "theme", "THEME", "default, contrast, mono or light")                                  \
-    X(WINDOW, "window", "SECS", "what the table ranks by: the last SECS, or 'all'")                 \
-    X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                        \
-    X(UNITS, "units", "UNIT", "times in auto, ns, us, ms or s")                                     \
-    X(MOUSE, "mouse", "on|off", "whether the mouse is for rtl-top, or the terminal's own")
+#define RTL_SETTINGS(X)                                                                                               \
+    X(COLUMNS, "columns", "KEY ...", "kernel columns in this order: keys of -s, trend, heat, grid, wg, lds; or auto") \
+    X(SORT, "sort", "KEY", "column to sort by; -KEY reverses")                                                        \
+    X(THEME, "theme", "THEME", "default, contrast, mono or light")                                                    \
+    X(WINDOW, "window", "SECS", "time window of the table: the last SECS, or 'all'")                                  \
+    X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                                          \
+    X(UNITS, "units", "UNIT", "show times in auto, ns, us, ms or s")                                                  \
+    X(MOUSE, "mouse", "on|off", "on: rtl-top uses the mouse; off: the terminal does")
 
 #define RTL_ENUM_SETTING(sym, ...) RTL_SETTING_##sym,
 enum rtl_setting { RTL_SETTINGS(RTL_ENUM_SETTING) RTL_SETTING_COUNT };

@@ -3,13 +3,13 @@
 #define RTL_RECORD_DB_STATUS_H
 
 /* X(symbol, exit status of rtl-top, what it means); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
-#define RTL_DB_ERRORS(X)                                                         \
-    X(PATH, 10, "a recording or an output cannot be opened or created there")    \
-    X(SCHEMA, 11, "the file is no recording, or one of another version")         \
-    X(FULL, 12, "what was written is incomplete: a full disk or a failed write") \
-    X(CORRUPT, 13, "a recording is damaged")                                     \
-    X(BUSY, 14, "a recording stayed locked by another program")                  \
-    X(MISSING, 15, "the recording has nothing of the kind that was asked for")   \
+#define RTL_DB_ERRORS(X)                                                     \
+    X(PATH, 10, "a recording or an output file cannot be opened or created") \
+    X(SCHEMA, 11, "the file is not a recording, or has another version")     \
+    X(FULL, 12, "the output is incomplete: full disk or failed write")       \
+    X(CORRUPT, 13, "a recording is damaged")                                 \
+    X(BUSY, 14, "a recording stayed locked by another program")              \
+    X(MISSING, 15, "the recording lacks the requested data")                 \
     X(SLOWER, 16, "diff: a kernel got slower than --fail-over allows")
 
 #define RTL_DB_ENUM(sym, status, text) RTL_DB_##sym = (status),

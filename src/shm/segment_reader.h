@@ -19,17 +19,17 @@
 /* X(symbol, exit status of rtl-top, what it means); the messages themselves name pid, user and remedy */
 #define RTL_READER_ERRORS(X)                                                    \
     X(OK, 0, "success")                                                         \
-    X(USAGE, 1, "wrong usage or an unexpected failure of the system")           \
+    X(USAGE, 1, "wrong usage or an unexpected system error")                    \
     X(NO_PROCESS, 2, "no such process")                                         \
     X(NOT_TRACED, 3, "the process is not traced")                               \
-    X(PERMISSION, 4, "not permitted to look into the process")                  \
-    X(VERSION, 5, "the segment is of another version, or damaged")              \
+    X(PERMISSION, 4, "no permission to read the process")                       \
+    X(VERSION, 5, "the segment has another version or is damaged")              \
     X(EXITED, 6, "the process exited while it was watched")                     \
     X(NO_RING, 7, "the process has no event ring to trace")                     \
     X(NO_CONTROL, 8, "the mode of the process cannot be changed while it runs") \
-    X(NO_PROBE, 9, "the process loads no probes")
+    X(NO_PROBE, 9, "the process does not accept probes")
 /* behind those of recordings (record/db_status.h), which were there before */
-#define RTL_PROBE_ERRORS(X) X(NOT_PROBED, 17, "probe: no such kernel, or not as many dispatches as were wanted")
+#define RTL_PROBE_ERRORS(X) X(NOT_PROBED, 17, "probe: no such kernel, or fewer dispatches probed than wanted")
 
 #define RTL_READER_ENUM(sym, status, text) RTL_READER_##sym = (status),
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) RTL_PROBE_ERRORS(RTL_READER_ENUM) };

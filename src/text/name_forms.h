@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /* What kernels are for. X(symbol, name in the configuration and for programs, which kernels) */
-#define RTL_NAME_FAMILIES(X)                                                                   \
-    X(GEMM, "gemm", "matrix products and convolutions")                                        \
-    X(ATTENTION, "attention", "attention, its caches and rotary embeddings")                   \
-    X(COMM, "comm", "collectives and copies between GPUs")                                     \
-    X(MOE, "moe", "routing to experts and their products")                                     \
-    X(NORM, "norm", "normalization and softmax")                                               \
-    X(ELEMENTWISE, "elementwise", "element by element: activations, arithmetic, quantization") \
-    X(REDUCE, "reduce", "sums, maxima, scans, sorts")                                          \
-    X(COPY, "copy", "copies, fills, transposes, gathers")                                      \
-    X(SAMPLING, "sampling", "random numbers, sampling of tokens")                              \
-    X(OTHER, "other", "all others")
+#define RTL_NAME_FAMILIES(X)                                                                  \
+    X(GEMM, "gemm", "matrix products and convolutions")                                       \
+    X(ATTENTION, "attention", "attention, its caches and rotary embeddings")                  \
+    X(COMM, "comm", "collectives and copies between GPUs")                                    \
+    X(MOE, "moe", "routing to experts, and their matrix products")                            \
+    X(NORM, "norm", "normalization and softmax")                                              \
+    X(ELEMENTWISE, "elementwise", "element-wise work: activations, arithmetic, quantization") \
+    X(REDUCE, "reduce", "sums, maxima, scans, sorts")                                         \
+    X(COPY, "copy", "copies, fills, transposes, gathers")                                     \
+    X(SAMPLING, "sampling", "random numbers, sampling of tokens")                             \
+    X(OTHER, "other", "all other kernels")
 
 #define RTL_ENUM_FAMILY(sym, name, text) RTL_FAMILY_##sym,
 enum rtl_name_family { RTL_NAME_FAMILIES(RTL_ENUM_FAMILY) RTL_FAMILY_COUNT };

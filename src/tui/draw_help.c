@@ -102,7 +102,7 @@ static void write_keys(struct page *p)
         {RTL_IN_PROCESSES, "Keys on processes"},
         {RTL_IN_RANGES, "Keys on ranges"},
         {RTL_IN_DETAIL, "Keys in the detail"},
-        {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space holds it"},
+        {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space pauses it"},
     };
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         line_put(p, RTL_ROLE_TITLE, "%s", groups[g].title);
@@ -124,7 +124,7 @@ static void write_ways(const struct rtl_model *m, struct page *p)
 {
     struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES];
     int count = rtl_queue_path_lines(m, lines);
-    line_put(p, RTL_ROLE_TITLE, "How packets of a queue come to the library (RTL_QUEUES)");
+    line_put(p, RTL_ROLE_TITLE, "How packets of a queue reach the library (RTL_QUEUES)");
 #define WAY(sym, num, key, text) line_put(p, RTL_ROLE_NORMAL, "  %-14s %s", key, text);
     RTL_QUEUE_PATHS(WAY)
 #undef WAY
@@ -156,12 +156,12 @@ static void write_words(struct page *p)
     RTL_COPIES_COLUMNS(COLUMN)
     RTL_DIRECTIONS(DIRECTION)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the calls of HIP (a)");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the HIP calls (a)");
 #define CALLS(header, width, from, order, meaning) WORD(header, meaning)
     RTL_CALL_COLUMNS(CALLS)
     WORD(RTL_CALL_NAME, RTL_CALL_NAME_MEANS)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the ranges and marks of roctx (A)");
+    line_put(p, RTL_ROLE_TITLE, "Columns of the roctx ranges and marks (A)");
     RTL_RANGE_COLUMNS(CALLS)
 #undef CALLS
     WORD(RTL_RANGE_NAME, RTL_RANGE_NAME_MEANS)
@@ -214,13 +214,13 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
     write_ways(m, p);
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Why dispatches were counted and not timed, and how many");
+    line_put(p, RTL_ROLE_TITLE, "Why dispatches were counted but not timed, and how many");
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)
         if (rtl_reason_key(i))
             line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_reason_key(i),
                      rtl_format_count(m->untimed_by[i]).text, rtl_reason_text(i));
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Why copies were counted and not timed, and how many");
+    line_put(p, RTL_ROLE_TITLE, "Why copies were counted but not timed, and how many");
     for (unsigned i = 0; i < RTL_COPY_UNTIMED_LIMIT; i++) {
         uint64_t count = 0;
         for (uint32_t c = 0; c < m->copies_count; c++)
@@ -230,7 +230,7 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
                      rtl_format_count(count).text, rtl_copy_reason_text(i));
     }
     line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Notes; ! hold for this process");
+    line_put(p, RTL_ROLE_TITLE, "Notes; ! marks those of this process");
 #define NOTE(sym, bit, name, text)                                                         \
     line_put(p, s && s->notes & RTL_NOTE_##sym ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "%c %s", \
              s && s->notes & RTL_NOTE_##sym ? '!' : ' ', text);
@@ -245,7 +245,8 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
             line_put(p, RTL_ROLE_NORMAL, "  mode %s now, %s when it was started", rtl_mode_label(s->mode),
                      rtl_mode_label(s->mode_started));
         if (m->watcher)
-            line_put(p, RTL_ROLE_NORMAL, "  rtl-top %llu said last that it watches", (unsigned long long)m->watcher);
+            line_put(p, RTL_ROLE_NORMAL, "  rtl-top with pid %llu wrote the last heartbeat",
+                     (unsigned long long)m->watcher);
         if (s->signals_limit)
             line_put(p, RTL_ROLE_NORMAL, "  signals: %s in use, peak %s, limit %s",
                      rtl_format_count(s->signals_in_use).text, rtl_format_count(s->signals_peak).text,

@@ -65,18 +65,18 @@ enum {
  * of two keys.
  */
 #define RTL_KEYS(X)                                                                                                    \
-    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Next", "the next frame")                                       \
-    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Before", "the frame before")                                 \
+    X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Next", "next frame")                                           \
+    X(STEP_BEFORE, 'T', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Before", "previous frame")                                   \
     X(SEEK, 'b', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Time", "go to a time: 14:02:31, +30, -5m")                          \
-    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, 1, RTL_ANY, "Help", "this help")                                       \
-    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "back to the screen before; never quits")                   \
+    X(HELP, '?', 'h', RTL_KEY_F(1), RTL_IN_ALL, 1, RTL_ANY, "Help", "show this help")                                  \
+    X(BACK, RTL_KEY_ESC, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "return to the previous screen; never quits")               \
     X(FIND, '/', RTL_KEY_F(3), 0, RTL_IN_RANKED | RTL_IN_HELP, 2, RTL_ANY, "Find",                                     \
-      "find a kernel, call or range by a part of its name, or a text in the help")                                     \
+      "find a kernel, call or range by part of its name, or text in the help")                                         \
     X(FIND_NEXT, 'n', 0, 0, RTL_IN_RANKED | RTL_IN_HELP, 0, RTL_ANY, "", "next match")                                 \
     X(FIND_BEFORE, 'N', 0, 0, RTL_IN_RANKED | RTL_IN_HELP, 0, RTL_ANY, "",                                             \
-      "match before; before any search: sort by name")                                                                 \
+      "previous match; without a search: sort by name")                                                                \
     X(FILTER, '\\', 'f', RTL_KEY_F(4), RTL_IN_KERNELS, 3, RTL_ANY, "Filter",                                           \
-      "show only kernels whose name has the text")                                                                     \
+      "show only kernels whose name contains the text")                                                                \
     X(CLEAR, '=', 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "clear filter and search, leave the range")                    \
     X(SORT_MENU, 's', RTL_KEY_F(6), 0, RTL_IN_RANKED, 4, RTL_ANY, "Sort", "choose the column to sort by")              \
     X(SORT_LEFT, '<', 0, 0, RTL_IN_RANKED | RTL_IN_PROCESSES, 6, RTL_IN_CALLS | RTL_IN_PROCESSES, ">Sort",             \
@@ -86,60 +86,58 @@ enum {
     X(SORT_TOTAL, 'T', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "Total", "sort by total time")                            \
     X(SORT_CALLS, 'C', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "Count", "sort by calls")                                 \
     X(SORT_P99, 'L', 0, 0, RTL_IN_RANKED, 6, RTL_IN_CALLS, "P99", "sort by p99")                                       \
-    X(COLUMNS, 'o', RTL_KEY_F(2), 0, RTL_IN_KERNELS, 8, RTL_ANY, "Cols", "choose the columns; W keeps them")           \
+    X(COLUMNS, 'o', RTL_KEY_F(2), 0, RTL_IN_KERNELS, 8, RTL_ANY, "Cols", "choose the columns; W saves them")           \
     X(REVERSE, 'R', 'I', 0, RTL_IN_RANKED | RTL_IN_PROCESSES, 0, RTL_ANY, "", "reverse the order")                     \
     X(DETAIL, RTL_KEY_ENTER, 0, 0, RTL_IN_KERNELS, 5, RTL_ANY, "Detail",                                               \
-      "histogram and quantiles of the kernel; opens a family")                                                         \
+      "show histogram and quantiles of the kernel, or open a family")                                                  \
     X(RANGE_KERNELS, RTL_KEY_ENTER, 0, 0, RTL_IN_RANGES, 5, RTL_ANY, "Kernels",                                        \
-      "the kernels of this range alone; Esc comes back")                                                               \
-    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, 5, RTL_ANY, "]Kernel", "kernel before")                                 \
+      "show only the kernels of this range; Esc returns")                                                              \
+    X(KERNEL_BEFORE, '[', 0, 0, RTL_IN_DETAIL, 5, RTL_ANY, "]Kernel", "previous kernel")                               \
     X(KERNEL_NEXT, ']', 0, 0, RTL_IN_DETAIL, 0, RTL_ANY, "", "next kernel")                                            \
-    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, 6, RTL_ANY, "Log/Lin", "bars of the histogram logarithmic or linear")             \
-    X(PROBE, 'P', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Probe", "probe this kernel's waves, or take the probe back")       \
-    X(STALLS, 's', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Stalls",                                                          \
-      "probe what this kernel's waits cost, one by one, or take it back")                                              \
+    X(LOG, 'L', 0, 0, RTL_IN_DETAIL, 6, RTL_ANY, "Log/Lin", "switch histogram bars: logarithmic or linear")            \
+    X(PROBE, 'P', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Probe", "start or stop a probe of this kernel's waves")            \
+    X(STALLS, 's', 0, 0, RTL_IN_DETAIL, 8, RTL_ANY, "Stalls", "start or stop a probe of this kernel's waits")          \
     X(GO_IN, RTL_KEY_ENTER, 0, 0, RTL_IN_PROCESSES, 5, RTL_ANY, "Go in",                                               \
-      "the kernels of this process alone; p comes back")                                                               \
-    X(PROCESSES, 'p', 0, 0, RTL_IN_DATA, 7, RTL_ANY, "Procs", "the processes that use a GPU, or back to the kernels")  \
+      "show only the kernels of this process; p returns")                                                              \
+    X(PROCESSES, 'p', 0, 0, RTL_IN_DATA, 7, RTL_ANY, "Procs", "show processes that use a GPU, or kernels again")       \
     X(RANKS, 'e', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, 18, RTL_ANY, "Ranks",                           \
-      "a kernel in each process: who is slow")                                                                         \
-    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, 12, RTL_ANY, "Queues", "queues or kernels")                          \
-    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, 11, RTL_ANY, "Copies", "copies from and to the GPUs, or kernels")              \
-    X(CALLS, 'a', 0, 0, RTL_IN_TABLES, 9, RTL_ANY, "Calls", "calls of HIP and memory in use, or kernels")              \
-    X(RANGES, 'A', 0, 0, RTL_IN_TABLES, 10, RTL_ANY, "Ranges", "ranges and marks of roctx, or kernels")                \
+      "compare a kernel across processes: which one is slow")                                                          \
+    X(QUEUES, RTL_KEY_TAB, 'v', 0, RTL_IN_TABLES, 12, RTL_ANY, "Queues", "show queues, or kernels again")              \
+    X(COPIES, 'm', 0, 0, RTL_IN_TABLES, 11, RTL_ANY, "Copies", "show copies from and to GPUs, or kernels again")       \
+    X(CALLS, 'a', 0, 0, RTL_IN_TABLES, 9, RTL_ANY, "Calls", "show HIP calls and memory in use, or kernels again")      \
+    X(RANGES, 'A', 0, 0, RTL_IN_TABLES, 10, RTL_ANY, "Ranges", "show roctx ranges and marks, or kernels again")        \
     X(WINDOW_SHORTER, '{', 0, 0, RTL_IN_DATA, 17, RTL_ANY, "}Window", "shorter window")                                \
     X(WINDOW_LONGER, '}', 0, 0, RTL_IN_DATA, 0, RTL_ANY, "", "longer window")                                          \
-    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, 16, RTL_ANY, "Zero",                                                             \
-      "count from now on (the target's counters are not touched)")                                                     \
-    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, 14, RTL_ANY, "Pause", "hold the screen, or go on")                              \
+    X(ZERO, 'z', 'r', 0, RTL_IN_DATA, 16, RTL_ANY, "Zero", "count from now on (the process's counters do not change)") \
+    X(PAUSE, ' ', 'Z', 0, RTL_IN_DATA, 14, RTL_ANY, "Pause", "pause or resume the screen")                             \
     X(INTERVAL, 'd', 0, 0, RTL_IN_DATA, 0, RTL_ANY, "", "set the interval between frames")                             \
     X(SLOWER, '+', 0, 0, RTL_IN_DATA, 23, RTL_ANY, "-Interval", "longer interval")                                     \
     X(FASTER, '-', 0, 0, RTL_IN_DATA, 0, RTL_ANY, "", "shorter interval")                                              \
     X(NAMES, 'c', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 20, RTL_ANY, "Names",                                          \
-      "names short, template, full or mangled")                                                                        \
-    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 24, RTL_ANY, "Wrap", "the whole name of the kernel, wrapped")   \
-    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, 19, RTL_ANY, "Units", "times in automatic units, ns, us, ms or s")              \
+      "switch names: short, template, full or mangled")                                                                \
+    X(WRAP, 'w', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 24, RTL_ANY, "Wrap",                                            \
+      "show the complete name of the kernel, wrapped")                                                                 \
+    X(UNITS, 'E', 'u', 0, RTL_IN_DATA, 19, RTL_ANY, "Units", "switch units of times: auto, ns, us, ms or s")           \
     X(IDLE, 'i', 0, 0, RTL_IN_KERNELS, 21, RTL_ANY, "Idle", "hide or show kernels that were not called in the window") \
-    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, 0, RTL_ANY, "", "one line a GPU, or several in a line")                     \
+    X(GPU_LINES, '1', 0, 0, RTL_IN_TABLES, 0, RTL_ANY, "", "show one GPU per line, or several")                        \
     X(COPY, 'y', 0, 0, RTL_IN_KERNELS | RTL_IN_DETAIL, 0, RTL_ANY, "", "copy the full name (OSC 52)")                  \
-    X(RECORD, 'x', 0, 0, RTL_IN_DATA, 15, RTL_ANY, "Rec", "record on or off (into the file of -w, or rtl-top-PID.db)") \
-    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, 25, RTL_ANY, "Snapshot", "add a snapshot to that file")                        \
-    X(MODE, 'M', 0, 0, RTL_IN_DATA, 22, RTL_ANY, "Mode", "have the process go on in another mode")                     \
-    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, 0, RTL_ANY, "", "up")                                                        \
-    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, 0, RTL_ANY, "", "down")                                                  \
-    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, 0, RTL_ANY, "", "a page up")                         \
-    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, 0, RTL_ANY, "", "a page down")                   \
+    X(RECORD, 'x', 0, 0, RTL_IN_DATA, 15, RTL_ANY, "Rec", "start or stop recording (file of -w, or rtl-top-PID.db)")   \
+    X(SNAPSHOT, 'S', 0, 0, RTL_IN_DATA, 25, RTL_ANY, "Snapshot", "add a snapshot to the recording file")               \
+    X(MODE, 'M', 0, 0, RTL_IN_DATA, 22, RTL_ANY, "Mode", "switch the process to another mode")                         \
+    X(UP, RTL_KEY_UP, 'k', 0, RTL_IN_ALL, 0, RTL_ANY, "", "one line up")                                               \
+    X(DOWN, RTL_KEY_DOWN, 'j', 0, RTL_IN_ALL, 0, RTL_ANY, "", "one line down")                                         \
+    X(PAGE_UP, RTL_KEY_PAGE_UP, RTL_KEY_CTRL('B'), 0, RTL_IN_ALL, 0, RTL_ANY, "", "one page up")                       \
+    X(PAGE_DOWN, RTL_KEY_PAGE_DOWN, RTL_KEY_CTRL('F'), 0, RTL_IN_ALL, 0, RTL_ANY, "", "one page down")                 \
     X(FAMILIES, 'g', RTL_KEY_F(5), 0, RTL_IN_KERNELS, 13, RTL_ANY, "Families",                                         \
-      "kernels by family with sums: gemm, attention, comm ...")                                                        \
-    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll the names back; close the family")       \
-    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "",                                                \
-      "scroll the names sideways, to their ends; open the family")                                                     \
+      "group kernels by family: gemm, attention, comm ...")                                                            \
+    X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll names left; close the family")           \
+    X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll names right; open the family")         \
     X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, 0, RTL_ANY, "",                                                  \
-      "why no process is ended from here, and what ends one")                                                          \
-    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "to the top, and stay there")                              \
-    X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, 0, RTL_ANY, "", "to the end")                                              \
-    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "draw the screen afresh")                           \
-    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, 26, RTL_ANY, "Save", "write what was chosen here to the configuration") \
+      "explain how to end a process (rtl-top ends none)")                                                              \
+    X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "move to the top, and stay there")                         \
+    X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, 0, RTL_ANY, "", "move to the end")                                         \
+    X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "redraw the screen")                                \
+    X(SAVE, 'W', RTL_KEY_F(12), 0, RTL_IN_ALL, 26, RTL_ANY, "Save", "save the present choices in the configuration")   \
     X(QUIT, 'q', RTL_KEY_F(10), 0, RTL_IN_ALL, 1, RTL_ANY, "Quit", "quit")
 
 #define RTL_ENUM_ACTION(sym, ...) RTL_ACTION_##sym,

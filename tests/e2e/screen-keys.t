@@ -47,7 +47,7 @@ check "> sorts by the column to the right" shows 'sort CALL/s v'
 keys '<'
 check "< to the left" shows 'sort %TIME v'
 keys s
-check "s opens the sort menu" shows '> %TIME +share of all' 'sort by: Up and Down choose'
+check "s opens the sort menu" shows '> %TIME +share of timed' 'sort by: Up and Down choose'
 keys Down Down Enter
 check "Enter sorts by the chosen column" shows 'sort CALLS v'
 keys F6 Escape

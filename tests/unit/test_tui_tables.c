@@ -238,7 +238,7 @@ static int items(const char *text)
 static void the_manual_has_the_options(void **state)
 {
     (void)state;
-    char *text = section("Options"), lines[256];
+    char *text = section("OPTIONS"), lines[256];
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
         const struct rtl_option_info *o = &rtl_options[i];
         char letter[16] = "";
@@ -309,7 +309,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 {
     (void)state;
     char *modes = section("MODES"), *reasons = section("WHY A DISPATCH IS NOT TIMED"), *notes = section("NOTES");
-    char *ways = section("WAYS OF QUEUES"), *whys = section("WHY A QUEUE HAS ITS WAY");
+    char *ways = section("QUEUE PATHS"), *whys = section("WHY A QUEUE HAS ITS PATH");
     char *statuses = section("EXIT STATUS"), *copies = section("WHY A COPY IS NOT TIMED"), lines[256];
     int count = 0;
 #define MODE(sym, num, name, text) expect_item(modes, name, text), count++;
@@ -415,7 +415,7 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
     rtl_ui_init(&ui, m, 4711, "serve");
     char *whole = help_screen(&ui, 160);
     squeeze(whole);
-    assert_non_null(strstr(whole, "beforeanysearch"));
+    assert_non_null(strstr(whole, "withoutasearch"));
     for (int cols = 24; cols < 160; cols++) {
         if (rtl_draw_help_lines(&ui, cols) > 998) { /* more than a frame can have rows */
             assert_true(cols < 34);
