@@ -17,7 +17,7 @@ int rtl_way_lines(const struct rtl_model *model, struct rtl_way_line lines[RTL_W
 const char *rtl_way_label(uint32_t way);     /* "native"; "-" when it isn't told, "unknown" */
 const char *rtl_way_why_label(uint32_t why); /* "rings_itself", likewise */
 const char *rtl_way_why_words(uint32_t why); /* the same in words: for people */
-/* "queues demoted (somebody else writes the queue's index)", for the whole process; "" when all queues are native by
+/* "queues demoted (another writer moves the queue's index)", for the whole process; "" when all queues are native by
  * default. */
 void rtl_ways_text(const struct rtl_model *model, char *out, size_t size);
 

@@ -85,11 +85,11 @@ enum rtl_api_kind { RTL_API_KINDS(RTL_ENUM_API_KIND) RTL_API_KIND_COUNT };
 /*
  * Why a dispatch isn't linked to a call. X(symbol, number, JSON key, meaning)
  */
-#define RTL_API_UNLINKED(X)                                                                                         \
-    X(OUTSIDE, 0, "outside", "submitted outside of any call that is seen")                                          \
-    X(QUEUE_THREAD, 1, "queue_thread", "submitted by a thread of the runtime's (AMD_DIRECT_DISPATCH=0)")            \
-    X(OVERTAKEN, 2, "overtaken", "so many packets were reserved behind it that its note was overwritten")                         \
-    X(UNNOTED, 3, "unnoted", "nothing was noted of it: reserved in a way that isn't seen, or no memory for its queue")
+#define RTL_API_UNLINKED(X)                                                                            \
+    X(OUTSIDE, 0, "outside", "submitted outside of any recorded call")                                 \
+    X(QUEUE_THREAD, 1, "queue_thread", "submitted by a thread of the runtime (AMD_DIRECT_DISPATCH=0)") \
+    X(OVERTAKEN, 2, "overtaken", "the notes of later packets overwrote its note")                      \
+    X(UNNOTED, 3, "unnoted", "no note of it: reserved in an unseen way, or no memory for its queue")
 
 #define RTL_ENUM_API_UNLINKED(sym, num, key, text) RTL_API_UNLINKED_##sym = (num),
 enum rtl_api_unlinked { RTL_API_UNLINKED(RTL_ENUM_API_UNLINKED) RTL_API_UNLINKED_LIMIT = 7 };

@@ -10,9 +10,9 @@
 /* X(symbol, number, name in RTL_MODE and on screen, meaning); 3 is RTL_MODE_FULL */
 #define RTL_MODES(X)                                                                 \
     X(OFF, 0, "off", "loaded, counts nothing, costs next to nothing")                \
-    X(LITE, 1, "lite", "times only kernels without a signal of the application's")   \
+    X(LITE, 1, "lite", "times only kernels without a signal of the application")     \
     X(DEFAULT, 2, "default", "times every kernel dispatch that can be timed safely") \
-    X(AUTO, 4, "auto", "counts every dispatch, times them only while somebody watches")
+    X(AUTO, 4, "auto", "counts every dispatch, times them only while a viewer watches")
 
 /* X(other name, symbol of the mode it stands for) */
 #define RTL_MODE_ALIASES(X) \
@@ -35,45 +35,46 @@
  * (numbers 8..15). The writer decides which cache line of rtl_queue the counter lives in (rtl_queue_untimed).
  * 6 was "format": a dispatch packet that could be counted only, and is decoded now.
  */
-#define RTL_UNTIMED_REASONS(X)                                                                                 \
-    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application's", DISPATCH)               \
-    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                        \
-    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)        \
-    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH)       \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)            \
-    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to remember one more", DISPATCH)                   \
-    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", \
-      DISPATCH)                                                                                                \
-    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)              \
-    X(BAD_TIME, 9, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)          \
-    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                     \
-    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                              \
-    X(SHARED_SIGNAL, 12, "shared_signal", "the application's signal was on several things at once", WORKER)    \
-    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)    \
-    X(PROBED, 14, "probed", "ran a probe's copy of its kernel: counted apart", WORKER)                         \
-    X(UNWATCHED, 16, "unwatched", "nobody watched: auto only counts then", DISPATCH)                           \
-    X(DEMOTED, 17, "demoted", "its queue was given up: somebody else writes its index or doorbell", DISPATCH)  \
-    X(LET_GO, 18, "let_go", "its doorbell was rung by another thread only: it went as it was", DISPATCH)       \
-    X(OBSERVED, 19, "observed", "seen from outside only: no signal told its times", DISPATCH)
+#define RTL_UNTIMED_REASONS(X)                                                                                    \
+    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application", DISPATCH)                    \
+    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                           \
+    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)           \
+    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH)          \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)               \
+    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to track one more", DISPATCH)                         \
+    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, on a plain queue",  \
+      DISPATCH)                                                                                                   \
+    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)                 \
+    X(BAD_TIME, 9, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)             \
+    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                        \
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                                 \
+    X(SHARED_SIGNAL, 12, "shared_signal", "the application used its signal on several packets or copies at once", \
+      WORKER)                                                                                                     \
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)       \
+    X(PROBED, 14, "probed", "ran a probe's copy of its kernel: counted separately", WORKER)                       \
+    X(UNWATCHED, 16, "unwatched", "no viewer: auto only counts then", DISPATCH)                                   \
+    X(DEMOTED, 17, "demoted", "its queue was demoted: another writer uses its index or doorbell", DISPATCH)       \
+    X(LET_GO, 18, "let_go", "the thread that reserved it rang no doorbell: submitted unchanged", DISPATCH)        \
+    X(OBSERVED, 19, "observed", "observed from outside: no signal had its times", DISPATCH)
 
 /* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
-#define RTL_WAYS(X)                                                                                   \
-    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue hands them over")                     \
-    X(NATIVE, 2, "native", "the library stands in front of the queue's write index and doorbell")     \
-    X(DEMOTED, 3, "demoted", "they are found in the ring behind the application: counted, not timed") \
-    X(OBSERVED, 4, "observed", "rtl-top finds them in the ring, from outside the process")
+#define RTL_WAYS(X)                                                                                \
+    X(INTERCEPT, 1, "intercept", "the runtime's intercept queue passes packets to the library")    \
+    X(NATIVE, 2, "native", "the library virtualises the queue's write index and doorbell")         \
+    X(DEMOTED, 3, "demoted", "the library reads the ring after the application: counts, no times") \
+    X(OBSERVED, 4, "observed", "rtl-top reads the ring from outside the process")
 
 /* Why a queue is watched in that way; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
 #define RTL_WAY_REASONS(X)                                                                      \
     X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                          \
     X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                               \
     X(NO_INTERCEPT, 6, "no_intercept", "the queue can't be an intercept queue")                 \
-    X(INDEX_MOVED, 7, "index_moved", "somebody else writes the queue's index")                  \
+    X(INDEX_MOVED, 7, "index_moved", "another writer moves the queue's index")                  \
     X(RINGS_ITSELF, 8, "rings_itself", "the application rings the hardware's doorbell itself")  \
-    X(RING_ELSEWHERE, 9, "ring_elsewhere", "its ring was to lie in the GPU's memory")           \
+    X(RING_ELSEWHERE, 9, "ring_elsewhere", "the application wants the ring on the GPU")         \
     X(NOT_LOADED, 10, "not_loaded", "the process was started without the library")              \
-    X(RUNTIMES_OWN, 11, "runtimes_own", "the runtime's own: copies and fills by kernels")       \
-    X(PAST_LIBRARY, 12, "past_library", "the library sees nothing of it: counted from outside") \
+    X(RUNTIMES_OWN, 11, "runtimes_own", "the runtime's own queue: copies and fills by kernels") \
+    X(PAST_LIBRARY, 12, "past_library", "the library doesn't see it: counted from outside")     \
     X(DEFAULT, 13, "default", "queues are native by default")
 
 /*
@@ -96,42 +97,43 @@
  * Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
  * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15).
  */
-#define RTL_COPY_REASONS(X)                                                                                            \
-    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                                     \
-    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "its signal may be written unseen: IPC, made by hand, a plain queue", CALLER) \
-    X(ON_SEVERAL, 2, "on_several", "its signal was still on something else", CALLER)                                   \
-    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                                    \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                      \
-    X(NO_ROOM, 5, "no_room", "too many copies in flight to remember one more", CALLER)                                 \
-    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)                 \
-    X(UNWATCHED, 7, "unwatched", "nobody watched: auto only counts then", CALLER)                                      \
-    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was put on something else before it completed", WORKER)           \
-    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                           \
-    X(BAD_TIME, 10, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)                 \
-    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                             \
+#define RTL_COPY_REASONS(X)                                                                                      \
+    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                               \
+    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, on a plain queue", \
+      CALLER)                                                                                                    \
+    X(ON_SEVERAL, 2, "on_several", "its signal was still in use by another packet or copy", CALLER)              \
+    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                              \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                \
+    X(NO_ROOM, 5, "no_room", "too many copies in flight to track one more", CALLER)                              \
+    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)           \
+    X(UNWATCHED, 7, "unwatched", "no viewer: auto only counts then", CALLER)                                     \
+    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was used again before the copy completed", WORKER)          \
+    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                     \
+    X(BAD_TIME, 10, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)           \
+    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                       \
     X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
 
 /*
  * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
  * Bits are only ever set.
  */
-#define RTL_NOTES(X)                                                                                               \
-    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")          \
-    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")      \
-    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: the rest is in '(other kernels)'")                 \
-    X(NAMES_FULL, 3, "names_full", "no room for more names: the rest is in '(other kernels)'")                     \
-    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")               \
-    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: the rest share one line")                        \
-    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "dispatches of kernels that were loaded unseen")                        \
-    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                           \
-    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                          \
-    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                             \
-    X(COPIES_UNSEEN, 10, "copies_unseen", "copies may have gone out in batches, which are not counted")            \
-    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory, where the application wanted the GPU's")    \
-    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue that others write to, too, is only counted")                    \
-    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets were overwritten in their queues before they were counted")   \
-    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not looked into from outside") \
-    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")     \
+#define RTL_NOTES(X)                                                                                             \
+    X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")        \
+    X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")    \
+    X(KERNELS_FULL, 2, "kernels_full", "more kernels than rows: further ones count as '(other kernels)'")        \
+    X(NAMES_FULL, 3, "names_full", "no room for more names: further kernels count as '(other kernels)'")         \
+    X(CHUNKS_FULL, 4, "chunks_full", "no room for more histogram chunks: some quantiles are coarse")             \
+    X(QUEUES_SHARED, 5, "queues_shared", "more queues than slots: further ones share one line")                  \
+    X(UNKNOWN_KERNEL, 6, "unknown_kernel", "kernels were dispatched whose loading the library missed")           \
+    X(NOT_PROFILED, 7, "not_profiled", "profiling could not be switched on for a queue")                         \
+    X(FORKED, 8, "forked", "the process forked: children are not traced until they exec")                        \
+    X(MODE_UNKNOWN, 9, "mode_unknown", "RTL_MODE was not understood: default is used")                           \
+    X(COPIES_UNSEEN, 10, "copies_unseen", "copies in batches may be missing from the counts")                    \
+    X(RING_MOVED, 11, "ring_moved", "a queue's ring is in host memory; the application asked for the GPU's")     \
+    X(QUEUE_DEMOTED, 12, "queue_demoted", "a queue with another writer is only counted")                         \
+    X(PACKETS_UNSEEN, 13, "packets_unseen", "packets were overwritten in their queues before they were counted") \
+    X(RING_ON_DEVICE, 14, "ring_on_device", "a queue's ring is in the GPU's memory: not observed from outside")  \
+    X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")   \
     X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is not traced, only observed")
 
 /*

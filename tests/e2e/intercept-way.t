@@ -79,7 +79,7 @@ scenes=native_direct
 play own
 is "index and doorbell written by the application: demoted" "$(ways | cut -d' ' -f1)" demoted
 has "a reason goes with it" "$(ways)" '^demoted (index_moved|rings_itself)$'
-has "and a note" "$("$top" -p "$program" -b -n 1)" '; a queue that others write to, too, is only counted'
+has "and a note" "$("$top" -p "$program" -b -n 1)" '; a queue with another writer is only counted'
 is "its dispatches have the reason demoted, and are no drops" "$("$top" -p "$program" --json -n 1 |
     jq -c '.dispatches.untimed.demoted > 0') $("$top" -p "$program" -b -n 1 | grep -c '  drop 0  ')" "true 1"
 ends "a demoted queue"

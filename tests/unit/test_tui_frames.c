@@ -177,7 +177,7 @@ static void queues_help_menus(void **state)
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
     drawn(400, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
-    drawn(400, 100, "  unsafe_signal      0  its signal may be written unseen");
+    drawn(400, 100, "  unsafe_signal      0  writes to its signal may go unseen");
     ui.view = RTL_VIEW_KERNELS;
     rtl_ui_key(&ui, 's');
     rtl_ui_key(&ui, RTL_KEY_ESC);
@@ -215,7 +215,7 @@ static void copies(void **state)
     }
     golden("copies-80x24", 24, 80);
     golden("copies-130x24", 24, 130);
-    drawn(24, 80, "126 not timed: its signal was put on something else before it completed");
+    drawn(24, 80, "126 not timed: its signal was used again before the copy completed");
     for (int cols = 1; cols < 140; cols++)
         free(draw(24, cols));
     rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
@@ -267,11 +267,11 @@ static void ways_of_queues(void **state)
     (void)state;
     /* the first line has room for a way that isn't the default */
     run_process(2);
-    drawn(24, 200, "; queues demoted (somebody else writes the queue's index)\n");
+    drawn(24, 200, "; queues demoted (another writer moves the queue's index)\n");
     not_drawn(24, 200, "native (");
     not_drawn(24, 100, "; queues");
     ui.view = RTL_VIEW_QUEUES;
-    drawn(12, 40, " demoted: somebody else writes the queu…\n");
+    drawn(12, 40, " demoted: another writer moves the queu…\n");
     teardown(state);
     run_process(1);
     not_drawn(24, 200, "; queues");
@@ -280,7 +280,7 @@ static void ways_of_queues(void **state)
     drawn(24, 80, " native: queues are native by default\n");
     ui.view = RTL_VIEW_HELP;
     ui.before = RTL_VIEW_KERNELS;
-    drawn(400, 100, "  native         the library stands in front of the queue's write index and doorbell\n");
+    drawn(400, 100, "  native         the library virtualises the queue's write index and doorbell\n");
     drawn(400, 100, "* native here: queues are native by default\n");
     ui.view = RTL_VIEW_QUEUES;
     p->queues[0].way = 200;
@@ -317,8 +317,8 @@ static void queues_given_up(void **state)
     p->queues[0].untimed[RTL_UNTIMED_LET_GO] += 500;
     p->notes = RTL_NOTE_QUEUE_DEMOTED | RTL_NOTE_PACKETS_UNSEEN;
     synth_tick(p, m, 13 * RTL_SEC);
-    drawn(24, 240, ", demoted 1.9, let_go 1.1); a queue that others write to");
-    drawn(24, 260, "; a queue that others write to, too, is only counted; packets were overwritten in their queues");
+    drawn(24, 240, ", demoted 1.9, let_go 1.1); a queue with another writer");
+    drawn(24, 260, "; a queue with another writer is only counted; packets were overwritten in their queues");
     not_drawn(24, 80, "drop");
 }
 
