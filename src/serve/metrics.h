@@ -10,52 +10,55 @@
 #define RTL_SERVE_METRICS_H
 
 /* X(symbol, name, type, labels, meaning) */
-#define RTL_METRICS(X)                                                                                              \
-    X(KERNEL_DISPATCHES, "rtl_kernel_dispatches", COUNTER, "kernel,id,family", "kernel dispatches, timed or not")   \
-    X(KERNEL_DURATION, "rtl_kernel_duration_seconds", HISTOGRAM, "kernel,id,family", "how long timed kernels ran")  \
-    X(FAMILY_DISPATCHES, "rtl_family_dispatches", COUNTER, "family", "kernel dispatches by what kernels are for")   \
-    X(FAMILY_DURATION, "rtl_family_duration_seconds", HISTOGRAM, "family",                                          \
-      "how long timed kernels ran, by what they are for")                                                           \
-    X(UNTIMED, "rtl_untimed_dispatches", COUNTER, "reason", "dispatches that were counted and not timed")           \
-    X(GPU, "rtl_gpu", INFO, "gpu,name,uuid", "GPUs that processes use, by PCI address")                             \
-    X(GPU_BUSY, "rtl_gpu_busy_seconds", COUNTER, "gpu", "time in which a timed kernel ran, summed over processes")  \
-    X(GPU_IDLE, "rtl_gpu_idle_seconds", COUNTER, "gpu,gap", "time between timed kernels, by how long each gap was") \
-    X(GPU_GAPS, "rtl_gpu_idle_gaps", COUNTER, "gpu,gap", "gaps between timed kernels, by how long they were")       \
-    X(GPU_WAIT, "rtl_gpu_queue_wait_seconds", HISTOGRAM, "gpu", "how long packets lay in the GPU's queues")         \
-    X(COPIES, "rtl_copies", COUNTER, "gpu,direction", "copies, timed or not")                                       \
-    X(COPY_BYTES, "rtl_copy_bytes", COUNTER, "gpu,direction", "bytes that were copied")                             \
-    X(COPY_DURATION, "rtl_copy_duration_seconds", HISTOGRAM, "gpu,direction", "how long timed copies took")         \
-    X(QUEUE_DISPATCHES, "rtl_queue_dispatches", COUNTER, "pid,gpu,queue,way", "kernel dispatches of a live queue")  \
-    X(QUEUE_DEPTH, "rtl_queue_depth", GAUGE, "pid,gpu,queue,way", "dispatches in flight in a live queue")           \
-    X(PROCESS, "rtl_process", INFO, "pid,rank,command,user,container,mode", "traced and observed processes")        \
-    X(PROCESS_START, "rtl_process_start_time_seconds", GAUGE, "pid,rank", "when tracing began, since 1970")         \
-    X(PROCESS_DISPATCHES, "rtl_process_dispatches", COUNTER, "pid,rank", "kernel dispatches of a process")          \
-    X(PROCESS_UNTIMED, "rtl_process_untimed_dispatches", COUNTER, "pid,rank", "its dispatches that were not timed") \
-    X(PROCESS_LOST, "rtl_process_packets_lost", COUNTER, "pid,rank",                                                \
-      "packets of an observed process that were overwritten before they were counted")                              \
-    X(PROCESS_IN_FLIGHT, "rtl_process_in_flight", GAUGE, "pid,rank", "its dispatches that have not ended")          \
-    X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu", "time in which its timed kernels ran") \
-    X(PROCESS_KERNEL, "rtl_process_kernel_duration_seconds", SUMMARY, "pid,rank,kernel,id,family",                  \
-      "how long its timed kernels ran: sum and number")                                                             \
-    X(API, "rtl_api_duration_seconds", HISTOGRAM, "function,kind", "how long calls of HIP took the host's threads") \
-    X(API_ERRORS, "rtl_api_errors", COUNTER, "function,kind", "calls of HIP that returned an error")                \
-    X(RANGES, "rtl_range_duration_seconds", HISTOGRAM, "range", "how long ranges of roctx were open")               \
-    X(MEMORY, "rtl_memory_in_use_bytes", GAUGE, "pid,rank,place", "memory that was allocated and not given back")   \
-    X(SERVE, "rtl_serve", INFO, "version", "the rtl-top that serves this")                                          \
-    X(SERVE_PROCESSES, "rtl_serve_processes", GAUGE, "", "processes that it watches")                               \
-    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "", "processes that find no room, or take too much")    \
-    X(SERVE_LATE, "rtl_serve_processes_late", GAUGE, "",                                                            \
-      "processes whose numbers are those of an earlier page: reading them takes too long")                          \
-    X(SERVE_ENDED, "rtl_serve_processes_ended", COUNTER, "", "processes that have ended; what they counted stays")  \
-    X(SERVE_UNREAD, "rtl_serve_processes_unread", COUNTER, "",                                                      \
-      "processes that have ended and whose last numbers were not read: it would have taken too long")               \
-    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "", "kernels that it knows, with a series of their own or not")    \
-    X(SERVE_KERNELS_REFUSED, "rtl_serve_kernels_left_out", COUNTER, "",                                             \
-      "kernels that can never have a series of their own: too many of one process or user")                         \
-    X(SERVE_UNTRUE, "rtl_serve_numbers_left_out", COUNTER, "",                                                      \
-      "numbers that no process can have counted in its time: they are in no sum")                                   \
-    X(SERVE_SCRAPES, "rtl_serve_scrapes", COUNTER, "", "pages that were asked for")                                 \
-    X(SERVE_TOOK, "rtl_serve_last_scrape_seconds", GAUGE, "", "how long the page before this one took to make")     \
+#define RTL_METRICS(X)                                                                                                 \
+    X(KERNEL_DISPATCHES, "rtl_kernel_dispatches", COUNTER, "kernel,id,family", "kernel dispatches, timed or not")      \
+    X(KERNEL_DURATION, "rtl_kernel_duration_seconds", HISTOGRAM, "kernel,id,family", "how long timed kernels ran")     \
+    X(FAMILY_DISPATCHES, "rtl_family_dispatches", COUNTER, "family", "kernel dispatches by family")                    \
+    X(FAMILY_DURATION, "rtl_family_duration_seconds", HISTOGRAM, "family", "how long timed kernels ran, by family")    \
+    X(UNTIMED, "rtl_untimed_dispatches", COUNTER, "reason", "dispatches that were counted but not timed")              \
+    X(GPU, "rtl_gpu", INFO, "gpu,name,uuid", "GPUs that processes use, by PCI address")                                \
+    X(GPU_BUSY, "rtl_gpu_busy_seconds", COUNTER, "gpu", "time in which a timed kernel ran, summed over processes")     \
+    X(GPU_IDLE, "rtl_gpu_idle_seconds", COUNTER, "gpu,gap", "time between timed kernels, by length of the gap")        \
+    X(GPU_GAPS, "rtl_gpu_idle_gaps", COUNTER, "gpu,gap", "gaps between timed kernels, by length of the gap")           \
+    X(GPU_WAIT, "rtl_gpu_queue_wait_seconds", HISTOGRAM, "gpu", "how long packets waited in the GPU's queues")         \
+    X(COPIES, "rtl_copies", COUNTER, "gpu,direction", "copies, timed or not")                                          \
+    X(COPY_BYTES, "rtl_copy_bytes", COUNTER, "gpu,direction", "bytes copied")                                          \
+    X(COPY_DURATION, "rtl_copy_duration_seconds", HISTOGRAM, "gpu,direction", "how long timed copies took")            \
+    X(QUEUE_DISPATCHES, "rtl_queue_dispatches", COUNTER, "pid,gpu,queue,way", "kernel dispatches of a live queue")     \
+    X(QUEUE_DEPTH, "rtl_queue_depth", GAUGE, "pid,gpu,queue,way", "dispatches in flight in a live queue")              \
+    X(PROCESS, "rtl_process", INFO, "pid,rank,command,user,container,mode", "traced and observed processes")           \
+    X(PROCESS_START, "rtl_process_start_time_seconds", GAUGE, "pid,rank", "when tracing began, since 1970")            \
+    X(PROCESS_DISPATCHES, "rtl_process_dispatches", COUNTER, "pid,rank", "kernel dispatches of a process")             \
+    X(PROCESS_UNTIMED, "rtl_process_untimed_dispatches", COUNTER, "pid,rank",                                          \
+      "dispatches of a process that were not timed")                                                                   \
+    X(PROCESS_LOST, "rtl_process_packets_lost", COUNTER, "pid,rank",                                                   \
+      "packets of an observed process that were overwritten before they were counted")                                 \
+    X(PROCESS_IN_FLIGHT, "rtl_process_in_flight", GAUGE, "pid,rank", "dispatches of a process that have not ended")    \
+    X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu",                                           \
+      "time in which timed kernels of a process ran")                                                                  \
+    X(PROCESS_KERNEL, "rtl_process_kernel_duration_seconds", SUMMARY, "pid,rank,kernel,id,family",                     \
+      "how long timed kernels of a process ran: sum and count")                                                        \
+    X(API, "rtl_api_duration_seconds", HISTOGRAM, "function,kind", "how long HIP calls took on the calling thread")    \
+    X(API_ERRORS, "rtl_api_errors", COUNTER, "function,kind", "HIP calls that returned an error")                      \
+    X(RANGES, "rtl_range_duration_seconds", HISTOGRAM, "range", "how long roctx ranges were open")                     \
+    X(MEMORY, "rtl_memory_in_use_bytes", GAUGE, "pid,rank,place", "memory allocated and not freed")                    \
+    X(SERVE, "rtl_serve", INFO, "version", "the rtl-top that serves this page")                                        \
+    X(SERVE_PROCESSES, "rtl_serve_processes", GAUGE, "", "processes that the server watches")                          \
+    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "",                                                        \
+      "processes that the server doesn't read: no place left, or too much memory")                                     \
+    X(SERVE_LATE, "rtl_serve_processes_late", GAUGE, "",                                                               \
+      "processes with the numbers of an earlier page: reading them takes too long")                                    \
+    X(SERVE_ENDED, "rtl_serve_processes_ended", COUNTER, "",                                                           \
+      "processes that have ended; their counts stay in all sums")                                                      \
+    X(SERVE_UNREAD, "rtl_serve_processes_unread", COUNTER, "",                                                         \
+      "processes that ended and whose last numbers were not read: that took too long")                                 \
+    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "",                                                                   \
+      "kernels that the server knows, with or without their own series")                                               \
+    X(SERVE_KERNELS_REFUSED, "rtl_serve_kernels_left_out", COUNTER, "",                                                \
+      "kernels that never get their own series: too many of one process or user")                                      \
+    X(SERVE_UNTRUE, "rtl_serve_numbers_left_out", COUNTER, "", "impossible numbers of a process, which are in no sum") \
+    X(SERVE_SCRAPES, "rtl_serve_scrapes", COUNTER, "", "pages that clients requested")                                 \
+    X(SERVE_TOOK, "rtl_serve_last_scrape_seconds", GAUGE, "", "how long making the previous page took")                \
     X(SERVE_CPU, "rtl_serve_cpu_seconds", COUNTER, "", "CPU time of the server")
 
 #define RTL_ENUM_METRIC(sym, ...) RTL_METRIC_##sym,

@@ -94,12 +94,12 @@
     X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code there, and what was made of it")        \
     X(PROBE_WRITE, 'w', "write", "FILE", "add what was measured to the recordings in FILE (-r shows it)")  \
     X(PROBE_FORCE, 0, "force", "", "let --keep replace files, and -w what is no recording")
-#define RTL_SERVE_OPTIONS(X)                                                                                   \
-    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")    \
-    X(SERVE_KERNELS, 0, "kernels", "N", "series for N kernels, and N ranges; the rest is one (default 40)")    \
-    X(SERVE_BUCKETS, 0, "buckets", "N", "buckets of a histogram in each factor of two: 1, 2 or 4 (default 2)") \
-    X(SERVE_WAKE, 0, "wake", "", "have processes in mode auto time all the time, as if somebody watched")      \
-    X(SERVE_OBSERVE, 0, "observe", "", "also processes that aren't traced, from outside (5% of a core)")
+#define RTL_SERVE_OPTIONS(X)                                                                                \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name") \
+    X(SERVE_KERNELS, 0, "kernels", "N", "give N kernels and N ranges series of their own (default 40)")     \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")       \
+    X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as an open viewer does")              \
+    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")
 #define RTL_REPORT_OPTIONS(X)                                                                  \
     X(REPORT_PID, 'p', "pid", "PID", "only of that process (default: of all that are traced)") \
     X(REPORT_NAMES, 0, "names", "", "with the names of kernels, which are hashes otherwise")
