@@ -83,9 +83,9 @@ wait_until 60 test -s "$work/half/.smi.new/log"
 end_process "$fetching"
 is "releases: an interrupted fetch leaves nothing" "$(ls "$work/half")$(find "$work/half" -mindepth 1 ! -name '.*.lock')" ""
 EXECUTE=1 tools/demo >"$work/said" 2>&1
-is "demo: EXECUTE=1 without SERVER=llama is refused" "$? $(cat "$work/said")" "1 make demo: EXECUTE=1 goes with SERVER=llama"
+is "demo: EXECUTE=1 without SERVER=llama is refused" "$? $(cat "$work/said")" "1 make demo: EXECUTE=1 needs SERVER=llama"
 EXECUTE=yes SERVER=llama tools/demo >"$work/said" 2>&1
-is "demo: another value of EXECUTE is refused" "$? $(cat "$work/said")" "1 make demo: EXECUTE=yes: 1, or nothing"
+is "demo: another value of EXECUTE is refused" "$? $(cat "$work/said")" "1 make demo: EXECUTE=yes: use 1, or leave it unset"
 SERVER=other tools/demo >"$work/said" 2>&1
-is "demo: an unknown SERVER is refused" "$? $(cat "$work/said")" "1 make demo: SERVER=other: llama, or nothing for the program of our own"
+is "demo: an unknown SERVER is refused" "$? $(cat "$work/said")" "1 make demo: SERVER=other: use llama, or leave it unset"
 finish
