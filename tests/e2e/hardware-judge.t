@@ -116,14 +116,14 @@ printf '%s\n' 'software 0' 'kernel Linux 6.8 x86_64' 'driver amdgpu 6.12' 'rocm 
 printf '%s\n' '  runtime loaded: HSA runtime 1.15' >"$work/attached"
 report_of 0 'ok       a/b     x' 'ok       a/c     x' 'skipped  d       y' 'figure   e/f     12 ns'
 has "on hardware: said" "$(cat "$work/report")" '^on: hardware$'
-has "with the counts" "$(cat "$work/report")" '^verdict: all that was checked is as it should be: 2 ok, 0 FAILED, 1 skipped, 0 hung$'
+has "with the counts" "$(cat "$work/report")" '^verdict: every check passed: 2 ok, 0 FAILED, 1 skipped, 0 hung$'
 has "and the line for the table" "$(cat "$work/report")" \
     '^\| ROCr HSA runtime 1.15, ROCm 6.4.1 \| 2 x gfx1100, Some Card; Linux 6.8 x86_64, amdgpu 6.12 \| rtl-top [0-9.]+, [-0-9]+: 2 ok, 0 FAILED, 1 skipped \|$'
 report_of 0 'ok       a/b     x' 'FAILED   a/c     x'
-has "a failure decides" "$(cat "$work/report")" '^verdict: not all is as it should be: 1 ok, 1 FAILED'
+has "a failure decides" "$(cat "$work/report")" '^verdict: a check failed: 1 ok, 1 FAILED'
 report_of 0 'hung     a/b     x' 'FAILED   a/c     x'
 has "a hang more so" "$(cat "$work/report")" '^verdict: A PROGRAM HUNG'
 report_of 1 'ok       a/b     x'
 is "software is never called hardware" "$(grep -cE '^\| ROCr|^on: hardware' "$work/report")" 0
-has "but what it is" "$(cat "$work/report")" '^verdict: all that was checked is as it should be, on the software GPU: 1 ok'
+has "but what it is" "$(cat "$work/report")" '^verdict: every check passed, on the software GPU: 1 ok'
 finish

@@ -24,13 +24,13 @@ table_line() {
 
 verdict() {
     if [ -n "$given_up" ]; then
-        words=$([ "$(how_many ok)" = 0 ] && echo "nothing" || echo "not all")" could be checked"
+        words=$([ "$(how_many ok)" = 0 ] && echo "no check could run" || echo "some checks could not run")
     elif [ "$(how_many hung)" != 0 ]; then
-        words="A PROGRAM HUNG, and nothing was tried after it"
+        words="A PROGRAM HUNG, which ended the run"
     elif [ "$(how_many FAILED)" != 0 ]; then
-        words="not all is as it should be"
+        words="a check failed"
     else
-        words="all that was checked is as it should be"
+        words="every check passed"
     fi
     echo "$words$([ "${software:-}" != 1 ] || echo ', on the software GPU')"
 }
