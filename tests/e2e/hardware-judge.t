@@ -30,7 +30,7 @@ given "accounts" accounts "$library" '^ok 100.0 % timed$' -v mode=default
 given "with reasons" accounts "counted 5\ntimed 4\nuntimed_total 1\nuntimed no_signal 1" '^ok 80.0 % timed, not: no_signal 1$' -v mode=default
 given "what isn't accounted for" accounts "counted 6\ntimed 5\nuntimed_total 0" '^FAILED counted 6, timed 5, untimed 0' -v mode=default
 given "times that make no sense" accounts "counted 5\ntimed 4\nuntimed_total 1\nuntimed bad_time 1" '^FAILED 1 with times that make no sense' -v mode=default
-given "auto times" accounts "$library" '^FAILED 5 timed with nobody watching' -v mode=auto
+given "auto times" accounts "$library" '^FAILED 5 timed without a viewer' -v mode=auto
 given "auto counts" accounts "counted 5\ntimed 0\nuntimed_total 5\nuntimed unwatched 5" '^ok 0.0 % timed' -v mode=auto
 given "default doesn't time" accounts "counted 5\ntimed 0\nuntimed_total 5\nuntimed no_worker 5" '^FAILED none timed: no_worker 5' -v mode=default
 

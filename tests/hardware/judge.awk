@@ -63,7 +63,7 @@ function accounts() {
     if (reason["bad_time"])
         fail(reason["bad_time"] " with times that make no sense")
     if (mode == "auto" && timed)
-        fail(timed " timed with nobody watching")
+        fail(timed " timed without a viewer")
     if (mode != "auto" && !timed && counted)
         fail("none timed:" why)
     add(sprintf("%.1f %% timed", counted ? 100 * timed / counted : 0) (why ? ", not:" why : ""))
