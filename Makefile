@@ -8,7 +8,7 @@ CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 CLANG   ?= clang
 ROCM_PATH ?= /opt/rocm
 HIPCC   ?= $(firstword $(wildcard $(ROCM_PATH)/bin/hipcc) hipcc)
-# the GPUs that programs of the tests are compiled for: those of the software GPU that hipcc of Debian 12 knows
+# the GPUs for which test programs are compiled: those of the software GPU that the hipcc of Debian 12 knows
 GFX     ?= gfx906 gfx90a
 
 WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
@@ -16,13 +16,13 @@ WARN := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-pro
 OPT  ?= -O2 -g
 # SAN is set by the sanitizer builds (make asan, make tsan)
 SAN  ?=
-# a vendor's ROCm, where there is one, comes with the headers that Debian has in /usr/include
+# AMD's ROCm, if installed, has the headers that Debian has in /usr/include
 ROCM := $(if $(wildcard $(ROCM_PATH)/include/hsa/hsa.h),-isystem $(ROCM_PATH)/include)
 comma := ,
 ROCM_LIB := $(if $(wildcard $(ROCM_PATH)/lib/libhsa-runtime64.so),-L$(ROCM_PATH)/lib -Wl$(comma)-rpath$(comma)$(ROCM_PATH)/lib)
 BASE := -std=c11 -D_GNU_SOURCE -Isrc $(ROCM) $(WARN) $(OPT) $(SAN) $(CPPFLAGS) $(CFLAGS)
 
-# --- sources: each folder is a part; what goes into which binary is stated here and nowhere else ---
+# --- sources: each folder is a part; only this list says which binary contains it ---
 INTERCEPT := $(wildcard src/intercept/*.c src/intercept/*/*.c)
 HIP_CALLS := $(wildcard src/hip/*.c)
 WRITER    := src/shm/segment_writer.c src/stats/recorder.c
@@ -48,24 +48,24 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 .PHONY: all vgpu units programs benches syntax sanitized fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
         soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
-all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS, WERROR=1 as usual)
+all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS and WERROR=1 apply)
 
-# What compiling needs of the system: `build`; all but rtl-top needs only `hardware`
+# The set of tools/deps that compiling needs: `build`; without rtl-top only `hardware`
 BASICS  ?= build
-# One line that names what is missing, instead of a cascade from the compiler; asked once a build folder.
+# Report missing packages in one line instead of many compiler errors; checked once for each build folder.
 $(O)/.has-%: tools/deps
 	@mkdir -p $(@D)
 	@CC='$(CC)' CPPFLAGS='$(ROCM) $(CPPFLAGS)' LDFLAGS='$(ROCM_LIB) $(LDFLAGS)' HIPCC='$(HIPCC)' tools/deps --check $*
 	@touch $@
 
-# What was compiled with other flags or another compiler is compiled again; whether warnings are errors changes nothing
-# in what is made (a test that calls make must not have it made anew under the other tests).
+# Compile again after a change of flags or compiler. -Werror does not count as a change: it makes the same code, and a test
+# that calls make must not rebuild files that other tests use.
 FLAGS := $(CC) | $(filter-out -Werror,$(BASE)) | $(LDFLAGS)
 $(O)/.flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
 
-# librtl.so lives in other people's processes: only what it means to export is visible, libc and pthreads only
+# librtl.so runs in other programs' processes: it shows only its exported symbols and links only libc and pthreads
 $(O)/obj/pic/%.o: %.c $(O)/.flags | $(O)/.has-$(BASICS)
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -MMD -MP -fPIC -fvisibility=hidden -ftls-model=initial-exec -c -o $@ $<
@@ -73,7 +73,7 @@ $(O)/librtl.so: $(call obj,pic,$(INTERCEPT) $(WRITER))
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,librtl.so -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
 	    $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -pthread
 
-# preloaded: sees calls of HIP and roctx; apart from librtl.so, which exports no name of theirs
+# preloaded: records calls of HIP and roctx; separate, because librtl.so must not export their names
 $(O)/librtl-hip.so: $(call obj,pic,$(HIP_CALLS))
 	$(CC) $(SAN) $(LDFLAGS) -shared -Wl,-soname,librtl-hip.so -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro \
 	    $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -pthread -Wl,--as-needed -ldl
@@ -91,10 +91,10 @@ $(O)/.gfx: FORCE
 	@mkdir -p $(@D)
 	@echo '$(GFX)' | cmp -s - $@ || echo '$(GFX)' >$@
 
-# --- the software GPU and everything that only tests and the demo use ---
+# --- the software GPU and all that only tests and the demo use ---
 vgpu: $(O)/tests/libvgpu.so ## build the software GPU (tests/vgpu/run --help)
 $(call obj,pic,$(filter-out $(GCN),$(VGPU))): | $(O)/.has-gpu
-# what kernels compute is what their instructions say: nothing is contracted; fast, but where a sanitizer makes it slow anyway
+# kernels must compute exactly what their instructions say, so no contraction; -O3 except with a sanitizer, which is slow anyway
 $(call obj,pic,$(GCN)): private BASE += $(if $(SAN),,-O3) -ffp-contract=off -fno-trapping-math -fno-math-errno
 $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 	@mkdir -p $(@D)
@@ -102,8 +102,8 @@ $(O)/tests/libvgpu.so: $(call obj,pic,$(VGPU))
 
 units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
-# of which each takes what it needs: more than a hundred of them with everything would take minutes to link. What is in a
-# library, too, is compiled once.
+# An archive, from which each unit test links what it needs: linking everything into more than a hundred tests would take
+# minutes. Objects of the library are compiled once, for both.
 $(O)/obj/exe/all.a: $(call obj,pic,$(INTERCEPT) $(WRITER)) $(call obj,exe,$(READER) $(RECORD) $(VIEWER))
 	@rm -f $@
 	ar rcs $@ $^
@@ -114,24 +114,24 @@ $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
 # the interpreter of the software GPU
 $(addprefix $(O)/tests/unit/test_,gcn_decode gcn_gfx942 gcn_matrix gcn_run probe_gaps probe_patch probe_waits): $(call obj,pic,$(GCN))
 
-# play runtimes whose functions are looked up by name
+# these tests play a runtime whose functions are looked up by name
 $(O)/tests/unit/test_intercept_descriptors $(O)/tests/unit/test_intercept_copy_batches $(O)/tests/unit/test_links \
     $(O)/tests/unit/test_observer $(O)/tests/unit/test_probe_session: LDFLAGS += -rdynamic
 
-# Programs of the tests: X.c is a C program (the HSA runtime and the reader of the segment are there for those
-# that use them), X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
+# Programs of the tests: X.c is a C program, linked with the HSA runtime and the reader of the segment if it uses them,
+# X_preload.c a library for LD_PRELOAD or HSA_TOOLS_LIB, X.hip a HIP program.
 programs: $(patsubst %_preload,%_preload.so,$(call bin,$(PROGRAM) $(wildcard tests/programs/*.hip))) ## build the test programs
 benches: $(call bin,$(BENCH) $(wildcard tests/bench/*.hip))
 $(O)/tests/programs/%_preload.so: $(O)/obj/pic/tests/programs/%_preload.o
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -shared -o $@ $^ -pthread -ldl
-# stand-ins for rocprofiler-register and a runtime that is built with it
+# stand-ins for rocprofiler-register and for a runtime built with it
 $(O)/tests/programs/register_library_preload.so: LDFLAGS += -Wl,-soname,librocprofiler-register.so.0
 $(O)/tests/programs/librocprofiler-register.so.0: $(O)/tests/programs/register_library_preload.so
 	ln -sf $(<F) $@
 $(O)/tests/programs/register_runtime_preload.so: $(O)/tests/programs/librocprofiler-register.so.0
 $(O)/tests/programs/register_runtime_preload.so: LDFLAGS += -Wl,-rpath,'$$ORIGIN'
-# what they need of the system: `gpu`, for the software GPU, or on a machine with a GPU `hardware`
+# the set of tools/deps that they need: `gpu` for the software GPU, `hardware` on a machine with a GPU
 NEEDS ?= gpu
 define c_program
 $(O)/tests/$(1)/%: $(O)/obj/exe/tests/$(1)/%.o $(call obj,exe,$(WRITER) $(READER)) | $(O)/.has-$(NEEDS)
@@ -146,12 +146,12 @@ $(O)/tests/programs/gcn_names: $(call obj,pic,tests/vgpu/gcn/decode.c)
 $(O)/tests/programs/probe_patch: $(call obj,exe,$(PROBE))
 $(O)/tests/programs/probe_live $(O)/tests/programs/probe_viewer: $(call obj,exe,$(PROBE) $(wildcard src/observe/*.c))
 $(O)/tests/programs/probe_swap_preload.so: $(call obj,pic,$(PROBE))
-# a program as a library, which observe_local begins
+# a program as a library, which observe_local starts
 programs: $(O)/tests/programs/observe_play.so
 $(O)/tests/programs/observe_play.so: $(O)/obj/pic/tests/programs/observe_play.o | $(O)/.has-$(NEEDS)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(ROCM_LIB) $(LDFLAGS) -shared -o $@ $^ -lhsa-runtime64 -pthread -ldl
-# code objects alone, for the programs that load them without HIP
+# bare code objects, for programs that load them without HIP
 CODE_OBJECTS := $(foreach gfx,$(GFX),$(O)/tests/programs/kernels-$(gfx).co $(O)/tests/programs/spin-$(gfx).co)
 programs: $(CODE_OBJECTS)
 DEVICE_CC = $(if $(shell command -v $(HIPCC)),$(HIPCC),$(CLANG) -x hip -nogpuinc -nogpulib)
@@ -167,7 +167,7 @@ $(eval $(call c_program,bench))
 $(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
-# for the releases of the runtime that know gfx942, which this hipcc doesn't
+# for the runtime releases that know gfx942, unlike this hipcc
 ifeq ($(filter gfx942,$(GFX)),)
 $(O)/tests/programs/%-gfx942: tests/programs/%.hip tests/programs/hipcc-gfx942 $(wildcard tests/programs/*.h) | $(O)/.has-gpu
 	@mkdir -p $(@D)
@@ -179,13 +179,12 @@ $(GFX942_CODE): $(O)/tests/programs/%-gfx942.co: tests/programs/device/%.hip tes
 programs: $(O)/tests/programs/hip_basic-gfx942 $(O)/tests/programs/hip_compute-gfx942 $(O)/tests/programs/probe_work-gfx942 $(GFX942_CODE)
 endif
 
-# What a compiler says of the C of all tests, without making anything of it
-syntax: ## warnings alone of the tests' C: with another compiler
+syntax: ## print warnings for all C of the tests, without making objects (another compiler: CC)
 	@printf '%s\n' $(VGPU) $(UNIT) $(PROGRAM) $(BENCH) | \
 	    xargs -n 20 -P $$(getconf _NPROCESSORS_ONLN) $(CC) $(BASE) -fsyntax-only
 
-# What the sanitizers of addresses and undefined behaviour look at is compiled once, in a folder of its own, for the fuzz
-# targets, one file each, and for the unit tests.
+# The build with the address and undefined-behaviour sanitizers, in its own folder: unit tests, and fuzz targets (one file
+# each).
 SANITIZED = $(MAKE) --no-print-directory CC='$(CLANG)' O='$(O)/asan' OPT='-O1 -g' \
     SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
 sanitized:
@@ -196,65 +195,65 @@ $(O)/tests/fuzz/%: $(O)/obj/exe/tests/fuzz/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
-demo: ## rtl-top on a serving-like HIP program on the software GPU (installs what is missing); SERVER=llama: on llama.cpp's, EXECUTE=1: whose kernels compute; RELEASE=experimental: on ROCm 7.2.4
+demo: ## watch a serving-like HIP program on the software GPU (installs missing packages); SERVER=llama: llama.cpp's server, EXECUTE=1: its kernels compute; RELEASE=experimental: on ROCm 7.2.4
 	@tools/deps build gpu
 	@tools/demo
 
-check: ## all tests on this machine (installs what is missing)
+check: ## run all tests on this machine (installs missing packages)
 	@tools/deps build gpu unit test
 	@tests/run check
 
-check-releases: ## the same librtl.so on the newer releases of the runtime, fetched as Debian packages
+check-releases: ## test the same librtl.so with the newer releases of the runtime, fetched as Debian packages
 	@tools/deps build gpu unit test
 	@tests/run releases
 
-check-real: ## real programs of Debian's, a model server among them, on the software GPU, fetched as packages (REAL=all: more of them)
+check-real: ## test with real programs, fetched as Debian packages, on the software GPU, such as a model server (REAL=all: more programs)
 	@tools/deps build gpu unit test
 	@REAL='$(REAL)' tests/run real
 
-# What check-hardware runs, for the GPUs of GFX; in a folder of its own, because GFX is another
+# The programs of check-hardware, for the GPUs of GFX; in their own folder, because GFX differs
 HARDWARE := hsa_dispatch observe_play intercept_dump hardware_gpus hardware_signals hardware_clocks intercept_noop_preload.so
 HARDWARE_HIP := hip_basic hip_compute hip_copies hip_graph hip_launches hardware_elapsed soak
 hardware: $(O)/librtl.so $(O)/librtl-hip.so $(addprefix $(O)/tests/programs/,$(HARDWARE)) $(O)/tests/bench/dispatch_hsa $(CODE_OBJECTS)
 hardware-hip: $(addprefix $(O)/tests/programs/,$(HARDWARE_HIP))
-check-hardware: ## on a machine with an AMD GPU, as any user: is all as it should be? Writes hardware-report.txt (QUICK=1: in two minutes)
+check-hardware: ## test on this machine's AMD GPU, as any user; writes hardware-report.txt (QUICK=1: in two minutes)
 	@CC='$(CC)' HIPCC='$(HIPCC)' CLANG='$(CLANG)' O='$(O)' tests/hardware/run $(if $(QUICK),--quick)
 
-bench: ## what it costs, in one run; nothing is asserted
+bench: ## measure the cost of rtl-top in one run; asserts nothing
 	@tools/deps build gpu
 	@$(MAKE) --no-print-directory all vgpu benches programs
 	@tests/bench/run
 
-fuzz: ## fuzz what reads things from outside, FUZZ_SECONDS each (default 600)
+fuzz: ## fuzz all code that reads untrusted input, FUZZ_SECONDS each (default 600)
 	@tools/deps build unit test
 	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),600)
 
-soak: ## mixed work under librtl.so and rtl-top for SOAK_SECONDS (default 600) in each of SOAK_WAYS (intercept native): exact counts, flat memory, no error
+soak: ## run mixed work with librtl.so and rtl-top for SOAK_SECONDS (default 600) in each of SOAK_WAYS (intercept native): exact counts, flat memory, no error
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
 	@for way in $(or $(SOAK_WAYS),intercept native); do \
 	    echo "# queues: $$way"; RTL_QUEUES=$$way SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t || exit 1; \
 	done
 
-stress: ## queues under stress in all ways, seed by seed, for STRESS_SECONDS (default 600): exact counts and times, no hang
+stress: ## stress queues of every kind, seed by seed, for STRESS_SECONDS (default 600): exact counts and times, no hang
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
 	@STRESS_SECONDS=$(or $(STRESS_SECONDS),600) tests/e2e/native-stress.t
 
-asan: ## unit tests with the address and undefined-behaviour sanitizers, in build/asan
+asan: ## run unit tests with the address and undefined-behaviour sanitizers, in build/asan
 	@tools/deps build unit test
 	@tests/run asan
 
-tsan: ## unit tests with the thread sanitizer, in build/tsan
+tsan: ## run unit tests with the thread sanitizer, in build/tsan
 	@tools/deps build unit test
 	@tests/run tsan
 
-# What install puts where, once: uninstall takes away exactly that.
+# The installed files; uninstall removes exactly these.
 DOC = doc/use.md doc/costs.md doc/verified.md doc/serve.md
 INSTALLED = bin/rtl-top share/man/man1/rtl-top.1 share/man/man1/rtl-top-serve.1 share/man/man5/rtl-top-db.5 \
             share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
             $(addprefix share/doc/rtl-top/,$(DOC))
-install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
+install: all ## install into PREFIX (default /usr/local), below DESTDIR if set
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,$(sort $(dir $(INSTALLED)))) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(O)/rtl-top $(DESTDIR)$(PREFIX)/bin/rtl-top
 	install -m 644 $(O)/librtl.so $(DESTDIR)$(LIBDIR)/librtl.so
@@ -264,39 +263,39 @@ install: all ## into PREFIX (default /usr/local), below DESTDIR when that is set
 	install -m 644 man/librtl.7 $(DESTDIR)$(PREFIX)/share/man/man7/librtl.7
 	install -m 644 LICENSE README.md $(DESTDIR)$(PREFIX)/share/doc/rtl-top
 	install -m 644 $(DOC) $(DESTDIR)$(PREFIX)/share/doc/rtl-top/doc
-	@# HSA_TOOLS_LIB=librtl.so without a path is looked up like any library
+	@# the loader finds HSA_TOOLS_LIB=librtl.so without a path, like any library
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then PATH="$$PATH:/sbin:/usr/sbin" ldconfig; fi
 
-uninstall: ## take away what install put there
+uninstall: ## remove the installed files
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED)) $(addprefix $(DESTDIR)$(LIBDIR)/,librtl.so librtl-hip.so)
 	@-rmdir $(DESTDIR)$(PREFIX)/share/doc/rtl-top/doc $(DESTDIR)$(PREFIX)/share/doc/rtl-top 2>/dev/null || true
 
-dist: ## a tarball of the sources, in build/packages
+dist: ## make a tarball of the sources, in build/packages
 	@tools/package dist
 
-deb: ## a package for Debian 12, checked by lintian, in build/packages (installs what is missing)
+deb: ## make a package for Debian 12, checked by lintian, in build/packages (installs missing packages)
 	@tools/deps build deb
 	@tools/package deb
 
-wheel: ## a Python wheel of the binaries, for virtual environments, in build/packages (installs what is missing)
+wheel: ## make a Python wheel of the binaries, for virtual environments, in build/packages (installs missing packages)
 	@tools/deps build wheel
 	@$(MAKE) --no-print-directory all
 	@tools/package wheel
 
-check-packages: ## the Debian package and the wheel: built, installed, upgraded, removed (a chroot: root only)
+check-packages: ## build, install, upgrade and remove the Debian package and the wheel (needs root for a chroot)
 	@tools/deps build gpu unit test deb wheel
 	@tests/run packages
 
 deps: ## install the packages that the build, the demo and the tests need
 	@tools/deps build gpu unit test
 
-clean: ## remove the build
+clean: ## remove the build folder
 	rm -rf $(O)
 
-dist-clean: clean ## remove the build and the fetched releases
+dist-clean: clean ## remove the build folder and the fetched releases
 	rm -rf cache
 
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

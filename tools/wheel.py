@@ -1,7 +1,7 @@
-"""Makes a Python wheel of the two binaries, with nothing but the standard library: wheel.py VERSION BUILD-FOLDER OUT-FOLDER.
+"""Make a Python wheel of the binaries, using only the standard library: wheel.py VERSION BUILD-FOLDER OUT-FOLDER.
 
-`pip install` of the file puts rtl-top on the path of the virtual environment; `python -m rtl_top run -- serve.py` works, too. The
-libraries that rtl-top needs (ncurses, json-c, SQLite, zlib, libmicrohttpd) are the system's.
+`pip install` of the file puts rtl-top on the path of the virtual environment; `python -m rtl_top run -- serve.py` works, too.
+rtl-top uses the system's libraries: ncurses, json-c, SQLite, zlib, libmicrohttpd.
 """
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def main(version, build, out):
     info = f"rtl_top-{version}.dist-info"
     files = {"rtl_top/__init__.py": (b'"""Live statistics of the GPU kernels of a ROCm process."""\n', 0o644)}
     files["rtl_top/__main__.py"] = (MAIN.encode(), 0o644)
-    # librtl.so beside rtl-top: there it is looked for first
+    # beside rtl-top, where rtl-top looks first for librtl.so
     for name, mode in (("rtl-top", 0o755), ("librtl.so", 0o644), ("librtl-hip.so", 0o644)):
         with open(os.path.join(build, name), "rb") as binary:
             files["rtl_top/" + name] = (binary.read(), mode)

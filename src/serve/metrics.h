@@ -29,13 +29,11 @@
     X(PROCESS, "rtl_process", INFO, "pid,rank,command,user,container,mode", "traced and observed processes")           \
     X(PROCESS_START, "rtl_process_start_time_seconds", GAUGE, "pid,rank", "when tracing began, since 1970")            \
     X(PROCESS_DISPATCHES, "rtl_process_dispatches", COUNTER, "pid,rank", "kernel dispatches of a process")             \
-    X(PROCESS_UNTIMED, "rtl_process_untimed_dispatches", COUNTER, "pid,rank",                                          \
-      "dispatches of a process that were not timed")                                                                   \
+    X(PROCESS_UNTIMED, "rtl_process_untimed_dispatches", COUNTER, "pid,rank", "untimed dispatches of a process")       \
     X(PROCESS_LOST, "rtl_process_packets_lost", COUNTER, "pid,rank",                                                   \
       "packets of an observed process that were overwritten before they were counted")                                 \
     X(PROCESS_IN_FLIGHT, "rtl_process_in_flight", GAUGE, "pid,rank", "dispatches of a process that have not ended")    \
-    X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu",                                           \
-      "time in which timed kernels of a process ran")                                                                  \
+    X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu", "time in which timed kernels ran")        \
     X(PROCESS_KERNEL, "rtl_process_kernel_duration_seconds", SUMMARY, "pid,rank,kernel,id,family",                     \
       "how long timed kernels of a process ran: sum and count")                                                        \
     X(API, "rtl_api_duration_seconds", HISTOGRAM, "function,kind", "how long HIP calls took on the calling thread")    \
@@ -44,16 +42,13 @@
     X(MEMORY, "rtl_memory_in_use_bytes", GAUGE, "pid,rank,place", "memory allocated and not freed")                    \
     X(SERVE, "rtl_serve", INFO, "version", "the rtl-top that serves this page")                                        \
     X(SERVE_PROCESSES, "rtl_serve_processes", GAUGE, "", "processes that the server watches")                          \
-    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "",                                                        \
-      "processes that the server doesn't read: no place left, or too much memory")                                     \
+    X(SERVE_REFUSED, "rtl_serve_processes_left_out", GAUGE, "", "processes without a place, or too large to read")     \
     X(SERVE_LATE, "rtl_serve_processes_late", GAUGE, "",                                                               \
       "processes with the numbers of an earlier page: reading them takes too long")                                    \
-    X(SERVE_ENDED, "rtl_serve_processes_ended", COUNTER, "",                                                           \
-      "processes that have ended; their counts stay in all sums")                                                      \
+    X(SERVE_ENDED, "rtl_serve_processes_ended", COUNTER, "", "processes that have ended; their counts stay in sums")   \
     X(SERVE_UNREAD, "rtl_serve_processes_unread", COUNTER, "",                                                         \
       "processes that ended and whose last numbers were not read: that took too long")                                 \
-    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "",                                                                   \
-      "kernels that the server knows, with or without their own series")                                               \
+    X(SERVE_KERNELS, "rtl_serve_kernels", GAUGE, "", "known kernels, with or without their own series")                \
     X(SERVE_KERNELS_REFUSED, "rtl_serve_kernels_left_out", COUNTER, "",                                                \
       "kernels that never get their own series: too many of one process or user")                                      \
     X(SERVE_UNTRUE, "rtl_serve_numbers_left_out", COUNTER, "", "impossible numbers of a process, which are in no sum") \

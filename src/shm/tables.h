@@ -35,26 +35,24 @@
  * (numbers 8..15). The writer decides which cache line of rtl_queue the counter lives in (rtl_queue_untimed).
  * 6 was "format": a dispatch packet that could be counted only, and is decoded now.
  */
-#define RTL_UNTIMED_REASONS(X)                                                                                    \
-    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application", DISPATCH)                    \
-    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                           \
-    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)           \
-    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH)          \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)               \
-    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to track one more", DISPATCH)                         \
-    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, on a plain queue",  \
-      DISPATCH)                                                                                                   \
-    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)                 \
-    X(BAD_TIME, 9, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)             \
-    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                        \
-    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                                 \
-    X(SHARED_SIGNAL, 12, "shared_signal", "the application used its signal on several packets or copies at once", \
-      WORKER)                                                                                                     \
-    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)       \
-    X(PROBED, 14, "probed", "ran a probe's copy of its kernel: counted separately", WORKER)                       \
-    X(UNWATCHED, 16, "unwatched", "no viewer: auto only counts then", DISPATCH)                                   \
-    X(DEMOTED, 17, "demoted", "its queue was demoted: another writer uses its index or doorbell", DISPATCH)       \
-    X(LET_GO, 18, "let_go", "the thread that reserved it rang no doorbell: submitted unchanged", DISPATCH)        \
+#define RTL_UNTIMED_REASONS(X)                                                                                        \
+    X(OWN_SIGNAL, 0, "own_signal", "carries a completion signal of the application", DISPATCH)                        \
+    X(NO_SIGNAL, 1, "no_signal", "no free signal: the pool was at its limit", DISPATCH)                               \
+    X(BATCH, 2, "batch", "in a batch that this release of the runtime cannot rewrite safely", DISPATCH)               \
+    X(SHUTDOWN, 3, "shutdown", "submitted while the library or the runtime was shutting down", DISPATCH)              \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", DISPATCH)                   \
+    X(NO_ROOM, 5, "no_room", "too many dispatches in flight to track one more", DISPATCH)                             \
+    X(UNSAFE_SIGNAL, 7, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, plain queue", DISPATCH) \
+    X(QUEUE_GONE, 8, "queue_gone", "the queue was destroyed before the kernel completed", WORKER)                     \
+    X(BAD_TIME, 9, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)                 \
+    X(ABANDONED, 10, "abandoned", "still in flight when the library was unloaded", WORKER)                            \
+    X(NO_MEMORY, 11, "no_memory", "no memory for the kernel's histogram", WORKER)                                     \
+    X(SHARED_SIGNAL, 12, "shared_signal", "its signal was on several packets or copies at once", WORKER)              \
+    X(SIGNAL_GONE, 13, "signal_gone", "the application's signal was destroyed before it completed", WORKER)           \
+    X(PROBED, 14, "probed", "ran a probe's copy of its kernel: counted separately", WORKER)                           \
+    X(UNWATCHED, 16, "unwatched", "no viewer: auto only counts then", DISPATCH)                                       \
+    X(DEMOTED, 17, "demoted", "its queue was demoted: another writer uses its index or doorbell", DISPATCH)           \
+    X(LET_GO, 18, "let_go", "the thread that reserved it rang no doorbell: submitted unchanged", DISPATCH)            \
     X(OBSERVED, 19, "observed", "observed from outside: no signal had its times", DISPATCH)
 
 /* How packets come to the library from a queue. X(symbol, number, JSON value, meaning) */
@@ -97,20 +95,19 @@
  * Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
  * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15).
  */
-#define RTL_COPY_REASONS(X)                                                                                      \
-    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                               \
-    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, on a plain queue", \
-      CALLER)                                                                                                    \
-    X(ON_SEVERAL, 2, "on_several", "its signal was still in use by another packet or copy", CALLER)              \
-    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                              \
-    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                \
-    X(NO_ROOM, 5, "no_room", "too many copies in flight to track one more", CALLER)                              \
-    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)           \
-    X(UNWATCHED, 7, "unwatched", "no viewer: auto only counts then", CALLER)                                     \
-    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was used again before the copy completed", WORKER)          \
-    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                     \
-    X(BAD_TIME, 10, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)           \
-    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                       \
+#define RTL_COPY_REASONS(X)                                                                                         \
+    X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                                  \
+    X(UNSAFE_SIGNAL, 1, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, plain queue", CALLER) \
+    X(ON_SEVERAL, 2, "on_several", "its signal was still in use by another packet or copy", CALLER)                 \
+    X(NOT_PROFILED, 3, "not_profiled", "the runtime would not time copies", CALLER)                                 \
+    X(NO_WORKER, 4, "no_worker", "no completion worker: the thread could not be started", CALLER)                   \
+    X(NO_ROOM, 5, "no_room", "too many copies in flight to track one more", CALLER)                                 \
+    X(SHUTDOWN, 6, "shutdown", "submitted while the library or the runtime was shutting down", CALLER)              \
+    X(UNWATCHED, 7, "unwatched", "no viewer: auto only counts then", CALLER)                                        \
+    X(SHARED_SIGNAL, 8, "shared_signal", "its signal was used again before the copy completed", WORKER)             \
+    X(SIGNAL_GONE, 9, "signal_gone", "its signal was destroyed before it completed", WORKER)                        \
+    X(BAD_TIME, 10, "bad_time", "the timestamps were missing, ran backwards or made no sense", WORKER)              \
+    X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                          \
     X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
 
 /*

@@ -1,20 +1,18 @@
 /*
- * How long submitting a dispatch takes: raw HSA, one queue, K kernels in turn, a doorbell each.
+ * Measure the time to submit a dispatch: raw HSA, one queue, K kernels in turn, a doorbell each.
  *
  * dispatch_hsa DISPATCHES KERNELS [each | flow | signalled | latency | batch | threads N | copies | queues | turns]
- * [hold]: prints "ns_per_dispatch MEDIAN P99 RATE", where the median and the 99th percentile are over chunks of 512
- * dispatches (of their mean) and RATE is dispatches a second over the whole run with the waits between chunks. The wait
- * after each chunk, which isn't part of the time, keeps the queue from filling up. `each`: chunks of one, so that what
- * a few dispatches have to bear is seen; the clock's own time is in it. With `flow` nothing is waited for but a place
- * in the queue: RATE is then what the slowest part of all keeps up with. `signalled`: each dispatch carries a signal of
- * the program's, which it sets first. `latency`: each dispatch is waited for on its signal, with a spinning thread, and
- * the times are from before the submission to after the wait; then "ns_waited MEDIAN" is of the part behind the
- * submission. `batch`: 64 packets behind a doorbell. `threads N`: N threads, each with a queue on a GPU of its own (as
- * far as there are as many); the median is over the chunks of all. `queues`: DISPATCHES on each of 8 queues of 16,384
- * packets; prints "resident_kb N" when half and when all are done. `turns`: the same DISPATCHES for each line on
- * standard input, one line of numbers each, until that is closed. `copies`: instead of dispatches, copies of 64 bytes
- * to the GPU, a signal each, in chunks that are waited for. With `hold` the process stays until its standard input is
- * closed.
+ * [hold]: prints "ns_per_dispatch MEDIAN P99 RATE". The median and the 99th percentile are over the means of chunks of
+ * 512 dispatches; RATE is dispatches per second over the whole run, with the waits between chunks. The wait after each
+ * chunk, which is not part of the time, keeps the queue from filling up. `each`: chunks of one, to show slow single
+ * dispatches; includes the time of the clock. `flow`: wait only for a place in the queue, so RATE is that of the
+ * slowest part. `signalled`: each dispatch carries a signal of the program, which the program sets first. `latency`:
+ * wait for the signal of each dispatch with a spinning thread; times are from before the submission to after the wait,
+ * and "ns_waited MEDIAN" is the part after the submission. `batch`: 64 packets for each doorbell. `threads N`: N
+ * threads, each with a queue on its own GPU (as far as there are enough); the median is over all chunks. `queues`:
+ * DISPATCHES on each of 8 queues of 16,384 packets; prints "resident_kb N" after half and after all. `turns`: repeat
+ * for each line on standard input, printing one line each, until that is closed. `copies`: copies of 64 bytes to the
+ * GPU instead of dispatches, a signal each, waiting after each chunk. `hold`: stay until standard input is closed.
  */
 #include "../programs/intercept_hsa.h"
 
@@ -38,7 +36,7 @@ static bool given(int argc, char **argv, const char *word)
 
 static hsa_signal_t own[CHUNK];
 
-/* From before the submission to after the wait; `*waited` becomes what of that came behind the submission. */
+/* Returns the time from before the submission to after the wait; `*waited` becomes the part after the submission. */
 static double wait_for_one(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal, double *waited)
 {
     uint64_t start = clock_ns();
@@ -52,7 +50,8 @@ static double wait_for_one(hsa_queue_t *queue, uint64_t object, hsa_signal_t sig
     return (double)(end - start);
 }
 
-/* What the submission of a chunk of copies takes, a copy: from host memory to what the agents say is the GPU's. */
+/* Returns the time to submit one copy of a chunk, from host memory to the memory that the agents report as the GPU's.
+ */
 static double copy_chunk(char *block)
 {
     for (int i = 0; i < CHUNK; i++)
@@ -185,7 +184,7 @@ static int take_turns(unsigned long wanted, unsigned kernels, const struct famil
     hsa_queue_t *queue = open_queue(4096);
     if (!mean)
         die("no memory");
-    for (int turn = -1; turn < 0 || getchar() != EOF; turn++) { /* the first, unasked, is to get warm */
+    for (int turn = -1; turn < 0 || getchar() != EOF; turn++) { /* turn -1 warms up, without a request */
         uint64_t begun = clock_ns();
         for (unsigned long c = 0; c < chunks; c++) {
             uint64_t start = clock_ns();

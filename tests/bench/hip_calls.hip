@@ -1,5 +1,5 @@
 /*
- * What a call of HIP costs where HIP itself does next to nothing: hip_calls [CALLS] [THREADS] [beside]. Prints
+ * Measure the cost of a HIP call that does almost nothing: hip_calls [CALLS] [THREADS] [beside]. Prints
  * "ns_per_call N", CPU time of the best of five turns. With `beside` another thread launches a kernel each millisecond
  * meanwhile, as in a program that uses its GPU.
  */
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-/* Of this thread: others on the machine don't count. */
+/* CPU time of this thread: excludes other load. */
 static double cpu_ns()
 {
     timespec t;
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     int threads = argc > 2 ? std::atoi(argv[2]) : 1;
     double best = 1e9;
     std::thread launcher;
-    float *out; /* also so that HIP is there: not all releases can be begun by two threads at once */
+    float *out; /* also initialises HIP: in some releases two threads can't do that at once */
     if (hipMalloc((void **)&out, 4096) != hipSuccess)
         return 2;
     if (argc > 3 && std::strcmp(argv[3], "beside") == 0)

@@ -1,9 +1,9 @@
 /*
- * What a HIP launch costs its caller: hip_launch LAUNCHES prints "ns_per_launch MEDIAN P99", over chunks of 256 launches
- * of 100 kernels in turn on one stream (of each chunk's mean). The wait after each chunk isn't part of the time; it keeps
- * the queue from filling up. hip_launch REPLAYS graph: the same of a captured graph of 20 kernels, of which a replay is
- * one launch and a chunk one replay. With `marked` as the last word a breakpoint instruction stands before and behind one
- * launch of each of a few chunks, for tests/bench/instructions, without which the program dies of it.
+ * Measure the cost of a HIP launch for its caller: hip_launch LAUNCHES prints "ns_per_launch MEDIAN P99" over the means of
+ * chunks of 256 launches of 100 kernels in turn on one stream. The wait after each chunk is not part of the time; it keeps
+ * the queue from filling up. hip_launch REPLAYS graph: the same for a captured graph of 20 kernels, where a replay is one
+ * launch and a chunk is one replay. `marked` as the last word puts a breakpoint instruction before and after one launch in
+ * each of a few chunks, for tests/bench/instructions; without that the program dies of it.
  */
 #include "../programs/hip_check.h"
 
@@ -45,7 +45,7 @@ static hipGraphExec_t capture(hipStream_t stream, float *out)
 
 #define MARK __asm__ volatile("int3")
 
-/* Behind one that isn't marked: what is awake while a program launches is awake then, too. */
+/* Marks a launch after an unmarked one, so that all threads that launches keep awake are awake. */
 static void launch_marked(hipStream_t stream, hipGraphExec_t exec, unsigned kernel, float *out)
 {
     kernels[kernel]<<<64, 64, 0, stream>>>(out);

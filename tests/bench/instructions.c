@@ -1,8 +1,8 @@
 /*
- * How many instructions a thread executes between two marks: instructions COMMAND [ARGUMENT]... runs the command,
- * counts those of its first thread from each odd breakpoint instruction (int3) to the next, one by one, and prints
- * "instructions MEDIAN LEAST" over these pairs. All else runs at full speed, and other threads aren't looked at. What
- * is executed in the kernel isn't counted. Unlike a time it depends on nothing else that the machine does.
+ * Count the instructions of a thread between two marks: instructions COMMAND [ARGUMENT]... runs the command,
+ * single-steps its first thread from each odd breakpoint instruction (int3) to the next, and prints
+ * "instructions MEDIAN LEAST" over these pairs. All other code, and other threads, run at full speed. Instructions in
+ * the operating system's kernel are not counted. Unlike a time, the count does not depend on other load.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* SIGTRAP of an int3, not of a step. */
+/* True for the SIGTRAP of an int3, false for that of a step. */
 static bool is_mark(pid_t pid)
 {
     siginfo_t info;

@@ -1,10 +1,9 @@
 /*
- * What recording costs: the recorder against a bare cache-hot increment of an array, in one run.
+ * Measure the cost of recording: the recorder against a bare cache-hot increment of an array, in one run.
  *
- * Both loops walk the same prepared list of (kernel, duration), kernels in random order, so that what differs is the
- * recording alone. Each figure is the median of several runs; the ratio is what to look at, the times are this
- * machine's. Memory is what a typical kernel (lognormal, one to three octaves) takes, from the segment's and the
- * recorder's own pages.
+ * Both loops use the same prepared list of (kernel, duration), kernels in random order, so they differ only in the
+ * recording. Each figure is the median of several runs; the ratio matters, the times depend on the machine. Memory is
+ * that of a typical kernel (lognormal, one to three octaves), in pages of the segment and of the recorder.
  */
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +29,7 @@ static uint64_t increments[RTL_KERNELS_MAX];
 static double now_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* what others on this machine do is not ours */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* excludes other load */
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -113,14 +112,14 @@ static double median(double *runs)
     return runs[RUNS / 2];
 }
 
-/* Bare and recorded in turn, so that what else the machine does hits both; the ratio is the median of the pairs'. */
+/* Alternates bare and recorded, so that other load affects both; the ratio is the median of the pairs' ratios. */
 static void measure(uint32_t kernels)
 {
     double bare_runs[RUNS], record_runs[RUNS], ratios[RUNS];
     struct rtl_segment segment;
     struct rtl_recorder *recorder = make(&segment, kernels);
     make_inputs(kernels);
-    record(recorder); /* warm: first touches are paid */
+    record(recorder); /* warm up: touch all pages */
     for (int i = 0; i < RUNS; i++) {
         bare_runs[i] = bare();
         record_runs[i] = record(recorder);
@@ -155,7 +154,7 @@ static void measure_memory(uint32_t kernels)
 
 int main(void)
 {
-    /* one kernel alone is no measure: the increment then waits for its own last store */
+    /* not one kernel alone: its increment would wait for its own last store */
     static const uint32_t counts[] = {10, 100, 1000, 10000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         measure(counts[i]);

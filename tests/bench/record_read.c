@@ -1,7 +1,7 @@
 /*
- * What watching costs the viewer: opening a process with 10,000 kernels up to the first snapshot, and snapshots with
- * quantiles once a second, as a share of one core. The target is a child with a real segment; it is idle, because what
- * is measured is the reader.
+ * Measure the cost of watching for the viewer: opening a process with 10,000 kernels up to the first snapshot, and
+ * snapshots with quantiles once a second, as a share of one core. The target is a child with a real segment; it is
+ * idle, to measure only the reader.
  */
 #include <math.h>
 #include <signal.h>

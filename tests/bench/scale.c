@@ -1,8 +1,8 @@
 /*
- * What the viewer costs with many kernels and many processes: the first frame, a frame a second, a key.
+ * Measure the cost of the viewer with many kernels and many processes: the first frame, a frame each second, a key.
  *
- * The processes are segments of this program's own, written by what the library writes with, and read, merged and drawn
- * by what rtl-top has; time is CPU time of this one thread. Usage: scale [processes kernels [changing calls]]...
+ * The processes are segments of this program. The library's code writes them; rtl-top's code reads, merges and draws
+ * them. Times are CPU time of this one thread. Usage: scale [processes kernels [changing calls]]...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static double cpu_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Anonymous memory of this program in MB: the segments are shared memory, and not in it. */
+/* Anonymous memory of this program in MB; excludes the segments, which are shared memory. */
 static double resident_mb(void)
 {
     char line[200];
@@ -132,7 +132,7 @@ static void make_process(uint32_t p)
     rtl_segment_set_state(s, RTL_STATE_LIVE);
 }
 
-/* What a second brings: the same few hundred kernels in each process, as a model has them. */
+/* Adds one second of work: the same few hundred kernels in each process, as for a model. */
 static void work(uint32_t changing, uint32_t calls)
 {
     for (uint32_t p = 0; p < processes; p++) {
@@ -243,7 +243,7 @@ static void scene(uint32_t p_count, uint32_t k_count, uint32_t changing, uint32_
     rtl_merge_free(merge);
     rtl_frame_free(&frame);
     for (uint32_t p = 0; p < processes; p++) {
-        rtl_reader_close(readers[p]); /* and the segment's descriptor */
+        rtl_reader_close(readers[p]); /* also closes the segment's descriptor */
         rtl_recorder_destroy(recorders[p]);
         munmap(segments[p].header, segments[p].size);
     }
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
     static const struct {
         uint32_t processes, kernels;
     } scenes[] = {{1, 10000}, {8, 10000}, {64, RTL_KERNELS_MAX}};
-    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) { /* each with memory of its own */
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) { /* each with its own memory */
         fflush(stdout);
         pid_t child = fork();
         int status = 0;

@@ -1,15 +1,14 @@
 /*
- * What librtl.so itself adds to a submission, and what its worker keeps up with: native queues without the runtime and
- * the software GPU. A table of functions as the runtime has them, each a few instructions, and GPUs that do no more
- * than a GPU would: take packets, write timestamps, lower signals.
+ * Measure what librtl.so itself adds to a submission, and the rate of its worker: native queues without the runtime and
+ * the software GPU. Stand-ins are a table of the runtime's functions, each a few instructions, and GPUs that do no more
+ * than a GPU would: read packets, write timestamps, decrement signals.
  *
- * submit_native LIBRARY alone CHUNKS [signalled]: chunks of 512 dispatches of 100 kernels, a doorbell each, by one
- * thread, which is the GPU itself between two chunks; prints "ns_per_dispatch MEDIAN P10" over the chunks. Started on
- * one core no line comes from another one: what is left are the instructions. LIBRARY none: the same without it.
- * `signalled`: each carries a signal of the program's.
- * submit_native LIBRARY paced QUEUES RATE SECONDS: RATE dispatches a second on each queue, two queues a thread, and a
- * thread that is the GPU of two queues. Prints "paced RATE WORST", as it came out and the longest that one was late, in
- * us, and stays until its standard input is closed.
+ * submit_native LIBRARY alone CHUNKS [signalled]: one thread submits chunks of 512 dispatches of 100 kernels, a
+ * doorbell each, and plays the GPU between two chunks; prints "ns_per_dispatch MEDIAN P10" over the chunks. On one core
+ * no cache line comes from another core, which leaves the instructions. LIBRARY none: the same without a library.
+ * `signalled`: each dispatch carries a signal of the program. submit_native LIBRARY paced QUEUES RATE SECONDS: RATE
+ * dispatches per second on each queue. Two queues share a thread that submits and one that plays the GPU. Prints "paced
+ * RATE WORST", the rate reached and the longest delay in us, and stays until its standard input is closed.
  */
 #include <dlfcn.h>
 #include <hsa/amd_hsa_queue.h>
@@ -41,7 +40,7 @@ static struct lane {
     _Alignas(64) amd_signal_t bell;
     _Alignas(64) uint64_t rung;
     char *ring;
-    uint64_t seen, free; /* GPU: when the kernel that runs began, 0 = none; when the next may begin; ticks */
+    uint64_t seen, free; /* GPU: start of the running kernel, 0 = none; earliest start of the next; ticks */
 } lanes[QUEUES];
 static unsigned lane_count;
 
@@ -208,7 +207,7 @@ static struct {
 } root = {{3, 64, 0, 0}, &core, &ext, {0}};
 enum { ADD_RELAXED = 23, STORE_SCRELEASE = 42 };
 
-/* The library looks into the file that the table lies in for what the newest runtimes export; here there is nothing. */
+/* The library searches the file of the table for exports of the newest runtimes; this program has none. */
 __attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
 {
     static void *(*real)(const char *, int);
@@ -243,7 +242,7 @@ static void fill_tables(void)
 
 /* --- GPU --- */
 
-/* One packet after the other: each kernel lasts for half a microsecond, and the next begins a tenth later. */
+/* Runs one packet at a time: a kernel lasts half a microsecond, and the next begins a tenth of one later. */
 static void gpu_takes(struct lane *lane, bool all)
 {
     uint64_t at = lane->queue.read_dispatch_id, now = clock_ns(CLOCK_BOOTTIME) / TICK;
@@ -252,7 +251,7 @@ static void gpu_takes(struct lane *lane, bool all)
         hsa_kernel_dispatch_packet_t *packet = (void *)(lane->ring + 64 * (at & (lane->queue.hsa_queue.size - 1)));
         if ((uint8_t)__atomic_load_n(&packet->header, __ATOMIC_ACQUIRE) == HSA_PACKET_TYPE_INVALID)
             break;
-        if (!lane->seen) /* it begins now, or when the one before is over */
+        if (!lane->seen) /* begins now, or after the one before */
             lane->seen = now > lane->free ? now : lane->free;
         if (all)
             lane->seen = now - LASTS;

@@ -1,6 +1,6 @@
 /*
- * A process with an event ring that is written at a rate: trace_writer RATE [KERNELS], in records a second, 0 = as fast
- * as it goes. Stands in for a GPU faster than the software one can be. Ends when it is killed or its standard input
+ * A process that writes its event ring at a rate: trace_writer RATE [KERNELS], in records per second, 0 = as fast as
+ * possible. Stands in for a GPU that is faster than the software GPU. Ends when it is killed or its standard input
  * ends.
  */
 #include <fcntl.h>

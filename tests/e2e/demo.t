@@ -16,7 +16,7 @@ check "its workload has ended" wait_until 60 nothing_left
 
 make O="$O" demo RELEASE=experimental SERVER=llama >"$work/out" 2>&1
 check "make demo: RELEASE with SERVER=llama is refused" test "$?" -ne 0
-has "make demo: the refusal of RELEASE with SERVER=llama says why" "$(cat "$work/out")" '^make demo: RELEASE=experimental goes without SERVER=llama'
+has "make demo: the refusal of RELEASE with SERVER=llama says why" "$(cat "$work/out")" '^make demo: RELEASE=experimental excludes SERVER=llama'
 make O="$O" demo RELEASE=no/release >"$work/out" 2>&1
 check "make demo: a RELEASE that is no name is refused" test "$?" -ne 0
 has "make demo: the refusal names the wrong RELEASE" "$(cat "$work/out")" "'no/release' is no name of a release"

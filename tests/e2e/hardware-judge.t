@@ -30,7 +30,7 @@ given "accounts" accounts "$library" '^ok 100.0 % timed$' -v mode=default
 given "with reasons" accounts "counted 5\ntimed 4\nuntimed_total 1\nuntimed no_signal 1" '^ok 80.0 % timed, not: no_signal 1$' -v mode=default
 given "what isn't accounted for" accounts "counted 6\ntimed 5\nuntimed_total 0" '^FAILED counted 6, timed 5, untimed 0' -v mode=default
 given "times that make no sense" accounts "counted 5\ntimed 4\nuntimed_total 1\nuntimed bad_time 1" '^FAILED 1 with times that make no sense' -v mode=default
-given "auto times" accounts "$library" '^FAILED 5 timed with nobody watching' -v mode=auto
+given "auto times" accounts "$library" '^FAILED 5 timed without a viewer' -v mode=auto
 given "auto counts" accounts "counted 5\ntimed 0\nuntimed_total 5\nuntimed unwatched 5" '^ok 0.0 % timed' -v mode=auto
 given "default doesn't time" accounts "counted 5\ntimed 0\nuntimed_total 5\nuntimed no_worker 5" '^FAILED none timed: no_worker 5' -v mode=default
 
@@ -116,14 +116,14 @@ printf '%s\n' 'software 0' 'kernel Linux 6.8 x86_64' 'driver amdgpu 6.12' 'rocm 
 printf '%s\n' '  runtime loaded: HSA runtime 1.15' >"$work/attached"
 report_of 0 'ok       a/b     x' 'ok       a/c     x' 'skipped  d       y' 'figure   e/f     12 ns'
 has "on hardware: said" "$(cat "$work/report")" '^on: hardware$'
-has "with the counts" "$(cat "$work/report")" '^verdict: all that was checked is as it should be: 2 ok, 0 FAILED, 1 skipped, 0 hung$'
+has "with the counts" "$(cat "$work/report")" '^verdict: every check passed: 2 ok, 0 FAILED, 1 skipped, 0 hung$'
 has "and the line for the table" "$(cat "$work/report")" \
     '^\| ROCr HSA runtime 1.15, ROCm 6.4.1 \| 2 x gfx1100, Some Card; Linux 6.8 x86_64, amdgpu 6.12 \| rtl-top [0-9.]+, [-0-9]+: 2 ok, 0 FAILED, 1 skipped \|$'
 report_of 0 'ok       a/b     x' 'FAILED   a/c     x'
-has "a failure decides" "$(cat "$work/report")" '^verdict: not all is as it should be: 1 ok, 1 FAILED'
+has "a failure decides" "$(cat "$work/report")" '^verdict: a check failed: 1 ok, 1 FAILED'
 report_of 0 'hung     a/b     x' 'FAILED   a/c     x'
 has "a hang more so" "$(cat "$work/report")" '^verdict: A PROGRAM HUNG'
 report_of 1 'ok       a/b     x'
 is "software is never called hardware" "$(grep -cE '^\| ROCr|^on: hardware' "$work/report")" 0
-has "but what it is" "$(cat "$work/report")" '^verdict: all that was checked is as it should be, on the software GPU: 1 ok'
+has "but what it is" "$(cat "$work/report")" '^verdict: every check passed, on the software GPU: 1 ok'
 finish

@@ -117,7 +117,7 @@ script=$work/wrong hardware -- --only clocks,busy --limit 6
 is "a hang: status" "$status" 3
 says "is told" '^hung +clocks/alone +no end after 6 s; it was killed$'
 says "with its threads" '^  hardware_clocks: state S.*, wchan .*, syscall [0-9]+'
-says "and verdict" '^verdict: A PROGRAM HUNG, and nothing was tried after it, on the software GPU: '
+says "and verdict" '^verdict: A PROGRAM HUNG, which ended the run, on the software GPU: '
 is "nothing is tried after it" "$(grep -c '^[a-zA-Z]* *busy/' "$report")" 0
 is "and nothing is left of it" "$(left_over)" ""
 

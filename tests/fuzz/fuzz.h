@@ -1,5 +1,5 @@
-/* What all fuzz targets have: the functions that libFuzzer calls, a check that ends the run, an input taken in pieces.
- */
+/* For all fuzz targets: the functions that libFuzzer calls, a check that ends the run, and reading numbers from an
+ * input. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* By descriptor: the stream may be the command's that is fuzzed. */
+/* Writes to the descriptor: the fuzzed command may use the stream. */
 #define MUST(condition)                                                 \
     do {                                                                \
         if (!(condition)) {                                             \
@@ -26,7 +26,7 @@ struct fuzz_input {
     size_t left;
 };
 
-/* The next bytes as a number; where there are fewer, those there are, and 0 from then on. */
+/* Read the next bytes as a little-endian number; missing bytes are 0. */
 static inline uint64_t fuzz_take(struct fuzz_input *in, size_t bytes)
 {
     uint64_t value = 0;

@@ -1,10 +1,10 @@
 /*
- * libFuzzer target: the reader of the API segment, and what rtl-top api makes of it, on a segment as librtl-hip.so
- * leaves it with words of it patched, or cut short.
+ * libFuzzer target: the reader of the API segment, and the output of rtl-top api. The segment is as librtl-hip.so
+ * writes it, with patched words, or cut short.
  *
  * The input is patches of 12 bytes: the part (header, rows, memory, counters, buckets, threads, queues, nodes,
  * launches, events, pairs, their buckets, size), number of the entry (2 bytes), word in it (1 byte), value (8 bytes).
- * Size is what the file is cut to.
+ * A patch of size cuts the file.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=480
  */
@@ -72,7 +72,7 @@ static void lay_out(void)
     }
 }
 
-/* Nodes below one another, a kernel's launches, events of two blocks, one of which has gone round. */
+/* Nested nodes, a kernel's launches, and events of two blocks, one of which has wrapped around. */
 static void lay_out_links(void)
 {
     for (uint32_t i = 0; i < 5; i++) {
@@ -117,7 +117,7 @@ static void read_links(const struct rtl_api_copy *copy)
              rtl_api_read_launches(file, copy->launches[i].kernel, &buckets));
 }
 
-/* From the beginning, and once more behind a call that says where to go on: it ends, and each is counted once. */
+/* Reads all events: reading ends, and each event is either returned or counted as lost. */
 static void read_events(void)
 {
     struct rtl_api_events events;
@@ -168,7 +168,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argv;
     file = memfd_create("fuzz", MFD_CLOEXEC);
     MUST(file >= 0 && freopen("/dev/null", "w", stdout));
-    /* more blocks than there can be are those that there are */
+    /* a count of blocks beyond the limit reads as the limit */
     static const uint8_t all_blocks[12] = {[3] = 24, 255, 255, 255, 255, 255, 255, 255, 255};
     struct rtl_api_copy copy;
     char why[256];
@@ -182,7 +182,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* As a part of a snapshot: rows by name, each once, ranges below those that are before them. */
+/* Checks the calls in a snapshot: rows sorted and unique, each range's parent before it. */
 static void take_into_snapshot(struct rtl_api_copy *copy)
 {
     static char kernel[] = "kernel";

@@ -1,11 +1,9 @@
 /*
- * libFuzzer target: the user's configuration, which may be cut off or no text at all, and the rules in it at work on
- * names that come after it.
+ * libFuzzer target: the user's configuration, which may be truncated or binary, and its rules applied to names.
  *
- * Settings in it, written by key W, are read again as the same.
- *
- * The input is a configuration and, behind a byte 0, names with a byte 0 between them. Whatever it says, each line is
- * taken or told once, and what is shown for the names is safe text, in its column, and different where names are.
+ * The input is a configuration and, after a byte 0, names separated by bytes 0. Each line is accepted or reported once.
+ * The shown names are safe text, fit their column, and differ where the names differ. Settings that key W writes read
+ * back as the same.
  *
  * fuzz: -timeout=10 -rss_limit_mb=768 -max_len=4096
  */
@@ -26,7 +24,7 @@ struct told {
 static void wrong(void *context, unsigned line, const char *why)
 {
     struct told *t = context;
-    MUST(line > t->last && *why); /* in order, one for a line */
+    MUST(line > t->last && *why); /* in order, at most one for a line */
     t->last = line;
     t->count++;
 }
@@ -49,7 +47,7 @@ static void ignored(void *context, unsigned line, const char *why)
     (void)why;
 }
 
-/* What key W writes is read again as the same, whatever else stands in the file, which stays. */
+/* Settings that key W writes read back as the same; the rest of the file stays unchanged. */
 static void check_written(const char *text, size_t length, const struct rtl_settings *settings)
 {
     struct rtl_config again = {0};

@@ -1,9 +1,8 @@
 /*
- * libFuzzer target: the control page, from both sides. What any process may write there must not change more than the
- * mode, and only by a word that a viewer would write; and a viewer that opens the page of a hostile process writes to
- * nothing but a sealed page, and comes back.
+ * libFuzzer target: the control page, from both sides. Words in the page can change only the mode, and only if a viewer
+ * could have written them. A viewer that opens the page of a hostile process writes only to a sealed page, and returns.
  *
- * The input: how the page is made, its bytes, then words at times for the library.
+ * The input: how to make the page, its bytes, then words with times for the library.
  *
  * fuzz: -timeout=5 -rss_limit_mb=512 -max_len=1024
  */
@@ -30,7 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* The library's side: words, each at a time that may stand still, jump or go back. */
+/* The library's side: words, each with a time that may stand still, jump or go back. */
 static void hear(struct fuzz_input *in)
 {
     struct rtl_requests requests = {.mode = (enum rtl_mode)(fuzz_take(in, 1) % (RTL_MODE_AUTO + 1))};
@@ -40,7 +39,7 @@ static void hear(struct fuzz_input *in)
         struct rtl_control_request request = {0};
         uint8_t kind = (uint8_t)fuzz_take(in, 1);
         uint64_t word = fuzz_take(in, kind & 1 ? 8 : 5);
-        if (!(kind & 1)) /* as a viewer would say it */
+        if (!(kind & 1)) /* a word that a viewer could write */
             word = rtl_control_encode(
                 (struct rtl_control_request){(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32)});
         now += kind & 2 ? fuzz_take(in, 4) : RTL_HEARTBEAT_NS * (kind >> 4) / 4;
@@ -48,7 +47,7 @@ static void hear(struct fuzz_input *in)
         rtl_requests_apply(&requests, word, now);
         MUST(!valid || rtl_control_encode(request) == word);
         MUST(requests.mode <= RTL_MODE_AUTO);
-        if (!valid) /* nonsense changes nothing; a beat may have run out */
+        if (!valid) /* an invalid word changes nothing; a heartbeat may have expired */
             MUST(requests.mode == before.mode && requests.number == before.number &&
                  requests.heartbeat == before.heartbeat && (!requests.watched || before.watched));
         if (requests.mode != before.mode)
@@ -60,14 +59,14 @@ static void hear(struct fuzz_input *in)
         MUST(policy <= RTL_TIME);
         MUST(rtl_requests_activity(&requests) <= RTL_ACTIVITY_TIMING);
         MUST((rtl_requests_mask(&requests) & RTL_CONTROL_REQUEST) == RTL_CONTROL_REQUEST);
-        /* the same word again, at the same time, says nothing new */
+        /* the same word at the same time changes nothing */
         struct rtl_requests again = requests;
         rtl_requests_apply(&again, word, now);
         MUST(again.mode == requests.mode && again.number == requests.number && again.watched == requests.watched);
     }
 }
 
-/* A page as hostile as the input wants it, in the place of the library's. */
+/* Makes a page from the input, in place of the library's. */
 static int make_page(struct fuzz_input *in)
 {
     static const off_t sizes[] = {RTL_CONTROL_BYTES, RTL_CONTROL_BYTES, 0, 64, RTL_CONTROL_BYTES - 1, 1 << 20};
@@ -128,7 +127,7 @@ static void speak(struct fuzz_input *in)
         MUST(number != taken.number);
         MUST(rtl_control_requested_mode(reader, &link) == (uint32_t)mode);
         MUST(rtl_control_decode(link.page->word, &requests) && requests.number == number && requests.mode == mode);
-        /* nothing but the word and who wrote it */
+        /* the viewer changed only the word and its writer */
         MUST(pread(fd, after, sizeof after, 0) == (ssize_t)sizeof after);
         memset(before + offsetof(struct rtl_control, word), 0, 16);
         memset(after + offsetof(struct rtl_control, word), 0, 16);

@@ -1,6 +1,6 @@
 /*
- * For targets that read databases: a folder of the target's own, databases made of the input (rows with values of all
- * kinds, or patches on the bytes of a good one), and commands run with what they say caught and looked at.
+ * For targets that read databases: the target's own folder, databases made from the input (rows with values of all
+ * types, or patches on the bytes of a valid one), and running commands with checks of their output.
  */
 #ifndef RTL_TESTS_FUZZ_DATABASE_H
 #define RTL_TESTS_FUZZ_DATABASE_H
@@ -27,7 +27,7 @@ struct fuzz_image {
 
 struct fuzz_folder {
     char path[64];
-    char name[8][96]; /* what fuzz_at gave */
+    char name[8][96]; /* returned by fuzz_at */
     int names;
 };
 
@@ -45,7 +45,7 @@ static inline void fuzz_leave(void)
     rmdir(fuzz_left->path);
 }
 
-/* The path of a file there; at most eight of them, each for good. */
+/* Returns the path of a file in the folder; at most eight, each valid for the whole run. */
 static inline char *fuzz_at(struct fuzz_folder *folder, const char *name)
 {
     MUST(folder->names < 8);
@@ -54,7 +54,7 @@ static inline char *fuzz_at(struct fuzz_folder *folder, const char *name)
     return path;
 }
 
-/* Whatever a command creates lies there, and goes with the target. Memory, where there is some. */
+/* Makes the folder for all files of a command, in memory if possible; it is removed with the target. */
 static inline void fuzz_enter(struct fuzz_folder *folder)
 {
     snprintf(folder->path, sizeof folder->path, "%s/rtl-fuzz.XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
@@ -78,14 +78,14 @@ static inline void fuzz_read(const char *path, struct fuzz_image *image)
 static inline void fuzz_write(const char *path, const struct fuzz_image *image)
 {
     char journal[120];
-    snprintf(journal, sizeof journal, "%s-journal", path); /* not of this file any more */
+    snprintf(journal, sizeof journal, "%s-journal", path); /* an old journal does not belong to this file */
     unlink(journal);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     MUST(fd >= 0 && write(fd, image->bytes, image->size) == (ssize_t)image->size);
     close(fd);
 }
 
-/* Patches of the input on the bytes of a good database: a place, a width, a value; or its end cut off. */
+/* Patches the bytes of a valid database: a place, a width, a value; or cuts its end off. */
 static inline void fuzz_patch(struct fuzz_input *in, const struct fuzz_image *good, const char *path)
 {
     struct fuzz_image image = {malloc(good->size), good->size};
@@ -108,7 +108,7 @@ static inline void fuzz_patch(struct fuzz_input *in, const struct fuzz_image *go
     free(image.bytes);
 }
 
-/* One value of any kind for a parameter. */
+/* Binds one value of any type. */
 static inline void fuzz_bind(struct fuzz_input *in, sqlite3_stmt *st, int at)
 {
     static const int64_t likely[] = {0,         1,         2,         3,         4,     64,        -1,
@@ -150,7 +150,7 @@ static inline void fuzz_bind(struct fuzz_input *in, sqlite3_stmt *st, int at)
     }
 }
 
-/* A good database and statements on it, chosen and filled in by the input. */
+/* Runs statements on a valid database; the input selects them and their values. */
 static inline void fuzz_rows(struct fuzz_input *in, const struct fuzz_image *good, const char *path,
                              const char *const *statements, size_t count)
 {
@@ -170,7 +170,7 @@ static inline void fuzz_rows(struct fuzz_input *in, const struct fuzz_image *goo
     sqlite3_close(db);
 }
 
-/* Lines; nothing that controls a terminal. */
+/* Checks that the text is lines without terminal controls. */
 static inline void fuzz_tame(const struct fuzz_image *text)
 {
     for (size_t i = 0; i < text->size; i++) {
@@ -179,7 +179,7 @@ static inline void fuzz_tame(const struct fuzz_image *text)
     }
 }
 
-/* Runs a command; what it prints is in `printed`. What it tells is a line for each thing, tame. */
+/* Runs a command; its output is in `printed`. Checks that its messages are lines of safe text. */
 static inline int fuzz_command(int command(int, char **), int argc, char **argv, struct fuzz_image *printed)
 {
     char *out = NULL, *told = NULL;
@@ -202,7 +202,7 @@ static inline int fuzz_command(int command(int, char **), int argc, char **argv,
     return status;
 }
 
-/* Nothing half done lies beside what was asked for. */
+/* Checks that no temporary file remains beside the output. */
 static inline void fuzz_no_leftovers(const struct fuzz_folder *folder)
 {
     DIR *dir = opendir(folder->path);

@@ -1,10 +1,10 @@
 /*
- * libFuzzer target: two hostile recordings must never crash or hang `rtl-top diff`, nor make it print what is no JSON
- * or no line.
+ * libFuzzer target: two hostile recordings must never crash or hang `rtl-top diff`, nor make it print invalid JSON or a
+ * broken line.
  *
  * fuzz: -timeout=20 -rss_limit_mb=2048 -max_len=4096
  *
- * Both begin as good ones: snapshots of one process, so that one is taken from the other, or time series. The input
+ * Both start valid: snapshots of one process, of which diff subtracts one from the other, or time series. The input
  * changes rows of one or both, or bytes.
  */
 #include "fuzz_database.h"
@@ -102,7 +102,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* A share is one, a number is one, and a line is an object. */
+/* Each line is an object with valid shares and numbers. */
 static void check_json(char *text)
 {
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {

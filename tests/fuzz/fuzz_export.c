@@ -1,11 +1,10 @@
 /*
- * libFuzzer target: a hostile trace must never crash or hang `rtl-top export`, nor make it write what is no JSON or
- * CSV.
+ * libFuzzer target: a hostile trace must never crash or hang `rtl-top export`, nor make it write invalid JSON or CSV.
  *
  * fuzz: -timeout=20 -rss_limit_mb=2048 -max_len=4096
  *
- * The input makes a database: rows for its tables with values of all kinds (a program), or patches on the bytes of a
- * good one. Whatever is written then is parsed: the JSON as a whole, the CSV line by line; what is said is one line.
+ * The input makes a database: rows with values of all types for its tables (a program), or patches on the bytes of a
+ * valid one. The target parses the output, JSON as a whole and CSV by line, and checks that messages are one line.
  */
 #include "fuzz_database.h"
 
@@ -73,7 +72,7 @@ static void check_json(const char *name)
     free(text.bytes);
 }
 
-/* As many fields in each line as in the first one; no cell that a spreadsheet runs. */
+/* Each line has as many fields as the first one; no cell is a formula to a spreadsheet. */
 static void check_csv(const char *name)
 {
     struct fuzz_image text;

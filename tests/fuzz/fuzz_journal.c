@@ -1,11 +1,11 @@
 /*
- * libFuzzer target: whatever lies beside a database, nobody who reads it changes or deletes a file, and who writes into
- * it only touches the database's own.
+ * libFuzzer target: with any files beside a database, reading it changes and deletes no file, and writing into it
+ * touches only the database's own files.
  *
- * Byte 0 of the input says what lies there: a journal that begins as one that saves pages and names a file of the
- * user's, or the -wal and the -shm of a database in that mode, each with changed bytes or made of the input. Then the
- * database is read, written, and read again. Whatever a journal names must still be there with its content, the folder
- * holds nothing but what was in it and the database's three companions, and reading leaves all of it as it was.
+ * Byte 0 of the input selects these files: a journal that saves pages and names a file of the user, or the -wal and the
+ * -shm of a database in that mode, each with changed bytes or made from the input. Then the target reads, writes and
+ * reads the database. A file that a journal names must keep its content. The folder must hold only its old files and
+ * the database's three companions. Reading must change nothing.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,15 +20,15 @@
 #include "record/db.h"
 
 enum { FILE_MAX = 1 << 18, PAGE = 512, ROWS = 200 };
-enum { LOG = 1, RAW = 2, CHANGED = 4, UNNAMED = 8, INDEX = 16 }; /* of byte 0 */
+enum { LOG = 1, RAW = 2, CHANGED = 4, UNNAMED = 8, INDEX = 16 }; /* bits of byte 0 */
 
-/* the database, what lies beside it, and what must never be touched */
+/* the database, the files beside it, and a file that must never change */
 enum { DB, JOURNAL, WAL, SHM, PRECIOUS, FILES };
 static const char *const names[FILES] = {"file.db", "file.db-journal", "file.db-wal", "file.db-shm", "precious"};
 static const struct rtl_db_set set = {"test_number", "CREATE TABLE test_number(n INTEGER, t TEXT)"};
 
 struct content {
-    size_t size; /* FILE_MAX: it is not there */
+    size_t size; /* FILE_MAX: absent */
     uint8_t bytes[FILE_MAX];
 };
 
@@ -62,7 +62,8 @@ static void put_word(uint8_t *to, uint32_t value)
         to[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* Saves the database's first and third page, and ends in the name of what is precious, as SQLite reads both. */
+/* Makes a journal in SQLite's format that saves the database's pages 1 and 3 and ends with the name of the precious
+ * file. */
 static void make_journal(void)
 {
     static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
@@ -133,7 +134,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Changes: 2 bytes where, 1 how many, then they; from behind when the place is beyond the middle. */
+/* Changes bytes: 2 bytes of place, 1 of count, then the bytes. Places beyond the middle count from the end. */
 static void change(struct content *c, const uint8_t *data, size_t size)
 {
     while (size >= 4) {
@@ -200,7 +201,7 @@ static int64_t use(bool write, bool *good)
     }
     if (write && !rtl_db_need(db, &set))
         rtl_db_begin(db);
-    /* before anything is written: into a page that was changed a row may be put over others */
+    /* before writing: in a changed page a new row may overwrite others */
     rows = rtl_db_one(db, "SELECT count(*) + total(length(t)) * 0 FROM test_number");
     *good = rtl_db_status(db) == RTL_DB_OK;
     if (write) {
@@ -221,7 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look_around(false);
     int64_t more = use(true, &written);
     look_around(true);
-    /* what a reader sees is what a writer finds, who has SQLite roll back */
+    /* a reader sees what a writer finds after SQLite's rollback */
     if (read && written)
         MUST(more == rows);
     use(false, &again);

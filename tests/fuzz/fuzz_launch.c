@@ -1,9 +1,9 @@
 /*
- * libFuzzer target: what rtl-top run, env and check read before anything is started: program files, the lists in
- * HSA_TOOLS_LIB and LD_PRELOAD, what the loader prints.
+ * libFuzzer target: what rtl-top run, env and check read before they start a program: program files, the lists in
+ * HSA_TOOLS_LIB and LD_PRELOAD, the output of the loader.
  *
- * The first byte says which of them the rest is. Whatever it holds, names are terminated and in their bounds, work
- * ends, and a list with a library appended has what it had, and the library last.
+ * The first byte selects one of them. Names stay terminated and within bounds, work ends, and appending a library to a
+ * list keeps the list and puts the library last.
  *
  * fuzz: -timeout=5 -rss_limit_mb=512 -max_len=4096
  */
@@ -55,7 +55,7 @@ static void try_tools(const char *list, size_t length)
     while (rtl_tools_next(&again, other, length + sizeof library)) {
         bool same;
         while ((same = rtl_tools_next(&at, name, length + sizeof library)) && rtl_tools_is_rtl(name))
-            ; /* gives way to this one */
+            ; /* removed: the new one replaces it */
         last_is_ours = !strcmp(other, library);
         ours |= last_is_ours;
         MUST(same ? !strcmp(name, other) : last_is_ours);
@@ -80,7 +80,7 @@ static void try_preload(const char *list, size_t length)
         bool same;
         while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_same_kind(name, library) &&
                strcmp(name, library))
-            ; /* gives way to this one */
+            ; /* removed: the new one replaces it */
         MUST(same ? !strcmp(name, other) : !strcmp(other, library));
         ours |= !strcmp(other, library);
     }

@@ -1,10 +1,10 @@
 /*
- * libFuzzer target: several processes as one, fed with snapshots of which nothing is right: counters that go back, the
- * same name in many rows, octaves twice, in disorder or beyond the last, GPUs with the same or no address, queues and
- * copies of GPUs that aren't there, processes that come, end and come again. What is merged has to be well formed, and
- * everything is drawn and compared.
+ * libFuzzer target: several processes merged into one, from wrong snapshots: counters that go back, the same name in
+ * many rows, octaves that are duplicate, unordered or beyond the last, GPUs with the same or no address, queues and
+ * copies of absent GPUs, processes that start, end and start again. The merge must be well formed. The target draws and
+ * compares everything.
  *
- * The input: steps, each a byte of what happens and its numbers.
+ * The input: steps, each a byte that selects the event, and its numbers.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=2048
  */
@@ -88,7 +88,7 @@ static void take(struct fuzz_input *in, struct rtl_merge *merge, uint32_t number
         rtl_merge_take(merge, number, &snapshot);
 }
 
-/* What whoever reads a snapshot counts on. */
+/* Checks the invariants that readers of a snapshot rely on. */
 static void is_well_formed(const struct rtl_snapshot *s)
 {
     for (uint32_t i = 0; i < s->kernel_count; i++) {
@@ -119,7 +119,7 @@ static void is_well_formed(const struct rtl_snapshot *s)
         MUST(s->parts->members[i - 1].number < s->parts->members[i].number);
 }
 
-/* Everything that compares processes. */
+/* Runs all functions that compare processes. */
 static void compare(struct rtl_model *m)
 {
     static struct rtl_rank ranks[RTL_MEMBERS_MAX];
@@ -174,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct rtl_snapshot s;
         switch (step & 7) {
         case 0:
-            for (uint32_t i = 0; i < (step & 8 ? 40u : 1u); i++) /* more than are kept after their end */
+            for (uint32_t i = 0; i < (step & 8 ? 40u : 1u); i++) /* more than the merge keeps after their end */
                 if (rtl_merge_join(merge, &(struct rtl_member_info){.pid = 1, .rank = -1}) != RTL_MEMBER_GONE)
                     joined++;
             break;

@@ -1,10 +1,9 @@
 /*
- * libFuzzer target: kernel names, which another process chooses, on their way to the screen: demangled, shortened,
- * escaped, cut to a column.
+ * libFuzzer target: kernel names, which another process chooses, demangled, shortened, escaped and cut to a column.
  *
- * The input is a geometry (form, width, ASCII or not) and names with a byte 0 between them. Whatever they are, what
- * comes out is safe text, not longer than a small multiple of what went in, in its column, the same when it is asked
- * for again, and different where names are.
+ * The input is a geometry (form, width, ASCII or not) and names separated by bytes 0. The result is safe text, at most
+ * a small multiple of the input long, fits its column, is the same on a second call, and differs where the names
+ * differ.
  *
  * fuzz: -timeout=10 -rss_limit_mb=768 -max_len=4096
  */
@@ -20,7 +19,7 @@
 
 enum {
     NAMES_MAX = 24,
-    DISTINCT_FROM = 16,       /* columns from which on two names never look alike */
+    DISTINCT_FROM = 16,       /* from this width on two names never look alike */
     DEMANGLED_MAX = 64 << 10, /* text/demangle.c */
     PARTLY_MAX = 16 << 10     /* text/demangle_partly.c */
 };
@@ -32,7 +31,7 @@ static void check_safe(const char *text, size_t raw)
     for (const char *end = text + length; text < end;) {
         uint32_t code = 0;
         size_t n = rtl_utf8_decode(text, (size_t)(end - text), &code);
-        MUST(n && (rtl_text_code_is_safe(code) || code == 0x2026)); /* the mark of a cut */
+        MUST(n && (rtl_text_code_is_safe(code) || code == 0x2026)); /* the ellipsis */
         text += n;
     }
 }
@@ -85,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t at = 2; at < size && count < NAMES_MAX;) {
         const uint8_t *zero = memchr(data + at, 0, size - at);
         size_t bytes = zero ? (size_t)(zero - data) - at : size - at;
-        raw[count] = malloc(bytes + 1); /* terminated, as the reader's are */
+        raw[count] = malloc(bytes + 1); /* terminated, like the reader's names */
         MUST(raw[count]);
         memcpy(raw[count], data + at, bytes);
         raw[count][bytes] = '\0';

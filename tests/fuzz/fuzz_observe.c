@@ -1,11 +1,11 @@
 /*
- * libFuzzer target: what is read of an observed process's memory: the list of its code objects, their symbols, queues,
- * a look at each, signals. The memory is a file of 64 KB whose offsets are the addresses.
+ * libFuzzer target: what rtl-top reads from an observed process's memory: the list of code objects, their symbols,
+ * queues and their packets, signals. The memory is a file of 64 KB whose offsets are the addresses.
  *
- * It begins with a process as it ought to be: a list of two code objects, one in memory, a queue with its ring,
- * doorbell and packets. The input is patches of 8 bytes: an address (2 bytes, times 2), how many bytes (1), a number
- * (5), and, where the count is above 8, a new line for the mappings, as text. The number of bytes beyond whole patches
- * picks the kind of memory that the queue lies in.
+ * It starts as a valid process: a list of two code objects, one in memory, a queue with its ring, doorbell and packets.
+ * The input is patches of 8 bytes: an address (2 bytes, times 2), a byte count (1), a number (5), and, if the count is
+ * above 8, a new line for the mappings, as text. The number of bytes beyond whole patches selects the kind of memory of
+ * the queue.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=512
  */
@@ -41,7 +41,7 @@ static void put(const void *bytes, size_t count, uint64_t at)
     MUST(pwrite(file, bytes, count, (off_t)at) == (ssize_t)count);
 }
 
-/* A code object with one kernel, as small as it can be. */
+/* Makes the smallest code object with one kernel. */
 static void put_code(uint64_t at)
 {
     static const char strings[] = "\0gemm.kd";
@@ -106,7 +106,7 @@ static void lay_out(void)
 static struct rtl_observed seen;
 static struct rtl_observed_queue queue;
 
-/* Looks at the queue that was found, twice. */
+/* Polls the found queue twice. */
 static void watch(const struct rtl_found_queue *found)
 {
     struct rtl_queue_head head;
@@ -127,7 +127,7 @@ static void watch(const struct rtl_found_queue *found)
     rtl_observed_queue_end(&seen, &queue);
 }
 
-/* What it is called for is a code object of that name, and all of it is there. */
+/* Callback: checks that the code object has that name and is complete. */
 static bool take_code(void *context, const struct rtl_kernel_code *code)
 {
     MUST(code->size && code->size <= MEMORY && memmem(code->bytes, code->size, "gemm.kd", 7));
@@ -145,7 +145,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Of each release and kind of GPU, with the doorbells; in the last ones no queue is looked for. */
+/* One for each release and kind of GPU, with the doorbells; the last ones search for no queue. */
 static const char *const queue_memory[8] = {
     "4000-6000 rw-p 0 00:00 0 \nRss: 8 kB\nVmFlags: rd wr dc\n",
     "4000-6000 rw-p 0 00:00 0 \nRss: 8 kB\nVmFlags: rd wr ac\n",

@@ -1,9 +1,9 @@
 /*
- * libFuzzer target: a command line of any words is understood or refused: one line that controls no terminal, status 1.
+ * libFuzzer target: any command line is accepted, or refused with status 1 and one line without terminal controls.
  *
- * The input is words, an end after each byte 0; a byte 1 to 31 at the beginning of a word stands for an option's name,
- * so that they are met, and a command's name may come first. Commands of their own (diff, export) are run, too, on
- * files that are not there.
+ * The input is words, each ended by a byte 0. A byte 1 to 31 at the start of a word stands for an option's name, so
+ * that the fuzzer finds options; a command's name may come first. The commands diff and export also run, on missing
+ * files.
  */
 #include "fuzz_database.h"
 
@@ -35,7 +35,7 @@ static int refused(int argc, char **argv)
     return 0;
 }
 
-/* Files that are there are none of its business. */
+/* True if a word names an existing file, which the target must not use. */
 static bool names_a_file(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                         : refused,
                               argc, argv, &printed);
     MUST(status == 0 || status == 1 || status == 10);
-    MUST(!(how & 3) || status || /* or the help was asked for */
+    MUST(!(how & 3) || status || /* or the words request the help */
          (printed.size > 15 && !memcmp(printed.bytes, "usage: rtl-top ", 15)));
     fuzz_tame(&printed);
     free(printed.bytes);

@@ -1,11 +1,10 @@
 /*
- * libFuzzer target: a code object that a kernel is to be copied out of. What comes of it is a refusal, or a code object
- * that has the kernel and can be taken apart again, whose code is the original's but for branches.
+ * libFuzzer target: making a probed copy of a kernel from a code object. The result is a refusal, or a code object that
+ * has the kernel and can be parsed, whose code differs from the original only in branches. The library must accept it.
  *
- * It begins with an object as it ought to be, of a kernel with branches, calls and two ends. The input is patches of 6
- * bytes: an offset (2 bytes), a word (4), which may also be the code's own: offsets from 32768 on count from its first
- * word. Its first byte says which target's it is, and which kind of copy is made. What is copied the library has to
- * take.
+ * The code object starts valid, with a kernel that has branches, calls and two ends. The first byte of the input
+ * selects the target and the kind of copy. The rest is patches of 6 bytes: an offset (2 bytes) and a word (4). Offsets
+ * from 32768 on count from the first word of the code.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=600
  */
@@ -81,8 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
         if (at + 4 <= bytes)
             memcpy(code + at, &word, 4);
     }
-    const size_t cut = bytes - fuzz_take(&in, 2) % bytes; /* by what is left over */
-    uint8_t *exact = malloc(cut);                         /* so that a byte too many is noticed */
+    const size_t cut = bytes - fuzz_take(&in, 2) % bytes; /* the rest of the input sets the size */
+    uint8_t *exact = malloc(cut);                         /* exact size: the sanitizer finds a read beyond it */
     MUST(exact);
     memcpy(exact, code, cut);
     struct rtl_probe_order order = {.dies = kind >> 2 & 1,
@@ -108,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
     rtl_probe_patch_free(&patch);
     free(exact);
     free(code);
-    order.code = input; /* and as it comes */
+    order.code = input; /* and the raw input */
     order.bytes = size;
     MUST(rtl_probe_patch(&order, &patch) != RTL_PROBE_NONE);
     return 0;

@@ -1,9 +1,8 @@
 /*
- * libFuzzer target: what a process says of a probe, whatever it says. What is read out of its segment is bounded; a
- * viewer that goes by it is done after bounded time, has taken back what it asked for, and has a reason; figures of
- * such numbers stay within bounds.
+ * libFuzzer target: any state of a probe in a process's segment. Reading it is bounded. The viewer finishes after
+ * bounded time, withdraws its request, and has a reason. Figures from such numbers stay within bounds.
  *
- * The input: steps, each a change of the state and how the viewer looks at it.
+ * The input: steps, each a change of the state and how the viewer polls it.
  *
  * fuzz: -timeout=5 -rss_limit_mb=512 -max_len=2048
  */
@@ -30,7 +29,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* What figures promise of any numbers. */
+/* Checks the invariants of figures, for any numbers. */
 static void judge(const struct rtl_probe_state *s)
 {
     struct rtl_probe_figures f;
@@ -47,7 +46,7 @@ static void judge(const struct rtl_probe_state *s)
     MUST(strlen(rtl_probe_cycles_text(f.p99).text) > 0 && rtl_probe_slower(&f, s->recorded) >= 0);
 }
 
-/* The state as the library would change it, or any word of it. */
+/* Changes the state as the library would, or changes any word of it. */
 static void change(struct fuzz_input *in, uint16_t number)
 {
     uint8_t how = (uint8_t)fuzz_take(in, 1);
@@ -119,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         now += more ? (uint64_t)how * 10000000 : 1000000000;
         MUST(now - first < plan.total_ns + 20 * 1000000000ull + size * 2550000000ull);
     }
-    /* what isn't taken back is over, another's, or gone with its process */
+    /* a request that was not withdrawn is over, another viewer's, or gone with its process */
     MUST(taken_back || p.disarmed);
     rtl_probe_plan_text(&p, text, sizeof text);
     MUST(*text && !strchr(text, '\n') && *rtl_probe_plan_word(&p));

@@ -1,11 +1,11 @@
 /*
- * libFuzzer target: a hostile segment must never crash, hang or mislead the reader. (fuzz_segment.c has the real
+ * libFuzzer target: a hostile segment must never crash, hang or mislead the reader. (fuzz_segment.c uses the real
  * layout.)
  *
- * The input is a short program, not a segment: byte 0 says how the file is made, the rest are patches on a small valid
- * segment with something in every section, some applied before it is opened, some between two snapshots of it (a
- * segment that changes under the reader). Or the input is the file itself. Sealed files are mapped, unsealed ones read,
- * and an unsealed one may also shrink while it is being read.
+ * The input is a short program, not a segment: byte 0 selects how the file is made, the rest are patches on a small
+ * valid segment with data in every section. Some apply before the reader opens it, some between two snapshots (a
+ * segment that changes under the reader). Or the input is the file itself. The reader maps sealed files and reads
+ * unsealed ones; an unsealed one may also shrink meanwhile.
  *
  * fuzz: -timeout=5 -rss_limit_mb=768
  */
@@ -40,7 +40,7 @@ static void *entry(struct rtl_header *h, enum rtl_section_id section, uint32_t i
     return base + h->section[section].offset + (size_t)i * h->section[section].stride;
 }
 
-/* A valid segment of the smallest kind, with something in every section. */
+/* Makes the smallest valid segment with data in every section. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static const uint32_t layout[RTL_SECTION_KNOWN][2] = {{sizeof(struct rtl_kernel), KERNELS},
@@ -95,7 +95,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         for (uint32_t n = 0; n < 2; n++) {
             uint32_t index = rtl_bucket_of(low << n);
             uint16_t chunk = (uint16_t)(1 + 2 * i + n) < CHUNKS ? (uint16_t)(1 + 2 * i + n) : 0;
-            if (!chunk) { /* the last one has to be coarse */
+            if (!chunk) { /* the last one must be coarse */
                 ((struct rtl_coarse *)entry(h, RTL_SECTION_COARSE, i))->count[index / 64] = n ? 3 : 2;
                 g->flags = RTL_HISTOGRAM_COARSE;
                 continue;
@@ -134,7 +134,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                                                                                          .probed = 3,
                                                                                          .recorded = 2,
                                                                                          .dies = 8};
-    /* the ring has gone round: 24 records, the first 8 overwritten */
+    /* the ring has wrapped around: 24 records, the first 8 overwritten */
     ((struct rtl_ring *)entry(h, RTL_SECTION_RING, 0))->head = EVENTS + 8;
     for (uint32_t i = 0; i < EVENTS; i++)
         *(struct rtl_event_record *)entry(h, RTL_SECTION_EVENTS, i) =
@@ -146,8 +146,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /*
- * One patch: a kind, two bytes of place, a value. Places go by section or by byte; kinds are widths, an add, runs of
- * one byte, and values that are likely to be off by a little. Returns false when the patches for now are over.
+ * Apply one patch: a kind, two bytes of place, a value. Places count by section or by byte; kinds are widths, an add,
+ * runs of one byte, and near-miss values. Returns false at the end of this round's patches.
  */
 static bool patch(struct fuzz_input *in, int fd)
 {
@@ -190,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         while (patch(&in, fd))
             ;
     }
-    if (how & PADDED) { /* so that lying sizes have room; sparse */
+    if (how & PADDED) { /* room for false sizes; sparse */
         if (ftruncate(fd, 1 << 28) != 0)
             goto out;
     }

@@ -1,10 +1,10 @@
 /*
- * libFuzzer target: a hostile recording must never crash, hang or mislead what replays it, and never be changed by it.
+ * libFuzzer target: a hostile recording must never crash, hang or mislead the replay, and the replay never changes it.
  *
- * The input is a short program on a small valid recording of three frames. Byte 0 says what it is made of: changes of
- * the file's bytes, statements that put other values, views, triggers and indices into its tables, or the file itself.
- * Whatever comes out of it is checked against what replay.h and segment_reader.h promise, compared with itself
- * (record/diff.h), and what came of it must end: time and memory of an input are bounded by the runner.
+ * The input is a short program on a small valid recording of three frames. Byte 0 selects its kind: changes of the
+ * file's bytes, statements that put other values, views, triggers and indices into its tables, or the file itself. The
+ * target checks the replay against the promises of replay.h and segment_reader.h and compares it with itself
+ * (record/diff.h). The runner bounds time and memory of an input.
  */
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -144,19 +144,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         MUST(rtl_recording_open(path, false, 50, &info, &r[i], why, sizeof why) == RTL_DB_OK);
     for (uint64_t t = 1; t <= FRAMES; t++)
         for (uint64_t i = 0; i < 2; i++)
-            if (t > i) /* the second one comes later */
+            if (t > i) /* the second process starts later */
                 record(r[i], t);
     for (int i = 0; i < 2; i++)
         rtl_recording_close(r[i]);
     MUST(sqlite3_open(path, &handle) == SQLITE_OK);
-    snprintf(sql, sizeof sql, "PRAGMA page_size = %d; VACUUM", PAGE); /* few bytes, so that changes hit something */
+    snprintf(sql, sizeof sql, "PRAGMA page_size = %d; VACUUM", PAGE); /* a small file, so that changes hit data */
     MUST(sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(handle);
     base_size = read_back(base);
     return 0;
 }
 
-/* Changes: 2 bytes where, in units that reach all of the file, 1 how many, then they. */
+/* Changes bytes: 2 bytes of place, in units that reach the end of the file, 1 of count, then the bytes. */
 static size_t change_bytes(const uint8_t *data, size_t size)
 {
     size_t length = base_size;
@@ -179,7 +179,7 @@ static int no_longer(void *left)
     return --*(int *)left < 0;
 }
 
-/* Statements: 4 bytes each, as anybody may run them on a file before it is handed on. */
+/* Runs statements of 4 bytes each: anyone can run these on a file before passing it on. */
 static void run_statements(const uint8_t *data, size_t size)
 {
     static const char *const tables[] = {
@@ -277,7 +277,7 @@ static void check_calls(const struct rtl_calls *c)
     }
 }
 
-/* At all frames, which are few, or until it can't be read. */
+/* Reads the probe at all (few) frames, or up to a read error. */
 static void check_probes(struct rtl_replay *r)
 {
     for (uint32_t i = 0; i < FRAMES_READ; i++) {
@@ -294,7 +294,7 @@ static void check_probes(struct rtl_replay *r)
     }
 }
 
-/* All that were recorded together, there and back. */
+/* Replays all processes that were recorded together, forwards and backwards. */
 static void replay_together(struct rtl_replay *r)
 {
     struct rtl_replay_group *g;
@@ -373,6 +373,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     replay_all();
     MUST(read_back(after) == before && !memcmp(now, after, before));
     unlink(path);
-    MUST(!rmdir(folder) && !mkdir(folder, 0700)); /* nothing else was left there */
+    MUST(!rmdir(folder) && !mkdir(folder, 0700)); /* the folder held no other file */
     return 0;
 }

@@ -1,9 +1,8 @@
 /*
- * libFuzzer target: the reader on a segment as the library makes it, with its real layout (185 MB, sparse), where a
- * patch fills a word of up to thousands of entries: as many kernels, lines, chunks and names as there can be, or as
- * there can't.
+ * libFuzzer target: the reader on a segment with the library's real layout (185 MB, sparse). A patch fills a word of up
+ * to thousands of entries: up to the limits of kernels, lines, chunks and names, and beyond.
  *
- * Byte 0 of the input says whether the file is sealed (mapped) or not (read with pread), the rest are patches.
+ * Byte 0 of the input selects whether the file is sealed (mapped) or not (read with pread); the rest are patches.
  *
  * fuzz: -timeout=10 -rss_limit_mb=1024 -max_len=512
  */
@@ -17,7 +16,7 @@
 
 static struct rtl_segment real; /* as the library makes it */
 
-/* What librtl.so leaves: a hundred kernels on three queues. */
+/* Makes a segment like librtl.so: a hundred kernels on three queues. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -45,7 +44,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* A copy that can be patched, its holes as they are. */
+/* Makes a copy to patch, with the same holes. */
 static bool copy_real(int fd)
 {
     if (ftruncate(fd, (off_t)real.size) != 0)
@@ -58,7 +57,7 @@ static bool copy_real(int fd)
     return true;
 }
 
-/* The same word of many entries of a section of the real layout, or one that grows from entry to entry. */
+/* Sets the same word in many entries of a section, to one value or to one that grows from entry to entry. */
 static void fill(struct fuzz_input *in, int fd, uint64_t value)
 {
     const struct rtl_section *s = &real.header->section[fuzz_take(in, 1) % RTL_SECTION_KNOWN];
@@ -71,7 +70,8 @@ static void fill(struct fuzz_input *in, int fd, uint64_t value)
     }
 }
 
-/* One patch: of a header's word, of an entry's, or of the same word of many. False when those for now are over. */
+/* Applies one patch: to a word of the header, of an entry, or of many entries. False at the end of this round's
+ * patches. */
 static bool patch(struct fuzz_input *in, int fd)
 {
     if (!in->left)

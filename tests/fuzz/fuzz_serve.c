@@ -1,9 +1,9 @@
 /*
- * libFuzzer target: what rtl-top serve takes apart (addresses, Accept headers), and pages with any text as labels: each
- * sample stays one line of three parts, whatever is in it, and buckets only grow. As Protocol Buffers a page
- * is whole messages, one in the other to the last byte.
+ * libFuzzer target: what rtl-top serve parses (addresses, Accept headers), and pages with any text as labels. Each
+ * sample stays one line of three parts, and buckets only grow. A page in Protocol Buffers is complete nested messages,
+ * to the last byte.
  *
- * The input is three texts, an end after each byte 0: an address, a header, a label; the rest are numbers of buckets.
+ * The input is three texts, each ended by a byte 0: an address, a header, a label; the rest are numbers of buckets.
  */
 #include "fuzz.h"
 #include "serve/page.h"
@@ -21,7 +21,7 @@ static const char *take_text(struct fuzz_input *in, char out[TEXT])
     return out;
 }
 
-/* NAME{LABEL="VALUE",...} NUMBER: the quotes come in pairs, and behind the last brace is one number. */
+/* Checks NAME{LABEL="VALUE",...} NUMBER: quotes are paired, and one number follows the last brace. */
 static void check_line(const char *line, size_t length)
 {
     bool quoted = false;
@@ -50,7 +50,8 @@ static uint64_t take_varint(const char *text, size_t *at, size_t end)
     return value;
 }
 
-/* Fields of a message; of those that are bytes what `messages` (bits by field, for each depth) says is one, too. */
+/* Checks the fields of a message; `messages` (bits by field, for each depth) says which byte fields are messages, too.
+ */
 static void check_message(const char *text, size_t at, size_t end, unsigned depth)
 {
     static const unsigned messages[] = {1u << 4, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 7, 1u << 3 | 1u << 12,

@@ -1,10 +1,10 @@
 /*
- * libFuzzer target: a recorder of traces on a hostile ring, with hostile tables of GPUs, queues and kernels beside it,
- * and into a file that may hold nonsense already. It must never crash, its work is bounded by the number of records,
- * and every row that it writes is explained by the file: fuzz: -timeout=20 -rss_limit_mb=1024
+ * libFuzzer target: a recorder of traces on a hostile ring with hostile tables of GPUs, queues and kernels, and with a
+ * file that may hold invalid data. It must never crash, the number of records bounds its work, and the file's metadata
+ * explains every row that it writes: fuzz: -timeout=20 -rss_limit_mb=1024
  *
- * The input is a short program on a small segment: see the operations below. Records that it puts are those of the
- * input, byte by byte, but for their sequence, without which they would not be read.
+ * The input is a short program on a small segment: see the operations below. Its records are bytes of the input, except
+ * for the sequence, without which the reader would ignore them.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ struct run {
     struct rtl_db *db;
     struct rtl_rocpd *rocpd;
     struct rtl_rocpd_state state;
-    uint64_t put, written; /* records: into the ring, out of it by all recordings */
+    uint64_t put, written; /* records: into the ring; out of it, by all recordings */
     uint64_t steps;        /* since the recording began */
     int recordings;
     bool lied, failed;
@@ -151,7 +151,7 @@ static void read_ring(struct run *r)
     MUST(rtl_rocpd_steps(r->rocpd) <= STEPS_A_RECORDING + STEPS_A_RECORD * (r->state.rows + 1) + r->steps);
 }
 
-/* What a file may hold that others have written into. */
+/* Puts data into the file as another writer might. */
 static void lie(struct run *r, struct fuzz_input *in)
 {
     static const char *const lies[] = {
@@ -221,7 +221,7 @@ static void check(const struct run *r)
         MUST(ask(db,
                  "SELECT count(*) FROM rocpd_op WHERE NOT (start >= 0 AND end >= start AND gpuId >= 0 AND queueId >= 0"
                  " AND sequenceId = id & 1099511627775)") == 0);
-        /* one row of metadata says what each number is */
+        /* exactly one row of metadata describes each number */
         MUST(ask(db, "SELECT count(*) FROM (SELECT tag, value FROM rocpd_metadata WHERE tag GLOB 'gpu *' GROUP BY tag"
                      " HAVING count(*) > 1)") == 0);
         MUST(ask(db, "SELECT count(*) FROM rocpd_op o WHERE (SELECT count(*) FROM rocpd_metadata WHERE"
@@ -250,7 +250,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
     MUST(rtl_reader_open_fd(fd, &r.reader, why, sizeof why) == RTL_READER_OK);
     unlink(path);
-    while (in.left && fuzz_take(&in, 1) == '!') /* tables that lie from the beginning */
+    while (in.left && fuzz_take(&in, 1) == '!') /* tables that are false from the start */
         patch(&r, &in);
     begin(&r, 4711);
     for (int n = 0; in.left && !r.failed && n < 400; n++)

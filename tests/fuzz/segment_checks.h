@@ -1,6 +1,6 @@
 /*
- * What the fuzzers of the segment's reader share: an input that is read bit by bit, and what segment_reader.h promises
- * of everything that comes out of a segment, however hostile, what it takes included.
+ * Shared by the fuzzers of the segment's reader: reading numbers from the input, and the promises of segment_reader.h
+ * about everything read from a segment, also a hostile one, its cost included.
  */
 #ifndef RTL_TESTS_SEGMENT_CHECKS_H
 #define RTL_TESTS_SEGMENT_CHECKS_H
@@ -95,7 +95,7 @@ static inline void check(const struct rtl_snapshot *s)
     }
 }
 
-/* Between two snapshots anything may have happened, the counts going down included. */
+/* Between two snapshots anything may happen; counts may go down, too. */
 static inline void check_window(const struct rtl_snapshot *a, const struct rtl_snapshot *b)
 {
     static const double q[] = {0, 0.5, 0.99, 1};
@@ -113,7 +113,7 @@ static inline void check_window(const struct rtl_snapshot *a, const struct rtl_s
     }
 }
 
-/* Reads what there is; every number is either handed out, in order, or counted as lost. */
+/* Reads all records; every number is either returned, in order, or counted as lost. */
 static inline void check_events(struct rtl_reader *reader, struct rtl_events *events)
 {
     struct rtl_linked_event out[5];
@@ -130,7 +130,7 @@ static inline void check_events(struct rtl_reader *reader, struct rtl_events *ev
     MUST(events->next - events->lost == before + got);
 }
 
-/* A snapshot, checked with what it took. False when the segment is refused. */
+/* Takes a snapshot and checks it and its cost. False if the reader refuses the segment. */
 static inline bool take_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot,
                                  enum rtl_reader_status (*taken)(struct rtl_reader *, struct rtl_snapshot *))
 {
@@ -146,7 +146,7 @@ static inline bool take_snapshot(struct rtl_reader *reader, struct rtl_snapshot 
     return status == RTL_READER_OK;
 }
 
-/* A value that is likely to be off by a little. */
+/* Returns a value that is likely a near miss. */
 static inline uint64_t likely_value(struct fuzz_input *in)
 {
     static const uint64_t likely[] = {0,     1,         2,          63,         64,        65535,
@@ -154,8 +154,8 @@ static inline uint64_t likely_value(struct fuzz_input *in)
     return likely[fuzz_take(in, 1) % (sizeof likely / sizeof *likely)];
 }
 
-/* Opens the file, which stays the caller's, and reads it twice; it is patched after each time, and made shorter than
- * `shrinks` bytes unless that is 0. */
+/* Opens the file, which the caller keeps, and reads it twice. Patches it after each time; unless `shrinks` is 0, also
+ * makes it shorter than that many bytes. */
 static inline void check_probe(const struct rtl_reader *reader)
 {
     struct rtl_probe_state s;
@@ -176,7 +176,7 @@ static inline void read_twice(int fd, struct fuzz_input *in, bool (*patch)(struc
     MUST(status == RTL_READER_OK || status == RTL_READER_VERSION);
     if (status != RTL_READER_OK) {
         MUST(why[0] && !strchr(why, '\n') && !reader);
-        close(readers); /* taken over on success only */
+        close(readers); /* the reader owns it on success only */
         return;
     }
     struct rtl_snapshot snapshot[2] = {{0}, {0}};

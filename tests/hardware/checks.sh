@@ -1,8 +1,8 @@
-# Sourced by run: the checks. Each says one line or more; README.md has what they are for, and the tolerances.
-# shellcheck shell=sh disable=SC2154,SC2034 # what run sets, and what others use
+# Sourced by run: the checks. Each prints one line or more; README.md has their purpose and tolerances.
+# shellcheck shell=sh disable=SC2154,SC2034 # variables that run sets, and variables that other files use
 
-# The programs: name, then arguments. All tell what they launched, wait to be looked at with --hold, and verify what
-# they compute or copy. Those of the first line are there without hipcc.
+# The programs, and their arguments. All print what they launched, wait with --hold to be inspected, and verify what they
+# compute or copy. raw_programs need no hipcc.
 raw_programs='hsa_dispatch'
 if_hip='hip_basic hip_compute hip_copies hip_graph hip_launches'
 arguments() {
@@ -28,12 +28,12 @@ needs_hip() { # check program
     [ -x "$bin/$2" ]
 }
 
-# What a program says that isn't the same each time
+# Print a program's output without the lines that differ between runs.
 steady() {
     grep -vE '^(holding|elapsed|memory|waits)' "$1"
 }
 
-# judged NAME WHAT [awk options] -- FILES: says the line
+# judged NAME WHAT [awk options] -- FILES: print the result line
 judged() {
     name=$1
     what=$2
@@ -44,10 +44,10 @@ judged() {
 }
 
 keep_output() { # name
-    { tail -n 5 "$work/out"; tail -n 10 "$work/err"; } | attach "what the program said: $1"
+    { tail -n 5 "$work/out"; tail -n 10 "$work/err"; } | attach "output of the program: $1"
 }
 
-# play_traced MODE WAY PROGRAM ARGS: held at its end, and what the library says then; fails when it doesn't get there
+# play_traced MODE WAY PROGRAM ARGS: run it until it holds, and dump the library's counters; fails if it ends before
 play_traced() {
     mode=$1
     way=$2
@@ -81,7 +81,7 @@ check_alone() {
         else
             rm -f "$work/alone.$each"
             keep_output "$doing"
-            say skipped "$doing" "status $status without the library, which is none of its doing: nothing to compare with"
+            say skipped "$doing" "status $status already without the library: nothing to compare with"
         fi
     done
 }
@@ -102,19 +102,19 @@ check_index() {
 
 # --- with it ---
 
-# tell_way WAY PROGRAM: what the library did with the queues, and what it found out about runtime and GPUs
+# tell_way WAY PROGRAM: report the ways of the queues, and what the library knows of runtime and GPUs
 tell_way() {
     timeout 60 "$lib/rtl-top" report -p "$program" 2>&1 | sed "s/^process $program: /process: /" >"$work/way.$1"
     grep -v '^  kernel ' "$work/way.$1" | attach "rtl-top report of $2, queues: $1"
     ways=$(sed -n 's/^  queue in slot .*, way \([a-z]* ([a-z_]*)\), .*/\1/p' "$work/way.$1" | sort -u | paste -sd, -)
     case $ways in
     "$1 "*) say ok "ways/$1" "$ways" ;;
-    '') say FAILED "ways/$1" "rtl-top report says nothing of queues" ;;
-    *) say skipped "ways/$1" "asked for $1, and the library made it $ways: the checks of $1 are of that" ;;
+    '') say FAILED "ways/$1" "rtl-top report has no queues" ;;
+    *) say skipped "ways/$1" "requested $1, but the library uses $ways: the checks of $1 test that" ;;
     esac
 }
 
-# one_mode MODE WAY PROGRAM: status, output, counts and accounts in one line
+# one_mode MODE WAY PROGRAM: check status, output, counts and accounts, in one result line
 one_mode() {
     doing="modes/$3 $1 $2"
     # shellcheck disable=SC2046 # several arguments
@@ -134,7 +134,7 @@ one_mode() {
         figures="nothing counted"
     else
         figures=''
-        # one that says nothing of what it launches is compared with its first run
+        # compare a program that prints no launches with its first run
         if ! grep -q '^launched ' "$work/out" && [ ! -e "$work/tally.$3" ]; then
             awk '$1 == "kernel" && $2 !~ /^(__amd_rocclr_|<)/ { n += $3 } END { print n + 0 }' "$work/dump" >"$work/tally.$3"
         fi
@@ -187,7 +187,7 @@ check_own() {
     done
 }
 
-# The program traced on each kind of queues, and judged by what the check of that name expects.
+# Run the traced program in both ways of queues and judge it by the check of that name.
 both_ways() { # check command...
     of=$1
     shift
@@ -218,7 +218,7 @@ check_busy() {
     both_ways busy "$bin/hardware_clocks" busy --hold
 }
 
-# What rtl-top sees of a process without the library, if it may
+# Check what rtl-top observes of a process without the library, if this user may read it.
 check_observe() {
     if ! $viewer; then
         say skipped observe "no rtl-top"
@@ -232,7 +232,7 @@ check_observe() {
         say FAILED "$doing" "ended with status $status before it was ready"
         return
     fi
-    # while it runs: which packet it takes for the running one
+    # while it runs: rtl-top must decide which packet is the running one
     "$lib/rtl-top" -p "$program" --observe --no-children --json -d 0.2 3>&- >"$work/json" 2>/dev/null &
     observer=$!
     echo "run 8000 7 60 500" >&3
@@ -244,9 +244,9 @@ check_observe() {
     timeout 60 "$lib/rtl-top" -p "$program" --observe --no-children --csv -n 1 3>&- >"$work/csv" 2>"$work/observe.err"
     seen=$?
     if [ $seen = 4 ]; then
-        say skipped "$doing" "this user may not look into another process here (ptrace_scope, or a container)"
+        say skipped "$doing" "this user may not read another process here (ptrace_scope, or a container)"
     elif [ $seen != 0 ]; then
-        attach "what rtl-top said: $doing" <"$work/observe.err"
+        attach "output of rtl-top: $doing" <"$work/observe.err"
         say FAILED "$doing" "rtl-top ended with status $seen"
     else
         awk -F, 'NR > 1 { print "seen", $4, $6 }' "$work/csv" >"$work/dump"
@@ -293,7 +293,7 @@ check_cost() {
     done
 }
 
-# --- for longer ---
+# --- soak ---
 
 check_soak() {
     needs_hip soak soak || return 0

@@ -1,8 +1,8 @@
-# What two accounts of the same work have to have in common: awk -v what=CHECK -f judge.awk FILE...
-# FILEs are what a program printed about itself and what intercept_dump printed about it; one line comes out,
-# "ok FIGURES" or "FAILED FIGURES". README.md says why each tolerance is what it is. Pure: no clock, no file of its own.
+# Compare two accounts of the same work: awk -v what=CHECK -f judge.awk FILE...
+# FILEs are the output of a program about itself and that of intercept_dump about the program. Prints one line,
+# "ok FIGURES" or "FAILED FIGURES". README.md gives the reason for each tolerance. Pure: uses no clock and no file of its own.
 
-# of the program
+# printed by the program
 $1 == "launched" { launched[$2] = $3; names++ }
 $1 == "own" { own_n[$2] = $3; own_total[$2] = $4; own_min[$2] = $5; own_max[$2] = $6 }
 $1 == "raw" { raw_total[$2] = $4; raw_min[$2] = $5; raw_max[$2] = $6 }
@@ -16,7 +16,7 @@ $1 == "executed" { executed = $2; to_execute = $4 }
 $1 == "outside" { outside = $2; outside_by = $3 }
 $1 == "hz" { measured_hz = $2 }
 $1 == "past" { past = $2; looks = $4 }
-# of the library
+# printed by intercept_dump
 $1 == "counted" { counted = $2; dumped = 1 }
 $1 == "timed" { timed = $2 }
 $1 == "untimed_total" { untimed = $2 }
@@ -29,7 +29,7 @@ $1 == "queue" {
     }
 }
 $1 == "gpu" { for (i = 2; i < NF; i++) { if ($i == "busy_ns") busy += $(i + 1); if ($i == "tick_hz") hz = $(i + 1) } }
-# of rtl-top --csv, its fourth and sixth fields (names of these programs have no commas): see names_and_calls in run
+# from rtl-top --csv, fields 4 and 6 (these programs' names have no commas): see check_observe in checks.sh
 $1 == "seen" { calls[$2] = $3; dumped = 1 }
 
 function fail(text) { bad = bad (bad ? "; " : "") text }
@@ -38,7 +38,7 @@ function us(ns) { return sprintf("%.2f us", ns / 1000) }
 function off(a, b) { return a > b ? a - b : b - a }
 
 function counts(    k, sum) {
-    if (!names && tally) { # one that keeps no account: as often as in its other runs
+    if (!names && tally) { # a program without an account: as many launches as in its other runs
         for (k in calls)
             sum += k ~ /^(__amd_rocclr_|<)/ ? 0 : calls[k]
         if (sum + 0 != tally)
@@ -56,20 +56,20 @@ function counts(    k, sum) {
     add(names " kernels, " sum + 0 " launches")
 }
 
-# all that was counted is accounted for, and what the mode promises was kept
+# every counted dispatch is timed or has a reason, and the mode keeps its promise
 function accounts() {
     if (counted != timed + untimed)
         fail("counted " counted ", timed " timed ", untimed " untimed)
     if (reason["bad_time"])
         fail(reason["bad_time"] " with times that make no sense")
     if (mode == "auto" && timed)
-        fail(timed " timed with nobody watching")
+        fail(timed " timed without a viewer")
     if (mode != "auto" && !timed && counted)
         fail("none timed:" why)
     add(sprintf("%.1f %% timed", counted ? 100 * timed / counted : 0) (why ? ", not:" why : ""))
 }
 
-# the library's times of kernels with signals of the application's, and what the application reads on these
+# for kernels with signals of the application: the library's times against those that the application reads
 function own_times(    k, tick, worst, worst_read, d) {
     tick = hz ? 1e9 / hz : 0
     if (!tick)
@@ -79,14 +79,14 @@ function own_times(    k, tick, worst, worst_read, d) {
             fail(k ": " own_n[k] " read, " kernel_timed[k] + 0 " timed")
             continue
         }
-        # sums: a tick each for rounding, and 1 in 10,000 for two opinions of the clock's rate
+        # sums: a tick each for rounding, and 1 in 10,000 for two measurements of the clock's rate
         d = off(total[k], raw_total[k] * tick)
         if (d > own_n[k] * tick + raw_total[k] * tick / 10000)
             fail(k ": signals " us(raw_total[k] * tick) " in all, library " us(total[k]))
         if (off(min[k], raw_min[k] * tick) > tick + min[k] / 10000 || off(max[k], raw_max[k] * tick) > tick + max[k] / 10000)
             fail(k ": signals " us(raw_min[k] * tick) " to " us(raw_max[k] * tick) ", library " us(min[k]) " to " us(max[k]))
         if (d / own_n[k] > worst) worst = d / own_n[k]
-        # as the runtime converts them, which fits its line anew in between: 1 us and 1 in 1,000
+        # as the runtime converts them, which renews its conversion in between: 1 us and 1 in 1,000
         d = off(total[k], own_total[k])
         if (d > own_n[k] * 1000 + total[k] / 1000)
             fail(k ": the application reads " us(own_total[k]) " in all, library " us(total[k]))
@@ -115,7 +115,7 @@ function library_waits() {
         fail("waits of " waits " dispatches, library " wait_n + 0)
     if (wait_max > 60e9)
         fail("a wait of " us(wait_max))
-    # the library notes the submission behind the application, never before
+    # the library notes the submission after the application, never before
     if (off(wait_p50, waits_p50) > 5000 + waits_p50 / 10)
         fail("wait p50 " us(waits_p50) " by the application, library " us(wait_p50))
     add("wait p50 " us(waits_p50) " by the application, library " us(wait_p50) ", max " us(wait_max))
@@ -126,7 +126,7 @@ function clocks(    k, source, tick) {
         fail("no kernel")
     else if (executed != to_execute)
         fail("only " executed " of " to_execute " kernels answered")
-    # the library's opinion of the rate is compared in own
+    # the check own compares the library's rate
     tick = 1e9 / (hz ? hz : measured_hz ? measured_hz : 1)
     for (k in clock_min) {
         source = dumped ? min[k] : stamps_min[k] * tick # without the library: the signals'
@@ -152,7 +152,7 @@ function elapsed(    k) {
             fail(k ": hipEventElapsedTime " us(between_p50[k]) ", timed as " us(min[k]))
         if (between[k] > min[k] * 1.02 + 200000)
             fail(k ": hipEventElapsedTime " us(between[k]) ", timed as only " us(min[k]))
-        # HIP takes the start of a barrier in front of the kernel for the kernel's, now and then
+        # HIP sometimes uses the start of a barrier before the kernel as the kernel's start
         if (own_events_p50[k] < min[k] * 0.99 - 1000)
             fail(k ": events of its own " us(own_events_p50[k]) ", timed as " us(min[k]))
         if (own_events[k] > min[k] * 1.01 + 5000)
@@ -183,7 +183,7 @@ function read_index() {
         fail("it went back in " said["back"] " looks")
     if (said["short"])
         fail("behind " said["short"] " kernels half a second after their end")
-    # a look may fall on the moment of the kernel's end, and an observer has to know which it is
+    # a read may hit the moment of the kernel's end; an observer has to know early from late
     if (past > 0.8 * looks) when = "early"
     else if (past < 0.2 * looks) when = "late"
     else fail("neither early nor late")

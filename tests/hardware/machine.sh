@@ -1,7 +1,7 @@
-# Sourced by run: may the GPU be used, are the programs there, and what is the machine?
-# shellcheck shell=sh disable=SC2154,SC2034 # what run sets, and what others use
+# Sourced by run: check access to the GPU, build the programs, and collect facts about the machine.
+# shellcheck shell=sh disable=SC2154,SC2034 # variables that run sets, and variables that other files use
 
-# give_up WHY [WHAT TO DO]: a report that says so, status 4
+# give_up WHY [WHAT TO DO]: report WHY and exit with status 4
 give_up() {
     say skipped "all" "$1"
     [ -z "${2:-}" ] || echo "$2"
@@ -9,7 +9,7 @@ give_up() {
     finish_report
 }
 
-# /dev/kfd and the render nodes are what a user needs; nothing is done about it here.
+# A user needs /dev/kfd and the render nodes. Only print what to ask for; change no permission.
 machine_access() {
     [ -z "$on" ] || return 0
     if [ ! -e "$kfd" ]; then
@@ -27,8 +27,8 @@ In a container: --group-add with the numbers of the machine's groups, as \`geten
     done
 }
 
-# make_for TARGET...: built for the GPUs that were found, in a folder of its own. All but rtl-top needs little more than a
-# compiler and the runtime: whoever may install nothing can run most of it.
+# make_for TARGET...: build for the GPUs found, in a separate folder. All but rtl-top needs little more than a compiler and the
+# runtime, so a user without the right to install packages can run most checks.
 make_for() {
     ${MAKE:-make} --no-print-directory -C "$top" -j"$(getconf _NPROCESSORS_ONLN)" O="$O/hardware" "$@" \
         >"$work/make.log" 2>&1
@@ -40,7 +40,7 @@ machine_programs() {
         [ -x "$bin/hardware_gpus" ] || wrong "--built: no tests/programs/hardware_gpus in it"
     else
         lib=$O/hardware bin=$O/hardware/tests/programs bench=$O/hardware/tests/bench
-        echo "building what looks for GPUs ..."
+        echo "building the program that finds GPUs ..."
         if ! make_for BASICS=hardware NEEDS=hardware "$bin/hardware_gpus"; then
             tail -n 20 "$work/make.log" >&2
             exit 2
@@ -72,7 +72,7 @@ machine_facts() {
         tail -n 20 "$work/make.log" >&2
         exit 2
     fi
-    # each for itself: a GPU may lack what one of them asks for
+    # make -k: one program may need a feature that the GPU lacks
     if ! make_for -k BASICS=hardware NEEDS=hip GFX="$isas" hardware-hip; then
         say skipped HIP "not all of its programs can be built: $(why_not)"
     fi

@@ -1,13 +1,13 @@
-# Sourced by run: programs on the GPU, one at a time, with a time limit, and what is looked at when one hangs.
-# shellcheck shell=sh disable=SC2154,SC2034 # what run sets, and what others use
+# Sourced by run: run programs on the GPU, one at a time, with a time limit, and report a hang.
+# shellcheck shell=sh disable=SC2154,SC2034 # variables that run sets, and variables that other files use
 
-program='' # the process of the program that runs
+program='' # pid of the running program
 
-# begin [NAME=VALUE]... PROGRAM [ARGS]: in the background, with a pipe as its standard input
+# begin [NAME=VALUE]... PROGRAM [ARGS]: start it in the background, with a pipe as its standard input
 begin() {
     rm -f "$work/in"
     mkfifo "$work/in"
-    : >"$work/out" # at once: what it says is waited for, and the program before it has said the same
+    : >"$work/out" # empty it now: until_line must not find a line of the program before
     : >"$work/err"
     (
         cd "$work/folder" || exit 125
@@ -23,12 +23,12 @@ begin() {
     until_when=$(($(date +%s) + limit + ${more_time:-0}))
 }
 
-# One that has ended stays a zombie until it is waited for.
+# False also for a zombie: a program that ended but was not waited for.
 alive() {
     case $(sed 's/.*) //; s/ .*//' "/proc/$program/stat" 2>/dev/null) in '' | Z) return 1 ;; esac
 }
 
-# until_line PATTERN: it has printed such a line, or fails when it has ended; doesn't come back from a hang
+# until_line PATTERN: wait until the program prints such a line; fails if it ends first; does not return from a hang
 until_line() {
     until grep -qE "$1" "$work/out"; do
         alive || return 1
@@ -37,7 +37,7 @@ until_line() {
     done
 }
 
-# until_end: its standard input is closed, and it goes; $status is how
+# until_end: close the program's standard input and wait for its end; $status is its status
 until_end() {
     exec 3>&-
     while alive; do
@@ -49,7 +49,7 @@ until_end() {
     program=
 }
 
-# Ends what is still there: a process of ours, by its number.
+# End the program, if it runs, by pid; $left is its state if it does not end.
 end_program() { # signal
     [ -n "$program" ] || return 0
     exec 3>&-
@@ -66,7 +66,7 @@ end_program() { # signal
     program=
 }
 
-# dump: what the library says of the program; waits until what is in flight is accounted for, for a while
+# dump: write the library's counters of the program; waits up to 20 s until dispatches in flight are accounted for
 dump() {
     dump_until=$(($(date +%s) + 20))
     while :; do
@@ -78,7 +78,7 @@ dump() {
     done
 }
 
-# attach TITLE: standard input goes to the report, without what is private
+# attach TITLE: add standard input to the report, without private data
 attach() {
     {
         echo "--- $1"
@@ -86,8 +86,8 @@ attach() {
     } >>"$work/attached"
 }
 
-# A program that doesn't come to its end: what its threads wait for, as far as a user may see, what it said last, and what
-# the driver says. Nothing is tried after that.
+# Report a hang and end the run: what the program's threads wait for (as far as this user may read it), its last output, and
+# the driver's last messages.
 hung() {
     {
         echo "after $((limit + ${more_time:-0})) s; threads:"
@@ -96,7 +96,7 @@ hung() {
                 "wchan $(cat "$task/wchan" 2>/dev/null), syscall $(cut -d ' ' -f 1 "$task/syscall" 2>/dev/null)"
             sed 's/^/    /' "$task/stack" 2>/dev/null
         done
-        echo "the last lines that it said:"
+        echo "its last lines:"
         tail -n 10 "$work/out" "$work/err" | sed 's/^/  /'
         echo "the library's counters:"
         "$bin/intercept_dump" "$program" 2>&1 | grep -vE '^(kernel|shape) ' | sed 's/^/  /'

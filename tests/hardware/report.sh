@@ -1,7 +1,7 @@
-# Sourced by run: a line a check while it runs, and the report at the end.
-# shellcheck shell=sh disable=SC2154 # what run sets
+# Sourced by run: print one line for each check during the run, and the report at the end.
+# shellcheck shell=sh disable=SC2154 # variables that run sets
 
-given_up='' # the exit status, when it is none of the checks'
+given_up='' # the exit status, if the checks don't determine it
 
 # say ok|FAILED|skipped|hung|figure CHECK TEXT
 say() {
@@ -12,7 +12,7 @@ how_many() { # word
     grep -c "^$1 " "$work/checks"
 }
 
-# The line for the table of what was verified on what (doc/verified.md). Not for software.
+# Print the line for the table in doc/verified.md. Not for the software GPU.
 table_line() {
     version=$(sed -n 's/^#define RTL_VERSION "\(.*\)"/\1/p' "$top/src/base/version.h")
     runtime=$(sed -n 's/^ *runtime loaded: //p' "$work/attached" | head -n 1)
@@ -24,13 +24,13 @@ table_line() {
 
 verdict() {
     if [ -n "$given_up" ]; then
-        words=$([ "$(how_many ok)" = 0 ] && echo "nothing" || echo "not all")" could be checked"
+        words=$([ "$(how_many ok)" = 0 ] && echo "no check could run" || echo "some checks could not run")
     elif [ "$(how_many hung)" != 0 ]; then
-        words="A PROGRAM HUNG, and nothing was tried after it"
+        words="A PROGRAM HUNG, which ended the run"
     elif [ "$(how_many FAILED)" != 0 ]; then
-        words="not all is as it should be"
+        words="a check failed"
     else
-        words="all that was checked is as it should be"
+        words="every check passed"
     fi
     echo "$words$([ "${software:-}" != 1 ] || echo ', on the software GPU')"
 }
@@ -74,7 +74,7 @@ write_report() {
     fi
 }
 
-# By a signal: what has been found so far is reported.
+# Handle a signal: report the results so far.
 stopped() { # status
     trap '' INT HUP TERM
     end_program KILL
@@ -86,11 +86,11 @@ stopped() { # status
 finish_report() {
     write_report >"$work/report"
     if ! cp "$work/report" "$report"; then
-        wrong "the report can't be written"
+        wrong "can't write the report"
     fi
     echo
     sed -n 's/^verdict: //p' "$work/report"
-    echo "the report: $report: no name of a user, a machine, a path or a command line of yours is in it"
+    echo "the report: $report: it has no name of a user or a machine, no path and no command line"
     if [ "${software:-}" = 0 ] && [ -z "$given_up" ]; then
         echo "please attach it to an issue; for the table in doc/verified.md:"
         table_line

@@ -1,4 +1,4 @@
-# Takes what is private out of text: paths, but those that are the same everywhere, and the names of user and machine.
+# Remove private data from text: paths, except those that are the same on all machines, and the names of user and machine.
 function swap(line, word, by,    out, at, before, behind) {
     if (length(word) < 2)
         return line
@@ -12,7 +12,7 @@ function swap(line, word, by,    out, at, before, behind) {
 }
 {
     line = $0
-    gsub(/[Pp]rocess [^ ]+ pid/, "process <name> pid", line) # in the driver's words
+    gsub(/[Pp]rocess [^ ]+ pid/, "process <name> pid", line) # as the driver writes it
     gsub(/[Tt]hread [^ ]+ pid/, "thread <name> pid", line)
     if (home != "" && home != "/")
         line = swap(line, home, "<home>")

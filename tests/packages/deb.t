@@ -1,28 +1,28 @@
 #!/bin/sh
-# The Debian package in a fresh system: installed, upgraded, removed; and what `make dist` and the units hold.
+# Install, upgrade and remove the Debian package in a fresh system; check the tarball of `make dist`.
 . "$(dirname "$0")/../e2e/tap.sh"
 
 version=$("$O/rtl-top" --version | sed -n '1s/^rtl-top \([0-9.]*\).*/\1/p')
 tarball=$O/packages/rtl-top-$version.tar.gz
-check "the tarball has the version" test -s "$tarball"
+check "make dist: the tarball has the version in its name" test -s "$tarball"
 tools/package dist >/dev/null
 before=$(sha256sum <"$tarball")
 tools/package dist >/dev/null
-is "made twice it is the same" "$(sha256sum <"$tarball")" "$before"
+is "make dist: a second tarball is identical" "$(sha256sum <"$tarball")" "$before"
 if git rev-parse --git-dir >/dev/null 2>&1; then
-    is "it has what git has" "$(tar -tzf "$tarball" | sed "s,^rtl-top-$version/,," | sort)" "$(git ls-files | sort)"
+    is "make dist: the tarball has the files of git" "$(tar -tzf "$tarball" | sed "s,^rtl-top-$version/,," | sort)" "$(git ls-files | sort)"
 fi
 deb=$O/packages/rtl-top_${version}_amd64.deb
-check "the package has it, too" test "$(dpkg-deb -f "$deb" Version)" = "$version"
-check "lintian finds nothing" lintian --allow-root --fail-on error,warning "$deb"
+check "Debian package: its version is the one of rtl-top" test "$(dpkg-deb -f "$deb" Version)" = "$version"
+check "Debian package: lintian finds nothing" lintian --allow-root --fail-on error,warning "$deb"
 if [ "$(id -u)" = 0 ]; then
     tools/chroot-check installs >"$work/chroot" 2>&1
     status=$?
     sed 's/^/# /' "$work/chroot"
-    check "it installs, upgrades and goes in a fresh Debian 12" test "$status" = 0
-    check "ten things were looked at" test "$(grep -c '^ok - ' "$work/chroot")" = 10
+    check "Debian package: installs, upgrades and is purged in a fresh Debian 12" test "$status" = 0
+    check "Debian package: all ten steps passed" test "$(grep -c '^ok - ' "$work/chroot")" = 10
 else
     tap_number=$((tap_number + 1))
-    echo "ok $tap_number - it installs, upgrades and goes in a fresh Debian 12 # SKIP only root can chroot"
+    echo "ok $tap_number - Debian package: installs, upgrades and is purged in a fresh Debian 12 # SKIP only root can chroot"
 fi
 finish

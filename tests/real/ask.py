@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Asks a llama-server that listens on a Unix socket.
+"""Send requests to a llama-server that listens on a Unix socket.
 
-ask.py SOCKET ready PID         waits until it answers; 1 when that process has ended, or after two minutes
-ask.py SOCKET answers CLIENTS   fixed questions: first one request after another, each with up to four prompts that the
-                                server takes up together, then CLIENTS requests at a time. Prints the answers, of the
-                                last only how they ended: which tokens meet in a batch is up to the time they come.
-ask.py SOCKET forever CLIENTS   keeps asking, CLIENTS at a time, until the server is gone or the parent is
-ask.py SOCKET slowly CLIENTS    the same of a server that takes a second for a token: short questions, short answers
+ask.py SOCKET ready PID         wait until the server answers; status 1 if process PID has ended, or after two minutes
+ask.py SOCKET answers CLIENTS   send fixed questions: first one request after another, each with up to four prompts that
+                                the server batches, then CLIENTS requests at a time. Print the answers; of the latter only
+                                how they ended, because their batches depend on timing.
+ask.py SOCKET forever CLIENTS   keep sending requests, CLIENTS at a time, until the server or the parent has ended
+ask.py SOCKET slowly CLIENTS    the same for a server that takes a second for a token: short questions and answers
 """
 import http.client
 import json
@@ -41,7 +41,7 @@ def ask(path, method, url, body=None):
 
 
 def completion(path, prompts, tokens, **more):
-    """Prompts are lists of token numbers."""
+    """Request a completion; prompts are lists of token numbers."""
     return ask(path, "POST", "/completion", {"prompt": prompts, "n_predict": tokens, "temperature": 0, "seed": 1,
                                              "ignore_eos": True, "return_tokens": True, **more})
 
@@ -77,7 +77,7 @@ def answers(path, clients):
     failed = []
 
     def say(label, prompts, tokens, keys):
-        # no reuse of an earlier question's state: what is asked decides alone
+        # no reuse of an earlier question's state: the answer depends only on the question
         status, answer = completion(path, prompts, tokens, cache_prompt=False)
         if status != 200:
             failed.append(label)

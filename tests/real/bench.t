@@ -1,15 +1,15 @@
 #!/bin/sh
-# llama.cpp's own benchmark and the tests of its GPU code on the software GPU, to their ends under the library: every kernel's
-# count and times are the model's.
+# llama.cpp's own benchmark and its tests of GPU code on the software GPU, run to the end with librtl.so: every kernel's count
+# and times equal the software GPU's.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
 need "$llama_set"
-check "a model of random weights" llama_make_model
+check "llama-bench: a model of random weights is made" llama_make_model
 run_in=$real_llama/usr/lib/x86_64-linux-gnu/ggml/backends0 # see llama in real.sh
 bench=$real_llama/usr/bin/llama-bench
 
-# AMD_LOG_LEVEL: HIP says what is called
+# AMD_LOG_LEVEL: HIP logs its calls
 for graphs in with without; do
     (
         [ "$graphs" = with ] || export GGML_CUDA_DISABLE_GRAPHS=1
@@ -23,7 +23,7 @@ done
 RTL_MODE=default
 export RTL_MODE
 run_real "$llama_set" "llama-bench" "--gpus 1" "$bench" -m "$real_model" -p 64,512 -n 24 -r 1 -o jsonl
-is "llama-bench: it has its results" "$(jq -c '[.n_prompt, .n_gen, .backends]' "$work/out" | tr '\n' ' ')" \
+is "llama-bench: prints its results" "$(jq -c '[.n_prompt, .n_gen, .backends]' "$work/out" | tr '\n' ' ')" \
     '[64,0,"ROCm"] [512,0,"ROCm"] [0,24,"ROCm"] '
 GGML_CUDA_DISABLE_GRAPHS=1
 export GGML_CUDA_DISABLE_GRAPHS
@@ -31,13 +31,13 @@ run_real "$llama_set" "llama-bench without graphs" "--gpus 1" "$bench" -m "$real
 unset GGML_CUDA_DISABLE_GRAPHS
 run_real "$llama_set" "llama-bench, two GPUs" "--gpus 2" "$bench" -m "$real_model" -p 64 -n 16 -r 1 -o jsonl
 
-# Its tests compare results with the CPU's, which kernels that don't execute haven't: they fail as they do without us, and
-# launch kernels of all kinds. Where nothing is compared, they pass.
+# Its tests compare GPU results with the CPU's. Kernels don't execute here, so these tests fail as they do without librtl.so,
+# but launch kernels of all kinds. Tests that compare nothing pass.
 ops=$real_llama/usr/libexec/x86_64-linux-gnu/ggml/test-backend-ops
 wanted=1
 run_real "$llama_set" "test-backend-ops, tests" "--gpus 1" "$ops" test -o RMS_NORM,SILU,GELU
-check "test-backend-ops, tests: they launch kernels of many kinds" jq -e '.kernels | length > 8' "$work/json"
+check "test-backend-ops, tests: more than eight kernels were launched" jq -e '.kernels | length > 8' "$work/json"
 wanted=0
 run_real "$llama_set" "test-backend-ops, measured" "--gpus 1" "$ops" perf -o ADD
-has "test-backend-ops, measured: it is content" "$(cat "$work/out")" '2/2 backends passed'
+has "test-backend-ops, measured: both backends pass" "$(cat "$work/out")" '2/2 backends passed'
 finish

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Kernels that compute, as llama.cpp uses them (tests/vgpu/run --execute): its own test of operations, which compares the GPU with
-# the CPU, operation by operation; and what its server thinks of the next token, on the GPU and on the CPU.
+# llama.cpp with kernels that compute (tests/vgpu/run --execute): its own test of operations, which compares the GPU with the CPU;
+# and its server's probabilities of the next token on the GPU and on the CPU.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
 need "$llama_set"
-check "a model of random weights" llama_make_model
+check "llama.cpp: a model of random weights is made" llama_make_model
 tool=$real_llama/usr/libexec/x86_64-linux-gnu/llama.cpp-tests/test-backend-ops
 
-# operations GFX OPERATIONS CASES: those of an operation's cases whose text a pattern fits; the others take too long here
+# operations GFX OPERATIONS CASES: run the cases of an operation that match a pattern; the others take too long here
 operations() {
     (llama --execute --gfx "$1" -- "$tool" test -b ROCm0 -o "$2" -p "$3") >"$work/ops" 2>&1
     status=$?
@@ -17,14 +17,14 @@ operations() {
     bad=$(grep -cE '^ *[A-Z_0-9]+\(.*FAIL' "$work/plain")
     echo "# $1 $2: $good of $((good + bad)) cases agree with the CPU"
     is "$1 $2: agrees with the CPU" "$status $bad $(grep '^vgpu:' "$work/plain" | head -n 3)" "0 0 "
-    check "$1 $2: there were cases" test "$good" -gt 0
+    check "$1 $2: at least one case ran" test "$good" -gt 0
 }
 small='^(?!.*[0-9]{3})'
 simple='bs=\[1,1\],nr=\[1,1\],per=\[0,1,2,3\],k_v=0,o=1'
-# on gfx90a probe.t has most operations agree with the CPU, each kernel once
+# on gfx90a probe.t compares most operations with the CPU, each kernel once
 families=gfx906
 [ "${REAL:-}" != all ] || families='gfx906 gfx90a'
-columns='1|8' # more are rocBLAS's on gfx906, whose kernels for it aren't unpacked
+columns='1|8' # on gfx906 more columns use rocBLAS, whose kernels for it aren't unpacked
 for gfx in $families; do
     operations "$gfx" MUL_MAT "^type_a=(f32|f16|bf16|q4_0|q8_0|q4_K|q6_K),type_b=f32,m=16,n=($columns),k=256,$simple"
     columns='1|2|8|9|16'
@@ -42,7 +42,7 @@ operations gfx90a SET_ROWS 'type_dst=(f32|f16|q8_0|q4_0),type_idx=i64,ne=\[256,5
 operations gfx90a GET_ROWS 'type=(f32|f16|q4_0|q8_0),n=256,m=5,r=4,be1=1,be2=1,v=0'
 operations gfx90a MUL_MAT_ID 'type_a=(f32|f16|q4_0|q8_0|q4_K),type_b=f32,n_mats=4,n_used=2,b=0,m=512,n=1,k=256,.*m_v=0,ids_offset=0'
 
-# ---- the server: prompts a token at a time, which needs no matrix products of the library's ----
+# ---- the server: prompts of a token at a time, which need none of the library's matrix products ----
 logits() { # options of llama-server...
     rm -f "$work/llama.sock"
     (llama_server "$work/llama.sock" --execute -np 1 -ub 1 --no-warmup "$@" >"$work/out" 2>"$work/err" </dev/null) &
@@ -59,8 +59,8 @@ logits -ngl 0 >"$work/cpu" 2>"$work/cpu.told"
 logits -ngl 99 >"$work/gpu" 2>"$work/gpu.told"
 sed 's/^/# the server on the CPU: /' "$work/cpu.told"
 sed 's/^/# the server on the GPU: /' "$work/gpu.told"
-has "it says what a token took" "$(cat "$work/gpu.told")" '^[0-9.]+ s a token, of 9$'
-is "the server on the GPU met nothing that isn't modelled" "$(grep '^vgpu:' "$work/err")" ""
-check "the next tokens: GPU and CPU agree" llama_compare "$work/cpu" "$work/gpu"
+has "the server on the GPU: prints the time of a token" "$(cat "$work/gpu.told")" '^[0-9.]+ s a token, of 9$'
+is "the server on the GPU: met no unmodelled instruction" "$(grep '^vgpu:' "$work/err")" ""
+check "the server: GPU and CPU agree on the next tokens" llama_compare "$work/cpu" "$work/gpu"
 sed 's/^/# /' "$work/check.out"
 finish

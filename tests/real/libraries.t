@@ -1,6 +1,6 @@
 #!/bin/sh
-# More of ROCm's libraries, by tests and benchmarks that Debian packages, those that launch many kernels and get to their end
-# though none executes: each alone and under the library. REAL=all only: each set is 0.4 to 0.9 GB to fetch, and 2 to 6 on disk.
+# More of ROCm's libraries: Debian's tests and benchmarks that launch many kernels and reach their end although no kernel
+# executes, each alone and with librtl.so. Only with REAL=all: each set is 0.4 to 0.9 GB to fetch, and 2 to 6 GB on disk.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
@@ -8,7 +8,7 @@ if [ "${REAL:-}" != all ]; then
     echo "1..0 # SKIP only with REAL=all"
     exit 0
 fi
-HOME=$work # MIOpen and MIGraphX keep what they compiled there
+HOME=$work # MIOpen and MIGraphX cache compiled code there
 export HOME
 libexec=usr/libexec/rocm
 seconds=300
@@ -30,8 +30,8 @@ tests_of cub hipCUB "$real_store/cub/$libexec/libhipcub-tests/test_hipcub_" devi
     device_histogram warp_exchange
 tests_of thrust rocThrust "$real_store/thrust/$libexec/librocthrust-tests/test_thrust_" merge reverse tabulate zip_iterator
 
-# sparse_cases FUNCTION...: some of the 289,385 cases of rocSPARSE's data file, all of which are read many times at each start:
-# a head of 788 bytes, then 768 for each case, by function
+# sparse_cases FUNCTION...: print some of the 289,385 cases of rocSPARSE's data file, which rocSPARSE reads many times at each
+# start: a header of 788 bytes, then 768 bytes for each case, sorted by function
 sparse_cases() {
     of=$real_store/sparse/usr/share/librocsparse1-tests/data/rocsparse_test.data
     head -c 788 "$of"
@@ -45,7 +45,7 @@ if have sparse; then
         sparse_cases "$function" >"$work/cases"
         twice sparse "rocSPARSE, $function" "--gpus 1" "$real_store/sparse/$libexec/librocsparse1-tests/rocsparse-test" \
             --data "$work/cases" --gtest_filter="*/$function.*:-*nightly*"
-        check "rocSPARSE, $function: it has run fifty and more" test "$(wc -l <"$work/verdicts")" -gt 50
+        check "rocSPARSE, $function: more than fifty tests ran" test "$(wc -l <"$work/verdicts")" -gt 50
     done
 fi
 if have solver; then
@@ -54,11 +54,11 @@ if have solver; then
         twice solver "rocsolver-bench $call" "--gpus 1" "$real_store/solver/$libexec/librocsolver0-bench/rocsolver-bench" $call --perf 1
     done
 fi
-if have miopen; then # what it would compile itself it can't: see doc/verified.md
+if have miopen; then # only kernels that it need not compile: see doc/verified.md
     twice miopen "MIOpenDriver gemm" "--gpus 1" "$real_store/miopen/$libexec/libmiopen1-tests/MIOpenDriver" gemm -V 0 -i 100
 fi
 if have migraphx; then
     twice migraphx "migraphx-driver" "--gpus 1" "$real_store/migraphx/usr/bin/migraphx-driver" perf --test -n 300
-    has "migraphx-driver: it has a result" "$(cat "$work/out" "$work/err")" '^Rate: [0-9]'
+    has "migraphx-driver: prints a result" "$(cat "$work/out" "$work/err")" '^Rate: [0-9]'
 fi
 finish

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What a llama-server thinks of the next token, and how far two of them are apart.
+"""Get a llama-server's probabilities of the next token, and compare two of them.
 
-logits.py ask SOCKET TOKENS     a fixed prompt and so many tokens more; a line each: the likeliest tokens and their log
-                                probabilities, as JSON. On stderr how long a token took, as the server says
-logits.py compare FILE FILE     of two such outputs: the normalised mean square error of the log probabilities and how many
-                                of the likeliest tokens agree. Exit status 1 if the error is 1e-3 or more (a whole
-                                model's: its layers add theirs up), or another token is the likeliest one although the
-                                first's lead is larger than the error.
+logits.py ask SOCKET TOKENS     send a fixed prompt, generate TOKENS tokens, and print a line of JSON for each: the likeliest
+                                tokens and their log probabilities. Print the server's time per token on stderr.
+logits.py compare FILE FILE     print the normalised mean square error of two such outputs, and how many of the likeliest
+                                tokens agree. Exit status 1 if the error is 1e-3 or more (the sum over the model's layers),
+                                or if the likeliest tokens differ although the first one's lead is larger than the error.
 """
 import json
 import sys
@@ -21,7 +20,7 @@ def asked(path, tokens):
     for position in answer["completion_probabilities"]:
         print(json.dumps([[top["id"], top["logprob"]] for top in position["top_logprobs"]]))
     spent = answer["timings"]
-    through = spent["prompt_n"] + spent["predicted_n"] - 1  # the model: the last one that is said isn't read any more
+    through = spent["prompt_n"] + spent["predicted_n"] - 1  # tokens through the model: it does not read the last token of its answer
     print("%.3g s a token, of %d" % ((spent["prompt_ms"] + spent["predicted_ms"]) / 1000 / through, through), file=sys.stderr)
 
 
@@ -42,7 +41,7 @@ def compare(one, other):
         if a[0][0] != b[0][0]:
             if a[0][1] - a[1][1] > 2 * worst:
                 wrong.append(positions)
-            break  # from here on they read different texts
+            break  # after this token the texts differ
     error = square / power if power else 1.0
     print("NMSE %.2e, the likeliest token agrees at %d of %d" % (error, same, positions))
     return 1 if error >= 1e-3 or wrong or not positions else 0

@@ -1,14 +1,14 @@
-# Sourced by the tests of real programs, after tap.sh: fetching them, running them to their end under librtl.so, and their
-# counters against the model's truth.
-# shellcheck shell=sh disable=SC2154 # what tap.sh sets
+# Sourced by the tests of real programs, after tap.sh: fetch them, run them to the end with librtl.so, and compare the counters
+# with the software GPU's truth.
+# shellcheck shell=sh disable=SC2154 # variables that tap.sh sets
 
 llama_set=${RTL_RELEASE:-llama} # tests/one: FILE@@SET
 . "$tap_top/tests/real/real.sh"
 . "$tap_top/tests/e2e/exact.sh" # as_in_truth, mostly_timed
 hold=$tap_top/$O/tests/programs/hold_preload.so
 
-# have SET: fetches what isn't there. The archive moves: what it doesn't have today, can't send or leaves no room for is
-# skipped, said loudly, and fails nothing.
+# have SET: fetch it if it is missing. If the archive lacks it today or can't send it, or the disk is full, the test is skipped
+# with a line on standard error, and does not fail.
 have() {
     tests/vgpu/releases "$1" >"$work/fetched" 2>"$work/fetched.err"
     case $? in
@@ -27,27 +27,27 @@ have() {
     return 1
 }
 
-# need SET: without it there is nothing to test
+# need SET: end the test without it
 need() {
     have "$1" || finish
 }
 
-# settled_json PID: the counters, once every queue is empty, in $work/json
+# settled_json PID: write the counters to $work/json once every queue is empty
 settled_json() {
     rm -f "$work/json"
     wait_until 60 sh -c "'$O/rtl-top' -p $1 --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
     "$O/rtl-top" -p "$1" --json -n 1 >"$work/json"
 }
 
-counted_as_in_truth() { # also where no kernel is timed from its first call to its last
+counted_as_in_truth() { # passes also if no kernel is timed from its first to its last call
     as_in_truth || grep -q ' dispatches, .*: 0 differences$' "$work/compared"
 }
 
-# exact_now NAME PID MODE: the counters of the process against $work/truth
+# exact_now NAME PID MODE: compare the counters of the process with $work/truth
 exact_now() {
     settled_json "$2"
     if [ ! -s "$work/json" ]; then
-        check "$1: it has counters" false
+        check "$1: rtl-top reads its counters" false
         return
     fi
     case $3 in
@@ -55,11 +55,11 @@ exact_now() {
         is "$1: nothing is counted" "$(jq .dispatches.counted "$work/json")" 0
         return
         ;;
-    auto) check "$1: every kernel's count is the model's" wait_until 20 counted_as_in_truth ;;
-    *) check "$1: every kernel's count and times are the model's" wait_until 20 as_in_truth ;;
+    auto) check "$1: every kernel's count equals the software GPU's" wait_until 20 counted_as_in_truth ;;
+    *) check "$1: every kernel's count and times equal the software GPU's" wait_until 20 as_in_truth ;;
     esac
     sed 's/^/# /' "$work/compared"
-    is "$1: timed and untimed add up to counted, and the kernels to them" "$(jq '(.dispatches | .timed + (.untimed | add // 0) == .counted)
+    is "$1: timed and untimed, and all kernels, add up to the counted dispatches" "$(jq '(.dispatches | .timed + (.untimed | add // 0) == .counted)
         and ([.kernels[].calls] | add) == .dispatches.counted' "$work/json")" true
     case $3 in default | full) mostly_timed "$1" ;; esac
 }
@@ -72,13 +72,13 @@ launches_linked() {
     has "$1: every copy is linked to its call" "$(grep '^copied' "$work/linked")" '^copied linked [0-9]+ unlinked 0$'
 }
 
-# gpus_as_in_truth NAME [GPU...]: after exact_now: each GPU's busy time and idle gaps are the model's, and just those GPUs ran kernels
+# gpus_as_in_truth NAME [GPU...]: after exact_now: each GPU's busy time and idle gaps equal the truth; only the given GPUs ran kernels
 gpus_as_in_truth() {
     on_name=$1
     shift
     [ $# -eq 0 ] || is "$on_name: kernels ran on GPU $*" \
         "$(jq -r '[.gpus[] | select(.busy_ns > 0) | .id] | sort | join(" ")' "$work/json")" "$*"
-    check "$on_name: each GPU's busy time and idle gaps are the model's" tests/e2e/compare-gpus "$work/truth" "$work/json"
+    check "$on_name: each GPU's busy time and idle gaps equal the software GPU's" tests/e2e/compare-gpus "$work/truth" "$work/json"
     sed 's/^/# /' "$work/check.out"
 }
 
@@ -86,8 +86,8 @@ held() { # pid
     test -s "$work/held" || ! alive "$1"
 }
 
-# run_real SET NAME GPU-OPTIONS PROGRAM ARGS: a program of that set (of none: on this system's runtime) to its end under
-# librtl.so, its counters, its status (0, or $wanted). Its output is in $work/out and $work/err.
+# run_real SET NAME GPU-OPTIONS PROGRAM ARGS: run a program of the set (empty: on this system's runtime) to the end with
+# librtl.so; check its counters and its status (0, or $wanted). Its output is in $work/out and $work/err.
 run_real() {
     real_set=$1 name=$2 options=$3
     shift 3
@@ -107,7 +107,7 @@ run_real() {
         exact_now "$name" "$program" "${RTL_MODE:-default}"
         if [ "${RTL_MODE:-}" = hip ]; then launches_linked "$name" "$program"; fi
     else
-        check "$name: it gets to its end with its counters" tail -n 5 "$work/out" "$work/err" /nonexistent
+        check "$name: reaches its end with its counters" tail -n 5 "$work/out" "$work/err" /nonexistent
     fi
     rm -f "$work/held"
     wait_until 30 gone "$program" || kill -9 "$program"
@@ -123,8 +123,8 @@ next_held() { # sets $held
     [ -n "$held" ] || ! alive "$program"
 }
 
-# run_children SET NAME GPU-OPTIONS PROGRAM ARGS: like run_real, for a program whose forked children use the GPUs ($gpus, each of
-# them, when set). Compares counters with the truth at the end of each child that launched kernels: there are $children.
+# run_children SET NAME GPU-OPTIONS PROGRAM ARGS: like run_real, for a program whose forked children use the GPUs (each child
+# $gpus, if set). Compares counters with the truth at the end of each child that launched kernels; $children is their number.
 run_children() {
     real_set=$1 name=$2 options=$3
     shift 3
@@ -158,12 +158,12 @@ run_children() {
     is "$name: ends as without the library" "$status" "${wanted:-0}"
 }
 
-# verdicts FILE: of the single tests, without their times: GoogleTest's lines, Thrust's sum
+# verdicts FILE: print the results of single tests without times: GoogleTest's lines, Thrust's sum
 verdicts() {
     sed -n 's/^\(\[ *\(OK\|FAILED\) *\] [^ ,]*\).* ([0-9]* ms)$/\1/p; /^Totals: /p' "$1" | sort
 }
 
-# twice SET NAME GPU-OPTIONS PROGRAM ARGS: alone first; then run_real, and status and verdicts must be those. Most tests fail
+# twice SET NAME GPU-OPTIONS PROGRAM ARGS: run it alone, then by run_real; status and verdicts must be equal. Most tests fail
 # both times, because kernels don't execute.
 twice() {
     twice_set=$1 twice_name=$2 twice_options=$3
@@ -175,9 +175,9 @@ twice() {
             >"$work/alone" 2>"$work/alone.err" </dev/null
     )
     wanted=$?
-    check "$twice_name, alone: it gets to its end" test "$wanted" -lt 124
+    check "$twice_name, alone: reaches its end" test "$wanted" -lt 124
     verdicts "$work/alone" >"$work/verdicts"
     run_real "$twice_set" "$twice_name" "$twice_options" "$@"
     wanted=
-    is "$twice_name: each single test ends as it does alone" "$(verdicts "$work/out" | diff "$work/verdicts" - | head -n 5)" ""
+    is "$twice_name: every single test has the same result as alone" "$(verdicts "$work/out" | diff "$work/verdicts" - | head -n 5)" ""
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a small model of random weights for llama.cpp: model.py FILE
+"""Make a small model of random weights for llama.cpp: model.py FILE
 
-The shape of a small llama: 8 layers of 1024 with 16 heads and 4 key-value heads, f16, 186 MB. What it answers is nonsense, and
-on the software GPU, which executes no kernel, not even its own. The vocabulary is bytes and words that stand for nothing.
+It has the shape of a small llama: 8 layers of 1024 with 16 heads and 4 key-value heads, f16, 186 MB. Its answers are random,
+also because the software GPU executes no kernel by default. The vocabulary is bytes and meaningless words.
 """
 import sys
 

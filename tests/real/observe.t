@@ -1,6 +1,6 @@
 #!/bin/sh
 # llama.cpp's server, started without the library and observed from outside, on one GPU and with its layers over two: every
-# kernel's count is the model's, or what the ring lost is said.
+# kernel's count equals the software GPU's, except for packets that are reported as lost.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
@@ -18,13 +18,13 @@ observed() {
     (llama_server "$work/llama.sock" "--gpus $gpus --truth $work/truth" "$@" >"$work/out" 2>&1 </dev/null) &
     program=$!
     tap_pids="$tap_pids $program"
-    # from the beginning, because a queue's ring may be shorter than what comes
+    # observe from the start, because a queue's ring may hold fewer packets than arrive
     wait_until 60 sh -c "grep -q libhsa-runtime64 /proc/$program/maps || ! kill -0 $program"
     "$O/rtl-top" -p "$program" --observe --no-children --json -d 0.2 >"$work/frames" 2>"$work/err" &
     observer=$!
     tap_pids="$tap_pids $observer"
     check "$name: the server starts" python ready "$program"
-    check "$name: it answers" python answers 3
+    check "$name: the server answers" python answers 3
     check "$name: every dispatch is counted under its kernel, or as lost" wait_until 60 counted
     sed 's/^/# /' "$work/counted"
     is "$name: number of GPUs whose queues had dispatches" "$(last '[.queues[] | select(.dispatches > 0) | .gpu] | unique | length')" "$gpus"
@@ -35,9 +35,9 @@ observed() {
     is "$name: rtl-top ends with the server, with status 6" "$?" 6
     tap_pids=
 }
-last() { tail -n 2 "$work/frames" | head -n 1 | jq -r "$1"; } # of the last whole frame
+last() { tail -n 2 "$work/frames" | head -n 1 | jq -r "$1"; } # query the last complete frame
 
-# Each kernel's count against the truth, all in one line; those that are missing at most what is said to be lost.
+# Compare each kernel's count with the truth and print one line; passes if at most the lost packets are missing.
 counted() {
     last '.kernels[] | select(.calls > 0 and (.name | startswith("(") | not)) | "\(.name)\t\(.calls)"' >"$work/said"
     awk -F '\t' -v lost="$(last '.observed.packets_lost // 0')" '

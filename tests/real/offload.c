@@ -1,6 +1,6 @@
 /*
- * A program that leaves loops to all GPUs by OpenMP: one after the other, and from several threads at a time. Prints
- * how many; what they compute isn't looked at. Compiled by tests/real/programs.t.
+ * Offload loops to all GPUs by OpenMP, one at a time and from several threads at once. Prints their number and ignores
+ * their results. Compiled by tests/real/programs.t.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -33,8 +33,8 @@ int main(void)
         }
     }
     printf("%d GPUs, %d loops\n", devices, loops);
-    fflush(stdout); /* LLVM 15's libomptarget uses the HSA runtime after it has ended it, and crashes at exit, with or
-                       without us */
+    fflush(stdout); /* LLVM 15's libomptarget uses the HSA runtime after shutting it down, and crashes at exit, also
+                       without librtl.so */
     free(a);
     free(b);
     return 0;

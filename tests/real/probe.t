@@ -1,15 +1,15 @@
 #!/bin/sh
-# Probed copies (src/probe) of kernels that Debian ships: how many of libggml-hip's and rocRAND's can be had, what the others
-# are refused for; and llama.cpp's own test of operations with every kernel probed, whose results are equal to the bit.
+# Probed copies (src/probe) of kernels that Debian ships: how many kernels of libggml-hip and rocRAND can be probed, and why the
+# others are refused; and llama.cpp's own test of operations with every kernel probed: results are equal to the bit.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
 need "$llama_set"
 patch=$tap_top/$O/tests/programs/probe_patch
 swap=$tap_top/$O/tests/programs/probe_swap_preload.so
-check "the programs are built" make --no-print-directory O="$O" vgpu programs
+check "probe: the test programs are built" make --no-print-directory O="$O" vgpu programs
 
-# can NAME FILE...: of the kernels that have an end of their own 95 % can be probed; the others say why
+# can NAME FILE...: at least 95 % of the kernels with an end of their own can be probed; the others have a reason
 can() {
     mkdir "$work/objects"
     of=$1
@@ -30,18 +30,18 @@ can_for() { # NAME CODE-OBJECT...
     endless=$(awk '/it has no end/ { print $1 }' "$work/why")
     check "$name: at least 95 % of the kernels that have an end can be probed" \
         test "$((good * 100))" -ge "$(((all - ${endless:-0}) * 95))" -a "$good" -gt 0
-    is "$name: each of the others says why" "$(awk '{ n += $1 } END { print n + 0 }' "$work/why")" "$((all - good))"
-    is "$name: nothing of them is unknown" "$(grep -E "isn't known|doesn't know|damaged|where no code is" "$work/why")" ""
+    is "$name: each refused kernel has a reason" "$(awk '{ n += $1 } END { print n + 0 }' "$work/why")" "$((all - good))"
+    is "$name: no reason is an unknown instruction or a damaged object" "$(grep -E "isn't known|doesn't know|damaged|where no code is" "$work/why")" ""
 }
 can libggml-hip "$real_llama"/usr/lib/*/ggml/backends0/libggml-hip.so
 if have rocrand; then can rocRAND "$real_store"/rocrand/usr/lib/*/librocrand.so.1; fi
 
-# ---- its test of operations with its kernels as they are, and with a probed copy of each that runs: equal to the bit ----
+# ---- llama.cpp's test of operations with original kernels, and with a probed copy of each: results equal to the bit ----
 tool=$real_llama/usr/libexec/x86_64-linux-gnu/llama.cpp-tests/test-backend-ops
 results=$tap_top/$O/tests/programs/ggml_results_preload.so
-# Products of each type by 1, 8 and 9 columns, where kernels differ; of the others cases without large numbers. Not here: what
-# takes seconds before it starts (iq1, iq2), and floats by 9, which rocBLAS multiplies, as it does by 8: its kernels are refused,
-# and some of them, not those by 8, add floats by atomics.
+# Cases: products of each type by 1, 8 and 9 columns, where kernels differ; of other operations those without large numbers.
+# Excluded: types that take seconds to start (iq1, iq2), and floats by 9 columns, which rocBLAS multiplies (also those by 8).
+# rocBLAS's kernels are refused, and some, but not those by 8, add floats by atomics.
 products='type_b=f32,m=16,n=[189],k=256,bs=\[1,1\],nr=\[1,1\],per=\[0,1,2,3\],k_v=0,o=1,'
 attention='hsk=64,hsv=64,nh=4,nr23=\[1,1\],kv=113,nb=1,mask=1,sinks=0,max_bias=0.0*,logit_softcap=0.0*,prec=f32,type_K=f16,'
 few='(?!type_a)(?!.*[=,[][0-9]{3})(?!.*(?:v|swapped|perm1|src_overlap)=1)(?!.*ne=\[10,5,[14],1\])(?!.*,nf=(?:[2-9]|1[0-9]))(?!.*nr=\[(?:1,)*[2-9])(?!.*iq[12]_)'
@@ -83,29 +83,29 @@ operations() { # GFX HOW
     is "$1, $2: the operations agree with the CPU" "$status $bad $(grep '^vgpu:' "$work/text" | head -n 3)" "0 0 "
 }
 
-# probed GFX HOW: with copies of that kind. What ran is probed, or it is said why not.
+# probed GFX HOW: run with copies of that kind. Every kernel that ran is probed or has a refusal.
 probed() {
     operations "$1" "$2"
-    is "$1, $2: each result is equal to the bit" "$(diff "$work/plain" "$work/$2" | head -n 6)" ""
+    is "$1, $2: results equal those without a probe, to the bit" "$(diff "$work/plain" "$work/$2" | head -n 6)" ""
     awk -F '\t' '$1 == "block" && $3 > 0 { print $2 }' "$work/swap" | sort -u >"$work/probed"
     echo "# $1, $2: of $(wc -l <"$work/ran") different kernels $(wc -l <"$work/probed") ran probed, $(wc -l <"$work/plain") results"
     comm -23 "$work/ran" "$work/probed" >"$work/others"
     sed -n 's/^refused\t\(.*\)\t\([^\t]*\)$/\2\t\1/p' "$work/swap" | grep -F -f "$work/others" | sort -u >"$work/refused"
     cut -f 1 "$work/refused" | sort | uniq -c | sort -rn | sed "s/^ */# $1, $2: /"
-    is "$1, $2: each of the others is refused" "$(cut -f 2 "$work/refused" | sort -u | comm -23 "$work/others" -)" ""
+    is "$1, $2: each kernel that was not probed has a refusal" "$(cut -f 2 "$work/refused" | sort -u | comm -23 "$work/others" -)" ""
 }
 for gfx in $families; do
     operations "$gfx" plain
     sed 1d "$work/waves" | cut -f 6 | sort -u >"$work/ran"
     probed "$gfx" gaps
-    check "$gfx: there were results, and nearly all kernels that ran are probed" test -s "$work/plain" -a \
+    check "$gfx: there are results, and at least 95 % of the kernels that ran are probed" test -s "$work/plain" -a \
         "$(($(wc -l <"$work/probed") * 100))" -ge "$(($(wc -l <"$work/ran") * 95))"
-    # what stubs take: as in tests/e2e/probe-patch.t
-    check "$gfx, gaps: waves and cycles are those of the interpreter" tests/e2e/compare-probe 252/56/24 "$work/swap" "$work/waves"
+    # overhead of the stubs: as in tests/e2e/probe-patch.t
+    check "$gfx, gaps: waves and cycles equal the interpreter's" tests/e2e/compare-probe 252/56/24 "$work/swap" "$work/waves"
     sed -n '1s/^/# /p' "$work/check.out"
     [ "${REAL:-}" = all ] || continue # the other kinds: with waits timed, and for a library whose block has no room for gaps
     probed "$gfx" waits
     probed "$gfx" 1
-    check "$gfx, 1: waves and cycles are those of the interpreter" tests/e2e/compare-probe 176 "$work/swap" "$work/waves"
+    check "$gfx, 1: waves and cycles equal the interpreter's" tests/e2e/compare-probe 176 "$work/swap" "$work/waves"
 done
 finish

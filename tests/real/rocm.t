@@ -1,13 +1,13 @@
 #!/bin/sh
-# ROCm 7.2.4's own programs, as Debian packages them, on one GPU and on two: benchmarks of rocBLAS and hipBLASLt, tests of RCCL
-# and rocFFT, to their ends under the library. Every kernel's count and times are the model's.
+# Debian's programs of ROCm 7.2.4 on one GPU and on two, run to the end with librtl.so: benchmarks of rocBLAS and hipBLASLt, tests
+# of RCCL and rocFFT. Every kernel's count and times equal the software GPU's.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$(dirname "$0")/look.sh"
 
 need rocm
 libexec=$real_store/rocm/usr/libexec/rocm
 
-# one_type TYPE: rocBLAS's folder of kernels with those of one type alone; it loads all that are there before it begins
+# one_type TYPE: give rocBLAS a folder with the kernels of one type, because it loads its whole folder before it begins
 one_type() {
     rm -rf "$work/library"
     mkdir "$work/library"
@@ -22,7 +22,7 @@ one_type SS
 gemm() { # NAME GPU-OPTIONS ARGS
     run_real rocm "$1" "$2" "$libexec/librocblas5-bench/rocblas-bench" -f gemm -r f32_r -m 512 -n 512 -k 512 \
         --lda 512 --ldb 512 --ldc 512 -i 400 -j 4 --device "$3"
-    has "$1: it has a result" "$(cat "$work/out")" '^N,N,512,512,512,'
+    has "$1: prints a result" "$(cat "$work/out")" '^N,N,512,512,512,'
 }
 RTL_MODE=hip
 export RTL_MODE
@@ -35,7 +35,7 @@ unset ROCBLAS_TENSILE_LIBPATH
 lt() { # NAME GPU-OPTIONS DEVICE
     run_real rocm "$1" "$2" "$libexec/libhipblaslt1-bench/hipblaslt-bench" -m 512 -n 512 -k 512 --precision f16_r \
         --compute_type f32_r --iters 400 --cold_iters 4 --device "$3"
-    has "$1: it has a result" "$(cat "$work/out")" '^ *N,N,0,1,512,512,512,'
+    has "$1: prints a result" "$(cat "$work/out")" '^ *N,N,0,1,512,512,512,'
 }
 RTL_MODE=hip
 export RTL_MODE
@@ -44,8 +44,8 @@ unset RTL_MODE
 lt "hipblaslt-bench on the second GPU" "--gpus 2" 1
 gpus_as_in_truth "hipblaslt-bench on the second GPU" 0 1 # one of HIP's fills is on the first
 
-# Each of RCCL's tests runs in a child of its own. With NCCL_P2P_DISABLE RCCL moves data through host memory: it would ask for
-# handles by which other processes map GPU memory, and those aren't modelled. Results are wrong, as without the library.
+# Each of RCCL's tests runs in its own child. NCCL_P2P_DISABLE makes RCCL move data through host memory, because the software GPU
+# does not model handles by which other processes map GPU memory. Results are wrong, as without the library.
 NCCL_P2P_DISABLE=1 UT_MIN_GPUS=2 UT_DATATYPES=ncclFloat32 UT_REDOPS=sum
 export NCCL_P2P_DISABLE UT_MIN_GPUS UT_DATATYPES UT_REDOPS
 # rccl NAME PROCESSES CHILDREN TESTS: PROCESSES is UT_PROCESS_MASK: 1, a child for both GPUs; 2, one for each

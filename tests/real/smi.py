@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Starts rocm-smi with the Python of its release: smi.py PYTHON SCRIPT ARGS
+"""Start rocm-smi with the Python of its release: smi.py PYTHON SCRIPT ARGS
 
-It starts Python again for a helper of multiprocessing, by the path of the executable; that would be run by this system's
-loader, without the libraries that it needs. PYTHON is the script that sees to it.
+multiprocessing starts Python again by the path of the executable, which this system's loader would run without the libraries
+of the release. PYTHON is the script that starts it correctly.
 """
 import multiprocessing.spawn
 import os

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Probes on gfx942, whose units are on several dies, below the newer releases' runtimes: kernels and their copies side by
-# side, and a live one, as text, as JSON, of waits, in a recording.
+# Probes on gfx942, whose compute units are on several dies, with the newer releases' runtimes: kernels and their copies side
+# by side; and a live probe as text, as JSON, with waits, and in a recording.
 . "$(dirname "$0")/../e2e/tap.sh"
 . "$tap_top/tests/e2e/probe.sh"
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 top=$O/rtl-top
-patch_overhead=192 # 48 instructions, 4 of them to find the die's page; with gaps 22 more, 3 to find its table
+patch_overhead=192 # 48 instructions, 4 of them find the die's page; with gaps 22 more, 3 of them find the die's table
 
 probe() { "$top" probe -p "$program" "$@" >"$work/out" 2>"$work/err"; }
 line() { grep "^$1" "$work/out"; }
@@ -35,10 +35,10 @@ for RTL_RELEASE in ${RTL_RELEASES:-experimental trixie sid}; do
     VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # sums of floats by atomics depend on the order
     set -- hip_compute-gfx942 --gfx gfx942 --release "$RTL_RELEASE"
     side_by_side "$RTL_RELEASE" "$@"
-    check "$RTL_RELEASE: there were some" test "$(grep -c ^block "$work/swap")" -ge 10
-    is "$RTL_RELEASE: on all dies" "$(awk -F '\t' '$1 == "busy" { d[int($2 / 256)] } END { for (i in d) n++; print n }' "$work/swap")" 8
+    check "$RTL_RELEASE, side by side: at least ten kernels were probed" test "$(grep -c ^block "$work/swap")" -ge 10
+    is "$RTL_RELEASE, side by side: copies ran on all eight dies" "$(awk -F '\t' '$1 == "busy" { d[int($2 / 256)] } END { for (i in d) n++; print n }' "$work/swap")" 8
     waits_timed "$RTL_RELEASE" 0 "$@"
-    check "$RTL_RELEASE: some have waits" test "$timed" -ge 10
+    check "$RTL_RELEASE, side by side: at least ten kernels have timed waits" test "$timed" -ge 10
     waits_timed "$RTL_RELEASE" 1 "$@"
     gaps_seen "$RTL_RELEASE" 88 "$@"
     unset VGPU_EXECUTE_THREADS
@@ -53,25 +53,25 @@ for RTL_RELEASE in ${RTL_RELEASES:-experimental trixie sid}; do
     exec 8>"$work/stdin"
     wait_until 60 grep -q begun "$work/work.out"
     probe -k work_mix -n 8 --every 2 -w "$work/$RTL_RELEASE.db"
-    is "$RTL_RELEASE: a kernel is probed while it runs" "$? $(cat "$work/err")" "0 "
-    has "$RTL_RELEASE: on which GPU" "$(line on)" '^on +GPU 0, gfx942$'
-    has "$RTL_RELEASE: all of its waves" "$(line waves)" '^waves +([1-9][0-9]*) of \1 expected; cycles: mean '
-    has "$RTL_RELEASE: units of all dies" "$(line busy)" '^busy +[1-9][0-9]* of 304 compute units had waves; '
-    has "$RTL_RELEASE: by their names" "$(cat "$work/out")" '^  xcc[0-7] se[0-7] sh[01] cu[0-9]+ +[0-9]'
-    has "$RTL_RELEASE: and how even dies were" "$(line dies)" \
+    is "$RTL_RELEASE, probe: a running kernel is probed without error" "$? $(cat "$work/err")" "0 "
+    has "$RTL_RELEASE, probe: prints the GPU" "$(line on)" '^on +GPU 0, gfx942$'
+    has "$RTL_RELEASE, probe: all expected waves ended" "$(line waves)" '^waves +([1-9][0-9]*) of \1 expected; cycles: mean '
+    has "$RTL_RELEASE, probe: counts busy units of 304" "$(line busy)" '^busy +[1-9][0-9]* of 304 compute units had waves; '
+    has "$RTL_RELEASE, probe: lists units by die, engine, array and number" "$(cat "$work/out")" '^  xcc[0-7] se[0-7] sh[01] cu[0-9]+ +[0-9]'
+    has "$RTL_RELEASE, probe: prints the imbalance of the dies" "$(line dies)" \
         '^dies +[2-8] of up to 8 had waves; cycles: mean [0-9.]+k?, max [0-9.]+k? \(xcc[0-7]\), imbalance [1-9][0-9]*\.[0-9]'
     "$top" -r "$work/$RTL_RELEASE.db" --json | jq -c '.probe | [.recorded, .dies.busy, .units.list[-1].unit]' >"$work/recorded"
-    has "$RTL_RELEASE: it is recorded" "$(cat "$work/recorded")" '^\[8,[2-8],"xcc[1-7] se0 sh0 cu0"\]$'
+    has "$RTL_RELEASE, probe -w: the recording has dies and units" "$(cat "$work/recorded")" '^\[8,[2-8],"xcc[1-7] se0 sh0 cu0"\]$'
     probe -k work_mix -n 8 --every 2 --json
-    check "$RTL_RELEASE: as JSON, its numbers agree with one another" python3 "$work/judge.py" "$work/out"
+    check "$RTL_RELEASE, probe --json: the numbers are consistent" python3 "$work/judge.py" "$work/out"
     sed 's/"unit":"xcc1/"unit":"xcc2/' "$work/out" >"$work/wrong"
-    check "$RTL_RELEASE: and the judge can fail" fails python3 "$work/judge.py" "$work/wrong"
+    check "$RTL_RELEASE, probe --json: judge.py finds a wrong unit" fails python3 "$work/judge.py" "$work/wrong"
     probe -k work_walk --stalls -n 3 --every 2
-    is "$RTL_RELEASE: waits are timed" "$? $(cat "$work/err")" "0 "
-    has "$RTL_RELEASE: all of them" "$(line waits)" '^waits +([1-9][0-9]*) of \1 timed, by ([1-9]) of \2 copies; hottest first$'
-    has "$RTL_RELEASE: with all waves" "$(line waves)" '^waves +([0-9]+) of \1 expected$'
+    is "$RTL_RELEASE, probe --stalls: waits are timed without error" "$? $(cat "$work/err")" "0 "
+    has "$RTL_RELEASE, probe --stalls: every wait is timed" "$(line waits)" '^waits +([1-9][0-9]*) of \1 timed, by ([1-9]) of \2 copies; hottest first$'
+    has "$RTL_RELEASE, probe --stalls: all expected waves ended" "$(line waves)" '^waves +([0-9]+) of \1 expected$'
     exec 8>&-
     wait "$program"
-    has "$RTL_RELEASE: and the program computes what it should" "$? $(tail -n 1 "$work/work.out")" '^0 probe_work: PASS, [0-9]+ rounds'
+    has "$RTL_RELEASE, probed program: computes correct results" "$? $(tail -n 1 "$work/work.out")" '^0 probe_work: PASS, [0-9]+ rounds'
 done
 finish
