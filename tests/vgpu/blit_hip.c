@@ -1,9 +1,9 @@
 /*
- * blit_hip.c - HIP's own kernels, whose work is done for real: copies, fills, waits and writes of memory.
+ * blit_hip.c - HIP's own kernels, whose work the model does itself: copies, fills, waits and writes of memory.
  *
- * HIP compiles them from source when a program first needs one; they are known by name (__amd_rocclr_*). Two
- * generations differ in their arguments: HIP 5 gives origins in elements, HIP 6 gives plain addresses and where the
- * last one is. They are told apart by the arguments themselves, which can't be mistaken for each other (see below).
+ * HIP compiles them from source at first use. The model recognises them by name (__amd_rocclr_*). Their arguments
+ * differ in two generations: HIP 5 passes origins in elements, HIP 6 passes plain addresses and the end. The argument
+ * values themselves tell the generations apart without ambiguity (see below).
  */
 #include "vgpu.h"
 
@@ -33,12 +33,13 @@ static enum vg_blit_result copy_buffer(const void *args, uint64_t *bytes, uint64
 {
     uint64_t src = word(args, 0), dst = word(args, 8), size = word(args, 16);
     uint32_t rest = half(args, 24), unit = half(args, 28);
-    /* HIP 6: size, rest, unit of 4 or 16, and the end that follows from them. With HIP 5 the place of the last is a
-     * count. */
+    /* HIP 6: size, remainder, unit of 4 or 16, and the end that follows from them. HIP 5 has a count where HIP 6 has
+     * the
+     * end. */
     if ((unit == 4 || unit == 16) && word(args, 32) == dst + size - rest)
         return copy_bytes(dst, src, size, bytes, bad);
-    /* HIP 5: origins, number of dwords with the incomplete last one, and its bytes; 8 means that all are single bytes
-     */
+    /* HIP 5: origins, number of dwords including an incomplete last one, and that one's bytes. 8: all are single
+     * bytes. */
     uint64_t count = word(args, 32);
     rest = half(args, 40);
     size = rest == 8 ? count : count ? (count - 1) * 4 + rest : 0;
@@ -52,7 +53,8 @@ static enum vg_blit_result copy_buffer_aligned(const void *args, uint64_t *bytes
                       word(args, 32) * unit, bytes, bad);
 }
 
-/* rectangles: row pitch, slice pitch, start at 32 and 64; width, height, depth, unit at 96; all lengths in units */
+/* Rectangles: row pitch, slice pitch, start at 32 and 64; width, height, depth, unit at 96. All lengths are in
+ * units. */
 static enum vg_blit_result copy_rect(const void *args, uint64_t unit, uint64_t *bytes, uint64_t *bad)
 {
     uint64_t nx = word(args, 96), ny = word(args, 104), nz = word(args, 112);
@@ -92,7 +94,7 @@ static enum vg_blit_result repeat(uint64_t dst, uint64_t pattern, uint64_t len, 
     return VG_BLIT_DONE;
 }
 
-/* HIP 5's fills name the buffer once, in the place that says the unit: bytes, words, dwords, quadwords */
+/* HIP 5's fills pass one buffer pointer; its argument position gives the unit: bytes, words, dwords, quadwords. */
 static uint64_t named_buffer(const void *args, uint64_t *unit)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -106,8 +108,9 @@ static uint64_t named_buffer(const void *args, uint64_t *unit)
 
 static enum vg_blit_result fill_buffer(const void *args, uint64_t *bytes, uint64_t *bad)
 {
-    /* HIP 6: buffer, pattern, its length in units, the unit, the end. A unit is 16 at most; with HIP 5 the same four
-     * bytes are zero or the upper half of an address. */
+    /* HIP 6: buffer, pattern, its length in units, the unit, the end. A unit is at most 16. In HIP 5 these four bytes
+     * are
+     * zero or the upper half of an address. */
     uint32_t unit6 = half(args, 20);
     if (unit6 >= 1 && unit6 <= 16) {
         uint64_t len = (uint64_t)half(args, 16) * unit6, dst = word(args, 0), end = word(args, 24);
@@ -130,7 +133,7 @@ static enum vg_blit_result fill_buffer_2d(const void *args, uint64_t *bytes, uin
     return VG_BLIT_DONE;
 }
 
-/* one of two pointers is set: to 4 bytes or to 8 */
+/* One of two pointers is set: to 4 bytes or to 8. */
 static void *operand(const void *args, unsigned *size, uint64_t *bad)
 {
     *size = word(args, 0) ? 4 : 8;

@@ -1,8 +1,8 @@
 /*
- * config.c - what is modelled: the table of GPUs, and the settings that the launcher hands over in VGPU_* variables.
+ * config.c - the table of GPU models, and the settings that tests/vgpu/run passes in VGPU_* variables.
  *
- * The launcher checks its arguments and exports them; the library checks them once more, because a child process may
- * have changed its environment, and refuses to run with a setting that it would have to guess.
+ * The launcher checks its arguments and exports them. The library checks them again, because a child process may have
+ * changed its environment, and refuses to run with an invalid setting.
  */
 #include "vgpu.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Capability bits of the topology: doorbells with AQL semantics (type 2), SRAM ECC, and firmware that supports
- * debuggers: without the last, ROCr 6.4 gives up its own shutdown half way and can't be started again. */
+ * debuggers. Without the last, ROCr 6.4 aborts its own shutdown half-way and cannot be started again. */
 #define CAP_DOORBELL2 (2u << 12)
 #define CAP_SRAM_ECC  (1u << 26)
 #define CAP_DEBUG     (1u << 29)
@@ -95,7 +95,8 @@ const struct vg_model *vg_model_find(const char *gfx)
 
 __attribute__((format(printf, 1, 0))) static void say_va(const char *fmt, va_list ap)
 {
-    /* one write, so that lines of several threads and processes don't mix; no stdio, the engine may call it */
+    /* A single write() keeps lines of several threads and processes apart. No stdio: the engine may call this
+     * function. */
     char line[1024] = "vgpu: ";
     int n = vsnprintf(line + 6, sizeof line - 7, fmt, ap);
     size_t len = 6 + (n < 0 ? 0 : (size_t)n < sizeof line - 7 ? (size_t)n : sizeof line - 8);

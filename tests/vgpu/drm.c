@@ -1,9 +1,9 @@
 /*
- * drm.c - the few libdrm calls that the thunk and ROCr make; they need a device name and a few facts. And the driver
- * calls by which amd-smi learns that a render node is this driver's.
+ * drm.c - the few libdrm calls that the thunk and ROCr make for a device name and a few facts, and the driver calls by
+ * which amd-smi checks that a render node belongs to this driver.
  *
- * A device handle here is a small record with a descriptor of its own: libdrm duplicates the one it is given, and the
- * thunk closes its own as soon as it can ask for libdrm's.
+ * A device handle here is a small record with its own descriptor: libdrm duplicates the descriptor that it receives,
+ * and the thunk closes its own as soon as it can ask for libdrm's.
  */
 #include "vgpu.h"
 
@@ -93,7 +93,7 @@ VG_EXPORT int drmCommandWrite(int fd, unsigned long index, void *data, unsigned 
 {
     (void)fd;
     (void)data;
-    /* AMDGPU_INFO asks for facts that only tools want; a runtime goes on without the answer */
+    /* AMDGPU_INFO asks for facts that only tools need; a runtime continues without the answer. */
     vg_say("drmCommandWrite 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
     return -EINVAL;
 }
@@ -107,7 +107,8 @@ VG_EXPORT int drmCommandWriteRead(int fd, unsigned long index, void *data, unsig
     return -EINVAL;
 }
 
-static void answer(char *to, size_t *room, const char *text) /* as the kernel does: what fits, and how long it is */
+static void answer(char *to, size_t *room,
+                   const char *text) /* like the kernel: copy what fits, report the full length */
 {
     if (to)
         memcpy(to, text, strlen(text) < *room ? strlen(text) : *room);
