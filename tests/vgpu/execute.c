@@ -1,10 +1,10 @@
 /*
- * execute.c - kernels that compute (VGPU_EXECUTE): a dispatch packet becomes a launch of the interpreter in gcn/, and
- * what it ran into becomes what the driver would report.
+ * execute.c - executes kernels (VGPU_EXECUTE): turns a dispatch packet into a launch of the interpreter in gcn/, and
+ * the interpreter's errors into what the driver would report.
  *
- * The engine's thread runs a kernel when it is launched in simulated time, with helpers for its workgroups; until it is
- * through the engine does nothing else. What it wrote is there before its signal is. Durations and timestamps stay what
- * they are without execution.
+ * The engine's thread executes a kernel at its simulated launch, with worker threads for the workgroups, and does
+ * nothing else until the kernel has finished. So a kernel's results are visible before its signal. Durations and
+ * timestamps are the same as without execution.
  */
 #include "vgpu.h"
 
@@ -14,12 +14,12 @@
 
 #include "gcn/gcn.h"
 
-/* engine thread, but for `unsure`, which the thread that ends the process reads */
-static _Atomic uint64_t unsure; /* dispatches that didn't compute what they should */
+/* Engine thread only, except `unsure`, which the thread that ends the process reads. */
+static _Atomic uint64_t unsure; /* dispatches with wrong or incomplete results */
 static uint64_t dispatches;
 static struct gcn_account account;
 
-/* Registered memory is the application's, which may have unmapped it since: then it is no memory for the GPU either. */
+/* The application may have unmapped registered memory, which it owns; the GPU then has no access either. */
 static bool still_mapped(const char *host, uint64_t bytes)
 {
     unsigned char pages[4096];
@@ -109,7 +109,8 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         unsure++;
         return false;
     case GCN_NOT_MODELLED:
-        /* once a kernel and place: a loop of dispatches would say it forever; the last line counts them */
+        /* Print once for each kernel and address, since a loop of dispatches would repeat it; the last line counts
+         * them. */
         if (k->unknown_at != report.pc)
             tell_unknown(q, k, &report);
         k->unknown_at = report.pc;

@@ -1,12 +1,12 @@
 /*
  * sdma.c - the SDMA engines: a ring of commands, processed in order.
  *
- * Data really moves, byte by byte; large copies in slices, so that one engine thread can serve everything else in
- * between. In simulated time a copy takes its bytes over the configured bandwidth; the commands behind it (fence,
- * timestamp, atomic, trap) happen at its end, and are carried out when real time has passed that.
+ * The model really moves the data. It moves large copies in slices, so that the one engine thread can serve other
+ * queues in between. In simulated time a copy takes its bytes over the configured bandwidth. The commands behind it
+ * (fence, timestamp, atomic, trap) happen at its end, and run when real time has passed that.
  *
- * Both generations of copy counts are understood: 22 bits up to GFX90a's first runtimes, 30 bits from ROCr 6 on, which
- * leave the upper bits zero otherwise. Counts and rectangle sizes are stored less one.
+ * Copy counts have two generations: 22 bits up to GFX90a's first runtimes, 30 bits from ROCr 6 on. The older ones leave
+ * the upper bits zero, so one mask serves both. Counts and rectangle sizes are stored minus one.
  */
 #include "vgpu.h"
 
@@ -28,7 +28,7 @@ enum { TIMESTAMP_GET_GLOBAL = 2 };
 enum { ATOMIC_ADD64 = 47 };
 
 #define SLICE         (1u << 20)
-#define LATENCY_TICKS (1000 / VG_TICK_NS) /* of one copy or fill */
+#define LATENCY_TICKS (1000 / VG_TICK_NS) /* latency of one copy or fill */
 
 enum step { DONE, NOT_YET, WAITS, MORE, STOPPED };
 
@@ -106,7 +106,7 @@ static enum step copy_rect(struct vg_queue *q, const uint32_t *p)
 static enum step fill(struct vg_queue *q, const uint32_t *p)
 {
     unsigned size = 1u << (p[0] >> 30); /* byte, word, dword */
-    /* the count is of bytes, less one element in the same unit */
+    /* The count is in bytes, minus one element of this size. */
     uint64_t bytes = (uint64_t)(p[4] & 0x3fffff) + size, dst = addr(p + 1);
     uint64_t now = bytes - q->copy_done < SLICE ? bytes - q->copy_done : SLICE;
     uint32_t value = p[3];
@@ -149,7 +149,7 @@ static bool holds(uint32_t value, unsigned func, uint32_t reference)
 static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now)
 {
     if (!(p[0] >> 31))
-        return DONE; /* without the memory bit it is a register: HDP flush, nothing to do */
+        return DONE; /* without the memory bit it polls a register (HDP flush): nothing to do */
     uint64_t va = addr(p + 1), tick;
     const volatile uint32_t *m = vg_xlate(va, 4);
     if (!m)
@@ -159,7 +159,8 @@ static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now
             q->blocked_since = q->copy_start ? q->copy_start : 1;
         return WAITS;
     }
-    /* When it came true, as for barriers (aql.c). A signal's value lies 8 bytes into the signal. */
+    /* Time at which the condition became true, as for barriers (aql.c). A signal's value is at offset 8 of the
+     * signal. */
     uint64_t since = q->blocked_since ? q->blocked_since : q->cp;
     if (vg_signal_time_get(va - offsetof(amd_signal_t, value), &tick) && tick >= since && tick <= now)
         q->cp = tick;
@@ -197,7 +198,7 @@ static enum step store(struct vg_queue *q, const char *what, uint64_t va, uint64
     return DONE;
 }
 
-/* length of a command in dwords; 0 if it is unknown */
+/* Length of a command in dwords; 0: unknown command. */
 static unsigned length(uint32_t head)
 {
     switch (head & 0xff) {
@@ -242,7 +243,7 @@ static enum step process(struct vg_queue *q, const uint32_t *p, uint64_t now)
     case OP_TRAP:
         vg_event_set(p[1] & 0xfffffff);
         return DONE;
-    default: /* NOP, GCR: no caches here */
+    default: /* NOP, GCR: the model has no caches */
         return DONE;
     }
 }
@@ -254,7 +255,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     if (bell != q->last_doorbell) {
         q->last_doorbell = bell;
         q->limit = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE);
-        now = vg_ns_to_ticks(vg_clock_ns()); /* not before it came */
+        now = vg_ns_to_ticks(vg_clock_ns()); /* work starts no earlier than it arrived */
         if (q->cp < now && q->rd == q->seen)
             q->arrival = now;
         busy = true;
@@ -262,7 +263,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     while (q->rd < q->limit) {
         if (q->cp < q->arrival)
             q->cp = q->arrival;
-        if (q->cp > now) { /* the copy before is still under way */
+        if (q->cp > now) { /* the previous copy is still in flight */
             if (q->cp < *due)
                 *due = q->cp;
             break;
@@ -286,7 +287,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         if (s == WAITS)
             vg_engine_recheck = true;
         if (s == MORE)
-            busy = true; /* other queues first, then the next slice */
+            busy = true; /* serve other queues before the next slice */
         if (s != DONE)
             break;
         q->rd += len * 4ull;

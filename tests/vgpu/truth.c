@@ -1,9 +1,10 @@
 /*
- * truth.c - the model's own record of what happened: a line for every kernel dispatch that completed, and in a file of
- * its own one for every copy command of the copy engines.
+ * truth.c - the model's own record of what happened, in up to three files: a line for each completed kernel dispatch,
+ * for
+ * each copy command of the copy engines, and for each kernel and compute unit the waves.
  *
- * The engine formats into a buffer and writes it out when it is full, when a millisecond has passed and before it goes
- * to sleep; so at most the last millisecond is lost when the process is killed, and a file never ends within a line.
+ * The engine formats lines into a buffer. It writes the buffer when it is full, after a millisecond, and before it
+ * sleeps. So a killed process loses at most the last millisecond, and a file always ends with a complete line.
  */
 #include "vgpu.h"
 

@@ -13,7 +13,7 @@
  *   - GPU address space: an immutable sorted table. An ioctl publishes it with a sequentially consistent pointer
  *     store; the engine reads the pointer once a pass. A removed table or allocation is freed only after
  *     vg_engine_quiesce(), when no pass that could have read it is still running (pass counter odd = inside a pass).
- *   - Queues: an array of slots, written under vg_state.lock with release stores, read by the engine with acquire
+ *   - Queues: an array of slots, written under engine.c's lock with release stores, read by the engine with acquire
  *     loads. Destroying a queue empties the slot, then quiesces, then frees.
  *   - Events: one mutex (events.c), held for a few instructions by waiters and by the engine when it interrupts.
  *   - Rings, doorbells, read and write indices, signals: shared with the application exactly as with hardware. The
