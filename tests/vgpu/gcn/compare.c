@@ -1,6 +1,6 @@
 /*
- * compare.c - vector comparisons: a bit a lane into a pair of scalar registers, 0 for lanes that are off; v_cmpx also
- * into exec.
+ * compare.c - vector comparisons: a bit a lane into a pair of scalar registers, 0 for inactive lanes. v_cmpx also
+ * writes exec.
  */
 #include "bits.h"
 #include "wave.h"
@@ -45,7 +45,7 @@ static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bo
 #define LOOP_i64(result) LOOP64(GCN_I64, i, int64_t, result)
 #define LOOP_u64(result) LOOP64(GCN_U64, u, uint64_t, result)
 
-/* n.. is the opposite, which also holds for what can't be compared */
+/* n.. is the negation, so it also holds for unordered operands */
 /* clang-format off */
 #define FLOATS(ty) \
     C(f, ty, 0) C(lt, ty, a < b) C(eq, ty, a == b) C(le, ty, a <= b) C(gt, ty, a > b) C(lg, ty, a < b || a > b) \
@@ -70,7 +70,8 @@ static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bo
 ALL
 #undef C
 
-    /* which of ten classes, by the bits of b: signalling and quiet NaN, -inf, -normal, -denormal, -0, +0 ... +inf */
+    /* Membership in ten classes, by the bits of b: signalling and quiet NaN, -inf, -normal, -denormal, -0, +0 ...
+     * +inf. */
     static unsigned
     class_of(int kind, bool negative, bool quiet)
 {

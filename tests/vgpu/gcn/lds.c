@@ -1,15 +1,15 @@
 /*
- * lds.c - instructions on LDS, and those that move values between lanes through it. What lies beyond the workgroup's
- * LDS reads as 0 and isn't written, as on hardware.
+ * lds.c - instructions on LDS, and those that move values between lanes through it. As on hardware, loads beyond the
+ * workgroup's LDS return 0 and stores there do nothing.
  */
 #include "access.h"
 #include "bits.h"
 
 struct lds_op {
     enum gcn_op op;
-    uint8_t bytes; /* of one value */
+    uint8_t bytes; /* size of one value */
     bool store, sext, two;
-    uint8_t stride; /* two: what its offsets count, in values */
+    uint8_t stride; /* two: unit of its offsets, in values */
     uint8_t d16;
     enum gcn_atomic atomic;
     bool returns;
@@ -86,7 +86,7 @@ static const struct lds_op *row_of(enum gcn_op op)
     return NULL;
 }
 
-/* by op, made once: the list above is for reading */
+/* Index by op, built at first use from the list above. */
 static const struct lds_op *rows[GCN_OPS];
 
 static char *at(struct gcn_wave *w, uint32_t address, unsigned bytes)
@@ -117,12 +117,12 @@ static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds
 
 static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* any thread fills it in */
+    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* filled in by any thread */
     uint64_t exec = gcn_exec(w);
     uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8, address[GCN_LANES];
-    /* the address may be overwritten by the first of two results */
+    /* Copy the address: the first of two results may overwrite it. */
     memcpy(address, w->v[in->src[0] - GCN_VGPR], sizeof address);
-    if (row->bytes == 4 && !row->two && !row->d16) { /* the most frequent */
+    if (row->bytes == 4 && !row->two && !row->d16) { /* the most frequent case */
         for (unsigned l = 0; l < GCN_LANES; l++) {
             if (!(exec >> l & 1))
                 continue;
@@ -153,11 +153,11 @@ static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
 
 static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* any thread fills it in */
+    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* filled in by any thread */
     uint64_t exec = gcn_exec(w);
     uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8;
     unsigned d0 = in->src[1] - GCN_VGPR, d1 = in->src[2] - GCN_VGPR, to = in->dst - GCN_VGPR;
-    /* compare-and-store has them the other way round: first what to compare with */
+    /* Compare-and-store has its operands in reverse order: the comparand first. */
     if (row->atomic == GCN_CMPSWAP) {
         unsigned t = d0;
         d0 = d1;
@@ -184,7 +184,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
     }
 }
 
-/* lanes that are off give 0 */
+/* Inactive lanes yield 0. */
 static void bpermute(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane out[GCN_LANES];
@@ -230,7 +230,7 @@ static void swizzle(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_put32(w, in, out);
 }
 
-/* a place in LDS that only they use counts lanes up and down */
+/* A counter in LDS, used by these instructions only, that the active lanes increment or decrement. */
 static void count(struct gcn_wave *w, const struct gcn_inst *in)
 {
     char *p = at(w, (w->s[GCN_M0] >> 16) + ((uint32_t)in->offset | (uint32_t)in->offset1 << 8), 4);

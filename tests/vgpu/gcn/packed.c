@@ -1,12 +1,12 @@
 /*
- * packed.c - two values in a register (VOP3P): which half of each source goes into which half of the result is said in
- * the instruction; mixed precision; dot products.
+ * packed.c - packed instructions with two values in a register (VOP3P), mixed precision, dot products. The instruction
+ * selects which half of each source goes into which half of the result.
  */
 #include "half_lanes.h"
 #include "vector_math.h"
 #include "wave.h"
 
-/* the half of source n that makes the low or the high half of the result, negated if the instruction says so */
+/* The half of source n for the low or the high half of the result, negated if the instruction says so. */
 static uint32_t half_of(const struct gcn_inst *in, unsigned n, uint32_t value, bool high, bool is_float)
 {
     unsigned sel = high ? in->op_sel_hi >> n & 1 : in->op_sel >> n & 1;
@@ -15,7 +15,7 @@ static uint32_t half_of(const struct gcn_inst *in, unsigned n, uint32_t value, b
     return is_float && neg ? h ^ 0x8000 : h;
 }
 
-/* A constant of 16 bits stands in the low half; for floats a constant is that of f16. */
+/* A 16-bit constant is in the low half; for floats it is the f16 constant. */
 static const union gcn_lane *source(struct gcn_wave *w, const struct gcn_inst *in, unsigned n, bool is_float,
                                     union gcn_lane *room)
 {
@@ -41,7 +41,7 @@ static const union gcn_lane *source(struct gcn_wave *w, const struct gcn_inst *i
     P(v_pk_add_u16, in->clamp &&a + b > 65535 ? 65535 : a + b)        \
     P(v_pk_sub_u16, in->clamp &&a < b ? 0 : a - b) P(v_pk_max_u16, MAX(a, b)) P(v_pk_min_u16, MIN(a, b))
 
-/* a half of every lane of a source */
+/* One half of each lane of a source. */
 static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn_lane *from, unsigned high,
                           bool is_float, uint32_t *to)
 {
@@ -75,7 +75,7 @@ static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn
 
 typedef void pack_floats(const float *a, const float *b, const float *c, float *to);
 
-/* halves that are floats: f16 to float and back is the same for all of them */
+/* Float halves: all these instructions convert f16 to float and back. */
 static inline void packed_floats(struct gcn_wave *w, const struct gcn_inst *in, unsigned sources, pack_floats *compute)
 {
     union gcn_lane room[3][GCN_LANES], out[2][GCN_LANES];
@@ -133,7 +133,7 @@ SIGNED
 UNSIGNED
 #undef P
 
-/* fused multiply and add of sources that are each f32 or a half of a register; here abs is abs */
+/* Fused multiply-add; each source is f32 or a half of a register. Here `abs` really means absolute value. */
 static void mix(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane room[3][GCN_LANES], out[GCN_LANES];
@@ -191,7 +191,7 @@ static void dot(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_put32(w, in, out);
 }
 
-/* two f32 at a time, in pairs of registers */
+/* Two f32 at a time, in pairs of registers. */
 static void pair(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_wide room[3][GCN_LANES], out[GCN_LANES];

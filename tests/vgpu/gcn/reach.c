@@ -1,5 +1,5 @@
 /*
- * reach.c - addresses to places in the host, every one checked; and how a dispatch ends early.
+ * reach.c - translates addresses to host pointers, with all checks; and ends a dispatch early.
  */
 #include "access.h"
 
@@ -53,7 +53,7 @@ void gcn_not_modelled(struct gcn_wave *w, const struct gcn_inst *in, const char 
     stop(w, GCN_NOT_MODELLED);
 }
 
-/* interleaved by dwords, as the hardware does it: buffers with a swizzle get to the same places */
+/* Interleaved by dwords like the hardware, so that swizzled buffers reach the same bytes. */
 char *gcn_private(struct gcn_wave *w, unsigned lane, uint64_t offset)
 {
     uint64_t at = offset / 4 * (GCN_LANES * 4) + lane * 4 + offset % 4;
@@ -180,7 +180,7 @@ bool gcn_access_of(enum gcn_op op, struct gcn_access *what)
     return true;
 }
 
-/* a value in memory of at most a dword, as a dword */
+/* Load a value of at most a dword, extended to a dword. */
 static uint32_t loaded(const struct gcn_access *what, const char *at)
 {
     unsigned size = what->bytes < 4 ? what->bytes : 4;
@@ -217,7 +217,7 @@ bool gcn_access_goes_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const
     return false;
 }
 
-/* The instruction's offset counts in LDS, too. What lies beyond its end is lost. */
+/* The instruction's offset applies to LDS too. Stores beyond the end of LDS are dropped. */
 void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        uint32_t base, const char *at)
 {
@@ -226,7 +226,7 @@ void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const stru
         memcpy(w->worker->lds + to, &value, sizeof value);
 }
 
-/* the data's registers: the new value, behind it what to compare with; with glc the old value comes back */
+/* Data registers: the new value, then the comparand. With glc the old value is returned. */
 void gcn_access_atomic(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        char *at)
 {

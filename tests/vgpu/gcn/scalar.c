@@ -1,6 +1,6 @@
 /*
- * scalar.c - scalar arithmetic, comparisons, branches and what steers a wave. What the plain ones compute is in
- * scalar_ops.h.
+ * scalar.c - scalar arithmetic, comparisons, branches and instructions that control a wave. scalar_ops.h defines what
+ * the plain ones compute.
  */
 #include "scalar_ops.h"
 #include "wave.h"
@@ -175,8 +175,8 @@ static void constant(struct gcn_wave *w, const struct gcn_inst *in)
     w->s[in->sdst] = (uint32_t)d;
 }
 
-/* Of the registers of the hardware the mode of floats is kept, and where the wave runs; the others read as 0, as does
- * the die where there is but one. */
+/* Hardware registers: only the float mode and the wave's place (HW_ID, XCC_ID) are modelled. The others read as 0, as
+ * does the die of a GPU with only one. */
 static void hardware(struct gcn_wave *w, const struct gcn_inst *in)
 {
     enum { MODE = 1, HW_ID = 4, XCC_ID = 20 };
@@ -273,7 +273,7 @@ static void clock_of(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_set_pair(w, in->sdst, in->op == GCN_s_memrealtime ? ns / 10 : ns);
 }
 
-/* registers by the number in m0 */
+/* m0 is added to a register number. */
 static void relative(struct gcn_wave *w, const struct gcn_inst *in)
 {
     bool pair = in->op == GCN_s_movrels_b64 || in->op == GCN_s_movreld_b64;
@@ -286,8 +286,8 @@ static void relative(struct gcn_wave *w, const struct gcn_inst *in)
         w->s[to + 1] = (uint32_t)(value >> 32);
 }
 
-/* vector registers by the number in m0, which compilers use for arrays in registers: the loop over instructions applies
- * it */
+/* m0 is added to vector register numbers, which compilers use for arrays in registers. The instruction loop in run.c
+ * applies it. */
 static void index_mode(struct gcn_wave *w, const struct gcn_inst *in)
 {
     uint32_t m0 = w->s[GCN_M0];

@@ -1,8 +1,8 @@
 /*
- * wait.c - what s_waitcnt takes, where a launch asks for it: operations are done so many cycles after they began, and a
- * wait ends when no more of them are under way than it says. Each operation counts one; by the ISA documents scalar
- * memory counts two in lgkmcnt where it reads more than one dword, s_memtime among it: waits for lgkmcnt(1) and more
- * that have such an operation before them may take longer there.
+ * wait.c - the duration of s_waitcnt, if a launch asks for it. An operation completes a fixed number of cycles after it
+ * began; a wait ends when at most the given number of operations are in flight. Each operation counts as one. By the
+ * ISA documents a scalar load of more than one dword, and s_memtime, count two in lgkmcnt: waits for lgkmcnt(1) and
+ * more after such an operation may take longer on hardware.
  */
 #include "wave.h"
 
@@ -20,7 +20,7 @@ static void forget(struct gcn_under_way *u, uint64_t now)
     u->count = kept;
 }
 
-/* until at most `left` of them are under way */
+/* Time at which at most `left` operations are still in flight. */
 static uint64_t wait_until(struct gcn_under_way *u, unsigned left, uint64_t now)
 {
     forget(u, now);
