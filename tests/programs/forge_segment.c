@@ -1,10 +1,10 @@
 /*
- * A process that means harm to whoever reads its segments: all rows, all cells, all buckets that the formats have room
- * for, and all of them grow. forge_segment segment [KERNELS [QUEUES]] | names | api | holes; until SIGTERM.
+ * forge_segment.c - a process with hostile segments, to test readers: all rows, cells and buckets that the formats
+ * allow, and all of them grow. forge_segment segment [KERNELS [QUEUES]] | names | api | holes; runs until SIGTERM.
  *
- * "segment" is the one of kernels, in memory of its own, "names" the same with few whose names take as much of the
- * reader's memory as names can; "api" the one of calls, "holes" the same with files that say
- * that they are full and have hardly a page.
+ * "segment" forges the segment of kernels in its own memory. "names" does so with few kernels whose names use as much
+ * of the reader's memory as possible. "api" forges the segment of calls. "holes" does so with files that claim to be
+ * full and have hardly a page.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void grow_segment(void *what)
         f->s.coarse[k].count[20]++;
         f->s.dispatches[k].calls++;
     }
-    f->s.queues[0].dispatches++; /* and so it is never accounted for */
+    f->s.queues[0].dispatches++; /* never accounted for, because nothing else changes */
 }
 
 static int forge_segment(uint32_t kernels, uint32_t queues)
@@ -84,7 +84,7 @@ static int forge_segment(uint32_t kernels, uint32_t queues)
     }
     for (uint32_t q = 0; q < queues; q++) {
         f.s.queues[q].generation = 2;
-        for (uint32_t k = 0; k < kernels; k += 32) /* something on every page */
+        for (uint32_t k = 0; k < kernels; k += 32) /* touch every page */
             f.s.dispatches[(size_t)q * RTL_KERNELS_MAX + k].calls = 1;
     }
     rtl_segment_set_state(&f.s, RTL_STATE_LIVE);
@@ -92,7 +92,7 @@ static int forge_segment(uint32_t kernels, uint32_t queues)
     return 0;
 }
 
-/* 64 kB of text are the names of all rows: each begins a byte further. */
+/* All rows' names lie in one 64 kB text; each begins one byte further. */
 static int forge_names(void)
 {
     enum { ROWS = 256, SHORTER = 512 };
@@ -158,7 +158,7 @@ static int forge_api(bool holes)
     }
     for (uint32_t i = 0; i < RTL_API_CELLS; i++) {
         counters[i].calls = 1;
-        for (uint32_t b = 0; !holes && b < RTL_API_BUCKETS; b += 512) /* something on every page */
+        for (uint32_t b = 0; !holes && b < RTL_API_BUCKETS; b += 512) /* touch every page */
             buckets[i].count[b] = 1;
     }
     __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);

@@ -1,16 +1,18 @@
 /*
- * Kernels that spin for a known time by the GPU's own clock, for tests/hardware: hardware_clocks SCENE [--hold].
+ * hardware_clocks.c - kernels that spin for a known time by the GPU's own clock, for tests/hardware: hardware_clocks
+ * SCENE [--hold].
  *
- * durations  spin_0, spin_1 and spin_2 (100 us, 0.5 ms, 2 ms), thirty times each, one at a time. Told, in ticks of the
- *            GPU's clock: launched NAME N; clock NAME N MIN what the kernel's first and last reading of the clock say,
- *            the shortest; stamps NAME N MIN the same of the times on its signal; outside N TICKS how many read the
- *            clock outside of those times, and by how much at most. "executed N of M": on a GPU that computes nothing N
- *            is 0. "hz N" is the clock's rate, by the runtime's conversion, which may be off by some percent.
- * busy       spin_busy, 40 times on each of four queues at once: lasted NS (host's time, first submission to last end),
- *            sum TICKS (of all durations, which overlap).
- * index      when the read index of a queue moves, while spin_index runs alone: ahead N (it was beyond what was
- *            submitted), back N (it went back), short N (it hadn't moved half a second after the kernel's end), past N
- *            of M (looks that found it behind the kernel that was running); five times.
+ * durations  spin_0, spin_1 and spin_2 (100 us, 0.5 ms, 2 ms), thirty times each, one at a time. Prints, in ticks of
+ * the
+ *            GPU's clock: "launched NAME N"; "clock NAME N MIN", the shortest time between a kernel's first and last
+ *            reading of the clock; "stamps NAME N MIN", the same for the times on its signal; "outside N TICKS", how
+ *            many kernels read the clock outside of those times, and by how much at most. "executed N of M": N is 0 on
+ *            a GPU that does not execute. "hz N": the clock's rate by the runtime's conversion, some percent off.
+ * busy       spin_busy, 40 times on each of four queues at once. Prints "lasted NS" (host time from first submission to
+ *            last end) and "sum TICKS" (of all durations, which overlap).
+ * index      when a queue's read index moves while spin_index runs alone, five times. Prints "ahead N" (beyond the
+ *            submitted packets), "back N" (it decreased), "short N" (not moved half a second after the kernel's end),
+ *            "past N of M" (polls that found it beyond the running kernel).
  */
 #include "intercept_hsa.h"
 
@@ -23,10 +25,10 @@ static uint64_t objects[5]; /* in the order of names */
 static const char *const names[] = {"spin_0", "spin_1", "spin_2", "spin_busy", "spin_index"};
 enum { DURATIONS = 3, BUSY = 3, INDEX = 4 };
 
-struct argument { /* of a kernel, and what it answers */
+struct argument { /* a kernel's argument and its results */
     uint64_t ticks, *clocks;
     uint32_t *runs;
-    char rest[256]; /* what a compiler passes besides */
+    char rest[256]; /* hidden arguments that compilers add */
     uint64_t answer[2];
     uint32_t flag;
 };
@@ -43,7 +45,7 @@ static struct argument *argument(unsigned i, uint64_t ticks)
     return a;
 }
 
-/* The GPU's ticks in ns, as the runtime converts them. */
+/* Convert the GPU's ticks to ns with the runtime. */
 static double ns_of_ticks(uint64_t from, uint64_t to)
 {
     uint64_t a = 0, b = 0;
@@ -102,7 +104,7 @@ static hsa_queue_t *timed_queue(void)
     return queue;
 }
 
-/* The rate of the clock, between the ends of two kernels: the runtime converts only what is near. */
+/* The clock's rate, between the ends of two kernels: the runtime converts only recent ticks. */
 static uint64_t measure_ticks_a_ms(void)
 {
     hsa_queue_t *queue = timed_queue();
@@ -128,7 +130,7 @@ static uint64_t measure_ticks_a_ms(void)
 
 static void scene_durations(uint64_t ticks_a_ms)
 {
-    static const unsigned tenths[DURATIONS] = {1, 5, 20}; /* of a millisecond */
+    static const unsigned tenths[DURATIONS] = {1, 5, 20}; /* tenths of a millisecond */
     hsa_queue_t *queue = timed_queue();
     hsa_signal_t signal;
     unsigned executed = 0, outside = 0;
@@ -205,7 +207,7 @@ static void scene_index(uint64_t ticks_a_ms)
             ahead += at > index + 1;
             back += at < last;
             last = at;
-            /* half a millisecond into the kernel nothing of its launch is going on any more */
+            /* Half a millisecond into the kernel its launch is complete. */
             if (!begun && __atomic_load_n(&a->flag, __ATOMIC_ACQUIRE))
                 begun = clock_ns();
             if (begun && clock_ns() - begun > 500000) {

@@ -1,9 +1,9 @@
 /*
- * Which GPUs the runtime sees and what they are, a fact a line, for tests/hardware: hardware_gpus.
+ * hardware_gpus.c - prints the GPUs that the runtime sees and their properties, a fact a line, for tests/hardware.
  *
- * "software 1" when the software GPU plays the driver below this process, which whoever reads the report has to know.
- * "isa NAME" for each kind of GPU, once: what to compile for. Firmware and driver are read here, and not by a script,
- * because the files are the software GPU's only in a process that runs on it. Status 3: no GPU, or no access to it.
+ * "software 1" when the software GPU plays the driver below this process, so that the report says so. "isa NAME" once
+ * for each kind of GPU: the target to compile for. This program reads firmware and driver instead of a script, because
+ * only a process on the software GPU sees its files. Status 3: no GPU, or no access to it.
  */
 #include <inttypes.h>
 #include <link.h>
@@ -50,7 +50,7 @@ static hsa_status_t see_agent(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-/* A fact that the driver tells in a file; nothing where there is no such file. */
+/* Print a fact from a driver's file; nothing if the file does not exist. */
 static void tell_file(const char *what, const char *path)
 {
     char line[128] = "";
@@ -63,7 +63,7 @@ static void tell_file(const char *what, const char *path)
         fclose(file);
 }
 
-/* What the topology says of a GPU's firmware. */
+/* Print the topology's facts of a GPU's firmware. */
 static void tell_node(unsigned index, uint32_t node)
 {
     char path[128], line[128], word[64];
@@ -110,7 +110,7 @@ int main(void)
     struct utsname u;
     dl_iterate_phdr(see_library, &software);
     printf("software %d\n", software);
-    if (!uname(&u)) /* not the name of the machine */
+    if (!uname(&u)) /* but not the machine's name */
         printf("kernel %s %s %s\n", u.sysname, u.release, u.machine);
     tell_file("driver amdgpu", "/sys/module/amdgpu/version");
     tell_file("rocm", "/opt/rocm/.info/version");

@@ -1,12 +1,13 @@
 /*
- * The HIP test program: what real HIP software does with a GPU, each thing once or a few times, with a verdict.
+ * hip_basic.hip - the HIP test program: does what real HIP software does with a GPU, each thing once or a few times,
+ * and checks the results.
  *
- * Streams, events, graphs, copies of many sizes and kinds, registered memory, kernels that carry events of their own,
- * host functions and several threads. Contents are verified where copy engines or the runtime's own kernels move them;
- * the program's kernels write nothing, because the software GPU doesn't execute them.
+ * Streams, events, graphs, copies of many sizes and kinds, registered memory, kernels with their own events, host
+ * functions and several threads. It verifies data that copy engines or the runtime's own kernels move. Its own kernels
+ * write nothing, because the software GPU does not execute them by default.
  *
- * hip_basic [--rounds N] [--hold]: closes with "hip_basic: PASS, ..." and, before that, a line
- * "launched KERNEL N" for each of its kernels, so that a test can compare counts.
+ * hip_basic [--rounds N] [--hold]: ends with "hip_basic: PASS, ..."; before that, a line "launched KERNEL N" for each
+ * of its kernels, so that a test can compare counts.
  */
 #include "hip_check.h"
 
@@ -31,7 +32,7 @@ namespace {
 
 verdict result;
 
-/* Launches of each kernel; written by every thread that launches. */
+/* Number of launches of each kernel; every launching thread writes it. */
 struct counted {
     const char *name;
     std::atomic<unsigned long> launched{0};
@@ -42,7 +43,7 @@ counted stream_kernel{"basic_stream"}, event_kernel{"basic_event"}, graph_a{"bas
 counted *const all_kernels[] = {&stream_kernel,    &event_kernel,  &graph_a,        &graph_b,
                                 &signalled_kernel, &thread_kernel, &ordered_kernel, &template_kernel};
 
-/* Bytes that differ everywhere and between seeds: a copy that is short, shifted or stale shows. */
+/* Fill with bytes that depend on position and seed, so that a short, shifted or stale copy is detected. */
 void fill(std::vector<uint8_t> &bytes, uint32_t seed)
 {
     uint32_t x = seed * 2654435761u + 1;
@@ -93,7 +94,7 @@ void copies(hipStream_t stream)
     }
 }
 
-/* Memory of the application's that is registered has a GPU address of its own. */
+/* Registered application memory has its own GPU address. */
 void registered(hipStream_t stream)
 {
     const size_t size = 256 << 10;
@@ -166,7 +167,7 @@ void events(float *out)
     HIP(hipStreamDestroy(stream));
 }
 
-/* Kernels that carry completion signals of the application's own: hipExtLaunchKernel with events, as RCCL does. */
+/* Kernels that carry the application's completion signals: hipExtLaunchKernel with events, as RCCL does. */
 void signalled(float *out)
 {
     hipStream_t stream;
@@ -214,7 +215,7 @@ void graphs(float *out)
     HIP(hipStreamDestroy(stream));
 }
 
-/* One stream waits for another's event; a host function runs when the work before it is done. */
+/* A stream waits for another's event; a host function runs when the work before it is done. */
 void ordered(float *out)
 {
     hipStream_t before, after;
@@ -275,7 +276,7 @@ void threads(int device)
         worker.join();
 }
 
-/* Between two GPUs, where there are two. */
+/* Between two GPUs, if there are two. */
 void peers(void)
 {
     const size_t size = 300001;

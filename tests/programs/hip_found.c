@@ -1,10 +1,10 @@
 /*
- * HIP as programs find it that aren't linked to it: with dlopen for themselves alone (RTLD_LOCAL), and then with dlsym,
- * with hipGetProcAddress as Triton does, or in a library of their own that is linked to it (Python's extensions).
+ * hip_found.c - uses HIP like programs that are not linked to it: dlopen with RTLD_LOCAL, then dlsym, or
+ * hipGetProcAddress as Triton does, or a library that is linked to HIP (Python's extensions).
  *
- * hip_found dlsym|proc|plugin LIBRARY [--hold]: calls what it finds, prints "called NAME N" for each function and
- * "libraries N", how many libamdhip64 are mapped, and holds then. A plugin has a function `plugin_run`, which does
- * the same and prints it. Exit status 3: the library has no hipGetProcAddress.
+ * hip_found dlsym|proc|plugin LIBRARY [--hold]: calls the functions that it finds, prints "called NAME N" for each and
+ * "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`, which calls HIP
+ * and prints the lines. Exit status 3: the library has no hipGetProcAddress.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static void *find(void *handle, const char *name)
     return f;
 }
 
-/* Different files: one may be mapped under several names. */
+/* Count different files, because one file may be mapped under several names. */
 static void count_libraries(void)
 {
     char line[4400], seen[8][80];
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     } else {
         use(handle, strcmp(argv[1], "proc") == 0);
     }
-    /* nobody has brought HIP for everybody */
+    /* HIP is not in the global scope. */
     printf("everybody's %s\n", dlsym(RTLD_DEFAULT, "hipMalloc") ? "yes" : "no");
     count_libraries();
     fflush(stdout);

@@ -1,8 +1,9 @@
 /*
- * noop_tool.cc - the smallest tool library for ROCr: every queue becomes an intercept queue whose callback passes packets
- * on and counts kernels. It shows that the software GPU carries tools on every release. C++, because the header of ROCr's tables is.
+ * noop_tool.cc - the smallest tool library for ROCr: every queue becomes an intercept queue whose callback passes
+ * packets on and counts kernels. It tests that the software GPU supports tools on every release. C++, because the
+ * header of ROCr's tables is.
  */
-/* without it the header looks for its neighbours in a folder that Debian does not have */
+/* Otherwise the header looks for the other headers in a folder that Debian does not have. */
 #define AMD_INTERNAL_BUILD
 #include <hsa/hsa_api_trace.h>
 #include <atomic>
@@ -11,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void **ext;                             /* the extension table, as slots */
-static size_t moved;                           /* two slots were inserted behind async_copy from ROCr 5.6 on */
+static void **ext;                             /* the extension table as an array of slots */
+static size_t moved;                           /* ROCr 5.6 inserted two slots after async_copy */
 static std::atomic<unsigned long> kernels;
 
-/* the slot of a function, by its place in the headers of ROCr 5.2 */
+/* The slot of a function, by its place in ROCr 5.2's headers. */
 #define SLOT(name) (offsetof(AmdExtTable, name##_fn) / sizeof(void *))
 #define EXT(name)                                                                                                      \
     (reinterpret_cast<decltype(name) *>(ext[SLOT(name) + (SLOT(name) > SLOT(hsa_amd_memory_async_copy) ? moved : 0)]))

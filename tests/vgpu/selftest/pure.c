@@ -1,4 +1,5 @@
-/* pure.c - tests of the parts that need no GPU: scripts and distributions, the heap, clocks, events. Prints TAP. */
+/* pure.c - tests of the model's parts that need no GPU: scripts and distributions, the heap, clocks, events. Prints
+ * TAP. */
 #include "../kfd_abi.h"
 #include "../vgpu.h"
 
@@ -17,7 +18,7 @@ static void ok(bool good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
 }
 
-/* what the files under test want of the others */
+/* Stubs for the files under test. */
 uint32_t vg_gpu_id(int gpu)
 {
     return 1000 + (uint32_t)gpu;
@@ -161,7 +162,7 @@ static void *waiting(void *arg)
 static void start(struct wait *w)
 {
     pthread_create(&w->thread, NULL, waiting, w);
-    /* until it sleeps; a minute at most */
+    /* Poll until the waiter sleeps, for at most a minute. */
     for (int i = 0; i < 60000; i++) {
         char name[64], state = 0;
         snprintf(name, sizeof name, "/proc/self/task/%d/stat", atomic_load(&w->tid));

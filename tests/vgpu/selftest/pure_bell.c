@@ -1,7 +1,7 @@
 /*
- * pure_bell.c - tests of doorbell.c on pages of its own: who stores to a protected doorbell is stopped, is told of and
- * goes on, however the store falls between arming and disarming. Built with a long SLEEP_MAX_NS, so that a lost wake-up
- * shows as one. Prints TAP.
+ * pure_bell.c - tests doorbell.c on its own pages: a thread that stores to a protected doorbell stops, is reported and
+ * continues, wherever the store falls between arming and disarming. Built with a long SLEEP_MAX_NS, so that a lost
+ * wake-up is visible. Prints TAP.
  */
 #include "../vgpu.h"
 
@@ -26,7 +26,7 @@ static void ok(bool good, const char *what)
     fflush(stdout);
 }
 
-/* what doorbell.c wants of the others */
+/* Stubs for doorbell.c. */
 void vg_say(const char *fmt, ...)
 {
     printf("# said: %s\n", fmt);
@@ -55,7 +55,7 @@ static void *ring_once(void *arg)
     return NULL;
 }
 
-/* a minute is far more than any of this takes: only a lost wake-up waits for it */
+/* Only a lost wake-up takes a minute. */
 static bool told(void)
 {
     struct timespec a, b;
@@ -80,8 +80,8 @@ static void one_store(bool present)
     ok(!vg_bell_disarm(false), "there is nothing left to be told");
 }
 
-/* Stores at any moment. A thread whose message was read and that nobody woke would stay where it is once the engine
- * sleeps: so whenever messages were read, and at the end, the page is armed and a store must be told of. */
+/* Stores at random moments. If the engine reads a thread's message but does not wake it, the thread hangs once the
+ * engine sleeps. So after each read, and at the end, arm the page and check that a store is reported. */
 static void any_moment(void)
 {
     pthread_t t[THREADS];
@@ -121,7 +121,7 @@ int main(void)
         return 0;
     }
     vg_bell_add((uint64_t)(uintptr_t)page, 8192);
-    vg_bell_wait(false, true, 0); /* takes the kick */
+    vg_bell_wait(false, true, 0); /* consume the kick */
     one_store(false);
     one_store(true);
     any_moment();

@@ -1,6 +1,6 @@
 /*
- * pure_sdma.c - tests of the SDMA engine's packets on a ring of our own, without a runtime: what ROCr doesn't send
- * today is tested here too. Prints TAP.
+ * pure_sdma.c - tests the SDMA engine's packets on its own ring, without a runtime, including packets that ROCr does
+ * not send today. Prints TAP.
  */
 #include "../vgpu.h"
 
@@ -17,7 +17,7 @@ static void ok(bool good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
 }
 
-/* GPU memory of these tests: one block, whose GPU address isn't the host's */
+/* GPU memory of these tests: one block, whose GPU address differs from the host's. */
 #define VA    0x500000000000ull
 #define BYTES (8u << 20)
 static unsigned char *memory;
@@ -64,14 +64,14 @@ static void put(const uint32_t *words, unsigned n)
         memcpy(ring + put_at % sizeof ring, &words[i], 4);
 }
 
-/* rings the bell and lets the engine work until it has nothing more to do; false: it waits or was halted */
+/* Ring the doorbell and run the engine until it is idle; false: it waits or was halted. */
 static bool run(void)
 {
     wptr = put_at;
     doorbell = put_at;
     for (int i = 0; i < 10000 && rptr != put_at && !q.halted; i++) {
         uint64_t due = VG_NEVER, now = vg_ns_to_ticks(vg_clock_ns());
-        /* time is ours: whatever is due is due now */
+        /* Simulated time advances at will: whatever is due is due now. */
         vg_sdma_step(&q, now > q.cp ? now : q.cp, &due);
     }
     return rptr == put_at;
@@ -160,7 +160,7 @@ static void rest(void)
 
     fresh();
     memset(memory, 1, 256);
-    for (int i = 0; i < 1000; i++) { /* every place of the ring, across its end */
+    for (int i = 0; i < 1000; i++) { /* every place of the ring, including across its end */
         put((uint32_t[]){0}, 1);
         put((uint32_t[]){2u << 16, 1, 2}, 3);
         put((uint32_t[]){1, 15, 0, lo(VA), hi(VA), lo(VA + 100), hi(VA + 100)}, 7);

@@ -1,6 +1,5 @@
-# suite.sh - the self-tests of the software GPU on one release of the runtime. Sourced by tests that have sourced tap.sh.
-# shellcheck shell=sh
-# shellcheck disable=SC2154 # work and tap_top come from tap.sh
+# suite.sh - the self-tests of the software GPU on one release of the runtime. Sourced by tests that have sourced
+# tap.sh.
 
 case $O in
 /*) vgpu_out=$O/tests/vgpu ;;
@@ -24,7 +23,7 @@ vgpu_build() {
     }
 }
 
-# hsa CASE [ARGS]: a case on the software GPU, with the options in $vgpu_options and its truth in $work/truth
+# hsa CASE [ARGS]: run a case on the software GPU with the options in $vgpu_options; its truth goes to $work/truth
 hsa() {
     rm -f "$work/truth"
     # shellcheck disable=SC2086 # options are words
@@ -43,7 +42,7 @@ all_are() { # FILE VALUE COUNT: every line of FILE is VALUE, and there are COUNT
     awk -v v="$2" -v n="$3" '$0 != v { bad = 1 } END { exit bad || NR != n }' "$1"
 }
 
-# the truth of a kernel: number of lines, each of the given duration, sorted by end
+# Check a kernel's truth: COUNT lines, each of the given duration, sorted by end
 truth_is() { # NAME COUNT NANOSECONDS
     awk -F '\t' -v name="$1" -v count="$2" -v ns="$3" '
         NR == 1 { if ($0 != "gpu\tqueue\tpacket_index\tstart_ns\tend_ns\tsignal\tkernel_name") { print "header: " $0; bad = 1 } next }
@@ -52,7 +51,7 @@ truth_is() { # NAME COUNT NANOSECONDS
         END { if (n != count) { print n " lines instead of " count; bad = 1 } exit bad }' "$work/truth"
 }
 
-# ticks that the program saw in the signals against those of the truth, one by one
+# Compare the ticks that the program saw in the signals with those of the truth, one by one
 same_as_truth() { # NAME FILE
     awk -F '\t' -v name="$1" '$7 == name { printf "%d\n", ($5 - $4) / 10 }' "$work/truth" | cmp - "$2"
 }
@@ -102,7 +101,7 @@ vgpu_suite() { # LABEL: the cases that every release has to pass
     check "$1: HIP, small BAR, two GPUs" env VGPU_BAR=small VGPU_GPUS=2 "$0" --hip 2
 }
 
-# run by the checks above, as a process of their own with other settings
+# The checks above start this script again with --case, as a separate process with other settings
 case ${1:-} in
 --case)
     shift
