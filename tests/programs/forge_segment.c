@@ -56,7 +56,7 @@ static void grow_segment(void *what)
         f->s.coarse[k].count[20]++;
         f->s.dispatches[k].calls++;
     }
-    f->s.queues[0].dispatches++; /* never accounted for, because nothing else changes */
+    f->s.queues[0].dispatches++; /* no other counter accounts for these */
 }
 
 static int forge_segment(uint32_t kernels, uint32_t queues)

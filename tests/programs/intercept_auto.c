@@ -1,16 +1,16 @@
 /*
- * A process whose mode is changed while it runs: does what standard input says, a line a command, and prints "did
- * COMMAND" when it is done.
+ * intercept_auto.c - a process whose tracing mode changes while it runs. It executes commands from standard input, one
+ * a line, and prints "did COMMAND" after each.
  *
- *  run N      N kernels on one queue, none with a signal; waits for them
- *  sign N     N kernels one after another, all with the same signal, whose times have to be this kernel's
- *  flow       two threads dispatch from now on, with signals and without, and wait now and then
- *  ebb        until now
- *  slow       a kernel that takes as long as the test's script says; nobody waits for it
- *  late       puts the slow kernel's signal on another kernel once it is over
- *  scribble N random words on the control page from another thread, as fast as it can, during N dispatches
- *  wish N     the same with words that viewers could write, of all modes but off
- *  fork       a child that dispatches nothing and ends
+ *   run N      N kernels on one queue, none with a signal; waits for them
+ *   sign N     N kernels one after another on one signal; the signal's times must be those of the latest kernel
+ *   flow       start two threads that dispatch, with signals and without, and wait now and then
+ *   ebb        stop these threads
+ *   slow       a kernel that takes as long as the test's script says, without waiting for it
+ *   late       put the slow kernel's signal on another kernel once the slow one has ended
+ *   scribble N write random words to the control page from another thread, as fast as possible, during N dispatches
+ *   wish N     likewise with words that viewers could write, of all modes but off
+ *   fork       a child that dispatches nothing and ends
  *
  * At the end of the input it prints "launched KERNEL N" for every kernel, and ends.
  */
@@ -51,7 +51,7 @@ static void wait_for(hsa_signal_t signal)
         ;
 }
 
-/* Kernel k takes 100 * (k + 1) ticks: whatever mode comes or goes, the application finds its own kernel's time. */
+/* Kernel k takes 100 * (k + 1) ticks: whatever the mode, the application must read its own kernel's time. */
 static void send_signalled(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal)
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
@@ -124,12 +124,12 @@ static void *scribble(void *data)
             word = rtl_control_encode((struct rtl_control_request){(uint16_t)random, (uint16_t)(random >> 16),
                                                                    modes[(random >> 32) % sizeof modes]});
         __atomic_store_n(&page->word, word, __ATOMIC_RELAXED);
-        page->magic = page->version = page->bytes = (uint32_t)random; /* which the library never looks at */
+        page->magic = page->version = page->bytes = (uint32_t)random; /* the library never reads these */
     }
-    page->magic = was.magic; /* for viewers, who do look */
+    page->magic = was.magic; /* viewers do read them */
     page->version = was.version;
     page->bytes = was.bytes;
-    if (wishes) /* what was asked for last */
+    if (wishes) /* the last requested mode */
         __atomic_store_n(&page->word, rtl_control_encode((struct rtl_control_request){7, 4711, RTL_MODE_DEFAULT}),
                          __ATOMIC_RELAXED);
     munmap(page, RTL_CONTROL_BYTES);

@@ -1,9 +1,9 @@
 /*
- * Children of a process that uses the GPU: intercept_children SCENE.
+ * intercept_children.c - children of a process that uses the GPU: intercept_children SCENE.
  *
- * Prints "launched KERNEL N" for what the process itself dispatched and "child PID KERNEL N" for what a child did that
- * has a runtime of its own and stays as long as its parent, then "holding" until standard input is closed. What a child
- * meets in a runtime that it inherited is printed as "met ...".
+ * Prints "launched KERNEL N" for the process's own dispatches and "child PID KERNEL N" for those of a child that has
+ * its own runtime and lives as long as its parent, then "holding" until standard input closes. The results of calls in
+ * a child that inherited a runtime are printed as "met ...".
  */
 #include "intercept_hsa.h"
 
@@ -16,7 +16,7 @@ extern char **environ;
 static struct family family;
 static _Atomic bool over;
 
-enum { PATIENCE = 50 }; /* seconds after which a child that hangs ends by SIGALRM */
+enum { PATIENCE = 50 }; /* seconds until SIGALRM ends a child that hangs */
 
 static void dispatch(hsa_queue_t *queue, unsigned kernel, int n)
 {
@@ -40,9 +40,9 @@ static void wait_for(pid_t child, int wanted, const char *what)
     }
 }
 
-/* --- a child with a runtime of its own --- */
+/* --- a child with its own runtime --- */
 
-/* Dispatches, says so through the descriptor, and stays until standard input is closed. */
+/* Dispatch, report it through the descriptor, and stay until standard input closes. */
 static void live(unsigned kernel, int say)
 {
     if (!open_runtime())
@@ -58,7 +58,7 @@ static void live(unsigned kernel, int say)
     must(hsa_shut_down(), "shut down");
 }
 
-/* Prints what children say until the last of them has closed the descriptor. */
+/* Print the children's messages until the last child has closed the descriptor. */
 static void pass_on(int from)
 {
     char text[4096];
@@ -69,7 +69,7 @@ static void pass_on(int from)
     close(from);
 }
 
-/* This program as it was started, with another scene; the program's file may be a loader (another release). */
+/* This program's command line with another scene; the executable may be another release's loader. */
 static void arguments(char **argv, int most, char *scene)
 {
     static char line[65536];
@@ -82,7 +82,7 @@ static void arguments(char **argv, int most, char *scene)
     argv[n] = NULL;
 }
 
-/* The descriptor that a parent of a new program opened for what the children say. */
+/* Descriptor for messages of an exec'd child, opened by its parent. */
 static int said_to(void)
 {
     const char *number = getenv("CHILDREN_SAY");
@@ -91,7 +91,7 @@ static int said_to(void)
 
 /* --- scenes --- */
 
-/* Before the first use of the runtime: two runtimes, two processes that both count. */
+/* Fork before the first use of the runtime: two runtimes, two processes that both count. */
 static void scene_before(void)
 {
     int say[2];
@@ -117,7 +117,7 @@ static void scene_before(void)
     must(hsa_shut_down(), "shut down");
 }
 
-/* By vfork and exec, by posix_spawn: each has what the environment says, and nothing of its parent's. */
+/* vfork and exec, posix_spawn: each child uses its environment and nothing of its parent's. */
 static void scene_spawn(void)
 {
     int say[2];
@@ -127,7 +127,7 @@ static void scene_spawn(void)
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
     dispatch(queue, 0, 100);
-    snprintf(number, sizeof number, "%d", say[1]); /* where live() of the new programs will say it */
+    snprintf(number, sizeof number, "%d", say[1]); /* descriptor for the new programs' live() */
     setenv("CHILDREN_SAY", number, 1);
     arguments(argv, 62, as_vforked);
     pid_t vforked = vfork();
@@ -154,8 +154,8 @@ static void scene_spawn(void)
 }
 
 /*
- * What the runtime answers in a child that inherited it, with work of its parent in flight; how the child ends is part
- * of it, because not every release has an answer.
+ * Print what the runtime returns in a child that inherited it while its parent has work in flight. The test also reads
+ * how the child ends, because not every release returns.
  */
 static void meet(const char *what, hsa_status_t status)
 {
@@ -217,7 +217,7 @@ static void scene_inherit(void)
     must(hsa_shut_down(), "shut down");
 }
 
-/* A child that starts the runtime again after its parent has ended it. */
+/* A child that starts the runtime again after its parent has shut it down. */
 static void scene_after(void)
 {
     if (!open_runtime())

@@ -1,9 +1,9 @@
 /*
- * Two things that a queue must not change: an agent's cooperative queue, which the runtime lends out and counts, stays
- * the one that it lends out; and a queue created by a thread tied to one CPU ties nothing else to it.
+ * intercept_cooperative.c - two things that a tool must not change. An agent's cooperative queue, which the runtime
+ * shares and counts, stays the shared queue. A thread bound to one CPU that creates a queue binds no other thread.
  *
- * Prints what the application sees of the former (the same with and without a tool) and, after "worker", on how many
- * CPUs the completion worker may run, or "none".
+ * Prints what the application sees of the cooperative queue (equal with and without a tool) and, after "worker", on how
+ * many CPUs the completion worker may run, or "none".
  */
 #include <dirent.h>
 #include <hsa/hsa.h>
@@ -72,7 +72,7 @@ static int worker_cpus(void)
     return 0;
 }
 
-/* A worker that was just started gets its name when it first runs: where one is expected, it is waited for. */
+/* A new worker gets its name when it first runs, so wait for it if one is expected. */
 static void say_worker(void)
 {
     const char *tools = getenv("HSA_TOOLS_LIB");

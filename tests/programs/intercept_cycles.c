@@ -1,10 +1,11 @@
 /*
- * What a process does for months, in seconds: queues and code objects that come and go, many queues of many threads.
+ * intercept_cycles.c - does in seconds what a process does in months: creates and destroys queues and code objects, and
+ * uses many queues from many threads.
  *
  * intercept_cycles queues N | executables N | crowd: prints "launched KERNEL N" and "signalled KERNEL N" as
- * intercept_scenes does, for N cycles also "memory CYCLES rss KB maps N fds N" (the process as /proc shows it after a
- * tenth of them, when everything has been used once, and after all) and "reused N" (kernels where one of another name
- * was), then "holding" until standard input is closed.
+ * intercept_scenes does. For N cycles it also prints "memory CYCLES rss KB maps N fds N" (the process in /proc after a
+ * tenth of the cycles, when everything has been used once, and after all) and "reused N" (kernels at the address of an
+ * earlier one with another name). Then "holding" until standard input closes.
  */
 #include "intercept_hsa.h"
 
@@ -40,7 +41,7 @@ static void tell_memory(unsigned long cycles)
            lines_of("/proc/self/maps"), fds);
 }
 
-/* A queue a cycle; in two of three the work is still under way when it goes. */
+/* One queue a cycle; two of three are destroyed with work in flight. */
 static void cycle_queues(unsigned long cycles)
 {
     unsigned long launched[5] = {0};
@@ -62,10 +63,10 @@ static void cycle_queues(unsigned long cycles)
 }
 
 /*
- * Two code objects by turns, with other names for kernels that come to lie at the same addresses. A few are there at a
- * time, so that not each has to be waited for.
+ * Two code objects in turn, with different kernel names that end up at equal addresses. A few are loaded at a time, so
+ * that the program need not wait for each.
  */
-enum { EACH = 3, AT_ONCE = 8 }; /* kernels dispatched of each executable; executables */
+enum { EACH = 3, AT_ONCE = 8 }; /* kernels dispatched of each executable; executables loaded at a time */
 
 static uint64_t object_of(hsa_executable_t executable, const char *prefix, unsigned index)
 {
@@ -78,7 +79,7 @@ static uint64_t object_of(hsa_executable_t executable, const char *prefix, unsig
     return object;
 }
 
-/* Whether another name's kernel lay at that address the last time that one did. */
+/* True if the previous kernel at that address had another name. */
 static bool had_another(uint64_t object, unsigned which)
 {
     static struct {
@@ -140,7 +141,7 @@ static void cycle_executables(unsigned long cycles)
     printf("reused %lu\n", reused);
 }
 
-/* 32 threads with two queues each, every tenth kernel with a signal of the application's that is waited for. */
+/* 32 threads with two queues each; every tenth kernel has an application's signal that the thread waits for. */
 enum { THREADS = 32, ROUNDS = 5000 };
 
 static void *feed(void *data)

@@ -1,11 +1,12 @@
 /*
- * Queues made by hsa_amd_queue_create, which the newest runtimes have and intercept_described_preload.c stands in for:
- * an array of all kinds at once. Prints what the application is told of each, "launched NAME N" for what went into
- * those that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
+ * intercept_described.c - creates queues with hsa_amd_queue_create, which only the newest runtimes have and
+ * intercept_described_preload.c emulates: an array of all kinds at once. Prints what the application gets for each,
+ * "launched NAME N" for dispatches on queues that can be intercept queues, "unseen NAME N" for the others, and
+ * "holding" until standard input closes.
  *
- * With the argument "copy" also batches of copies, and a queue that is lent to two users at once ("copies DIRECTION N
- * BYTES", "borrowed NAME N"). With "batches" nothing but batches of copies. With "engine" or "none" nothing but kernels
- * with signals of the application's, on a queue that was made together with one of a copy engine, or alone.
+ * "copy" adds batches of copies, and a queue that two users share ("copies DIRECTION N BYTES", "borrowed NAME N").
+ * "batches" runs only batches of copies. "engine" and "none" run only kernels with application's signals, on a queue
+ * created together with one of a copy engine, or alone.
  */
 #include "intercept_hsa.h"
 
@@ -15,7 +16,7 @@
 
 enum { PLAIN, URGENT, DEVICE_RING, DEVICE_ALL, ENGINE, WRONG, LAST, KINDS };
 
-static void *library; /* the stand-in */
+static void *library; /* the emulation */
 static hsa_status_t (*create)(hsa_agent_t, struct description *, uint32_t);
 
 static struct description describe(void)
@@ -72,7 +73,7 @@ static void *find(const char *name)
     return symbol;
 }
 
-/* Two users of a queue that is lent out; the second goes on when the first has given it back. */
+/* Two users of a shared queue; the second continues after the first has released it. */
 static void borrow(uint64_t object)
 {
     hsa_status_t (*acquire)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **) = NULL;
@@ -94,12 +95,12 @@ static void borrow(uint64_t object)
     puts("borrowed hsa_05 30");
     printf("given back once more: 0x%x\n", give_back(lent[1]));
     must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[2]), "acquire");
-    run("borrowed", lent[2], object, "hsa_05", 20); /* and stays so */
+    run("borrowed", lent[2], object, "hsa_05", 20); /* it remains a shared queue */
 }
 
 enum { OPERATIONS = 100, ENTRIES = 5, PIECE = 4096 };
 
-/* From the host to the GPU and back, in batches, with all kinds of operations that the stand-in plays. */
+/* From the host to the GPU and back, in batches, with all kinds of operations that the preload emulates. */
 static void copy_batches(void)
 {
     hsa_status_t (*copy)(const struct operation *, uint32_t, uint32_t, const hsa_signal_t *) = NULL;
@@ -159,7 +160,7 @@ static void copy_batches(void)
     for (int i = 0; i < ENTRIES; i++)
         if (memcmp((char *)to[i] + 512, (char *)host + 512, 512) != 0 || *(char *)to[i] != 0x5a)
             die("a copy isn't there");
-    /* counted by the program: copies, bytes */
+    /* Copies and bytes as this program counts them. */
     printf("copies h2d %d %d\ncopies d2h 2 %d\n", OPERATIONS, OPERATIONS * PIECE,
            1024 * ENTRIES * (ENTRIES + 1) / 2 + 512 * ENTRIES);
     operations[1].version = 77;
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
     uint32_t mask[2] = {0xffffffff, 0xff}, set[2] = {0, 0};
     if (!open_runtime())
         die("no GPU");
-    const char *runtime = getenv("HSA_TOOLS_LIB"); /* the stand-in is loaded as a tool */
+    const char *runtime = getenv("HSA_TOOLS_LIB"); /* the emulation is loaded as a tool */
     library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : NULL;
     void *symbol = library ? dlsym(library, "hsa_amd_queue_create") : NULL;
     if (!symbol)

@@ -1,5 +1,5 @@
 /*
- * Prints the segment of a process as plain lines, for tests of the library alone.
+ * intercept_dump.c - prints a process's segment as plain lines, for tests of the library without the viewer.
  *
  * intercept_dump PID [KEY]
  * Lines are "KEY VALUE...", e.g. "counted 1000", "untimed own_signal 3", "kernel NAME calls timed untimed total_ns min

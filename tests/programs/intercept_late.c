@@ -1,10 +1,10 @@
 /*
- * What goes on after OnUnload: threads that dispatch through it, work in flight, hooks that are called later.
+ * intercept_late.c - activity after OnUnload: threads that dispatch during the call, work in flight, hooks called
+ * later.
  *
- * A runtime that shuts down calls OnUnload while its own threads still run; here the call is made at a known moment,
- * with the runtime alive behind it. Prints "total N" for all that was dispatched, "before N" for what of it was
- * certainly dispatched before OnUnload and completed, and "gated N" for what was in flight and stayed so until after
- * it; then "holding" until standard input is closed.
+ * A runtime that shuts down calls OnUnload while its own threads still run. This program makes the call at a known
+ * moment and keeps the runtime alive. Prints "total N" (all dispatches), "before N" (those certainly completed before
+ * OnUnload) and "gated N" (those in flight from before until after it); then "holding" until standard input closes.
  */
 #include "intercept_hsa.h"
 
@@ -56,7 +56,7 @@ int main(void)
     if (!open_runtime())
         die("no GPU");
     void *library = dlopen(path && *path ? path : "librtl.so", RTLD_NOW | RTLD_NOLOAD);
-    union { /* what dlsym returns is data to C */
+    union { /* dlsym returns a data pointer */
         void *data;
         void (*function)(void);
     } unload = {library ? dlsym(library, "OnUnload") : NULL};
@@ -84,7 +84,7 @@ int main(void)
     unload.function();
     wait_for_more();
 
-    /* every hook once more, then what was in flight meanwhile */
+    /* Call every hook again, then complete the work that stayed in flight. */
     struct family late;
     load_family(&late, "late");
     hsa_queue_t *other = open_queue(64);
