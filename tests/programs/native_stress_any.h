@@ -1,6 +1,6 @@
 /*
- * What native_stress calls of the runtime's: of the functions that do the same, in one memory order or another, any.
- * And the chance that it draws from.
+ * native_stress_any.h - the runtime functions that native_stress calls; where several differ only in memory order, it
+ * picks one at random. Also its random numbers.
  */
 #ifndef NATIVE_STRESS_ANY_H
 #define NATIVE_STRESS_ANY_H

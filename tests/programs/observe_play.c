@@ -1,27 +1,28 @@
 /*
- * What somebody observes from outside: a raw HSA program that does as it is told, line by line on standard input.
+ * observe_play.c - a raw HSA program to observe from outside. It executes commands from standard input, one a line.
  *
  * observe_play [QUEUES [PACKETS A RING [plain]]] (plain: the GPU writes no times): makes its queues, loads kernels
- * fast00 to fast99 and says "ready". Then:
+ * fast00 to fast99 and prints "ready". Then:
  *
- * - run N EVERY KERNELS US: N dispatches of KERNELS kernels, unevenly, round the queues; every EVERYth carries a signal
- *   (0: none); US microseconds of rest after each 16 (so that it lasts)
- * - cycle N: N times a queue that is made, gets ten dispatches and goes
+ * - run N EVERY KERNELS US: N dispatches of KERNELS kernels, unevenly, over the queues in turn; every EVERYth carries a
+ *   signal (0: none); a pause of US microseconds after each 16
+ * - cycle N: N times, create a queue, send it ten dispatches and destroy it
  * - past N: N more queues, made past the library (observe_past_preload); they come after the others
- * - load: more kernels, more00 to more99, of which `run` takes the next ones; once
- * - own N: N dispatches of fast00 into the first queue, by its own index and the hardware's doorbell
- * - coop: one more, the GPU's cooperative queue
- * - map N: N GB of memory that nobody has touched, marked as queues' memory is
- * - stick: whoever looks at the first queue from now on waits for ever, this program included
- * - fork: a child that does nothing; tells "child PID"
- * - where: tells "queue ADDRESS" of each queue
- * - hide: nobody but root may look into it from now on
- * - done: waits until everything has completed, tells "launched KERNEL N" and "done"
+ * - load: more kernels, more00 to more99, which `run` uses from then on; once
+ * - own N: N dispatches of fast00 into the first queue, by its write index in memory and the hardware's doorbell
+ * - coop: one more queue, the GPU's cooperative queue
+ * - map N: N GB of untouched memory, marked like queues' memory
+ * - stick: from now on every read of the first queue's memory blocks for ever, in this program too
+ * - fork: a child that does nothing; prints "child PID"
+ * - where: prints "queue ADDRESS" for each queue
+ * - hide: from now on only root may read the process's memory
+ * - done: waits until everything has completed, prints "launched KERNEL N" and "done"
  *
- * Each is answered by "ok" ("stuck" where the kernel lets nobody do that). It ends when standard input does.
+ * It prints "ok" after each command ("stuck" before it if the kernel does not allow `stick`). It ends when standard
+ * input closes.
  *
- * Without a GPU: observe_play hidden lets nobody but root look into it; in that of observe_play stuck what looks like
- * the runtime's library in its memory can't be read: who tries waits.
+ * Two modes need no GPU. observe_play hidden: only root may read its memory. observe_play stuck: reads of what looks
+ * like the runtime's library in its memory block.
  */
 #include "intercept_hsa.h"
 
@@ -50,7 +51,7 @@ static unsigned draw(unsigned below)
     state = state * 6364136223846793005ull + 1442695040888963407ull;
     unsigned n = (unsigned)(state >> 33);
     unsigned a = n % below, b = n / below % below;
-    return a < b ? a : b; /* the first ones more often */
+    return a < b ? a : b; /* low numbers more often */
 }
 
 static void launch_one(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
@@ -100,7 +101,7 @@ typedef hsa_status_t make_queue(hsa_agent_t, uint32_t, hsa_queue_type32_t,
                                 void (*)(hsa_status_t, hsa_queue_t *, void *), void *, uint32_t, uint32_t,
                                 hsa_queue_t **);
 
-/* The function that the runtime had in its table before anybody came. */
+/* Create queues by the function that was in the runtime's table before any tool. */
 static void make_past(unsigned long n)
 {
     const char *where = getenv("PAST_LIBRARY");
@@ -123,7 +124,7 @@ static void have_child(void)
     printf("child %d\n", (int)child);
 }
 
-/* As some drivers above HSA do it: never a function of the runtime's. */
+/* Like some drivers above HSA, without any of the runtime's functions. */
 static void launch_own(unsigned long n)
 {
     amd_queue_t *words = (amd_queue_t *)(void *)queues[0];
@@ -155,10 +156,10 @@ static void map(unsigned long gb)
     if (memory == MAP_FAILED || madvise(memory, gb << 30, MADV_DONTFORK))
         die("map");
     for (unsigned long at = 0; at < gb; at++)
-        memory[at << 30] = 1; /* so that there is something in it */
+        memory[at << 30] = 1; /* so that some pages exist */
 }
 
-/* Pages that are asked of somebody who never answers. */
+/* Reads of these pages fault to a userfaultfd that is never answered. */
 static bool stick(void *page, size_t bytes)
 {
     int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -172,11 +173,12 @@ static int stuck(void)
 {
     int fd = memfd_create("libhsa-runtime64.so.1", MFD_CLOEXEC);
     Dl_info library;
-    char *page = MAP_FAILED; /* the library's first one, which nobody needs once it is loaded */
+    char *page = MAP_FAILED; /* the library's first page, which is not needed once it is loaded */
     if (fd >= 0 && !ftruncate(fd, 4096) && dladdr((void *)(uintptr_t)hsa_init, &library))
         page = mmap(library.dli_fbase, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
     bool sticks = page != MAP_FAILED && stick(page, 4096) &&
-                  !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096); /* whoever has seen it before */
+                  !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                             4096); /* also for processes that have mapped it before */
     puts(sticks ? "ready" : "stuck");
     fflush(stdout);
     return getchar() == EOF ? 0 : 1;
@@ -201,7 +203,8 @@ static void done(void)
     puts("done");
 }
 
-__attribute__((visibility("default"))) int main(int argc, char **argv) /* observe_local begins it as a library */
+__attribute__((visibility("default"))) int main(int argc,
+                                                char **argv) /* observe_local loads it as a library and calls it */
 {
     char line[128];
     unsigned long n;
