@@ -7,12 +7,15 @@
  *   copies FUNCTION N              copies by an engine
  *   alone KERNEL N                 dispatches that are linked to no call
  *   rows N wrong N                 dispatches by FILE's threads; those not linked to exactly their call
- *   order N wrong N                calls with several linked dispatches; those with ordinals in another order than
- * grids range N wrong N                links; those with another range or begin time than their call's sums A B C D ns
- * from calls' begins to their kernels' starts, by the events and by the histograms; ns of the linked kernels, by the
- * events and by the ranges nested N wrong N               calls, ranges and marks in a range; those outside of their
- * thread's range lost N                         events of either ring that were overwritten counted linked N REASON N
- * ...  the segment's counts of all dispatches copied linked N unlinked N node PATH count N kernels N copies N ns N
+ *   order N wrong N                calls with several linked dispatches; those whose ordinals do not follow the grids
+ *   range N wrong N                links; those with another range or begin time than their call's
+ *   sums A B C D                   ns from calls' begins to their kernels' starts, by the events and by the histograms;
+ *                                  ns of the linked kernels, by the events and by the ranges
+ *   nested N wrong N               calls, ranges and marks in a range; those outside of their thread's range
+ *   lost N                         events of either ring that were overwritten
+ *   counted linked N REASON N ...  the segment's counts of all dispatches
+ *   copied linked N unlinked N
+ *   node PATH count N kernels N copies N ns N
  *   launches KERNEL N least NS     latencies in the histogram, and the shortest bucket's
  *   thread TID function NAME|none last NAME|none
  * Exit status 1 if something cannot be read.

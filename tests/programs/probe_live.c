@@ -1,7 +1,8 @@
 /*
- * A kernel's code out of a process that runs, and its probed copy: probe_live PID KERNEL FOLDER. For each GPU that has
- * it FOLDER gets original-N.co and probed-N.co; a line says N, whether the kernel's descriptor lies in the process
- * where it was found to be, whether it can be probed, and how many instructions it has.
+ * probe_live.c - extracts a kernel's code from a running process and makes the probed copy: probe_live PID KERNEL
+ * FOLDER. For each GPU that has the kernel, FOLDER gets original-N.co and probed-N.co. A line has N, whether the
+ * kernel's descriptor is at the computed address in the process, whether the kernel can be probed, and its number of
+ * instructions.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static void keep(const struct work *w, const char *what, const void *bytes, size
     }
 }
 
-/* Where the host sees the GPU's memory, as it does on the software GPU. */
+/* Compare at the host's address of the GPU memory, which the software GPU makes readable. */
 static bool lies_there(const struct work *w, const struct rtl_kernel_code *code)
 {
     struct rtl_code_object object;

@@ -1,9 +1,8 @@
 /*
- * Probed copies of the kernels in code objects, without a GPU: how many can be had, and one as a file.
+ * probe_patch.c - makes probed copies of the kernels in code objects, without a GPU.
  *
- * probe_patch count FILE...: a line for each kernel that is refused (FILE, kernel, why, where) and, at the end, one
- * with how many there were. probe_patch write FILE KERNEL OUTPUT [OBJECT]: the copy; OBJECT is where the original would
- * be.
+ * probe_patch count FILE...: a line for each refused kernel (FILE, kernel, reason, address) and, at the end, their
+ * numbers. probe_patch write FILE KERNEL OUTPUT [OBJECT]: writes one copy; OBJECT is the original's address.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /*
- * Work for a probe without HIP: work_mix out of a code object, loaded on one GPU alone, dispatched on a queue of the
- * program's own, with and without a signal, and compared with what the host computes.
+ * probe_raw.c - work for a probe without HIP: work_mix from a code object, loaded on one GPU only, dispatched on the
+ * program's own queue, with and without a signal; the results are compared with the host's.
  *
- * probe_raw FILE GPU: prints "begun" after the first round and goes on until standard input closes; then "probe_raw:
- * PASS, N rounds". A line "unload" has the executable destroyed by a thread that ends with that, and "unloaded"
- * printed; a line "load" has it loaded again by another such thread, and "loaded" printed. In between nothing is
- * dispatched.
+ * probe_raw FILE GPU: prints "begun" after the first round and runs until standard input closes, then prints
+ * "probe_raw: PASS, N rounds". On a line "unload" a thread destroys the executable and ends, and the program prints
+ * "unloaded"; on a line "load" another such thread loads it again, and the program prints "loaded". In between it
+ * dispatches nothing.
  */
 #include "intercept_hsa.h"
 
@@ -20,7 +20,7 @@ static char *bytes;
 static size_t size;
 static hsa_code_object_reader_t reader;
 static hsa_executable_t executable;
-static uint64_t object; /* 0: it isn't loaded */
+static uint64_t object; /* 0: not loaded */
 static uint32_t expected[ITEMS];
 
 static hsa_status_t see_gpu(hsa_agent_t agent, void *data)
@@ -74,7 +74,7 @@ static void dispatch(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_
     const struct {
         uint32_t *data;
         uint32_t salt, items;
-        uint32_t groups[3]; /* what a compiler adds: */
+        uint32_t groups[3]; /* hidden arguments that compilers add: */
         uint16_t group[3], rest[3];
     } given = {data, salt, ITEMS, {(ITEMS + GROUP - 1) / GROUP, 1, 1}, {GROUP, 1, 1}, {0, 0, 0}};
     uint64_t index;
@@ -100,7 +100,7 @@ static void say(const char *what)
     fflush(stdout);
 }
 
-/* False when standard input was closed. */
+/* Execute the commands on standard input; false when it has closed. */
 static bool obey(void)
 {
     char line[16];

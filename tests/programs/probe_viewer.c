@@ -1,13 +1,13 @@
 /*
- * A viewer that probes one kernel of a process and prints what the library says of it:
+ * probe_viewer.c - a viewer that probes one kernel of a process and prints the library's answers.
  *
  * probe_viewer PID KERNEL [every=N] [wanted=N] [cycles=N] [agent=N] [nth=N] [for=SECONDS] [file=FILE] [wrong=WHAT]
  * [leave]
  *
- * file: where the kernel's code object is, if it can't be found in the process; nth: of the code objects that have the
- * kernel, the last by itself; cycles: so many times armed and disarmed; for: a bound on the whole; leave: goes without
- * a word when it is armed and a dispatch was recorded. wrong: hash, code, object, agent, every, short, shift. Lines
- * "name value"; the exit status is 0 when the probe came to its end, whatever that was.
+ * file: the kernel's code object, if it cannot be found in the process; nth: which of the code objects that have the
+ * kernel (default: the last); cycles: how often to arm and disarm; for: time limit; leave: exit without disarming once
+ * a dispatch was recorded. wrong: hash, code, object, agent, every, short, shift. Output lines are "name value". Exit
+ * status 0 if the probe came to its end, with any result.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static bool take(void *context, const struct rtl_kernel_code *code)
 {
     (void)context;
     if (code->object == state.probed_object)
-        return true; /* a probe's copy that is still loaded: it has the kernel's name */
+        return true; /* a probe's copy, still loaded under the kernel's name, is skipped */
     if (w.nth != UINT64_MAX && w.found++ != w.nth)
         return true;
     free(w.code);
@@ -60,7 +60,7 @@ static bool take(void *context, const struct rtl_kernel_code *code)
     return true;
 }
 
-/* The file that was named, and the kernel object that the segment has. */
+/* Read the named file, and find the kernel object in the segment. */
 static bool find_file(void)
 {
     FILE *in = fopen(w.file, "rb");
@@ -151,7 +151,7 @@ static void tell(void)
            state.tail_total_ns, state.tail_max_ns, state.tail_step_ns, state.code_bytes, state.code_hash);
 }
 
-/* Once through: prepared, armed, disarmed if need be. */
+/* One cycle: prepare, arm, and disarm if necessary. */
 static void probe(bool last)
 {
     struct rtl_probe_patch patch;

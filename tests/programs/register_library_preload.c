@@ -1,9 +1,11 @@
 /*
- * A stand-in for librocprofiler-register.so: what its public header and README say that the function for tables does.
+ * register_library_preload.c - emulates librocprofiler-register.so: its function for tables, as its public header and
+ * README describe it.
  *
- * The tools' library (rocprofiler-sdk) is wanted when any rocprofiler_configure is visible in the process, or when
- * ROCP_TOOL_LIBRARIES or ROCPROFILER_REGISTER_LIBRARY is set; the latter is its file. It gets the tables, and the
- * answer is success. With REGISTER_LOG=FILE each call appends a line "registered NAME TABLES STATUS" to the file.
+ * It loads the tools' library (rocprofiler-sdk) if any rocprofiler_configure is visible in the process, or if
+ * ROCP_TOOL_LIBRARIES or ROCPROFILER_REGISTER_LIBRARY is set; the latter is its file. It passes the tables on to that
+ * library and returns success. With REGISTER_LOG=FILE each call appends a line "registered NAME TABLES STATUS" to the
+ * file.
  */
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /*
- * A process with a live segment but without a GPU, for developing the viewer's screen only.
+ * segment_demo.c - a process with a live segment but without a GPU, only for developing the viewer's screen.
  *
- * The numbers are made up: names as real software has them, durations that move over time, queues, signals, untimed
- * dispatches. Nothing about interception is shown by it, so no end-to-end test of the product may use it in place of a
- * program on the (software) GPU.
+ * The numbers are made up: names like real software's, durations that change over time, queues, signals, untimed
+ * dispatches. No interception takes place, so no end-to-end test of the product may use it in place of a program on the
+ * (software) GPU.
  */
 #include <getopt.h>
 #include <math.h>
@@ -82,7 +82,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* All counters are this program's alone: plain adds, published by relaxed stores. */
+/* Only this thread writes the counters, so a plain addition and a relaxed store suffice. */
 static void add(uint64_t *shared, uint64_t n)
 {
     __atomic_store_n(shared, *shared + n, __ATOMIC_RELAXED);
@@ -104,7 +104,8 @@ static void make_name(char *name, size_t bytes, int i)
         snprintf(name, bytes, "triton_poi_fused_add_mul_%d", i);
 }
 
-/* A duration in ns of kernel i at time t (s): a wandering lognormal; every fifth kernel now and then has a tail. */
+/* Duration in ns of kernel i at time t (s): a lognormal with a drifting median; every fifth kernel sometimes has a
+ * tail. */
 static uint64_t duration(int i, double t)
 {
     double median = 3000.0 * pow(1.9, (double)(i * 7 % 11)) * (1 + 0.4 * sin(t / 15 + i));
@@ -139,7 +140,7 @@ static void make_agent(struct rtl_segment *s, uint32_t agent)
     __atomic_fetch_add(&s->header->agent_count, 1, __ATOMIC_RELAXED);
 }
 
-/* One dispatch of row `kernel` (the i-th of ours) on a queue. */
+/* One dispatch of row `kernel` (number i of this program) on a queue. */
 static void dispatch(struct rtl_segment *s, struct rtl_recorder *r, uint32_t kernel, int i, uint32_t slot, double t)
 {
     struct rtl_queue *q = &s->queues[slot];
@@ -154,7 +155,7 @@ static void dispatch(struct rtl_segment *s, struct rtl_recorder *r, uint32_t ker
     d->lds_bytes = (uint32_t)(i % 5) * 8192;
     add(&q->packets, 1);
     add(&q->dispatches, 1);
-    if (i == 8 || i == 9) { /* the collectives carry signals of their own */
+    if (i == 8 || i == 9) { /* collectives carry the application's signals */
         add(&d->untimed, 1);
         add(&q->untimed[RTL_UNTIMED_OWN_SIGNAL], 1);
         return;
@@ -184,7 +185,7 @@ static void copy(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpu, en
     add(&line->timed_bytes, bytes);
 }
 
-/* What a server copies in a tick: prompts in, tokens out, blocks to the neighbour. */
+/* A server's copies in one tick: prompts in, tokens out, blocks to the next GPU. */
 static void copies(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpus, double t)
 {
     for (uint32_t g = 0; g < gpus; g++) {
@@ -196,7 +197,7 @@ static void copies(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpus,
     }
 }
 
-/* Completed = injected but for the few that are in flight. */
+/* Completed = injected, minus the few in flight. */
 static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, double t, int late)
 {
     for (uint32_t slot = 0; slot < queues; slot++) {
@@ -210,7 +211,7 @@ static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, doub
     for (uint32_t g = 0; g < gpus; g++) {
         uint64_t busy = (uint64_t)(TICK_MS * 1e6 * (late ? 0.5 : 0.8 + 0.15 * sin(t / 7 + g)));
         add(&s->agents[g].busy_ns, busy);
-        /* every queue found empty each time: a gap before each of a hundred kernels */
+        /* Assume that every kernel found its queue empty: a gap before each of a hundred kernels. */
         add(&s->agents[g].idle[1].count, late ? 100 : 0);
         add(&s->agents[g].idle[1].total_ns, late ? TICK_MS * 1000000ull - busy : 0);
     }
@@ -300,12 +301,12 @@ int main(int argc, char **argv)
     fflush(stdout);
 
     uint64_t begin = now_ns();
-    for (int i = 0; i < kernels; i++) /* every kernel shows from the first frame on */
+    for (int i = 0; i < kernels; i++) /* every kernel appears from the first frame on */
         dispatch(&s, recorder, rows[i], i, (uint32_t)i % queues, 0);
     for (double done = 0; !stop;) {
         double t = (double)(now_ns() - begin) / 1e9;
         for (; done < rate * t; done++) {
-            /* early rows are called most often, as in a real model */
+            /* Early rows are called most often, as in a real model. */
             int i = (int)(pow(random_unit(), 3) * kernels);
             dispatch(&s, recorder, rows[i], i, (uint32_t)(random_bits() % queues), t);
         }
