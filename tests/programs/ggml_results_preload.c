@@ -54,7 +54,7 @@ static void look_up(void *function, const char *name)
     }
 }
 
-static void begin(void)
+static void begin_results(void)
 {
     const char *path = getenv("GGML_RESULTS");
     look_up(&ggml.operation, "ggml_op_desc");
@@ -95,6 +95,6 @@ bool ggml_backend_compare_graph_backend(void *gpu, void *cpu, void *graph, compa
 {
     struct compared test = {compare, data};
     if (!ggml.out)
-        begin();
+        begin_results();
     return ggml.compare(gpu, cpu, graph, written, &test, nodes, node_count);
 }

@@ -35,7 +35,7 @@ struct argument { /* a kernel's argument and its results */
 _Static_assert(sizeof(struct argument) <= SLOT, "one fits into a slot");
 static char *arguments; /* LANES * EACH slots */
 
-static struct argument *argument(unsigned i, uint64_t ticks)
+static struct argument *kernel_argument(unsigned i, uint64_t ticks)
 {
     struct argument *a = (struct argument *)(void *)(arguments + (size_t)i * SLOT);
     memset(a, 0, sizeof *a);
@@ -54,7 +54,7 @@ static double ns_of_ticks(uint64_t from, uint64_t to)
     return (double)b - (double)a;
 }
 
-static void load(void)
+static void load_spins(void)
 {
     size_t size;
     hsa_code_object_reader_t reader;
@@ -116,7 +116,7 @@ static uint64_t measure_ticks_a_ms(void)
         if (i)
             nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         hsa_signal_store_relaxed(signal, 1);
-        spin(queue, BUSY, argument(0, 0), signal);
+        spin(queue, BUSY, kernel_argument(0, 0), signal);
         wait_for(signal);
         end[i] = memory->end_ts;
     }
@@ -139,7 +139,7 @@ static void scene_durations(uint64_t ticks_a_ms)
     for (unsigned k = 0; k < DURATIONS; k++) {
         uint64_t clock_min = 0, stamps_min = 0;
         for (unsigned i = 0; i < REPEATS; i++) {
-            struct argument *a = argument(0, ticks_a_ms * tenths[k] / 10);
+            struct argument *a = kernel_argument(0, ticks_a_ms * tenths[k] / 10);
             const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
             hsa_signal_store_relaxed(signal, 1);
             spin(queue, k, a, signal);
@@ -176,7 +176,7 @@ static void scene_busy(uint64_t ticks_a_ms)
         must(hsa_signal_create(1, 0, NULL, &signals[i]), "signal");
     uint64_t start = clock_ns();
     for (unsigned i = 0; i < LANES * EACH; i++)
-        spin(queue[i % LANES], BUSY, argument(i, ticks_a_ms / 2), signals[i]);
+        spin(queue[i % LANES], BUSY, kernel_argument(i, ticks_a_ms / 2), signals[i]);
     for (unsigned i = 0; i < LANES * EACH; i++)
         wait_for(signals[i]);
     uint64_t lasted = clock_ns() - start;
@@ -198,7 +198,7 @@ static void scene_index(uint64_t ticks_a_ms)
     unsigned long looks = 0, past = 0;
     must(hsa_signal_create(0, 0, NULL, &signal), "signal");
     for (unsigned i = 0; i < LOOKS; i++) {
-        struct argument *a = argument(0, ticks_a_ms * 2);
+        struct argument *a = kernel_argument(0, ticks_a_ms * 2);
         hsa_signal_store_relaxed(signal, 1);
         uint64_t index = spin(queue, INDEX, a, signal), last = index;
         uint64_t begun = 0;
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
     } scenes[] = {{"durations", scene_durations}, {"busy", scene_busy}, {"index", scene_index}};
     if (!open_runtime())
         die("no GPU");
-    load();
+    load_spins();
     uint64_t ticks_a_ms = measure_ticks_a_ms();
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)

@@ -35,7 +35,7 @@ static uint64_t system_ns(void)
     return (uint64_t)((double)at * (1e9 / (double)hz));
 }
 
-static void add(uint64_t *total, uint64_t *min, uint64_t *max, uint64_t count, uint64_t value)
+static void add_value(uint64_t *total, uint64_t *min, uint64_t *max, uint64_t count, uint64_t value)
 {
     *total += value;
     if (count == 1 || value < *min)
@@ -55,8 +55,8 @@ static void read_one(unsigned kernel, hsa_signal_t signal, uint64_t submitted, u
         return;
     }
     o->count++;
-    add(&o->total, &o->min, &o->max, o->count, time.end - time.start);
-    add(&o->ticks, &o->ticks_min, &o->ticks_max, o->count, memory->end_ts - memory->start_ts);
+    add_value(&o->total, &o->min, &o->max, o->count, time.end - time.start);
+    add_value(&o->ticks, &o->ticks_min, &o->ticks_max, o->count, memory->end_ts - memory->start_ts);
     waits[wait_count++] = time.start > submitted ? time.start - submitted : 0;
     if (submitted > time.start && submitted - time.start > early)
         early = submitted - time.start;

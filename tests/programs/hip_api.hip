@@ -65,7 +65,7 @@ struct late {
 thread_local late at_thread_end;
 late at_process_end;
 
-void work(unsigned number)
+void call_functions(unsigned number)
 {
     float *out;
     char host[4096];
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     allocate(gpus);
     std::vector<std::thread> all;
     for (unsigned i = 0; i < threads; i++)
-        all.emplace_back(work, i);
+        all.emplace_back(call_functions, i);
     for (std::thread &thread : all)
         thread.join();
     T(hipSetDevice, (0));

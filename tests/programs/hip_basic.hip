@@ -44,7 +44,7 @@ counted *const all_kernels[] = {&stream_kernel,    &event_kernel,  &graph_a,    
                                 &signalled_kernel, &thread_kernel, &ordered_kernel, &template_kernel};
 
 /* Fill with bytes that depend on position and seed, so that a short, shifted or stale copy is detected. */
-void fill(std::vector<uint8_t> &bytes, uint32_t seed)
+void fill_bytes(std::vector<uint8_t> &bytes, uint32_t seed)
 {
     uint32_t x = seed * 2654435761u + 1;
     for (uint8_t &byte : bytes) {
@@ -54,7 +54,7 @@ void fill(std::vector<uint8_t> &bytes, uint32_t seed)
 }
 
 /* Host to device, device to device, device to host; pageable and pinned; odd sizes and whole pages. */
-void copies(hipStream_t stream)
+void check_copies(hipStream_t stream)
 {
     static const size_t sizes[] = {1, 3, 64, 4095, 4096, 65536 + 7, 1 << 20, (4 << 20) + 13};
     uint32_t seed = 1;
@@ -66,12 +66,12 @@ void copies(hipStream_t stream)
         HIP(hipHostMalloc((void **)&pinned, size, hipHostMallocDefault));
 
         std::string what = "copies of " + std::to_string(size) + " bytes: ";
-        fill(sent, seed++);
+        fill_bytes(sent, seed++);
         HIP(hipMemcpy(a, sent.data(), size, hipMemcpyHostToDevice));
         HIP(hipMemcpy(received.data(), a, size, hipMemcpyDeviceToHost));
         result.check(received == sent, (what + "pageable, to the device and back").c_str());
 
-        fill(sent, seed++);
+        fill_bytes(sent, seed++);
         std::memcpy(pinned, sent.data(), size);
         HIP(hipMemcpyAsync(a, pinned, size, hipMemcpyHostToDevice, stream));
         HIP(hipMemcpyAsync(b, a, size, hipMemcpyDeviceToDevice, stream));
@@ -102,7 +102,7 @@ void registered(hipStream_t stream)
     uint8_t *device;
     HIP(hipMalloc((void **)&device, size));
     for (uint32_t round = 0; round < 3; round++) {
-        fill(sent, 100 + round);
+        fill_bytes(sent, 100 + round);
         HIP(hipHostRegister(sent.data(), size, hipHostRegisterDefault));
         void *mapped = nullptr;
         HIP(hipHostGetDevicePointer(&mapped, sent.data(), 0));
@@ -116,7 +116,7 @@ void registered(hipStream_t stream)
     HIP(hipFree(device));
 }
 
-void streams(float *out)
+void check_streams(float *out)
 {
     hipStream_t stream[6];
     for (hipStream_t &each : stream)
@@ -136,7 +136,7 @@ void streams(float *out)
     HIP(hipGetLastError());
 }
 
-void events(float *out)
+void check_events(float *out)
 {
     hipStream_t stream;
     hipEvent_t start, middle, stop;
@@ -260,7 +260,7 @@ void threads(int device)
                     hipLaunchKernelGGL(basic_thread, dim3(2), dim3(64), 0, stream, out);
                     thread_kernel.launched++;
                 }
-                fill(sent, 1000 * id + i);
+                fill_bytes(sent, 1000 * id + i);
                 HIP(hipMemcpyAsync(bytes, sent.data(), sent.size(), hipMemcpyHostToDevice, stream));
                 HIP(hipMemcpyAsync(received.data(), bytes, sent.size(), hipMemcpyDeviceToHost, stream));
                 HIP(hipStreamSynchronize(stream));
@@ -282,7 +282,7 @@ void peers(void)
     const size_t size = 300001;
     std::vector<uint8_t> sent(size), received(size);
     uint8_t *here, *there;
-    fill(sent, 77);
+    fill_bytes(sent, 77);
     HIP(hipSetDevice(1));
     HIP(hipMalloc((void **)&there, size));
     HIP(hipSetDevice(0));
@@ -322,10 +322,10 @@ int main(int argc, char **argv)
             hipStream_t stream;
             HIP(hipMalloc((void **)&out, 4096));
             HIP(hipStreamCreate(&stream));
-            copies(stream);
+            check_copies(stream);
             registered(stream);
-            streams(out);
-            events(out);
+            check_streams(out);
+            check_events(out);
             signalled(out);
             graphs(out);
             ordered(out);

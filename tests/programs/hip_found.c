@@ -18,7 +18,7 @@ typedef int free_function(void *at);
 typedef int count_function(int *n);
 typedef int proc_function(const char *name, void **found, int version, uint64_t flags, void *status);
 
-static void *find(void *handle, const char *name)
+static void *find_hip_symbol(void *handle, const char *name)
 {
     void *f = dlsym(handle, name);
     if (!f) {
@@ -50,7 +50,7 @@ static void count_libraries(void)
     printf("libraries %d\n", count);
 }
 
-static void use(void *handle, int proc)
+static void use_hip(void *handle, int proc)
 {
     malloc_function *allocate;
     free_function *release;
@@ -66,7 +66,7 @@ static void use(void *handle, int proc)
     }
     for (int i = 0; i < 3; i++) {
         if (!proc)
-            found[i] = find(handle, names[i]);
+            found[i] = find_hip_symbol(handle, names[i]);
         else if (get(names[i], &found[i], 60000000, 0, NULL) != 0 || !found[i])
             exit(2);
     }
@@ -94,10 +94,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "plugin") == 0) {
         void (*run)(void);
-        *(void **)&run = find(handle, "plugin_run");
+        *(void **)&run = find_hip_symbol(handle, "plugin_run");
         run();
     } else {
-        use(handle, strcmp(argv[1], "proc") == 0);
+        use_hip(handle, strcmp(argv[1], "proc") == 0);
     }
     /* HIP is not in the global scope. */
     printf("everybody's %s\n", dlsym(RTLD_DEFAULT, "hipMalloc") ? "yes" : "no");

@@ -16,7 +16,7 @@
 static char *path, *number; /* number: the %p in it */
 static pid_t parent, self;  /* process ids of the program and its parent */
 
-static void hold(int status)
+static void hold_at_end(int status)
 {
     pid_t starter = getpid() == self ? parent : getppid();
     char own[4096];
@@ -37,7 +37,7 @@ static void hold(int status)
 __attribute__((visibility("default"))) _Noreturn void exit(int status)
 {
     void (*next)(int) = NULL;
-    hold(status);
+    hold_at_end(status);
     *(void **)&next = dlsym(RTLD_NEXT, "exit");
     if (next)
         next(status);
@@ -49,7 +49,7 @@ static int (*program)(int, char **, char **);
 static int held_main(int argc, char **argv, char **envp)
 {
     int status = program(argc, argv, envp);
-    hold(status);
+    hold_at_end(status);
     return status;
 }
 

@@ -132,7 +132,7 @@ static hsa_status_t each_symbol(hsa_executable_t executable, hsa_agent_t agent, 
     return HSA_STATUS_SUCCESS;
 }
 
-static void load(unsigned g)
+static void load_kernels(unsigned g)
 {
     char isa[64] = "";
     size_t size;
@@ -170,7 +170,7 @@ static void *slot(struct feed *feed, uint64_t *index)
 }
 
 /* Write the header last: until then the packet is invalid for readers of the queue. */
-static void publish(struct feed *feed, void *packet, uint16_t header, uint16_t setup, uint64_t index)
+static void publish_packet(struct feed *feed, void *packet, uint16_t header, uint16_t setup, uint64_t index)
 {
     __atomic_store_n((uint32_t *)packet, (uint32_t)header | (uint32_t)setup << 16, __ATOMIC_RELEASE);
     hsa_signal_store_screlease(feed->queue->doorbell_signal, (hsa_signal_value_t)index);
@@ -182,19 +182,19 @@ static void wait_for(hsa_signal_t signal)
     }
 }
 
-static void barrier(struct feed *feed)
+static void send_barrier(struct feed *feed)
 {
     uint64_t index;
     hsa_barrier_and_packet_t *packet = slot(feed, &index);
     hsa_signal_store_relaxed(feed->barrier, 1);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = feed->barrier;
-    publish(feed, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER, 0,
-            index);
+    publish_packet(feed, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER,
+                   0, index);
     wait_for(feed->barrier);
 }
 
-static void dispatch(struct feed *feed, unsigned kernel, hsa_signal_t signal)
+static void dispatch_kernel(struct feed *feed, unsigned kernel, hsa_signal_t signal)
 {
     uint64_t index;
     hsa_kernel_dispatch_packet_t *packet = slot(feed, &index);
@@ -209,7 +209,7 @@ static void dispatch(struct feed *feed, unsigned kernel, hsa_signal_t signal)
     uint16_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
                       HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                       HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-    publish(feed, packet, header, 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS, index);
+    publish_packet(feed, packet, header, 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS, index);
 }
 
 static pthread_barrier_t queues_made;
@@ -243,15 +243,15 @@ static void *run_share(void *data)
         bool signalled = options.signals != 0 && i % options.signals == 0;
         if (signalled)
             hsa_signal_store_relaxed(own, 1);
-        dispatch(feed, kernel, signalled ? own : (hsa_signal_t){0});
+        dispatch_kernel(feed, kernel, signalled ? own : (hsa_signal_t){0});
         if (signalled)
             wait_for(own);
         share->launched[kernel]++;
         if (++feed->sent % BARRIER_EVERY == 0)
-            barrier(feed);
+            send_barrier(feed);
     }
     for (unsigned q = 0; q < count; q++) {
-        barrier(&feeds[q]);
+        send_barrier(&feeds[q]);
         hsa(hsa_queue_destroy(feeds[q].queue), "destroy queue");
         hsa(hsa_signal_destroy(feeds[q].barrier), "destroy signal");
     }
@@ -268,7 +268,7 @@ static void usage(void)
     exit(2);
 }
 
-static void parse(int argc, char **argv)
+static void parse_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--hold") == 0) {
@@ -301,7 +301,7 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    parse(argc, argv);
+    parse_options(argc, argv);
     folder = dirname(argv[0]);
     hsa(hsa_init(), "hsa_init");
     hsa(hsa_iterate_agents(each_agent, NULL), "agents");
@@ -311,7 +311,7 @@ int main(int argc, char **argv)
     }
     hsa(hsa_amd_agent_iterate_memory_pools(cpu, each_pool, NULL), "pools");
     for (unsigned g = 0; g < options.gpus; g++)
-        load(g);
+        load_kernels(g);
     hsa(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &kernarg), "kernarg");
     hsa(hsa_amd_agents_allow_access(options.gpus, gpu, NULL, kernarg), "access");
     memset(kernarg, 0, 8192);

@@ -32,7 +32,7 @@ static _Atomic bool flowing, scribbling;
 static pthread_t flow[FLOWS], scribbler;
 static hsa_signal_t slow_signal;
 
-static void send(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal)
+static void send_kernel(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal)
 {
     __atomic_fetch_add(&launched[kernel], 1, __ATOMIC_RELAXED);
     launch_packet(to, sign.object[kernel], signal, BARRIER_BIT, true);
@@ -56,16 +56,16 @@ static void send_signalled(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
     hsa_signal_store_relaxed(signal, 1);
-    send(to, kernel, signal);
+    send_kernel(to, kernel, signal);
     wait_for(signal);
     if (memory->end_ts - memory->start_ts != 100 * (kernel + 1))
         die("the application's own signal has another kernel's times, or none");
 }
 
-static void run(unsigned long n)
+static void run_unsignalled(unsigned long n)
 {
     for (unsigned long i = 0; i < n; i++) {
-        send(queue, i % SOME, (hsa_signal_t){0});
+        send_kernel(queue, i % SOME, (hsa_signal_t){0});
         if (i % 512 == 511)
             drain(queue);
     }
@@ -79,7 +79,7 @@ static void *flow_on(void *data)
     (void)data;
     for (unsigned i = 0; flowing; i++) {
         for (unsigned k = 0; k < SOME; k++)
-            send(own, k, (hsa_signal_t){0});
+            send_kernel(own, k, (hsa_signal_t){0});
         send_signalled(own, i % SOME, signal);
     }
     drain(own);
@@ -141,7 +141,7 @@ static void under_scribbling(unsigned long n, bool wishes)
     scribbling = true;
     if (pthread_create(&scribbler, NULL, scribble, wishes ? &scribbling : NULL) != 0)
         die("no thread");
-    run(n);
+    run_unsignalled(n);
     scribbling = false;
     pthread_join(scribbler, NULL);
 }
@@ -157,10 +157,10 @@ static void fork_child(void)
         die("the child did not end well");
 }
 
-static void obey(const char *command, unsigned long n)
+static void obey_line(const char *command, unsigned long n)
 {
     if (!strcmp(command, "run")) {
-        run(n);
+        run_unsignalled(n);
     } else if (!strcmp(command, "sign")) {
         hsa_signal_t signal = new_signal();
         for (unsigned long i = 0; i < n; i++)
@@ -179,8 +179,8 @@ static void obey(const char *command, unsigned long n)
         if (!slow_signal.handle)
             slow_signal = new_signal();
         hsa_signal_store_relaxed(slow_signal, 1);
-        send(aside, SLOW, slow_signal);
-        send(aside, SLOW, (hsa_signal_t){0});
+        send_kernel(aside, SLOW, slow_signal);
+        send_kernel(aside, SLOW, (hsa_signal_t){0});
     } else if (!strcmp(command, "late")) {
         wait_for(slow_signal);
         send_signalled(queue, 3, slow_signal);
@@ -211,7 +211,7 @@ int main(void)
         fields = sscanf(line, "%15s %lu", command, &n);
         if (fields < 1)
             continue;
-        obey(command, n);
+        obey_line(command, n);
         printf("did %s\n", command);
         fflush(stdout);
     }

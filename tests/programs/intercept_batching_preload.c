@@ -65,7 +65,7 @@ static char *guarded(size_t bytes)
     return memory;
 }
 
-static void release(char *memory, size_t bytes)
+static void unmap_guarded(char *memory, size_t bytes)
 {
     if (memory)
         munmap(memory, bytes + (size_t)getpagesize());
@@ -84,7 +84,7 @@ static void write_on(const void *packets, uint64_t count)
 }
 
 /* Number of packets available from this one on: up to the first invalid one, at most the ring's size. */
-static uint64_t found(const hsa_queue_t *queue, uint64_t first)
+static uint64_t packets_from(const hsa_queue_t *queue, uint64_t first)
 {
     uint64_t end = __atomic_load_n(&((const amd_queue_t *)(const void *)queue)->write_dispatch_id, __ATOMIC_ACQUIRE);
     uint64_t n = 1;
@@ -100,7 +100,7 @@ static uint64_t found(const hsa_queue_t *queue, uint64_t first)
     return n;
 }
 
-static void hand_over(const void *packet, uint64_t count, uint64_t index, void *data, rtl_packet_writer writer)
+static void batch_packets(const void *packet, uint64_t count, uint64_t index, void *data, rtl_packet_writer writer)
 {
     struct queue *q = data;
     (void)count;
@@ -110,7 +110,7 @@ static void hand_over(const void *packet, uint64_t count, uint64_t index, void *
     }
     if (index < q->done)
         return;
-    uint64_t n = found(q->queue, index), ring = q->queue->size, at = index & (ring - 1);
+    uint64_t n = packets_from(q->queue, index), ring = q->queue->size, at = index & (ring - 1);
     const char *base = q->queue->base_address, *from = base + PACKET * at;
     q->done = index + n;
     if (at + n > ring && as != PAST) {
@@ -161,7 +161,7 @@ static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue
         q->buffer = malloc(q->ring_bytes);
     }
     q->queue = *queue;
-    return hsa.amd_queue_intercept_register(*queue, hand_over, q);
+    return hsa.amd_queue_intercept_register(*queue, batch_packets, q);
 }
 
 static hsa_status_t intercept_register(hsa_queue_t *queue, rtl_packet_handler call, void *data)
@@ -174,7 +174,7 @@ static hsa_status_t intercept_register(hsa_queue_t *queue, rtl_packet_handler ca
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t destroy(hsa_queue_t *queue)
+static hsa_status_t destroy_batching(hsa_queue_t *queue)
 {
     struct queue *q = queue ? place_of(queue) : NULL, was = q ? *q : (struct queue){.queue = NULL};
     if (was.own_ring)
@@ -182,9 +182,9 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     hsa_status_t status = hsa.queue_destroy(queue);
     if (!q)
         return status;
-    release(was.ring, was.ring_bytes);
+    unmap_guarded(was.ring, was.ring_bytes);
     if (as == SHORT_BUFFER)
-        release(was.buffer, was.buffer_bytes);
+        unmap_guarded(was.buffer, was.buffer_bytes);
     else
         free(was.buffer);
     pthread_mutex_lock(&lock);
@@ -194,8 +194,8 @@ static hsa_status_t destroy(hsa_queue_t *queue)
 }
 
 /* In this file, like the two above: a tool checks by file that no other tool has hooked the runtime. */
-static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
-                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+static hsa_status_t create_batching(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                    void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
     return hsa.queue_create(agent, size, type, error, data, private_segment, group_segment, queue);
 }
@@ -218,8 +218,8 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
         fprintf(stderr, "batching: %s\n", why);
         return 1;
     }
-    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
-    rtl_hsa_hook(table, RTL_HSA_queue_destroy, (void (*)(void))destroy);
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create_batching);
+    rtl_hsa_hook(table, RTL_HSA_queue_destroy, (void (*)(void))destroy_batching);
     rtl_hsa_hook(table, RTL_HSA_amd_queue_intercept_create, (void (*)(void))intercept_create);
     rtl_hsa_hook(table, RTL_HSA_amd_queue_intercept_register, (void (*)(void))intercept_register);
     /* Mark the table as one of a release that may batch; its slots are ordered as from 5.6 on. */

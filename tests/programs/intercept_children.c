@@ -18,14 +18,14 @@ static _Atomic bool over;
 
 enum { PATIENCE = 50 }; /* seconds until SIGALRM ends a child that hangs */
 
-static void dispatch(hsa_queue_t *queue, unsigned kernel, int n)
+static void run_and_drain(hsa_queue_t *queue, unsigned kernel, int n)
 {
     for (int i = 0; i < n; i++)
         launch(queue, family.object[kernel]);
     drain(queue);
 }
 
-static void told(unsigned kernel, unsigned long n)
+static void print_launched(unsigned kernel, unsigned long n)
 {
     printf("launched hsa_%02u %lu\n", kernel, n);
     fflush(stdout);
@@ -49,7 +49,7 @@ static void live(unsigned kernel, int say)
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, kernel, 100 + (int)kernel);
+    run_and_drain(queue, kernel, 100 + (int)kernel);
     dprintf(say, "child %d hsa_%02u %d\n", (int)getpid(), kernel, 100 + (int)kernel);
     close(say);
     while (getchar() != EOF)
@@ -108,9 +108,9 @@ static void scene_before(void)
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, 0, 200);
+    run_and_drain(queue, 0, 200);
     pass_on(say[0]);
-    told(0, 200);
+    print_launched(0, 200);
     hold();
     wait_for(child, 4, "the child with a runtime");
     must(hsa_queue_destroy(queue), "destroy queue");
@@ -126,7 +126,7 @@ static void scene_spawn(void)
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, 0, 100);
+    run_and_drain(queue, 0, 100);
     snprintf(number, sizeof number, "%d", say[1]); /* descriptor for the new programs' live() */
     setenv("CHILDREN_SAY", number, 1);
     arguments(argv, 62, as_vforked);
@@ -143,9 +143,9 @@ static void scene_spawn(void)
     if (vforked < 0 || posix_spawn(&spawned, "/proc/self/exe", NULL, NULL, argv, environ) != 0)
         die("spawn");
     close(say[1]);
-    dispatch(queue, 0, 100);
+    run_and_drain(queue, 0, 100);
     pass_on(say[0]);
-    told(0, 200);
+    print_launched(0, 200);
     hold();
     wait_for(vforked, 0, "vfork and exec");
     wait_for(spawned, 0, "posix_spawn");
@@ -210,8 +210,8 @@ static void scene_inherit(void)
         _exit(4);
     }
     meet_end(child, "the child");
-    dispatch(queue, 0, 100);
-    told(0, 200);
+    run_and_drain(queue, 0, 100);
+    print_launched(0, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");
@@ -224,7 +224,7 @@ static void scene_after(void)
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, 0, 100);
+    run_and_drain(queue, 0, 100);
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");
     pid_t child = fork();
@@ -238,17 +238,17 @@ static void scene_after(void)
             _exit(6);
         load_family(&family, "hsa_");
         queue = open_queue(1024);
-        dispatch(queue, 1, 100);
+        run_and_drain(queue, 1, 100);
         meet("hsa_queue_destroy", hsa_queue_destroy(queue));
         _exit(4);
     }
     meet_end(child, "the child");
-    told(0, 100);
+    print_launched(0, 100);
     hold();
 }
 
 /* Children of all kinds while other threads dispatch, create and destroy. */
-static void *rage(void *data)
+static void *rage_queues(void *data)
 {
     unsigned long *launched = data;
     while (!over) {
@@ -305,13 +305,13 @@ static void scene_storm(void)
         die("no GPU");
     load_family(&family, "hsa_");
     for (int i = 0; i < RAGERS; i++)
-        pthread_create(&thread[i], NULL, rage, &launched[i]);
+        pthread_create(&thread[i], NULL, rage_queues, &launched[i]);
     for (unsigned i = 0; i < CHILDREN; i++)
         wait_for(start_child(i % 5), 0, kind[i % 5]);
     over = true;
     for (int i = 0; i < RAGERS; i++)
         pthread_join(thread[i], NULL);
-    told(2, launched[0] + launched[1] + launched[2]);
+    print_launched(2, launched[0] + launched[1] + launched[2]);
     hold();
     must(hsa_shut_down(), "shut down");
 }

@@ -26,7 +26,7 @@ static hsa_status_t take_gpu(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_queue_t *create(hsa_queue_type32_t type)
+static hsa_queue_t *create_queue(hsa_queue_type32_t type)
 {
     hsa_queue_t *queue = NULL;
     hsa_status_t status = hsa_queue_create(gpu, 1024, type, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue);
@@ -44,7 +44,7 @@ static void *create_tied(void *data)
     CPU_SET(sched_getcpu(), &one);
     if (pthread_setaffinity_np(pthread_self(), sizeof one, &one) != 0)
         exit(2);
-    *(hsa_queue_t **)data = create(HSA_QUEUE_TYPE_MULTI);
+    *(hsa_queue_t **)data = create_queue(HSA_QUEUE_TYPE_MULTI);
     return NULL;
 }
 
@@ -97,7 +97,7 @@ int main(void)
     say_worker();
     hsa_queue_destroy(queue);
     for (int i = 0; i < 2; i++) {
-        hsa_queue_t *a = create(HSA_QUEUE_TYPE_COOPERATIVE), *b = create(HSA_QUEUE_TYPE_COOPERATIVE);
+        hsa_queue_t *a = create_queue(HSA_QUEUE_TYPE_COOPERATIVE), *b = create_queue(HSA_QUEUE_TYPE_COOPERATIVE);
         printf("cooperative: one queue: %s\n", a == b ? "yes" : "no");
         hsa_status_t first = hsa_queue_destroy(a), second = hsa_queue_destroy(b);
         printf("cooperative: destroyed 0x%x 0x%x\n", first, second);

@@ -83,7 +83,7 @@ static void wait_for(hsa_signal_t signal)
         ;
 }
 
-static void count(unsigned g, enum direction direction, size_t bytes)
+static void count_copy(unsigned g, enum direction direction, size_t bytes)
 {
     __atomic_fetch_add(&copied[g][direction].count, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&copied[g][direction].bytes, bytes, __ATOMIC_RELAXED);
@@ -99,10 +99,10 @@ static void send_after(unsigned g, enum direction direction, size_t bytes, hsa_s
     must(hsa_amd_memory_async_copy(to, to_agent, from, from_agent, bytes, after.handle != 0,
                                    after.handle ? &after : NULL, signal),
          "copy");
-    count(g, direction, bytes);
+    count_copy(g, direction, bytes);
 }
 
-static void send(unsigned g, enum direction direction, size_t bytes, hsa_signal_t signal)
+static void send_copy(unsigned g, enum direction direction, size_t bytes, hsa_signal_t signal)
 {
     send_after(g, direction, bytes, signal, (hsa_signal_t){0});
 }
@@ -125,7 +125,7 @@ static void scene_reuse(void)
     for (unsigned i = 0; i < 2000; i++) {
         size_t bytes = 4096 + (size_t)(i % 100) * 1024;
         hsa_signal_store_relaxed(signal, 1);
-        send(i / 4 % 2 && i % 4 != D2D ? 1 : 0, (enum direction)(i % 4), bytes, signal);
+        send_copy(i / 4 % 2 && i % 4 != D2D ? 1 : 0, (enum direction)(i % 4), bytes, signal);
         wait_for(signal);
     }
     must(hsa_signal_destroy(signal), "destroy");
@@ -156,14 +156,14 @@ static void scene_times(void)
     must(hsa_amd_profiling_async_copy_enable(true), "copy times");
     for (unsigned i = 0; i < 200; i++) {
         hsa_signal_store_relaxed(signal, 1);
-        send(0, i % 2 ? H2D : D2H, 250000, signal);
+        send_copy(0, i % 2 ? H2D : D2H, 250000, signal);
         wait_for(signal);
         check_times(signal);
     }
     must(hsa_amd_profiling_async_copy_enable(false), "copy times");
     for (unsigned i = 0; i < 100; i++) {
         hsa_signal_store_relaxed(signal, 1);
-        send(0, i % 2 ? H2D : D2H, 250000, signal);
+        send_copy(0, i % 2 ? H2D : D2H, 250000, signal);
         wait_for(signal);
     }
     must(hsa_signal_destroy(signal), "destroy");
@@ -181,7 +181,7 @@ static void scene_counter(void)
         hsa_signal_store_screlease(gate, 0);
         wait_for(counter);
         hsa_signal_store_relaxed(alone, 1);
-        send(0, H2D, 4096, alone);
+        send_copy(0, H2D, 4096, alone);
         wait_for(alone);
     }
     must(hsa_signal_destroy(counter), "destroy");
@@ -205,13 +205,13 @@ static void scene_rect(void)
         must(hsa_amd_memory_async_copy_rect(&there, &at, &from, &origin, &range, gpu[0], hsaHostToDevice, 0, NULL,
                                             signal),
              "rect");
-        count(0, H2D, 512 * 100 * 2);
+        count_copy(0, H2D, 512 * 100 * 2);
         wait_for(signal);
         hsa_signal_store_relaxed(signal, 1);
         must(
             hsa_amd_memory_async_copy_rect(&to, &origin, &there, &at, &range, gpu[0], hsaDeviceToHost, 0, NULL, signal),
             "rect");
-        count(0, D2H, 512 * 100 * 2);
+        count_copy(0, D2H, 512 * 100 * 2);
         wait_for(signal);
     }
     if (memcmp(back, host, 512) != 0 || memcmp(back + 1024 * 99, host + 1024 * 99, 512) != 0)
@@ -236,7 +236,7 @@ static void scene_engine(void)
             must(copy(device[0], gpu[0], host, cpu_agent, 100000, 0, NULL, signal, ENGINE, false), "on engine");
         else
             must(copy(back, cpu_agent, device[0], gpu[0], 100000, 0, NULL, signal, ENGINE, false), "on engine");
-        count(0, i % 2 ? H2D : D2H, 100000);
+        count_copy(0, i % 2 ? H2D : D2H, 100000);
         wait_for(signal);
     }
     must(hsa_signal_destroy(signal), "destroy");
@@ -256,10 +256,10 @@ static void scene_odd(void)
         if (hsa_amd_memory_async_copy(NULL, gpu[0], host, cpu_agent, 4096, 0, NULL, signal) == HSA_STATUS_SUCCESS ||
             hsa_amd_memory_async_copy(device[0], nobody, host, cpu_agent, 4096, 0, NULL, signal) == HSA_STATUS_SUCCESS)
             die("the runtime took a wrong copy");
-        send(0, H2D, 4096, signal);
+        send_copy(0, H2D, 4096, signal);
         wait_for(signal);
         hsa_signal_store_relaxed(shared, 1);
-        send(0, H2D, 4096, shared);
+        send_copy(0, H2D, 4096, shared);
         wait_for(shared);
         hsa_signal_store_relaxed(signal, 1);
         must(hsa_amd_memory_async_copy(back, cpu_agent, host, cpu_agent, 4096, 0, NULL, signal), "copy");
@@ -274,7 +274,7 @@ static void scene_odd(void)
 /* Copies and kernels in turn on the same signals, from several threads; the kernels' times stay right. */
 enum { THREADS = 4, EACH = 1500 };
 
-static void *mix(void *data)
+static void *mix_copies(void *data)
 {
     const uint64_t *object = data;
     hsa_queue_t *queue = open_queue(1024);
@@ -285,7 +285,7 @@ static void *mix(void *data)
         hsa_signal_t s = signal[i % 3];
         hsa_signal_store_relaxed(s, 1);
         if (i % 2)
-            send(0, i % 4 == 1 ? H2D : D2H, 4096, s);
+            send_copy(0, i % 4 == 1 ? H2D : D2H, 4096, s);
         else
             launch_packet(queue, object[i / 2 % 10], s, BARRIER_BIT, true);
         wait_for(s);
@@ -302,7 +302,7 @@ static void scene_threads(void)
     struct family kernels;
     load_family(&kernels, "copy");
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, mix, kernels.object);
+        pthread_create(&thread[i], NULL, mix_copies, kernels.object);
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     printf("kernels %u\n", THREADS * EACH / 2);
@@ -313,7 +313,7 @@ static void scene_unasked(void)
 {
     hsa_signal_t signal = new_signal(1);
     hsa_amd_profiling_async_copy_time_t time;
-    send(0, H2D, 4096, signal);
+    send_copy(0, H2D, 4096, signal);
     wait_for(signal);
     printf("unasked %d\n", hsa_amd_profiling_get_async_copy_time(signal, &time) == HSA_STATUS_SUCCESS);
     must(hsa_signal_destroy(signal), "destroy");
@@ -331,7 +331,7 @@ static void scene_again(void)
         hsa_signal_t signal = new_signal(0);
         for (unsigned i = 0; i < 20; i++) {
             hsa_signal_store_relaxed(signal, 1);
-            send(i % 2, H2D, 4096, signal);
+            send_copy(i % 2, H2D, 4096, signal);
             wait_for(signal);
         }
         must(hsa_signal_destroy(signal), "destroy");

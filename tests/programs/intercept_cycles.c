@@ -144,7 +144,7 @@ static void cycle_executables(unsigned long cycles)
 /* 32 threads with two queues each; every tenth kernel has an application's signal that the thread waits for. */
 enum { THREADS = 32, ROUNDS = 5000 };
 
-static void *feed(void *data)
+static void *feed_queues(void *data)
 {
     unsigned id = (unsigned)(uintptr_t)data;
     hsa_queue_t *queue[2] = {open_queue(1024), open_queue(256)};
@@ -174,7 +174,7 @@ static void crowd(void)
     unsigned long launched[FAMILY] = {0};
     load_family(&family, "hsa_");
     for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, feed, (void *)i) != 0)
+        if (pthread_create(&thread[i], NULL, feed_queues, (void *)i) != 0)
             die("no thread");
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);

@@ -26,7 +26,7 @@ static struct description describe(void)
     return d;
 }
 
-static void run(const char *what, hsa_queue_t *queue, uint64_t object, const char *name, int count)
+static void run_counted(const char *what, hsa_queue_t *queue, uint64_t object, const char *name, int count)
 {
     for (int i = 0; i < count; i++)
         launch(queue, object);
@@ -65,7 +65,7 @@ static void launch_signalled(hsa_queue_t *queue, uint64_t object)
     puts("launched hsa_00 20");
 }
 
-static void *find(const char *name)
+static void *find_symbol(const char *name)
 {
     void *symbol = dlsym(library, name);
     if (!symbol)
@@ -79,8 +79,8 @@ static void borrow(uint64_t object)
     hsa_status_t (*acquire)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **) = NULL;
     hsa_status_t (*give_back)(hsa_queue_t *) = NULL;
     hsa_queue_t *lent[3] = {NULL, NULL, NULL};
-    *(void **)&acquire = find("hsa_amd_counted_queue_acquire");
-    *(void **)&give_back = find("hsa_amd_counted_queue_release");
+    *(void **)&acquire = find_symbol("hsa_amd_counted_queue_acquire");
+    *(void **)&give_back = find_symbol("hsa_amd_counted_queue_release");
     for (int i = 0; i < 2; i++)
         must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[i]),
              "acquire");
@@ -90,12 +90,12 @@ static void borrow(uint64_t object)
         launch(lent[i % 2], object);
     drain(lent[0]);
     must(give_back(lent[0]), "give back");
-    run("borrowed", lent[1], object, "hsa_05", 40);
+    run_counted("borrowed", lent[1], object, "hsa_05", 40);
     must(give_back(lent[1]), "give back");
     puts("borrowed hsa_05 30");
     printf("given back once more: 0x%x\n", give_back(lent[1]));
     must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[2]), "acquire");
-    run("borrowed", lent[2], object, "hsa_05", 20); /* it remains a shared queue */
+    run_counted("borrowed", lent[2], object, "hsa_05", 20); /* it remains a shared queue */
 }
 
 enum { OPERATIONS = 100, ENTRIES = 5, PIECE = 4096 };
@@ -110,7 +110,7 @@ static void copy_batches(void)
     void *device, *host, *from[ENTRIES], *to[ENTRIES];
     hsa_agent_t to_agent[ENTRIES];
     size_t sizes[ENTRIES];
-    *(void **)&copy = find("hsa_amd_memory_async_batch_copy");
+    *(void **)&copy = find_symbol("hsa_amd_memory_async_batch_copy");
     must(hsa_amd_agent_iterate_memory_pools(gpu_agent, see_device_pool, &pool), "pools");
     must(hsa_amd_memory_pool_allocate(pool, OPERATIONS * PIECE, 0, &device), "device memory");
     must(hsa_amd_memory_pool_allocate(kernarg_pool, OPERATIONS * PIECE, 0, &host), "host memory");
@@ -224,11 +224,11 @@ int main(int argc, char **argv)
         borrow(family.object[5]);
     }
     fflush(stdout);
-    run("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);
-    run("launched", d[URGENT].queue, family.object[1], "hsa_01", 200);
-    run("launched", d[LAST].queue, family.object[2], "hsa_02", 100);
-    run("launched", d[DEVICE_RING].queue, family.object[3], "hsa_03", 60);
-    run("unseen", d[DEVICE_ALL].queue, family.object[4], "hsa_04", 50);
+    run_counted("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);
+    run_counted("launched", d[URGENT].queue, family.object[1], "hsa_01", 200);
+    run_counted("launched", d[LAST].queue, family.object[2], "hsa_02", 100);
+    run_counted("launched", d[DEVICE_RING].queue, family.object[3], "hsa_03", 60);
+    run_counted("unseen", d[DEVICE_ALL].queue, family.object[4], "hsa_04", 50);
     hold();
     for (int i = 0; i < KINDS; i++)
         if (d[i].queue)

@@ -93,7 +93,7 @@ static hsa_status_t create_one(hsa_agent_t agent, struct description *d)
     return status;
 }
 
-static hsa_status_t create(hsa_agent_t agent, struct description *d, uint32_t count)
+static hsa_status_t create_described(hsa_agent_t agent, struct description *d, uint32_t count)
 {
     hsa_status_t first = d && count ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 0; d && i < count; i++) {
@@ -174,7 +174,7 @@ static hsa_status_t acquire(hsa_agent_t agent, uint32_t type, int priority, void
 }
 
 /* The queue stays until the runtime is shut down, as in the real function. */
-static hsa_status_t give_back(hsa_queue_t *queue)
+static hsa_status_t release_shared(hsa_queue_t *queue)
 {
     if (!queue || queue != lent || borrowers == 0)
         return HSA_STATUS_ERROR_INVALID_QUEUE;
@@ -238,9 +238,9 @@ int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *
     memcpy(&table, ext, ext->minor);
     for (uint32_t i = slots; i < SLOTS; i++)
         table.slot[i] = (function)astray;
-    table.slot[own_slot] = (function)create;
+    table.slot[own_slot] = (function)create_described;
     table.slot[own_slot - 1] = (function)batch_copy;
-    table.slot[own_slot - 2] = (function)give_back;
+    table.slot[own_slot - 2] = (function)release_shared;
     table.slot[own_slot - 3] = (function)acquire;
     memcpy(&async_copy, &table.slot[ASYNC_COPY], sizeof async_copy);
     real_create = table.slot[CREATE];
@@ -284,7 +284,7 @@ void OnUnload(void)
         tool_unload();
 }
 
-__attribute__((destructor)) static void say(void)
+__attribute__((destructor)) static void print_created(void)
 {
     if (queue_create)
         fprintf(stderr, "made %d, gave %d %d %d\n", made, given[0], given[1], given[2]);

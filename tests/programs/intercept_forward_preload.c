@@ -65,8 +65,8 @@ static void pass_on(const void *packets, uint64_t count, uint64_t index, void *d
     }
 }
 
-static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
-                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+static hsa_status_t create_forwarding(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                      void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
     (void)private_segment;
     (void)group_segment;
@@ -84,7 +84,7 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
     memcpy(&subtract, &found, sizeof subtract);
     if (!found || !rtl_hsa_save(table, &hsa, why, sizeof why) || pthread_create(&thread, NULL, forward, NULL) != 0)
         return 0;
-    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create_forwarding);
     return 1;
 }
 

@@ -17,7 +17,7 @@ static struct family family;
 static _Atomic bool over;
 static _Atomic unsigned long launched[RAGERS];
 
-static void *rage(void *data)
+static void *rage_kernels(void *data)
 {
     _Atomic unsigned long *mine = data;
     hsa_queue_t *queue = open_queue(1024);
@@ -78,7 +78,7 @@ int main(void)
         launch(queue, family.object[21]);
     launch_packet(queue, family.object[22], own, BARRIER_BIT, true);
     for (uintptr_t i = 0; i < RAGERS; i++)
-        pthread_create(&thread[i], NULL, rage, (void *)(uintptr_t)&launched[i]);
+        pthread_create(&thread[i], NULL, rage_kernels, (void *)(uintptr_t)&launched[i]);
 
     wait_for_more();
     unload.function();

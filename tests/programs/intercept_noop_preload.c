@@ -26,8 +26,8 @@ static void pass_on(const void *packets, uint64_t count, uint64_t index, void *d
     writer(packets, count);
 }
 
-static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
-                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+static hsa_status_t create_noop(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
     bool chain = getenv("NOOP_CHAIN") != NULL;
     hsa_status_t status = chain
@@ -56,7 +56,7 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
     }
     if (getenv("NOOP_FSIZE"))
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){strtoul(getenv("NOOP_FSIZE"), NULL, 10), RLIM_INFINITY});
-    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create_noop);
     return 1;
 }
 

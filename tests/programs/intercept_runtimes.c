@@ -162,7 +162,7 @@ static void close_one(struct runtime *r)
     r->tally = NULL;
 }
 
-static void run(struct runtime *first, const struct runtime *end, unsigned long n)
+static void run_on_runtimes(struct runtime *first, const struct runtime *end, unsigned long n)
 {
     for (unsigned long i = 0; i < n; i++) {
         for (struct runtime *r = first; r < end; r++) {
@@ -182,7 +182,7 @@ static void run(struct runtime *first, const struct runtime *end, unsigned long 
         }
 }
 
-static void done(void)
+static void print_done(void)
 {
     for (unsigned t = 0; t < TALLIES; t++)
         for (unsigned k = 0; k < KERNELS; k++)
@@ -205,9 +205,9 @@ int main(int argc, char **argv)
         if (r && !r->tally && sscanf(line, "open %*u %4s", prefix) == 1 && strlen(prefix) == 4)
             open_one(r, prefix);
         else if (r && r->tally && sscanf(line, "run %*u %lu", &n) == 1)
-            run(r, r + 1, n);
+            run_on_runtimes(r, r + 1, n);
         else if (sscanf(line, "both %lu", &n) == 1)
-            run(runtimes, runtimes + runtime_count, n);
+            run_on_runtimes(runtimes, runtimes + runtime_count, n);
         else if (r && r->tally && strncmp(line, "close ", 6) == 0)
             close_one(r);
         else if (r && r->library && !r->tally && strncmp(line, "drop ", 5) == 0) {
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
             must(hsa_init(), "init again");
             must(hsa_shut_down(), "shut down once");
         } else if (strcmp(line, "done\n") == 0)
-            done();
+            print_done();
         else
             die("what?");
         puts("ok");

@@ -363,7 +363,7 @@ static void scene_small(void)
 }
 
 /* Many threads with one queue each. */
-static void *feed(void *data)
+static void *feed_queue(void *data)
 {
     unsigned id = (unsigned)(uintptr_t)data;
     hsa_queue_t *queue = open_queue(1024);
@@ -382,7 +382,7 @@ static void scene_threads(void)
     pthread_t thread[16];
     setup();
     for (uintptr_t i = 0; i < 16; i++)
-        pthread_create(&thread[i], NULL, feed, (void *)i);
+        pthread_create(&thread[i], NULL, feed_queue, (void *)i);
     for (int i = 0; i < 16; i++)
         pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < 20; i++)
@@ -495,7 +495,7 @@ static void scene_gate(void)
 }
 
 /* Threads that continue to dispatch while the process ends. */
-static void *rage(void *data)
+static void *rage_at_end(void *data)
 {
     hsa_queue_t *queue = open_queue(4096);
     (void)data;
@@ -512,7 +512,7 @@ static void scene_storm(const char *how)
     pthread_t thread[3];
     setup();
     for (int i = 0; i < 3; i++)
-        pthread_create(&thread[i], NULL, rage, NULL);
+        pthread_create(&thread[i], NULL, rage_at_end, NULL);
     nanosleep(&(struct timespec){0, 30000000}, NULL);
     hold();
     ending();

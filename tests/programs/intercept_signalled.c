@@ -29,7 +29,7 @@ static hsa_signal_t new_signal(hsa_signal_value_t value)
     return signal;
 }
 
-static void send(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
+static void send_kernel(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
 {
     __atomic_fetch_add(&launched[kernel], 1, __ATOMIC_RELAXED);
     launch_packet(queue, sign.object[kernel], signal, BARRIER_BIT, true);
@@ -56,7 +56,7 @@ static void check_times(hsa_signal_t signal, unsigned kernel)
         die("the application's own signal has the times of another kernel, or none");
 }
 
-static void barrier(hsa_queue_t *queue, hsa_signal_t after, hsa_signal_t done)
+static void send_barrier(hsa_queue_t *queue, hsa_signal_t after, hsa_signal_t done)
 {
     uint64_t index;
     hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
@@ -79,15 +79,15 @@ static void scene_chain(bool apart)
     hsa_signal_t a = new_signal(1), c = new_signal(1), d = new_signal(1);
     hsa_queue_t *first = open_queue(64), *second = open_queue(64);
     if (!apart) {
-        barrier(first, d, none);
-        send(first, 0, a);
+        send_barrier(first, d, none);
+        send_kernel(first, 0, a);
     }
-    send(second, 1, c);
-    barrier(second, c, none);
-    send(second, 2, d);
+    send_kernel(second, 1, c);
+    send_barrier(second, c, none);
+    send_kernel(second, 2, d);
     if (apart) {
-        barrier(first, d, none);
-        send(first, 0, a);
+        send_barrier(first, d, none);
+        send_kernel(first, 0, a);
     }
     uint64_t until = clock_ns() + (patience ? strtoull(patience, NULL, 10) : 60) * 1000000000ull;
     while (hsa_signal_load_scacquire(a) >= 1) {
@@ -121,13 +121,13 @@ static void scene_reuse(void)
         hsa_signal_store_relaxed(signal, 1);
         switch (i % 8) {
         case 3:
-            barrier(queue[i % 2], none, signal);
+            send_barrier(queue[i % 2], none, signal);
             break;
         case 6:
             must(hsa_amd_memory_async_copy(to, gpu_agent, from, cpu_agent, BYTES, 0, NULL, signal), "copy");
             break;
         default:
-            send(queue[i / 3 % 2], i % 10, signal);
+            send_kernel(queue[i / 3 % 2], i % 10, signal);
         }
         wait_for(signal);
         if (i % 8 != 3 && i % 8 != 6)
@@ -146,7 +146,7 @@ static void scene_fleeting(void)
     hsa_queue_t *queue = open_queue(1024);
     for (unsigned i = 0; i < 3000; i++) {
         hsa_signal_t signal = new_signal(1);
-        send(queue, i % 10, signal);
+        send_kernel(queue, i % 10, signal);
         wait_for(signal);
         check_times(signal, i % 10);
         must(hsa_signal_destroy(signal), "destroy");
@@ -162,9 +162,9 @@ static void scene_counter(void)
     for (unsigned round = 0; round < 20; round++) {
         hsa_signal_store_relaxed(gate, 1);
         hsa_signal_store_relaxed(counter, 8);
-        barrier(queue, gate, none);
+        send_barrier(queue, gate, none);
         for (unsigned i = 0; i < 8; i++)
-            send(queue, i, counter);
+            send_kernel(queue, i, counter);
         hsa_signal_store_screlease(gate, 0);
         wait_for(counter);
     }
@@ -187,12 +187,12 @@ static void scene_foreign(void)
         memset(made, 0, sizeof *made);
         made->kind = AMD_SIGNAL_KIND_USER;
         made->value = 1;
-        send(queue, 0, (hsa_signal_t){(uintptr_t)made});
+        send_kernel(queue, 0, (hsa_signal_t){(uintptr_t)made});
         while (__atomic_load_n(&made->value, __ATOMIC_ACQUIRE) >= 1)
             sched_yield();
         must(hsa_amd_memory_pool_free(made), "free"); /* unmapped: any later access crashes */
         hsa_signal_store_relaxed(shared, 1);
-        send(queue, 1, shared);
+        send_kernel(queue, 1, shared);
         wait_for(shared);
     }
     must(hsa_signal_destroy(shared), "destroy");
@@ -204,15 +204,15 @@ static void scene_lost(void)
 {
     hsa_queue_t *queue = open_queue(1024);
     hsa_signal_t gate = new_signal(1), one = new_signal(1), two = new_signal(1);
-    barrier(queue, gate, none);
-    send(queue, 0, one);
-    send(queue, 1, two);
+    send_barrier(queue, gate, none);
+    send_kernel(queue, 0, one);
+    send_kernel(queue, 1, two);
     must(hsa_signal_destroy(one), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
     /* The second kernel's signal is reused on another queue. */
     queue = open_queue(1024);
     hsa_signal_store_relaxed(two, 1);
-    send(queue, 2, two);
+    send_kernel(queue, 2, two);
     wait_for(two);
     check_times(two, 2);
     must(hsa_signal_destroy(two), "destroy");
@@ -238,7 +238,7 @@ static void *pass_around(void *data)
             at++;
         at %= SHARED;
         hsa_signal_store_relaxed(shared[at].signal, 1);
-        send(queue, kernel, shared[at].signal);
+        send_kernel(queue, kernel, shared[at].signal);
         wait_for(shared[at].signal);
         check_times(shared[at].signal, kernel);
         if (i % 50 == 0) {
@@ -288,7 +288,7 @@ static void unsignalled(void)
 {
     hsa_queue_t *queue = open_queue(1024);
     for (int i = 0; i < 20; i++)
-        send(queue, 99, none);
+        send_kernel(queue, 99, none);
     drain(queue);
     must(hsa_queue_destroy(queue), "destroy");
 }

@@ -172,7 +172,7 @@ static void fill_the_pool(void)
     must(hsa_signal_destroy(gate), "destroy signal");
 }
 
-static void *dispatch(void *data)
+static void *run_dispatches(void *data)
 {
     unsigned long sent = 0;
     (void)data;
@@ -215,7 +215,7 @@ int main(int argc, char **argv)
     must(hsa_signal_create(1, 0, NULL, &done), "signal");
     for (int i = 0; strcmp(fault, "signalled") == 0 && i < CHUNK; i++)
         must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
-    pthread_create(&thread, NULL, dispatch, NULL);
+    pthread_create(&thread, NULL, run_dispatches, NULL);
     pthread_join(thread, NULL);
     drain(queue);
     must(hsa_signal_destroy(done), "destroy signal");

@@ -82,7 +82,7 @@ static struct {
 } tally[512];
 static unsigned tallied;
 
-static void count(const char *kind, const char *first, const char *second)
+static void count_pair(const char *kind, const char *first, const char *second)
 {
     char what[600];
     snprintf(what, sizeof what, "%s %.200s%s%.300s", kind, first, second ? " " : "", second ? second : "");
@@ -157,10 +157,10 @@ static void compare_ops(int fd, struct rtl_reader *reader)
             latency_ns += copy || r->start_ns < ops[i].link.entry_ns ? 0 : r->start_ns - ops[i].link.entry_ns;
             kernels_ns += copy ? 0 : r->duration_ns;
         }
-        count(copy             ? "copies"
-              : r->correlation ? "pair"
-                               : "alone",
-              copy || r->correlation ? function : kernel, copy || !r->correlation ? NULL : kernel);
+        count_pair(copy             ? "copies"
+                   : r->correlation ? "pair"
+                                    : "alone",
+                   copy || r->correlation ? function : kernel, copy || !r->correlation ? NULL : kernel);
         if (copy || (strncmp(kernel, "linked", 6) != 0 && strncmp(kernel, "hsa_00", 6) != 0))
             continue;
         if (i && ops[i - 1].record.correlation == r->correlation && r->correlation) {

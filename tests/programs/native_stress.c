@@ -93,7 +93,7 @@ static int pick_kernel(struct producer *p)
 
 /* --- signals --- */
 
-static void wrong(const struct own *own, const char *what)
+static void fail_signal(const struct own *own, const char *what)
 {
     fprintf(stderr, "native_stress: seed %lu round %lu set %s: %s (hsa_%02d, signal value %ld)\n", options.seed,
             rounds.number, rounds.set->name, what, own->kernel, (long)hsa_signal_load_relaxed(own->signal));
@@ -110,10 +110,10 @@ static void check_own(struct own *own)
     while ((value = hsa_signal_load_scacquire(own->signal)) >= 1)
         sched_yield();
     if (value != 0)
-        wrong(own, "a signal came down twice");
+        fail_signal(own, "a signal came down twice");
     if (own->kernel != NO_KERNEL && (profiles || memory->end_ts) &&
         (memory->end_ts - memory->start_ts) * 10 != duration_ns(own->kernel))
-        wrong(own, "the times in a signal are not its kernel's");
+        fail_signal(own, "the times in a signal are not its kernel's");
     own->used = false;
 }
 
@@ -177,21 +177,21 @@ static void *run_ringer(void *data)
 
 /* --- slots --- */
 
-static void reserve(struct producer *p, struct batch *b)
+static void reserve_slots(struct producer *p, struct batch *b)
 {
     const hsa_queue_t *queue = b->lane->queue;
     uint64_t first = 0;
     enum way way = rounds.set->way == ANY ? (enum way)below(&p->random, STORE) : rounds.set->way;
     if (way == ADD_EACH) {
         for (unsigned i = 0; i < b->count; i++) {
-            b->index[i] = add(&p->random, queue, 1);
+            b->index[i] = add_index(&p->random, queue, 1);
             if (chance(&p->random, 20))
                 sched_yield();
         }
         return;
     }
     if (way == ADD) {
-        first = add(&p->random, queue, b->count);
+        first = add_index(&p->random, queue, b->count);
     } else if (way == CAS) {
         uint64_t seen = load_index(&p->random, queue);
         do {
@@ -306,7 +306,7 @@ static void write_range(struct producer *p, struct batch *b, unsigned from, unsi
 
 /* --- a batch --- */
 
-static void submit(struct producer *p, struct batch *b)
+static void submit_batch(struct producer *p, struct batch *b)
 {
     const hsa_queue_t *queue = b->lane->queue;
     unsigned half = b->count / 2;
@@ -314,7 +314,7 @@ static void submit(struct producer *p, struct batch *b)
         b->own[i] = chance(&p->random, rounds.signalled) ? take_own(p) : NULL;
     if (p->late.count && p->late.lane != b->lane)
         ring_late(p);
-    reserve(p, b);
+    reserve_slots(p, b);
     p->stalled = rounds.set->stalls && chance(&p->random, 1);
     if (p->stalled)
         usleep(30000);
@@ -377,7 +377,7 @@ static void *run_producer(void *data)
     while ((b.count = take_share(p)) != 0) {
         b.lane = &rounds.lane[rounds.set->shared ? below(&p->random, rounds.lanes) : p->id];
         b.rung = 0;
-        submit(p, &b);
+        submit_batch(p, &b);
         atomic_fetch_add_explicit(&moved, b.count, memory_order_relaxed);
         if (options.kind != INTERCEPT || (in_flight += b.count) < IN_FLIGHT)
             continue;
@@ -447,7 +447,7 @@ static void run_round(uint64_t *random, unsigned long packets)
     atomic_store(&left, packets);
     atomic_store(&ringer_over, false);
     for (unsigned i = 0; i < rounds.producers; i++) {
-        producers[i].random = draw(random);
+        producers[i].random = draw_random(random);
         start_thread(&thread[i], run_producer, &producers[i]);
     }
     if (rounds.set->bell == HANDED)
@@ -467,7 +467,7 @@ static void run_round(uint64_t *random, unsigned long packets)
 }
 
 /* Report the state after a time without progress that machine load cannot explain. */
-static void *watch(void *data)
+static void *watch_progress(void *data)
 {
     unsigned long before = 0;
     (void)data;
@@ -488,7 +488,7 @@ static void *watch(void *data)
     _exit(3);
 }
 
-static void parse(int argc, char **argv)
+static void parse_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -517,7 +517,7 @@ static void parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     pthread_t watcher;
-    parse(argc, argv);
+    parse_options(argc, argv);
     if (!open_runtime())
         die("no GPU");
     load_family(&family, "hsa_");
@@ -530,7 +530,7 @@ int main(int argc, char **argv)
                        : hsa_amd_signal_create(0, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &producers[i].own[s].signal),
                  "signal");
     }
-    start_thread(&watcher, watch, NULL);
+    start_thread(&watcher, watch_progress, NULL);
     for (unsigned long sent = 0; sent < options.packets;) {
         unsigned long n = 200 + below(&random, 6000);
         n = n < options.packets - sent ? n : options.packets - sent;

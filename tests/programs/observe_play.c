@@ -44,12 +44,12 @@ static unsigned long launched[2][FAMILY];
 static hsa_queue_t *queues[QUEUES];
 static hsa_signal_t signals[SIGNALS];
 static unsigned queue_count = 1, family_count = 1;
-static uint64_t state = 1;
+static uint64_t random_state = 1;
 
-static unsigned draw(unsigned below)
+static unsigned draw_low(unsigned below)
 {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    unsigned n = (unsigned)(state >> 33);
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    unsigned n = (unsigned)(random_state >> 33);
     unsigned a = n % below, b = n / below % below;
     return a < b ? a : b; /* low numbers more often */
 }
@@ -61,13 +61,13 @@ static void launch_one(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
     launched[family_count - 1][kernel]++;
 }
 
-static void rest(unsigned us)
+static void pause_us(unsigned us)
 {
     if (us)
         nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000}, NULL);
 }
 
-static void run(unsigned long n, unsigned every, unsigned kernels, unsigned us)
+static void run_round_robin(unsigned long n, unsigned every, unsigned kernels, unsigned us)
 {
     unsigned next = 0;
     for (unsigned long i = 0; i < n; i++) {
@@ -78,9 +78,9 @@ static void run(unsigned long n, unsigned every, unsigned kernels, unsigned us)
                 sched_yield();
             hsa_signal_store_relaxed(signal, 1);
         }
-        launch_one(queues[i % queue_count], draw(kernels), signal);
+        launch_one(queues[i % queue_count], draw_low(kernels), signal);
         if (i % 16 == 15)
-            rest(us);
+            pause_us(us);
     }
 }
 
@@ -90,7 +90,7 @@ static void cycle(unsigned long n)
         hsa_queue_t *queue = open_queue(64);
         for (int k = 0; k < 10; k++) {
             launch_one(queue, (unsigned)k, (hsa_signal_t){0});
-            rest(5000);
+            pause_us(5000);
         }
         drain(queue);
         must(hsa_queue_destroy(queue), "destroy");
@@ -146,11 +146,11 @@ static void launch_own(unsigned long n)
                          __ATOMIC_RELEASE);
         __atomic_store_n(bell, index, __ATOMIC_RELEASE);
         launched[0][0]++;
-        rest(i % 16 == 15 ? 1000 : 0);
+        pause_us(i % 16 == 15 ? 1000 : 0);
     }
 }
 
-static void map(unsigned long gb)
+static void map_memory(unsigned long gb)
 {
     char *memory = mmap(NULL, gb << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED || madvise(memory, gb << 30, MADV_DONTFORK))
@@ -191,7 +191,7 @@ static int hidden(void)
     return getchar() == EOF ? 0 : 1;
 }
 
-static void done(void)
+static void print_done(void)
 {
     static const char *const prefix[] = {"fast", "more"};
     for (unsigned i = 0; i < queue_count; i++)
@@ -229,7 +229,7 @@ __attribute__((visibility("default"))) int main(int argc,
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "run %lu %u %u %u", &n, &every, &kernels, &us) == 4 && kernels && kernels <= FAMILY)
-            run(n, every, kernels, us);
+            run_round_robin(n, every, kernels, us);
         else if (sscanf(line, "cycle %lu", &n) == 1)
             cycle(n);
         else if (strcmp(line, "load\n") == 0 && family_count == 1)
@@ -243,7 +243,7 @@ __attribute__((visibility("default"))) int main(int argc,
                                   &queues[queue_count++]),
                  "cooperative queue");
         else if (sscanf(line, "map %lu", &n) == 1)
-            map(n);
+            map_memory(n);
         else if (strcmp(line, "stick\n") == 0) {
             if (!stick((void *)((uintptr_t)queues[0] & ~4095ull), 4096))
                 puts("stuck");
@@ -255,7 +255,7 @@ __attribute__((visibility("default"))) int main(int argc,
         else if (strcmp(line, "hide\n") == 0)
             must(prctl(PR_SET_DUMPABLE, 0) ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS, "prctl");
         else if (strcmp(line, "done\n") == 0)
-            done();
+            print_done();
         else
             die("what?");
         puts("ok");

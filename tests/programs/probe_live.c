@@ -22,7 +22,7 @@ struct work {
     unsigned count;
 };
 
-static void keep(const struct work *w, const char *what, const void *bytes, size_t size)
+static void write_object(const struct work *w, const char *what, const void *bytes, size_t size)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/%s-%u.co", w->folder, what, w->count);
@@ -45,7 +45,7 @@ static bool lies_there(const struct work *w, const struct rtl_kernel_code *code)
            rtl_target_read(w->memory, code->object, &there, sizeof there) && !memcmp(&there, bytes, sizeof there);
 }
 
-static bool take(void *context, const struct rtl_kernel_code *code)
+static bool probe_code(void *context, const struct rtl_kernel_code *code)
 {
     struct work *w = context;
     struct rtl_probe_patch patch;
@@ -56,9 +56,9 @@ static bool take(void *context, const struct rtl_kernel_code *code)
                                     .block = 0x7f3400001000,
                                     .ends_shift = 4};
     enum rtl_probe_refusal why = rtl_probe_patch(&order, &patch);
-    keep(w, "original", code->bytes, code->size);
+    write_object(w, "original", code->bytes, code->size);
     if (!why)
-        keep(w, "probed", patch.code, patch.bytes);
+        write_object(w, "probed", patch.code, patch.bytes);
     printf("%u\t%s\t%s\t%" PRIu32 "\n", w->count++, lies_there(w, code) ? "there" : "elsewhere",
            why ? rtl_probe_refusal_text(why) : "yes", patch.instructions);
     rtl_probe_patch_free(&patch);
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
     snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
     int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool whole = has_lists && rtl_kernel_code_find(&memory, &lists, files, w.kernel, take, &w);
+    bool whole = has_lists && rtl_kernel_code_find(&memory, &lists, files, w.kernel, probe_code, &w);
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
     return whole && w.count ? 0 : 1;

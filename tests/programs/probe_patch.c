@@ -46,7 +46,7 @@ static struct rtl_probe_order order_for(const void *code, size_t bytes, const ch
 
 static unsigned long kernels, good, raised, with_pc, with_ends, instructions;
 
-static void count(const char *path)
+static void count_refusals(const char *path)
 {
     size_t bytes;
     char *code = read_all(path, &bytes);
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 2; i < argc; i++)
-        count(argv[i]);
+        count_refusals(argv[i]);
     printf("%lu of %lu kernels can be probed: %lu end in several places, %lu read the pc, %lu get more registers; %lu "
            "instructions\n",
            good, kernels, with_ends, with_pc, raised, instructions);

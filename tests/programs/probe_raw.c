@@ -33,7 +33,7 @@ static hsa_status_t see_gpu(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-static void *load(void *unused)
+static void *load_code(void *unused)
 {
     hsa_executable_symbol_t symbol;
     must(hsa_code_object_reader_create_from_memory(bytes, size, &reader), "reader");
@@ -46,7 +46,7 @@ static void *load(void *unused)
     return unused;
 }
 
-static void *unload(void *unused)
+static void *unload_code(void *unused)
 {
     object = 0;
     must(hsa_executable_destroy(executable), "destroy executable");
@@ -69,7 +69,7 @@ static uint32_t mixed(uint32_t x, uint32_t salt) /* as in probe_work.hip */
     return x ^ x >> 13;
 }
 
-static void dispatch(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_t *data, hsa_signal_t signal)
+static void dispatch_mix(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_t *data, hsa_signal_t signal)
 {
     const struct {
         uint32_t *data;
@@ -94,14 +94,14 @@ static void dispatch(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_
             expected[i] = mixed(expected[i], salt + n);
 }
 
-static void say(const char *what)
+static void print_line(const char *what)
 {
     puts(what);
     fflush(stdout);
 }
 
 /* Execute the commands on standard input; false when it has closed. */
-static bool obey(void)
+static bool obey_lines(void)
 {
     char line[16];
     while (object ? poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 0) > 0 : true) {
@@ -110,8 +110,8 @@ static bool obey(void)
             return false;
         line[n] = 0;
         bool off = strcmp(line, "unload\n") == 0;
-        in_a_thread(off ? unload : load);
-        say(off ? "unloaded" : "loaded");
+        in_a_thread(off ? unload_code : load_code);
+        print_line(off ? "unloaded" : "loaded");
     }
     return true;
 }
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     bytes = malloc(size);
     if (!bytes || read(file, bytes, size) != (ssize_t)size)
         die(argv[1]);
-    load(NULL);
+    load_code(NULL);
     must(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &block), "memory");
     must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, block), "access");
     memset(block, 0, 8192);
@@ -142,8 +142,8 @@ int main(int argc, char **argv)
     hsa_queue_t *queue = open_queue(256);
     for (uint32_t round = 0;; round++) {
         hsa_signal_store_relaxed(own, 1);
-        dispatch(queue, 2 * round, block, data, (hsa_signal_t){0});
-        dispatch(queue, 2 * round + 1, (char *)block + 512, data, own);
+        dispatch_mix(queue, 2 * round, block, data, (hsa_signal_t){0});
+        dispatch_mix(queue, 2 * round + 1, (char *)block + 512, data, own);
         while (hsa_signal_wait_scacquire(own, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1)
             ;
         if (memcmp(data, expected, sizeof expected) != 0 || data[ITEMS]) {
@@ -151,8 +151,8 @@ int main(int argc, char **argv)
             return 1;
         }
         if (!round)
-            say("begun");
-        if (!obey()) {
+            print_line("begun");
+        if (!obey_lines()) {
             printf("probe_raw: PASS, %u rounds\n", round + 1);
             break;
         }

@@ -48,10 +48,10 @@ static unsigned gpu_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define SHOWN          __attribute__((visibility("default")))
-#define NEXT(function) ((__typeof__(&function))(uintptr_t)next(#function))
+#define NEXT(function) ((__typeof__(&function))(uintptr_t)next_function(#function))
 
 /* Find a function even if the program loads the runtime itself, where RTLD_NEXT does not see it. */
-static void *next(const char *function)
+static void *next_function(const char *function)
 {
     static const char *const libraries[] = {"libhsa-runtime64.so.1", "libamdhip64.so.6", "libamdhip64.so.5"};
     void *found = dlsym(RTLD_NEXT, function);
@@ -93,7 +93,7 @@ static void must(hsa_status_t status, const char *what)
     exit(3);
 }
 
-static void tell(void)
+static void write_report(void)
 {
     const char *path = getenv("PROBE_SWAP_OUT");
     FILE *out = path ? fopen(path, "w") : NULL;
@@ -128,7 +128,7 @@ static void tell(void)
     fclose(out);
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void begin_swapping(void)
 {
     digest = rtl_hash("", 0);
     if (getenv("PROBE_SWAP_ONLY"))
@@ -191,7 +191,7 @@ static hsa_status_t each_agent(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-static uint64_t load(const struct rtl_probe_patch *patch, const char *kernel, hsa_agent_t agent)
+static uint64_t load_copy(const struct rtl_probe_patch *patch, const char *kernel, hsa_agent_t agent)
 {
     hsa_code_object_reader_t reader;
     hsa_executable_t executable;
@@ -215,7 +215,7 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
     void *memory = NULL;
     if (!gpu_count) {
         must(NEXT(hsa_iterate_agents)(each_agent, NULL), "agents");
-        atexit(tell);
+        atexit(write_report);
     }
     must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_DIES, 0, &memory), "block");
     must(NEXT(hsa_amd_agents_allow_access)(gpu_count, gpus, NULL, memory), "access");
@@ -247,7 +247,7 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
         copies[copy_count].dies = (code.flags & RTL_CODE_MACHINE) == RTL_CODE_GFX942 ? RTL_PROBE_DIES : 1;
         for (unsigned die = 0; die < copies[copy_count].dies; die++)
             rtl_probe_block_clear(&copies[copy_count].block[die]);
-        copies[copy_count].probed = load(&patch, kernel, agent);
+        copies[copy_count].probed = load_copy(&patch, kernel, agent);
         rtl_probe_patch_free(&patch);
     }
     return copies[copy_count++].probed;
@@ -294,7 +294,7 @@ int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
     static bool told;
     int status = NEXT(hipMemcpy)(to, from, bytes, kind);
     if (!told && !getenv("PROBE_SWAP"))
-        atexit(tell);
+        atexit(write_report);
     told = true;
     for (size_t i = 0; kind == DEVICE_TO_HOST && i < bytes; i++)
         digest = (digest ^ ((const unsigned char *)to)[i]) * 0x100000001b3ull;

@@ -49,7 +49,7 @@ static set_table *find_sdk(void)
     return set;
 }
 
-static int pass(const char *name, uint32_t version, void **tables, uint64_t count, uint64_t *id)
+static int pass_tables(const char *name, uint32_t version, void **tables, uint64_t count, uint64_t *id)
 {
     static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx", "rccl"};
     static unsigned instances[sizeof names / sizeof *names];
@@ -74,7 +74,7 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
     int status = count < 1 ? BAD_LENGTH : enabled && !strcmp(enabled, "0") ? NO_TOOLS : inside ? DEADLOCK : SUCCESS;
     if (!status) {
         inside = 1;
-        status = pass(name, version, tables, count, id);
+        status = pass_tables(name, version, tables, count, id);
         inside = 0;
     }
     (void)import;

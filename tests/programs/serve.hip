@@ -92,7 +92,7 @@ namespace {
 
 volatile std::sig_atomic_t stopped;
 
-void stop(int)
+void on_stop_signal(int)
 {
     stopped = 1;
 }
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
         }
     }
     struct sigaction action = {};
-    action.sa_handler = stop;
+    action.sa_handler = on_stop_signal;
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
 

@@ -144,7 +144,7 @@ hsa_queue_t *open_queue(uint32_t packets)
 }
 
 /* Submit a kernel, or a barrier if object is 0; it runs after everything already on the queue. */
-void put(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
+void put_packet(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
 {
     uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
     while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
@@ -172,13 +172,13 @@ void drain(hsa_queue_t *queue, uint64_t object)
 {
     hsa_signal_t done;
     hsa(hsa_signal_create(1, 0, nullptr, &done), "signal");
-    put(queue, object, done);
+    put_packet(queue, object, done);
     while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
     }
     hsa(hsa_signal_destroy(done), "destroy signal");
 }
 
-void flood(void)
+void flood_queue(void)
 {
     hsa_queue_t *queue = open_queue(16384);
     while (!over) {
@@ -187,7 +187,7 @@ void flood(void)
             continue;
         }
         for (int i = 0; i < 10000; i++)
-            put(queue, objects[i % FLOOD_KERNELS], hsa_signal_t{0});
+            put_packet(queue, objects[i % FLOOD_KERNELS], hsa_signal_t{0});
         for (std::atomic<unsigned long> &each : flooded)
             each += 10000 / FLOOD_KERNELS;
         dispatches += 10000;
@@ -201,7 +201,7 @@ void use_queue(bool wait)
 {
     hsa_queue_t *queue = open_queue(256);
     for (int i = 0; i < 20; i++)
-        put(queue, objects[0], hsa_signal_t{0});
+        put_packet(queue, objects[0], hsa_signal_t{0});
     raw_launched += 20;
     dispatches += 20;
     if (wait) {
@@ -292,7 +292,7 @@ void use_module(const std::vector<char> &bytes, unsigned name, hipStream_t strea
     dispatches += MODULE_KERNELS;
 }
 
-void mix(const std::vector<char> *modules, tally &t)
+void mix_work(const std::vector<char> *modules, tally &t)
 {
     const size_t half = 256 << 10;
     lane lanes[STREAMS];
@@ -430,9 +430,9 @@ int main(int argc, char **argv)
     load_flood();
     tally t;
     std::vector<std::thread> threads;
-    threads.emplace_back(mix, modules, std::ref(t));
+    threads.emplace_back(mix_work, modules, std::ref(t));
     threads.emplace_back(churn);
-    threads.emplace_back(flood);
+    threads.emplace_back(flood_queue);
 
     while (!warm || queues < 10 || flooded[0] < 20000)
         usleep(10000);

@@ -98,7 +98,7 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
 
 /* Release the slot of a packet that has ended, and advance the read index over all such slots. The application cannot
  * write an unreleased slot, so the slot's header is the engine's record of what has ended. */
-static void give_back(struct vg_queue *q, uint64_t index)
+static void release_slot(struct vg_queue *q, uint64_t index)
 {
     union packet *ring = (void *)q->ring;
     uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->given_back;
@@ -112,7 +112,7 @@ static void give_back(struct vg_queue *q, uint64_t index)
 /* Complete what has ended by now. An application that sees a kernel's signal may assume that the kernel's slot and all
  * before it are free, so the read index is written first. (With --read-index late this covers all earlier slots only if
  * kernels do not overtake one another.) */
-static bool retire(struct vg_queue *q, uint64_t now)
+static bool retire_ended(struct vg_queue *q, uint64_t now)
 {
     bool any = false;
     if (!vg_cfg.read_index_late && q->flight.n && q->flight.at[0].end <= now && *q->rptr != q->rd)
@@ -121,7 +121,7 @@ static bool retire(struct vg_queue *q, uint64_t now)
         struct vg_flight f = vg_heap_pop(&q->flight);
         any = true;
         if (vg_cfg.read_index_late)
-            give_back(q, f.index);
+            release_slot(q, f.index);
         /* Write the truth first: an application that sees the signal may read it. */
         if (f.kernel && vg_truth_on())
             vg_truth_write(q->gpu, q->truth_id, f.index, f.start, f.end, f.signal != 0, f.kernel->name,
@@ -213,7 +213,7 @@ static bool value_of(uint64_t va, int64_t *value)
     return true;
 }
 
-static bool compare(int64_t value, uint32_t condition, int64_t with)
+static bool condition_holds(int64_t value, uint32_t condition, int64_t with)
 {
     switch (condition) {
     case HSA_SIGNAL_CONDITION_EQ:
@@ -238,7 +238,7 @@ static uint64_t satisfied_at(const struct vg_queue *q, uint64_t va, uint64_t sta
 }
 
 /* barrier-and, barrier-or: the packet processor stalls until the signals are zero. */
-static enum step barrier(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now, bool any)
+static enum step process_barrier(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now, bool any)
 {
     const hsa_barrier_and_packet_t *b = &p->barrier;
     uint64_t met = 0, first = VG_NEVER;
@@ -280,7 +280,7 @@ static enum step barrier(struct vg_queue *q, const union packet *p, uint64_t sta
     return LAUNCHED;
 }
 
-static enum step vendor(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now)
+static enum step process_vendor_packet(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now)
 {
     uint64_t end = start;
     int64_t value;
@@ -297,7 +297,7 @@ static enum step vendor(struct vg_queue *q, const union packet *p, uint64_t star
             vg_queue_halt(q, VG_ERROR_VENDOR_PACKET);
             return STOPPED;
         }
-        if (!compare(value & p->value.mask, p->value.condition, p->value.value))
+        if (!condition_holds(value & p->value.mask, p->value.condition, p->value.value))
             return wait_for(q, start);
         end = satisfied_at(q, p->value.signal.handle, start, now);
         end = end > start ? end : start;
@@ -320,7 +320,7 @@ static enum step vendor(struct vg_queue *q, const union packet *p, uint64_t star
     return LAUNCHED;
 }
 
-static enum step process(struct vg_queue *q, const union packet *p, uint16_t header, uint64_t now, uint64_t *due)
+static enum step process_packet(struct vg_queue *q, const union packet *p, uint16_t header, uint64_t now, uint64_t *due)
 {
     uint64_t start = q->cp;
     if (q->rd >= q->seen && q->arrival > start)
@@ -340,11 +340,11 @@ static enum step process(struct vg_queue *q, const union packet *p, uint16_t hea
     case HSA_PACKET_TYPE_KERNEL_DISPATCH:
         return launch_kernel(q, p, start, now);
     case HSA_PACKET_TYPE_BARRIER_AND:
-        return barrier(q, p, start, now, false);
+        return process_barrier(q, p, start, now, false);
     case HSA_PACKET_TYPE_BARRIER_OR:
-        return barrier(q, p, start, now, true);
+        return process_barrier(q, p, start, now, true);
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-        return vendor(q, p, start, now);
+        return process_vendor_packet(q, p, start, now);
     default:
         vg_say("gpu %d queue %u packet %llu: unknown AQL packet type %u (header 0x%04x)", q->gpu, q->id,
                (unsigned long long)q->rd, HEADER_TYPE(header), header);
@@ -382,7 +382,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         now = vg_ns_to_ticks(vg_clock_ns());
         q->arrival = now;
     }
-    busy |= retire(q, now);
+    busy |= retire_ended(q, now);
     unfinished = false;
     bool new_ahead = false;
     while (q->rd < q->limit) {
@@ -393,7 +393,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
             break;
         }
         __builtin_prefetch(&ring[(q->rd + 4) & mask], 1);
-        enum step s = process(q, p, header, now, due);
+        enum step s = process_packet(q, p, header, now, due);
         if (s == STOPPED)
             return true;
         if (s == WAITS_FOR_SIGNAL)
@@ -403,7 +403,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         if (!vg_cfg.read_index_late)
             __atomic_store_n(&p->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
         q->rd++;
-        retire(q, now);
+        retire_ended(q, now);
         if (q->executed) { /* executing took real time: serve the other queues, complete what has ended meanwhile */
             q->executed = false;
             busy = true;

@@ -30,7 +30,7 @@ bool vg_gpu_copy(uint64_t dst, uint64_t src, uint64_t n, uint64_t *bad)
     return true;
 }
 
-static enum vg_blit_result copy(uint64_t dst, uint64_t src, uint64_t end, uint64_t *bytes, uint64_t *bad)
+static enum vg_blit_result blit_copy(uint64_t dst, uint64_t src, uint64_t end, uint64_t *bytes, uint64_t *bad)
 {
     *bytes = end - src;
     return vg_gpu_copy(dst, src, *bytes, bad) ? VG_BLIT_DONE : VG_BLIT_FAULT;
@@ -41,7 +41,7 @@ static enum vg_blit_result copy_aligned(const void *args, uint64_t *bytes, uint6
 {
     uint64_t a[10];
     memcpy(a, args, sizeof a);
-    return copy(a[1], a[0], a[8], bytes, bad);
+    return blit_copy(a[1], a[0], a[8], bytes, bad);
 }
 
 /* Like copy_aligned, with two phases. */
@@ -49,11 +49,11 @@ static enum vg_blit_result copy_misaligned(const void *args, uint64_t *bytes, ui
 {
     uint64_t a[6];
     memcpy(a, args, sizeof a);
-    return copy(a[1], a[0], a[4], bytes, bad);
+    return blit_copy(a[1], a[0], a[4], bytes, bad);
 }
 
 /* Arguments: start of two phases, end of the second, and the dword to store. */
-static enum vg_blit_result fill(const void *args, uint64_t *bytes, uint64_t *bad)
+static enum vg_blit_result blit_fill(const void *args, uint64_t *bytes, uint64_t *bad)
 {
     uint64_t a[4];
     memcpy(a, args, sizeof a);
@@ -75,7 +75,7 @@ static const struct {
 } known[] = {
     {5, 0x50, {"rocr-copy-aligned", 80, copy_aligned}},
     {3, 0x30, {"rocr-copy-misaligned", 48, copy_misaligned}},
-    {2, -1, {"rocr-fill", 32, fill}},
+    {2, -1, {"rocr-fill", 32, blit_fill}},
 };
 
 /* GFX9 scalar memory loads are 8 bytes: bits 31..26 select SMEM, 25..18 the opcode; the second word has the offset. */

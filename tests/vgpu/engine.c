@@ -59,7 +59,7 @@ static bool one_pass(uint64_t now, uint64_t *due)
     return busy;
 }
 
-static void *engine(void *arg)
+static void *engine_main(void *arg)
 {
     (void)arg;
     prctl(PR_SET_TIMERSLACK, 1);
@@ -122,7 +122,7 @@ static int start_locked(void)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int r = pthread_create(&thread, NULL, engine, NULL);
+    int r = pthread_create(&thread, NULL, engine_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r)
         return -r;

@@ -87,7 +87,7 @@ uint32_t vg_event_create(uint32_t type, bool auto_reset)
     return id;
 }
 
-static struct event *find(uint32_t id)
+static struct event *find_event(uint32_t id)
 {
     return id && id < VG_EVENT_LIMIT && events[id].used ? &events[id] : NULL;
 }
@@ -95,7 +95,7 @@ static struct event *find(uint32_t id)
 int vg_event_destroy(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (e) {
         for (struct link *l = e->waiters, *next; l; l = next) {
             next = l->next;
@@ -112,7 +112,7 @@ int vg_event_destroy(uint32_t id)
 int vg_event_set(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (e)
         set_locked(e);
     pthread_mutex_unlock(&lock);
@@ -122,7 +122,7 @@ int vg_event_set(uint32_t id)
 int vg_event_reset(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (e)
         e->signaled = false;
     pthread_mutex_unlock(&lock);
@@ -142,7 +142,7 @@ void vg_event_fault(int gpu, uint64_t va)
 }
 
 /* Fill in what the driver reports for an event that ended the wait. */
-static void report(struct kfd_event_data *entry, const struct event *e)
+static void report_event(struct kfd_event_data *entry, const struct event *e)
 {
     if (e->type == VG_EVENT_MEMORY) {
         memset(&entry->fault, 0, sizeof entry->fault);
@@ -182,7 +182,7 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < n; i++) {
         struct kfd_event_data *entry = &user[i];
-        if (!find(entry->event_id)) {
+        if (!find_event(entry->event_id)) {
             pthread_mutex_unlock(&lock);
             r = -EINVAL;
             goto done;
@@ -190,7 +190,7 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     }
     for (uint32_t i = 0; i < n; i++) {
         struct kfd_event_data *entry = &user[i];
-        struct event *e = find(entry->event_id);
+        struct event *e = find_event(entry->event_id);
         links[i].waiter = &w;
         bool aged = e->type == VG_EVENT_SIGNAL && entry->age && entry->age != e->age;
         if (e->signaled || aged) {
@@ -203,7 +203,7 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     bool ready = all ? w.activated == n : w.activated > 0;
     if (!ready && timeout_ms) {
         for (uint32_t i = 0; i < n; i++) {
-            struct event *e = find(user[i].event_id);
+            struct event *e = find_event(user[i].event_id);
             links[i].next = e->waiters;
             links[i].prev = &e->waiters;
             if (e->waiters)
@@ -226,9 +226,9 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     *result = w.failed ? KFD_WAIT_FAIL : ready ? KFD_WAIT_COMPLETE : KFD_WAIT_TIMEOUT;
     for (uint32_t i = 0; i < n; i++) {
         struct kfd_event_data *entry = &user[i];
-        const struct event *e = find(entry->event_id);
+        const struct event *e = find_event(entry->event_id);
         if (links[i].activated && e)
-            report(entry, e);
+            report_event(entry, e);
     }
     pthread_mutex_unlock(&lock);
 done:

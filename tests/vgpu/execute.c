@@ -33,7 +33,7 @@ static bool still_mapped(const char *host, uint64_t bytes)
     return true;
 }
 
-static bool find(uint64_t va, struct gcn_span *span)
+static bool find_span(uint64_t va, struct gcn_span *span)
 {
     const struct vg_alloc *a = vg_alloc_find(va);
     if (!a || (a->kind == VG_MEM_USERPTR && !still_mapped(a->host, a->size)))
@@ -85,7 +85,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         .packet = packet,
         .queue = (uint64_t)(uintptr_t)q->amd,
         .dispatch_id = ++dispatches,
-        .find = find,
+        .find = find_span,
         .threads = vg_cfg.execute_threads,
         .units = vg_cfg.wave_units ? vg_cfg.wave_units : (unsigned)vg_cfg.model->cu_count,
         .engines = (unsigned)vg_cfg.model->arrays,

@@ -185,7 +185,7 @@ VG_EXPORT int ioctl(int fd, unsigned long request, ...)
 
 /* Intercepted to learn where doorbells are mapped. It makes the system call instead of calling the next mmap, because
  * it runs before and inside dlsym. */
-static void *map(void *at, size_t len, int prot, int flags, int fd, off_t offset)
+static void *map_file(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
     bool ours = fd >= 0 && !(flags & MAP_ANONYMOUS) && vg_mem_is_device_fd(fd);
     void *p = ours ? vg_mem_map(at, len, prot, flags, (uint64_t)offset) : NULL;
@@ -201,12 +201,12 @@ static void *map(void *at, size_t len, int prot, int flags, int fd, off_t offset
 
 VG_EXPORT void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
-    return map(at, len, prot, flags, fd, offset);
+    return map_file(at, len, prot, flags, fd, offset);
 }
 
 VG_EXPORT void *mmap64(void *at, size_t len, int prot, int flags, int fd, off64_t offset)
 {
-    return map(at, len, prot, flags, fd, offset);
+    return map_file(at, len, prot, flags, fd, offset);
 }
 
 /* The C++ library reads from the stream's descriptor, so the stream needs one. */
@@ -482,14 +482,14 @@ static void in_child(void)
     vg_mem_reset_after_fork();
 }
 
-__attribute__((constructor)) static void start(int argc, char **argv)
+__attribute__((constructor)) static void load_model(int argc, char **argv)
 {
     vg_show_program(argc, argv);
     vg_config_load();
     pthread_atfork(vg_engine_lock, vg_engine_unlock, in_child);
 }
 
-__attribute__((destructor)) static void stop(void)
+__attribute__((destructor)) static void unload_model(void)
 {
     vg_engine_flush();
     vg_execute_end();

@@ -84,7 +84,7 @@ struct found {
 };
 
 /* Search the code object loaded at `load` for a kernel descriptor at `object`. */
-static bool search(uint64_t load, uint64_t object, struct found *out)
+static bool search_code_object(uint64_t load, uint64_t object, struct found *out)
 {
     const struct vg_alloc *a = vg_alloc_at(load);
     if (!a || a->kind == VG_MEM_USERPTR)
@@ -145,7 +145,7 @@ static bool resolve_in(uint64_t at, uint64_t object, struct found *out)
             struct link_map l;
             if (!vg_safe_read(&l, node, offsetof(struct link_map, l_prev) + sizeof l.l_prev))
                 break;
-            if (l.l_addr && l.l_addr <= object && search(l.l_addr, object, out))
+            if (l.l_addr && l.l_addr <= object && search_code_object(l.l_addr, object, out))
                 return true;
             node = (uint64_t)(uintptr_t)l.l_next;
         }
@@ -203,7 +203,7 @@ static bool still_there(const struct vg_kernel *k)
     return !memcmp(k->sym_at, k->sym, sizeof k->sym) && !memcmp(k->name_at, k->name, k->name_len);
 }
 
-static void forget(struct vg_kernel *k)
+static void free_kernel(struct vg_kernel *k)
 {
     free((void *)(uintptr_t)k->name);
     free(k);
@@ -212,7 +212,7 @@ static void forget(struct vg_kernel *k)
 void vg_kernel_done(struct vg_kernel *k)
 {
     if (!--k->flights && k->replaced)
-        forget(k);
+        free_kernel(k);
 }
 
 struct vg_kernel *vg_kernel_find(uint64_t object)
@@ -242,7 +242,7 @@ struct vg_kernel *vg_kernel_find(uint64_t object)
         if (last == k)
             last = NULL;
         if (!k->flights)
-            forget(k);
+            free_kernel(k);
     }
     k = calloc(1, sizeof *k);
     if (!k)

@@ -66,7 +66,7 @@ static unsigned recent_next;
 static bool anonymous;
 
 /* RLIMIT_FSIZE is meant for the application's files but would also stop this ftruncate (with SIGXFSZ). */
-static int grow(int fd, uint64_t bytes)
+static int grow_memfd(int fd, uint64_t bytes)
 {
     struct rlimit old, more;
     bool raised = false;
@@ -104,7 +104,7 @@ static int open_locked(void)
         return -1;
     /* Address space may be limited (RLIMIT_AS): try smaller sizes. */
     for (uint64_t bytes = 4ull << 40; bytes > FIRST_OFFSET; bytes >>= 2) {
-        anonymous = grow(fd, bytes);
+        anonymous = grow_memfd(fd, bytes);
         void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_NORESERVE | (anonymous ? MAP_ANONYMOUS : 0), anonymous ? -1 : fd, 0);
         if (p == MAP_FAILED)
@@ -279,7 +279,7 @@ static unsigned upper(const struct space *s, uint64_t va)
 }
 
 /* Publish the table with `add` inserted or `take` removed; return the old table. */
-static struct space *replace(struct vg_alloc *add, const struct vg_alloc *take)
+static struct space *replace_space(struct vg_alloc *add, const struct vg_alloc *take)
 {
     struct space *old = atomic_load(&current);
     struct space *s = malloc(sizeof *s + (old->n + 1) * sizeof *s->at);
@@ -341,7 +341,7 @@ int vg_mem_alloc(struct vg_alloc want, struct vg_alloc *out)
     if (a->offset != VG_NEVER)
         a->host = base + a->offset;
     a->handle = next_handle++;
-    struct space *old = replace(a, NULL);
+    struct space *old = replace_space(a, NULL);
     if (!old) {
         r = -ENOMEM;
         goto fail;
@@ -383,7 +383,7 @@ int vg_mem_free(uint64_t handle)
 {
     pthread_mutex_lock(&lock);
     struct vg_alloc *a = by_handle(handle);
-    struct space *old = a ? replace(NULL, a) : NULL;
+    struct space *old = a ? replace_space(NULL, a) : NULL;
     pthread_mutex_unlock(&lock);
     if (!a)
         return -EINVAL;

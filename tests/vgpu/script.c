@@ -156,7 +156,7 @@ const struct vg_rule *vg_script_match(const char *name)
 }
 
 /* xoshiro256+ (only its upper bits are used), seeded through splitmix64 from the seed and an FNV hash of the name. */
-static uint64_t split(uint64_t *s)
+static uint64_t splitmix64(uint64_t *s)
 {
     uint64_t z = (*s += 0x9e3779b97f4a7c15ull);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -169,9 +169,9 @@ void vg_rng_seed(uint64_t rng[4], uint64_t seed, const char *name)
     uint64_t h = 0xcbf29ce484222325ull;
     for (; *name; name++)
         h = (h ^ (unsigned char)*name) * 0x100000001b3ull;
-    h ^= split(&seed);
+    h ^= splitmix64(&seed);
     for (int i = 0; i < 4; i++)
-        rng[i] = split(&h);
+        rng[i] = splitmix64(&h);
 }
 
 static double uniform(uint64_t s[4]) /* in (0, 1] */

@@ -103,7 +103,7 @@ static enum step copy_rect(struct vg_queue *q, const uint32_t *p)
     return DONE;
 }
 
-static enum step fill(struct vg_queue *q, const uint32_t *p)
+static enum step sdma_fill(struct vg_queue *q, const uint32_t *p)
 {
     unsigned size = 1u << (p[0] >> 30); /* byte, word, dword */
     /* The count is in bytes, minus one element of this size. */
@@ -170,7 +170,7 @@ static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now
     return DONE;
 }
 
-static enum step atomic(struct vg_queue *q, const uint32_t *p)
+static enum step sdma_atomic(struct vg_queue *q, const uint32_t *p)
 {
     uint64_t va = addr(p + 1);
     if (p[0] >> 25 != ATOMIC_ADD64) {
@@ -199,7 +199,7 @@ static enum step store(struct vg_queue *q, const char *what, uint64_t va, uint64
 }
 
 /* Length of a command in dwords; 0: unknown command. */
-static unsigned length(uint32_t head)
+static unsigned command_dwords(uint32_t head)
 {
     switch (head & 0xff) {
     case OP_NOP:
@@ -225,19 +225,19 @@ static unsigned length(uint32_t head)
     }
 }
 
-static enum step process(struct vg_queue *q, const uint32_t *p, uint64_t now)
+static enum step process_command(struct vg_queue *q, const uint32_t *p, uint64_t now)
 {
     switch (p[0] & 0xff) {
     case OP_COPY:
         return (p[0] >> 8 & 0xff) == COPY_LINEAR ? copy_linear(q, p) : copy_rect(q, p);
     case OP_FILL:
-        return fill(q, p);
+        return sdma_fill(q, p);
     case OP_FENCE:
         return store(q, "fence", addr(p + 1), p[3], 4);
     case OP_TIMESTAMP:
         return store(q, "timestamp", addr(p + 1), q->cp, 8);
     case OP_ATOMIC:
-        return atomic(q, p);
+        return sdma_atomic(q, p);
     case OP_POLL:
         return poll_memory(q, p, now);
     case OP_TRAP:
@@ -271,7 +271,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         uint32_t p[13];
         unsigned at = (unsigned)(q->rd & (q->ring_size - 1)) / 4, words = (unsigned)q->ring_size / 4;
         memcpy(p, q->ring + at * 4ull, 4);
-        unsigned len = length(p[0]);
+        unsigned len = command_dwords(p[0]);
         if (!len || q->rd + len * 4ull > q->limit) {
             vg_say("gpu %d SDMA queue %u offset %llu: %s SDMA op %u sub-op %u (header 0x%08x)", q->gpu, q->id,
                    (unsigned long long)q->rd, len ? "incomplete" : "unknown", p[0] & 0xff, p[0] >> 8 & 0xff, p[0]);
@@ -281,7 +281,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         for (unsigned i = 1; i < len && i < sizeof p / sizeof *p; i++)
             memcpy(&p[i], q->ring + (at + i) % words * 4ull, 4);
         q->copy_start = q->cp;
-        enum step s = process(q, p, now);
+        enum step s = process_command(q, p, now);
         if (s == STOPPED)
             return true;
         if (s == WAITS)

@@ -122,7 +122,7 @@ static const char *model_text(const char *what, int gpu, char *out, size_t size)
 }
 
 /* "drm/card#" of GPU 2 is "drm/card2", "render#" is renderD130 */
-static void number(const char *pattern, int gpu, char *out, size_t size)
+static void expand_number(const char *pattern, int gpu, char *out, size_t size)
 {
     const char *hash = strchr(pattern, '#');
     if (!hash)
@@ -155,7 +155,7 @@ static bool link_in(const char *path, char *to, size_t size, const char **rest)
             for (int s = 0; s < 2; s++) {
                 char numbered[PATH_MAX_HERE];
                 const char *pattern = pci ? s ? "@" : from : s ? links[i].into : links[i].from;
-                number(pattern, gpu, numbered, sizeof numbered);
+                expand_number(pattern, gpu, numbered, sizeof numbered);
                 if (numbered[0] == '@')
                     snprintf(side[s], sizeof side[s], "%s%.400s", own, numbered + 1);
                 else
@@ -232,7 +232,7 @@ char *vg_sysfs_file(const char *path, size_t *len)
         if (!strcmp(led, module_files[i].file))
             found = module_files[i].text;
     for (size_t i = 0; gpu >= 0 && !found && i < sizeof gpu_files / sizeof *gpu_files; i++) {
-        number(gpu_files[i].name, gpu, name, sizeof name);
+        expand_number(gpu_files[i].name, gpu, name, sizeof name);
         if (!strcmp(rest, name))
             found = gpu_files[i].text[0] == '=' ? model_text(gpu_files[i].text + 1, gpu, text, sizeof text)
                                                 : gpu_files[i].text;
@@ -280,7 +280,7 @@ char *vg_sysfs_dir(const char *path)
             size_t n = strcspn(p, " ");
             snprintf(pattern, sizeof pattern, "%.*s", (int)n, p);
             for (int each = 0; each < vg_cfg.gpus; each++) {
-                number(pattern, each, name, sizeof name);
+                expand_number(pattern, each, name, sizeof name);
                 add_name(&names, &len, name, strlen(name));
             }
             p += n;
@@ -288,7 +288,7 @@ char *vg_sysfs_dir(const char *path)
     }
     size_t depth = gpu >= 0 ? strlen(rest) : 0;
     for (size_t i = 0; names && gpu >= 0 && i < sizeof gpu_files / sizeof *gpu_files; i++) {
-        number(gpu_files[i].name, gpu, name, sizeof name);
+        expand_number(gpu_files[i].name, gpu, name, sizeof name);
         if (depth && (strncmp(name, rest, depth) != 0 || name[depth] != '/'))
             continue;
         found = true;

@@ -34,7 +34,7 @@ uint64_t vg_ticks_to_ns(uint64_t ticks)
     return (uint64_t)((__int128)ticks * VG_TICK_NS * 1000000000000ll / scale);
 }
 
-static bool before(const struct vg_flight *a, const struct vg_flight *b)
+static bool ends_before(const struct vg_flight *a, const struct vg_flight *b)
 {
     return a->end != b->end ? a->end < b->end : a->seq < b->seq;
 }
@@ -45,7 +45,7 @@ void vg_heap_push(struct vg_heap *h, struct vg_flight f)
     f.seq = h->seq++;
     while (i) {
         unsigned up = (i - 1) / 2;
-        if (!before(&f, &h->at[up]))
+        if (!ends_before(&f, &h->at[up]))
             break;
         h->at[i] = h->at[up];
         i = up;
@@ -61,9 +61,9 @@ struct vg_flight vg_heap_pop(struct vg_heap *h)
         unsigned kid = 2 * i + 1;
         if (kid >= h->n)
             break;
-        if (kid + 1 < h->n && before(&h->at[kid + 1], &h->at[kid]))
+        if (kid + 1 < h->n && ends_before(&h->at[kid + 1], &h->at[kid]))
             kid++;
-        if (!before(&h->at[kid], &last))
+        if (!ends_before(&h->at[kid], &last))
             break;
         h->at[i] = h->at[kid];
         i = kid;

@@ -33,7 +33,7 @@ int vg_gpu_index(uint32_t gpu_id)
 }
 
 /* The path below the topology folder ("" for the folder itself); NULL: outside of it. */
-static const char *below(const char *path)
+static const char *path_below_root(const char *path)
 {
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
         size_t n = strlen(roots[i]);
@@ -49,7 +49,7 @@ static const char *below(const char *path)
 
 bool vg_is_topology_path(const char *path)
 {
-    return path && path[0] == '/' && path[1] == 's' && below(path);
+    return path && path[0] == '/' && path[1] == 's' && path_below_root(path);
 }
 
 struct text {
@@ -200,7 +200,7 @@ static int numbered(const char *rest, const char *folder)
 char *vg_topology_file(const char *path, size_t *len)
 {
     struct text t = {NULL, 0};
-    const char *p = below(path), *rest;
+    const char *p = path_below_root(path), *rest;
     if (!strcmp(p, "generation_id")) {
         add(&t, "2\n");
     } else if (!strcmp(p, "system_properties")) {
@@ -249,7 +249,7 @@ static bool is_folder(const char *path, const char *folder)
 
 char *vg_topology_dir(const char *path)
 {
-    const char *p = below(path), *rest;
+    const char *p = path_below_root(path), *rest;
     if (is_folder(p, "nodes"))
         return numbers((unsigned)vg_cfg.gpus + 1);
     int node = node_of(p, &rest);

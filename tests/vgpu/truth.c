@@ -71,7 +71,7 @@ bool vg_truth_of_waves(void)
     return files[WAVES].fd >= 0;
 }
 
-static void flush(struct file *file)
+static void flush_file(struct file *file)
 {
     size_t done = 0;
     while (done < file->used) {
@@ -90,7 +90,7 @@ static void flush(struct file *file)
 void vg_truth_flush(void)
 {
     for (int i = 0; i < FILES; i++)
-        flush(&files[i]);
+        flush_file(&files[i]);
 }
 
 void vg_truth_close(void)
@@ -103,7 +103,7 @@ void vg_truth_close(void)
     }
 }
 
-static char *put(char *p, uint64_t v)
+static char *put_number(char *p, uint64_t v)
 {
     char digits[20];
     int n = 0;
@@ -123,14 +123,14 @@ void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uin
         name_len = 32768;
     struct file *file = &files[KERNELS];
     if (file->used + name_len + 150 > sizeof file->buf)
-        flush(file);
+        flush_file(file);
     char *p = file->buf + file->used;
-    p = put(p, (uint64_t)gpu);
-    p = put(p, queue);
-    p = put(p, index);
-    p = put(p, vg_ticks_to_ns(start));
-    p = put(p, vg_ticks_to_ns(end));
-    p = put(p, signal);
+    p = put_number(p, (uint64_t)gpu);
+    p = put_number(p, queue);
+    p = put_number(p, index);
+    p = put_number(p, vg_ticks_to_ns(start));
+    p = put_number(p, vg_ticks_to_ns(end));
+    p = put_number(p, signal);
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';
@@ -143,10 +143,10 @@ void vg_truth_waves(const uint64_t numbers[WAVE_NUMBERS], const char *name, size
     if (name_len > 32768)
         name_len = 32768;
     if (file->used + name_len + 150 > sizeof file->buf)
-        flush(file);
+        flush_file(file);
     char *p = file->buf + file->used;
     for (int i = 0; i < WAVE_NUMBERS; i++)
-        p = put(p, numbers[i]);
+        p = put_number(p, numbers[i]);
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';
@@ -157,13 +157,13 @@ void vg_truth_copy(int gpu, uint64_t queue, uint64_t start, uint64_t end, uint64
 {
     struct file *file = &files[COPIES];
     if (file->used + 150 > sizeof file->buf)
-        flush(file);
+        flush_file(file);
     char *p = file->buf + file->used;
-    p = put(p, (uint64_t)gpu);
-    p = put(p, queue);
-    p = put(p, vg_ticks_to_ns(start));
-    p = put(p, vg_ticks_to_ns(end));
-    p = put(p, bytes);
+    p = put_number(p, (uint64_t)gpu);
+    p = put_number(p, queue);
+    p = put_number(p, vg_ticks_to_ns(start));
+    p = put_number(p, vg_ticks_to_ns(end));
+    p = put_number(p, bytes);
     p[-1] = '\n';
     file->used = (size_t)(p - file->buf);
 }

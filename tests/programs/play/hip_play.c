@@ -134,7 +134,7 @@ __attribute__((destructor)) static void last(void)
     hipGetDevice(&gpu);
 }
 
-static void run(int n, void *(*function)(void *))
+static void run_threads(int n, void *(*function)(void *))
 {
     pthread_t thread[200];
     pthread_barrier_init(&together, NULL, (unsigned)n);
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     atexit(at_exit);
     if (argc > 3 && strcmp(argv[1], "threads") == 0 && n > 0 && n <= 200) {
         calls = atoi(argv[3]);
-        run(n, many);
+        run_threads(n, many);
         printf("called hipGetDevice %d\n", n * calls);
     } else if (argc > 1 && strcmp(argv[1], "early") == 0) {
         _exit(forks_early());
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
     } else if (argc > 1 && strcmp(argv[1], "ends") == 0) {
         pthread_key_create(&key, late);
         for (int i = 0; i < 300; i++) /* more threads than there are blocks, so blocks must be reused */
-            run(1, ends);
+            run_threads(1, ends);
         printf("called hipGetDevice %d\n", 300 * 5);
     } else if (argc > 1 && strcmp(argv[1], "fork") == 0) {
         hipGetDevice(&gpu);

@@ -36,8 +36,8 @@ static struct place place_of(const struct gcn_wave *w, const struct gcn_inst *in
 }
 
 /* Bounds check: without a stride `records` counts bytes, with one it counts records. */
-static char *reach(struct gcn_wave *w, const struct descriptor *d, struct place p, uint32_t scalar, unsigned part,
-                   unsigned bytes)
+static char *reach_buffer(struct gcn_wave *w, const struct descriptor *d, struct place p, uint32_t scalar,
+                          unsigned part, unsigned bytes)
 {
     uint64_t offset = p.offset + part * 4;
     if (d->stride ? p.index >= d->records : offset + scalar + bytes > d->records)
@@ -59,7 +59,7 @@ static char *reach_scratch(struct gcn_wave *w, const struct descriptor *d, struc
     return gcn_private(w, lane, p.offset + part * 4 + wave_offset / GCN_LANES);
 }
 
-static void buffer(struct gcn_wave *w, const struct gcn_inst *in)
+static void buffer_transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
     gcn_access_of(in->op, &what);
@@ -81,13 +81,13 @@ static void buffer(struct gcn_wave *w, const struct gcn_inst *in)
         if (!(exec >> l & 1))
             continue;
         if (what.atomic) {
-            char *at = scratch ? NULL : reach(w, &d, p[l], scalar, 0, what.bytes);
+            char *at = scratch ? NULL : reach_buffer(w, &d, p[l], scalar, 0, what.bytes);
             if (at)
                 gcn_access_atomic(w, in, &what, l, at);
             continue;
         }
         for (unsigned i = 0; i < parts; i++) {
-            char *at = scratch ? reach_scratch(w, &d, p[l], scalar, i, l) : reach(w, &d, p[l], scalar, i, bytes);
+            char *at = scratch ? reach_scratch(w, &d, p[l], scalar, i, l) : reach_buffer(w, &d, p[l], scalar, i, bytes);
             char nothing[4] = {0};
             if (in->lds)
                 gcn_access_to_lds(w, in, &what, l, w->s[GCN_M0] & 0xffff, at);
@@ -121,5 +121,5 @@ gcn_execute *gcn_buffer_execute(enum gcn_op op)
     }
     if (op < GCN_buffer_load_format_x || op > GCN_buffer_atomic_dec_x2 || !gcn_access_of(op, &what))
         return NULL;
-    return buffer;
+    return buffer_transfer;
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bool into_exec)
+static void put_mask(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bool into_exec)
 {
     bits &= gcn_exec(w);
     gcn_set_pair(w, in->sdst, bits);
@@ -61,11 +61,11 @@ static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bo
 #define C(relation, t, result)                                                     \
     static void x_##relation##_##t(struct gcn_wave *w, const struct gcn_inst *in)  \
     {                                                                              \
-        LOOP_##t(result) put(w, in, bits, false);                                  \
+        LOOP_##t(result) put_mask(w, in, bits, false);                             \
     }                                                                              \
     static void xx_##relation##_##t(struct gcn_wave *w, const struct gcn_inst *in) \
     {                                                                              \
-        LOOP_##t(result) put(w, in, bits, true);                                   \
+        LOOP_##t(result) put_mask(w, in, bits, true);                              \
     }
 ALL
 #undef C
@@ -101,7 +101,7 @@ static void class32(struct gcn_wave *w, const struct gcn_inst *in)
             kind = FP_SUBNORMAL;
         bits |= (uint64_t)(b[l].u >> class_of(kind, a[l].u >> 31, a[l].u >> 22 & 1) & 1) << l;
     }
-    put(w, in, bits, in->op == GCN_v_cmpx_class_f16 || in->op == GCN_v_cmpx_class_f32);
+    put_mask(w, in, bits, in->op == GCN_v_cmpx_class_f16 || in->op == GCN_v_cmpx_class_f32);
 }
 
 static void class64(struct gcn_wave *w, const struct gcn_inst *in)
@@ -113,7 +113,7 @@ static void class64(struct gcn_wave *w, const struct gcn_inst *in)
     uint64_t bits = 0;
     for (unsigned l = 0; l < GCN_LANES; l++)
         bits |= (uint64_t)(b[l].u >> class_of(fpclassify(a[l].d), a[l].u >> 63, a[l].u >> 51 & 1) & 1) << l;
-    put(w, in, bits, in->op == GCN_v_cmpx_class_f64);
+    put_mask(w, in, bits, in->op == GCN_v_cmpx_class_f64);
 }
 
 gcn_execute *gcn_compare_execute(enum gcn_op op)

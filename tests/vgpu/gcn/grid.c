@@ -27,7 +27,7 @@ void gcn_grid_after_fork(void)
 }
 
 /* The first active lane has the number of waves, minus one. */
-static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
+static void grid_barrier(struct gcn_wave *w, const struct gcn_inst *in)
 {
     uint64_t exec = gcn_exec(w);
     unsigned b = ((w->s[GCN_M0] >> 16) + (uint32_t)in->offset) & 63;
@@ -54,12 +54,12 @@ static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
 }
 
 /* No effect: the barrier instruction itself has the number of waves. */
-static void init(struct gcn_wave *w, const struct gcn_inst *in)
+static void grid_init(struct gcn_wave *w, const struct gcn_inst *in)
 {
     (void)w, (void)in;
 }
 
 gcn_execute *gcn_grid_execute(enum gcn_op op)
 {
-    return op == GCN_ds_gws_barrier ? barrier : op == GCN_ds_gws_init ? init : NULL;
+    return op == GCN_ds_gws_barrier ? grid_barrier : op == GCN_ds_gws_init ? grid_init : NULL;
 }

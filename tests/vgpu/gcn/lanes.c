@@ -88,7 +88,7 @@ static void swap(struct gcn_wave *w, const struct gcn_inst *in)
         }
 }
 
-static void move(struct gcn_wave *w, const struct gcn_inst *in)
+static void move_lanes(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane room[GCN_LANES];
     gcn_put32(w, in, gcn_plain(w, in, in->src[0], room));
@@ -246,7 +246,7 @@ gcn_execute *gcn_lanes_execute(enum gcn_op op)
         return swap;
     case GCN_v_accvgpr_read_b32:
     case GCN_v_accvgpr_write_b32:
-        return move;
+        return move_lanes;
     case GCN_v_mad_u64_u32:
     case GCN_v_mad_i64_i32:
         return mad64;

@@ -89,14 +89,14 @@ static const struct lds_op *row_of(enum gcn_op op)
 /* Index by op, built at first use from the list above. */
 static const struct lds_op *rows[GCN_OPS];
 
-static char *at(struct gcn_wave *w, uint32_t address, unsigned bytes)
+static char *lds_at(struct gcn_wave *w, uint32_t address, unsigned bytes)
 {
     struct gcn_worker *k = w->worker;
     return address < k->lds_bytes && bytes <= k->lds_bytes - address ? k->lds + address : NULL;
 }
 
-static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds_op *row, unsigned lane, unsigned which,
-                 uint32_t address)
+static void move_value(struct gcn_wave *w, const struct gcn_inst *in, const struct lds_op *row, unsigned lane,
+                       unsigned which, uint32_t address)
 {
     unsigned dwords = row->bytes < 4 ? 1 : row->bytes / 4;
     struct gcn_access what = {
@@ -104,7 +104,7 @@ static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds
     struct gcn_inst part = {.dst = (uint16_t)(in->dst + which * dwords), .src = {0, in->src[1 + which], 0}};
     static const char zero[4];
     for (unsigned i = 0; i < dwords; i++) {
-        char *p = at(w, address + i * 4, what.bytes);
+        char *p = lds_at(w, address + i * 4, what.bytes);
         if (p)
             gcn_access_part(w, &part, &what, lane, i, p);
         else if (!row->store) {
@@ -115,7 +115,7 @@ static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds
     }
 }
 
-static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
+static void lds_transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
     const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* filled in by any thread */
     uint64_t exec = gcn_exec(w);
@@ -126,7 +126,7 @@ static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
         for (unsigned l = 0; l < GCN_LANES; l++) {
             if (!(exec >> l & 1))
                 continue;
-            char *p = at(w, address[l] + offset, 4);
+            char *p = lds_at(w, address[l] + offset, 4);
             if (row->store) {
                 if (p)
                     memcpy(p, &w->v[in->src[1] - GCN_VGPR][l], 4);
@@ -142,16 +142,16 @@ static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
         if (!(exec >> l & 1))
             continue;
         if (!row->two) {
-            move(w, in, row, l, 0, address[l] + offset);
+            move_value(w, in, row, l, 0, address[l] + offset);
             continue;
         }
         unsigned unit = row->bytes * row->stride;
-        move(w, in, row, l, 0, address[l] + (uint32_t)in->offset * unit);
-        move(w, in, row, l, 1, address[l] + in->offset1 * unit);
+        move_value(w, in, row, l, 0, address[l] + (uint32_t)in->offset * unit);
+        move_value(w, in, row, l, 1, address[l] + in->offset1 * unit);
     }
 }
 
-static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
+static void lds_atomic(struct gcn_wave *w, const struct gcn_inst *in)
 {
     const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* filled in by any thread */
     uint64_t exec = gcn_exec(w);
@@ -166,7 +166,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
     for (unsigned l = 0; l < GCN_LANES; l++) {
         if (!(exec >> l & 1))
             continue;
-        char *p = at(w, w->v[in->src[0] - GCN_VGPR][l].u + offset, row->bytes);
+        char *p = lds_at(w, w->v[in->src[0] - GCN_VGPR][l].u + offset, row->bytes);
         uint64_t old = 0, new;
         if (p) {
             memcpy(&old, p, row->bytes);
@@ -231,9 +231,9 @@ static void swizzle(struct gcn_wave *w, const struct gcn_inst *in)
 }
 
 /* A counter in LDS, used by these instructions only, that the active lanes increment or decrement. */
-static void count(struct gcn_wave *w, const struct gcn_inst *in)
+static void count_in_lds(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    char *p = at(w, (w->s[GCN_M0] >> 16) + ((uint32_t)in->offset | (uint32_t)in->offset1 << 8), 4);
+    char *p = lds_at(w, (w->s[GCN_M0] >> 16) + ((uint32_t)in->offset | (uint32_t)in->offset1 << 8), 4);
     uint32_t old = 0, n = (uint32_t)__builtin_popcountll(gcn_exec(w)), new;
     union gcn_lane out[GCN_LANES];
     if (p) {
@@ -262,7 +262,7 @@ gcn_execute *gcn_lds_execute(enum gcn_op op)
         return swizzle;
     case GCN_ds_append:
     case GCN_ds_consume:
-        return count;
+        return count_in_lds;
     case GCN_ds_nop:
         return no_effect;
     default:
@@ -272,5 +272,5 @@ gcn_execute *gcn_lds_execute(enum gcn_op op)
     if (!row)
         return NULL;
     __atomic_store_n(&rows[op], row, __ATOMIC_RELEASE);
-    return row->atomic ? atomic : transfer;
+    return row->atomic ? lds_atomic : lds_transfer;
 }

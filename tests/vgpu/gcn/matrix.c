@@ -175,8 +175,8 @@ static double addend(struct gcn_wave *w, const struct gcn_inst *in, const struct
 
 /* Sparse products: k of the lane's element number `which` of A. A register holds several sets of indices: cbsz 0 lets
  * abid choose, otherwise the first set is used. */
-static unsigned place(const struct gcn_wave *w, const struct gcn_inst *in, const struct shape *s, unsigned lane,
-                      unsigned which)
+static unsigned sparse_k(const struct gcn_wave *w, const struct gcn_inst *in, const struct shape *s, unsigned lane,
+                         unsigned which)
 {
     unsigned set = in->cbsz & 3 ? 0 : in->abid % (16 / s->each);
     uint32_t bits = w->v[in->src[2] - GCN_VGPR][lane].u >> set * s->each * 2;
@@ -205,7 +205,8 @@ static void product(struct gcn_wave *w, const struct gcn_inst *in)
             for (unsigned k = 0; k < of_a; k++) {
                 lane = lane_of(s, i, k, n, of_a, each);
                 a[row * of_a + k] = element(w, s->a, first, lane, k % each);
-                places[row * of_a + k] = (uint8_t)(s->sparse ? k / each * each_b + place(w, in, s, lane, k % each) : k);
+                places[row * of_a + k] =
+                    (uint8_t)(s->sparse ? k / each * each_b + sparse_k(w, in, s, lane, k % each) : k);
             }
             for (unsigned k = 0; k < s->k; k++)
                 b[row * s->k + k] = element(w, s->b, second, lane_of(s, i, k, n, s->k, each_b), k % each_b);

@@ -98,7 +98,7 @@ static enum place place_of(const struct gcn_wave *w, const struct gcn_inst *in, 
     return MEMORY;
 }
 
-static char *reach(struct gcn_wave *w, enum place place, uint64_t va, unsigned bytes)
+static char *reach_place(struct gcn_wave *w, enum place place, uint64_t va, unsigned bytes)
 {
     if (place == MEMORY)
         return gcn_reach(w, va, bytes);
@@ -173,14 +173,14 @@ static void flat_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const str
         if (!(exec >> l & 1))
             continue;
         enum place place = place_of(w, in, l, base, &va);
-        const char *at = place == PRIVATE ? gcn_private(w, l, va) : reach(w, place, va, what->bytes);
+        const char *at = place == PRIVATE ? gcn_private(w, l, va) : reach_place(w, place, va, what->bytes);
         if (!at)
             return;
         gcn_access_to_lds(w, in, what, l, to, at);
     }
 }
 
-static void flat(struct gcn_wave *w, const struct gcn_inst *in)
+static void flat_transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
     gcn_access_of(in->op, &what);
@@ -218,7 +218,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
             }
             continue;
         }
-        char *at = reach(w, place[l], va[l], what.bytes);
+        char *at = reach_place(w, place[l], va[l], what.bytes);
         if (!at)
             return;
         for (unsigned i = 0; i < parts; i++)
@@ -226,7 +226,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
     }
 }
 
-static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
+static void flat_atomic(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
     gcn_access_of(in->op, &what);
@@ -242,7 +242,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
             gcn_not_modelled(w, in, "an atomic operation on a work-item's own memory");
             return;
         }
-        char *at = reach(w, place[l], va[l], what.bytes);
+        char *at = reach_place(w, place[l], va[l], what.bytes);
         if (!at)
             return;
         gcn_access_atomic(w, in, &what, l, at);
@@ -274,5 +274,5 @@ gcn_execute *gcn_memory_execute(enum gcn_op op)
     }
     if (op < GCN_flat_load_ubyte || op > GCN_flat_atomic_dec_x2 || !gcn_access_of(op, &what))
         return NULL;
-    return what.atomic ? atomic : flat;
+    return what.atomic ? flat_atomic : flat_transfer;
 }

@@ -168,7 +168,7 @@ static uint32_t constant16(const struct gcn_inst *in, uint16_t code, uint32_t bi
     return is_inline_float(code) ? gcn_float_half(gcn_bits_float(bits)) : bits & 0xffff;
 }
 
-static void convert(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
+static void convert_lanes(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
 {
     switch (kind) {
     case GCN_F16:
@@ -220,7 +220,7 @@ const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u >>= 16;
     }
-    convert(buffer, kind, in->neg >> n & 1, in->abs >> n & 1);
+    convert_lanes(buffer, kind, in->neg >> n & 1, in->abs >> n & 1);
     return buffer;
 }
 

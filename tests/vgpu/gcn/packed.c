@@ -42,8 +42,8 @@ static const union gcn_lane *source(struct gcn_wave *w, const struct gcn_inst *i
     P(v_pk_sub_u16, in->clamp &&a < b ? 0 : a - b) P(v_pk_max_u16, MAX(a, b)) P(v_pk_min_u16, MIN(a, b))
 
 /* One half of each lane of a source. */
-static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn_lane *from, unsigned high,
-                          bool is_float, uint32_t *to)
+static inline void source_halves(const struct gcn_inst *in, unsigned n, const union gcn_lane *from, unsigned high,
+                                 bool is_float, uint32_t *to)
 {
     unsigned shift = ((high ? in->op_sel_hi : in->op_sel) >> n & 1) * 16;
     uint32_t flip = is_float && (high ? in->abs : in->neg) >> n & 1 ? 0x8000 : 0;
@@ -59,9 +59,9 @@ static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn
                              *cp = source(w, in, 2, false, cr);                                    \
         for (unsigned h = 0; h < 2; h++) {                                                         \
             uint32_t ah[GCN_LANES], bh[GCN_LANES], ch[GCN_LANES];                                  \
-            halves(in, 0, ap, h, false, ah);                                                       \
-            halves(in, 1, bp, h, false, bh);                                                       \
-            halves(in, 2, cp, h, false, ch);                                                       \
+            source_halves(in, 0, ap, h, false, ah);                                                \
+            source_halves(in, 1, bp, h, false, bh);                                                \
+            source_halves(in, 2, cp, h, false, ch);                                                \
             for (unsigned l = 0; l < GCN_LANES; l++) {                                             \
                 type a = from(ah[l]), b = from(bh[l]), c = from(ch[l]);                            \
                 (void)c;                                                                           \
@@ -86,7 +86,7 @@ static inline void packed_floats(struct gcn_wave *w, const struct gcn_inst *in, 
         float f[3][GCN_LANES], to[GCN_LANES];
         for (unsigned n = 0; n < sources; n++) {
             uint32_t half[GCN_LANES];
-            halves(in, n, from[n], h, true, half);
+            source_halves(in, n, from[n], h, true, half);
             gcn_halves_floats(half, f[n], GCN_LANES);
         }
         compute(f[0], f[1], f[2], to);
@@ -134,7 +134,7 @@ UNSIGNED
 #undef P
 
 /* Fused multiply-add; each source is f32 or a half of a register. Here `abs` really means absolute value. */
-static void mix(struct gcn_wave *w, const struct gcn_inst *in)
+static void fma_mix(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane room[3][GCN_LANES], out[GCN_LANES];
     for (unsigned n = 0; n < 3; n++) {
@@ -192,7 +192,7 @@ static void dot(struct gcn_wave *w, const struct gcn_inst *in)
 }
 
 /* Two f32 at a time, in pairs of registers. */
-static void pair(struct gcn_wave *w, const struct gcn_inst *in)
+static void packed_f32(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_wide room[3][GCN_LANES], out[GCN_LANES];
     const union gcn_wide *from[3] = {room[0], room[1], room[2]};
@@ -253,7 +253,7 @@ gcn_execute *gcn_packed_execute(enum gcn_op op)
     case GCN_v_fma_mix_f32:
     case GCN_v_fma_mixlo_f16:
     case GCN_v_fma_mixhi_f16:
-        return mix;
+        return fma_mix;
     case GCN_v_dot2_f32_f16:
     case GCN_v_dot2_i32_i16:
     case GCN_v_dot2_u32_u16:
@@ -266,7 +266,7 @@ gcn_execute *gcn_packed_execute(enum gcn_op op)
     case GCN_v_pk_mul_f32:
     case GCN_v_pk_add_f32:
     case GCN_v_pk_mov_b32:
-        return pair;
+        return packed_f32;
     default:
         return NULL;
     }

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static void stop(struct gcn_wave *w, enum gcn_end end)
+static void end_dispatch(struct gcn_wave *w, enum gcn_end end)
 {
     struct gcn_worker *k = w->worker;
     if (k->end != GCN_DONE)
@@ -38,7 +38,7 @@ char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes)
         return at;
     if (k->end == GCN_DONE)
         k->report.address = va;
-    stop(w, GCN_FAULT);
+    end_dispatch(w, GCN_FAULT);
     return NULL;
 }
 
@@ -50,7 +50,7 @@ void gcn_not_modelled(struct gcn_wave *w, const struct gcn_inst *in, const char 
     memcpy(r->raw, in->raw, sizeof r->raw);
     r->words = in->bytes / 4;
     snprintf(r->what, sizeof r->what, "%s", what);
-    stop(w, GCN_NOT_MODELLED);
+    end_dispatch(w, GCN_NOT_MODELLED);
 }
 
 /* Interleaved by dwords like the hardware, so that swizzled buffers reach the same bytes. */
@@ -60,7 +60,7 @@ char *gcn_private(struct gcn_wave *w, unsigned lane, uint64_t offset)
     if (at >= w->worker->scratch_bytes) {
         if (w->worker->end == GCN_DONE)
             w->worker->report.address = GCN_PRIVATE_APERTURE + offset;
-        stop(w, GCN_FAULT);
+        end_dispatch(w, GCN_FAULT);
         return NULL;
     }
     return w->scratch + at;

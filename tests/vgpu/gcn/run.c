@@ -112,7 +112,7 @@ static bool enter_page(struct gcn_wave *w, uint64_t pc, struct place *p)
     return p->slots;
 }
 
-static struct slot *decode(struct gcn_wave *w, uint64_t pc, struct slot *s)
+static struct slot *decode_slot(struct gcn_wave *w, uint64_t pc, struct slot *s)
 {
     struct gcn_worker *k = w->worker;
     uint32_t words[3];
@@ -133,7 +133,7 @@ static struct slot *decode(struct gcn_wave *w, uint64_t pc, struct slot *s)
 }
 
 /* The instruction at pc; NULL: unmapped, or out of memory. */
-static inline struct slot *fetch(struct gcn_wave *w, uint64_t pc, struct place *p)
+static inline struct slot *fetch_inst(struct gcn_wave *w, uint64_t pc, struct place *p)
 {
     if ((pc - p->va >= p->bytes || pc & 3) && !enter_page(w, pc, p))
         return NULL;
@@ -145,7 +145,7 @@ static inline struct slot *fetch(struct gcn_wave *w, uint64_t pc, struct place *
         if (word[0] == s->in.raw[0] && (s->in.bytes == 4 || word[1] == s->in.raw[1]))
             return s;
     }
-    return decode(w, pc, s);
+    return decode_slot(w, pc, s);
 }
 
 /* s_set_gpr_idx_on: m0 has an offset for vector register numbers and bits that select the operands. */
@@ -175,7 +175,7 @@ static void run_wave(struct gcn_wave *w)
     struct place place = {0};
     while (w->instructions < share && w->state == GCN_RUNS && k->end == GCN_DONE) {
         w->at = w->pc;
-        struct slot *s = fetch(w, w->pc, &place);
+        struct slot *s = fetch_inst(w, w->pc, &place);
         if (!s)
             break;
         w->pc += s->in.bytes;
@@ -200,7 +200,7 @@ static void run_wave(struct gcn_wave *w)
 
 /* ---- workgroups ---- */
 
-static void ready(struct gcn_worker *k, const struct gcn_launch *launch)
+static void reset_worker(struct gcn_worker *k, const struct gcn_launch *launch)
 {
     k->launch = launch;
     k->end = GCN_DONE;
@@ -211,7 +211,7 @@ static void ready(struct gcn_worker *k, const struct gcn_launch *launch)
     memset(&k->report, 0, sizeof k->report);
 }
 
-static bool prepare(struct gcn_worker *k, unsigned waves)
+static bool prepare_waves(struct gcn_worker *k, unsigned waves)
 {
     const struct gcn_launch *g = k->launch;
     k->count = waves;
@@ -310,9 +310,9 @@ static struct gcn_worker *another(struct gcn_worker *k, unsigned alive)
     if (!g && !(g = calloc(1, sizeof *g)))
         return NULL;
     k->more = g;
-    ready(g, k->launch);
+    reset_worker(g, k->launch);
     g->code = k->code;
-    return prepare(g, k->count) ? g : NULL;
+    return prepare_waves(g, k->count) ? g : NULL;
 }
 
 /* True if no thread has work: nothing has moved since `moves`. */
@@ -324,7 +324,7 @@ static bool all_idle(uint64_t moves)
     return true;
 }
 
-static bool take(struct gcn_worker *k)
+static bool take_group(struct gcn_worker *k)
 {
     uint64_t n;
     if (stopped || (n = next++) >= total)
@@ -337,7 +337,7 @@ static bool take(struct gcn_worker *k)
 }
 
 /* Run all workgroups that this thread can get; the live ones in turn, usually just one. */
-static void work(struct gcn_worker *first)
+static void run_groups(struct gcn_worker *first)
 {
     unsigned workers_here = 1, alive = 0, idle = 0;
     uint64_t seen = gcn_moves;
@@ -345,7 +345,7 @@ static void work(struct gcn_worker *first)
     do {
         bool moved = false, sleeps = false;
         for (struct gcn_worker *k = first;; k = k->more) {
-            while (k->alive || take(k)) {
+            while (k->alive || take_group(k)) {
                 alive += !k->turns++;
                 if (run_turn(k, last != first, &moved, &sleeps))
                     break;
@@ -404,7 +404,7 @@ static void *thread_main(void *arg)
             pthread_cond_wait(&begin, &lock);
         seen = round_number;
         pthread_mutex_unlock(&lock);
-        work(workers[me]);
+        run_groups(workers[me]);
         pthread_mutex_lock(&lock);
         if (--busy == 0)
             pthread_cond_signal(&done);
@@ -436,7 +436,7 @@ static unsigned have_threads(unsigned want)
     return want < threads ? want : threads;
 }
 
-static enum gcn_end refuse(struct gcn_report *report, const char *why)
+static enum gcn_end refuse_launch(struct gcn_report *report, const char *why)
 {
     memset(report, 0, sizeof *report);
     strncpy(report->what, why, sizeof report->what - 1);
@@ -453,7 +453,7 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
         return GCN_FAULT;
     }
     if (!items || items > GCN_WAVES_MAX * GCN_LANES)
-        return refuse(report, "a workgroup of no size or of more than 1024 work-items");
+        return refuse_launch(report, "a workgroup of no size or of more than 1024 work-items");
     memcpy(&descriptor, span.host + (launch->object - span.va), sizeof descriptor);
     total = 1;
     for (unsigned i = 0; i < 3; i++) {
@@ -463,12 +463,12 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
     unsigned n = have_threads(total < launch->threads ? (unsigned)total : launch->threads);
     unsigned waves = (unsigned)((items + GCN_LANES - 1) / GCN_LANES);
     for (unsigned i = 0; i < n; i++) {
-        ready(workers[i], launch);
-        if (!prepare(workers[i], waves))
+        reset_worker(workers[i], launch);
+        if (!prepare_waves(workers[i], waves))
             n = i;
     }
     if (!n)
-        return refuse(report, "no memory for its waves");
+        return refuse_launch(report, "no memory for its waves");
     next = 0;
     stopped = false;
     gcn_slots_begin();
@@ -482,7 +482,7 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
         pthread_cond_broadcast(&begin);
         pthread_mutex_unlock(&lock);
     }
-    work(workers[0]);
+    run_groups(workers[0]);
     if (n > 1) {
         pthread_mutex_lock(&lock);
         while (busy)

@@ -57,8 +57,8 @@ static int free_slot(const struct gcn_launch *g, unsigned unit, unsigned simd, b
 }
 
 /* Occupy a slot for each wave. false: too few are free, and none is occupied. */
-static bool take(const struct gcn_launch *g, unsigned unit, unsigned first, struct gcn_wave **waves, unsigned count,
-                 bool shared)
+static bool occupy_slots(const struct gcn_launch *g, unsigned unit, unsigned first, struct gcn_wave **waves,
+                         unsigned count, bool shared)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned simd = (first + i) % SIMDS;
@@ -104,7 +104,7 @@ void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave 
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    while (!take(g, unit, (unsigned)(group / units % SIMDS) * count, waves, count, shared))
+    while (!occupy_slots(g, unit, (unsigned)(group / units % SIMDS) * count, waves, count, shared))
         shared = pthread_cond_timedwait(&given, &lock, &until) != 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t free_at = place_of(waves[i])->free_at;

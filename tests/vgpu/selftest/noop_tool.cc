@@ -21,7 +21,7 @@ static std::atomic<unsigned long> kernels;
 #define EXT(name)                                                                                                      \
     (reinterpret_cast<decltype(name) *>(ext[SLOT(name) + (SLOT(name) > SLOT(hsa_amd_memory_async_copy) ? moved : 0)]))
 
-static void pass(const void *packets, uint64_t n, uint64_t index, void *data, hsa_amd_queue_intercept_packet_writer writer)
+static void pass_packets(const void *packets, uint64_t n, uint64_t index, void *data, hsa_amd_queue_intercept_packet_writer writer)
 {
     (void)index;
     (void)data;
@@ -42,7 +42,7 @@ static hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_typ
                                                          group_size == UINT32_MAX ? 0 : group_size, queue);
     if (r == HSA_STATUS_SUCCESS)
         r = EXT(hsa_amd_profiling_set_profiler_enabled)(*queue, 1);
-    return r == HSA_STATUS_SUCCESS ? EXT(hsa_amd_queue_intercept_register)(*queue, pass, NULL) : r;
+    return r == HSA_STATUS_SUCCESS ? EXT(hsa_amd_queue_intercept_register)(*queue, pass_packets, NULL) : r;
 }
 
 extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable *table, uint64_t, uint64_t, const char *const *)
@@ -53,7 +53,7 @@ extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable *table
     return true;
 }
 
-static void report()
+static void write_report()
 {
     const char *file = getenv("NOOP_REPORT");
     FILE *f = file ? fopen(file, "a") : NULL;
@@ -67,7 +67,7 @@ extern "C" __attribute__((visibility("default"))) void OnUnload()
 {
 }
 
-__attribute__((destructor)) static void stop()
+__attribute__((destructor)) static void report_at_exit()
 {
-    report();
+    write_report();
 }

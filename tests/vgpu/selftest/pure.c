@@ -24,7 +24,7 @@ uint32_t vg_gpu_id(int gpu)
     return 1000 + (uint32_t)gpu;
 }
 
-static bool load(const char *text, char *err)
+static bool load_script(const char *text, char *err)
 {
     char name[] = "/tmp/vgpu-script-XXXXXX";
     int fd = mkstemp(name);
@@ -57,12 +57,12 @@ static void scripts(void)
     };
     char err[256];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        ok(!load(wrong[i][0], err) && strstr(err, wrong[i][1]), wrong[i][1]);
+        ok(!load_script(wrong[i][0], err) && strstr(err, wrong[i][1]), wrong[i][1]);
     ok(!vg_script_load("/nonexistent/script", err, sizeof err) && strstr(err, "/nonexistent"),
        "a script that isn't there");
-    ok(load("gemm_* fixed 12.5us # comment\n\na? 3ticks\n_Z* lognormal 40us 0.5\nb* bimodal 1us 9us 0.25\n"
-            "p* pareto 2us 1.5 1ms\nu* uniform 1us 2us\nz 0\n",
-            err),
+    ok(load_script("gemm_* fixed 12.5us # comment\n\na? 3ticks\n_Z* lognormal 40us 0.5\nb* bimodal 1us 9us 0.25\n"
+                   "p* pareto 2us 1.5 1ms\nu* uniform 1us 2us\nz 0\n",
+                   err),
        "a script with every form");
     uint64_t rng[4], other[4];
     vg_rng_seed(rng, 1, "x");
@@ -109,7 +109,7 @@ static void scripts(void)
     ok(same && memcmp(rng, other, sizeof rng), "the seed and the name decide");
 }
 
-static void heap(void)
+static void test_heap(void)
 {
     static struct vg_heap h;
     bool sorted = true, stable = true;
@@ -159,7 +159,7 @@ static void *waiting(void *arg)
     return NULL;
 }
 
-static void start(struct wait *w)
+static void start_waiter(struct wait *w)
 {
     pthread_create(&w->thread, NULL, waiting, w);
     /* Poll until the waiter sleeps, for at most a minute. */
@@ -178,7 +178,7 @@ static void start(struct wait *w)
     }
 }
 
-static void events(void)
+static void test_events(void)
 {
     uint32_t a = vg_event_create(VG_EVENT_SIGNAL, true), b = vg_event_create(VG_EVENT_SIGNAL, true);
     uint32_t hold = vg_event_create(VG_EVENT_SIGNAL, false);
@@ -201,8 +201,8 @@ static void events(void)
 
     struct wait two[2] = {{.e = {{.event_id = a}}, .n = 1, .timeout = 60000},
                           {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 60000}};
-    start(&two[0]);
-    start(&two[1]);
+    start_waiter(&two[0]);
+    start_waiter(&two[1]);
     vg_event_set(a);
     pthread_join(two[0].thread, NULL);
     pthread_join(two[1].thread, NULL);
@@ -212,7 +212,7 @@ static void events(void)
     ok(w.result == KFD_WAIT_TIMEOUT, "and then the event isn't set any more");
 
     struct wait both = {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 60000, .all = true};
-    start(&both);
+    start_waiter(&both);
     vg_event_set(a);
     vg_event_set(b);
     pthread_join(both.thread, NULL);
@@ -230,7 +230,7 @@ static void events(void)
     ok(age.result == KFD_WAIT_COMPLETE && age.e[0].age == seen + 1, "an age tells of a set that someone else consumed");
 
     struct wait gone = {.e = {{.event_id = b}}, .n = 1, .timeout = 60000};
-    start(&gone);
+    start_waiter(&gone);
     vg_event_destroy(b);
     pthread_join(gone.thread, NULL);
     ok(gone.result == KFD_WAIT_FAIL, "an event destroyed under its waiter");
@@ -246,9 +246,9 @@ static void events(void)
 int main(void)
 {
     scripts();
-    heap();
+    test_heap();
     clocks();
-    events();
+    test_events();
     printf("1..%d\n", number);
     return bad != 0;
 }

@@ -32,13 +32,13 @@ void vg_say(const char *fmt, ...)
     printf("# said: %s\n", fmt);
 }
 
-static volatile uint64_t *map(int fd)
+static volatile uint64_t *map_doorbells(int fd)
 {
     void *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
-static void *ring(void *arg)
+static void *ring_doorbells(void *arg)
 {
     int i = (int)(intptr_t)arg;
     for (uint64_t n = 1; !atomic_load(&over); n++) {
@@ -56,7 +56,7 @@ static void *ring_once(void *arg)
 }
 
 /* Only a lost wake-up takes a minute. */
-static bool told(void)
+static bool store_reported(void)
 {
     struct timespec a, b;
     clock_gettime(CLOCK_MONOTONIC, &a);
@@ -72,7 +72,7 @@ static void one_store(bool present)
         page[0] = 0;
     ok(vg_bell_arm(), present ? "a page that was used can be armed" : "a page that nobody has touched can be armed");
     pthread_create(&t, NULL, ring_once, NULL);
-    ok(told(), "a store is told of");
+    ok(store_reported(), "a store is told of");
     ok(page[0] != 42, "and is stopped");
     ok(vg_bell_disarm(true), "disarming says that someone was stopped");
     pthread_join(t, NULL);
@@ -87,12 +87,12 @@ static void any_moment(void)
     pthread_t t[THREADS];
     bool good = true;
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&t[i], NULL, ring, (void *)(intptr_t)i);
+        pthread_create(&t[i], NULL, ring_doorbells, (void *)(intptr_t)i);
     for (int round = 0; good && round < ROUNDS; round++) {
         vg_bell_arm();
         if (vg_bell_disarm(true) || round == ROUNDS - 1) {
             vg_bell_arm();
-            good = told();
+            good = store_reported();
             vg_bell_disarm(true);
         }
     }
@@ -114,7 +114,7 @@ static void any_moment(void)
 int main(void)
 {
     int fd = memfd_create("bell", 0);
-    if (fd < 0 || ftruncate(fd, 8192) || !(page = map(fd)))
+    if (fd < 0 || ftruncate(fd, 8192) || !(page = map_doorbells(fd)))
         return 1;
     if (!vg_bell_open()) {
         printf("1..0 # SKIP no userfaultfd here\n");
