@@ -159,7 +159,7 @@ static void copy_batches(void)
     wait_and_set(signals[1]);
     for (int i = 0; i < ENTRIES; i++)
         if (memcmp((char *)to[i] + 512, (char *)host + 512, 512) != 0 || *(char *)to[i] != 0x5a)
-            die("a copy isn't there");
+            die("a copy has not arrived");
     /* Copies and bytes as this program counts them. */
     printf("copies h2d %d %d\ncopies d2h 2 %d\n", OPERATIONS, OPERATIONS * PIECE,
            1024 * ENTRIES * (ENTRIES + 1) / 2 + 512 * ENTRIES);

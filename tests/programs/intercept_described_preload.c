@@ -222,7 +222,7 @@ static hsa_status_t set_priority(hsa_queue_t *queue, int priority)
 /* For the neighbouring slots, which must never be called. */
 static hsa_status_t astray(void)
 {
-    fprintf(stderr, "intercept_described: a function was called that nobody asked for\n");
+    fprintf(stderr, "intercept_described: an unexpected function was called\n");
     abort();
 }
 

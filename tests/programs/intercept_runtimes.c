@@ -220,7 +220,7 @@ int main(int argc, char **argv)
         } else if (strcmp(line, "done\n") == 0)
             print_done();
         else
-            die("what?");
+            die("unknown command");
         puts("ok");
         fflush(stdout);
     }

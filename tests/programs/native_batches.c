@@ -60,7 +60,7 @@ int main(int argc, char **argv)
             ;
         for (int i = 0; i < n - 1; i += 7)
             if (hsa_signal_load_scacquire(signal[i]) != 0)
-                die("a kernel's signal isn't down where a barrier behind it is");
+                die("a barrier completed before a kernel's signal");
     }
     for (int k = 0; k < KERNELS; k++)
         printf("launched hsa_%02d %lu\n", k, launched[k]);

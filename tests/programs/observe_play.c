@@ -107,7 +107,7 @@ static void make_past(unsigned long n)
     const char *where = getenv("PAST_LIBRARY");
     make_queue *create = where ? (make_queue *)(uintptr_t)strtoull(where, NULL, 16) : NULL;
     if (!create || queue_count + n > QUEUES)
-        die("past what?");
+        die("no PAST_LIBRARY, or too many queues");
     for (; n; n--)
         must(create(gpu_agent, 4096, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX, &queues[queue_count++]),
              "past queue");
@@ -215,7 +215,7 @@ __attribute__((visibility("default"))) int main(int argc,
         return hidden();
     queue_count = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     if (!queue_count || queue_count > QUEUES)
-        die("how many queues?");
+        die("QUEUES must be 1 to 120");
     if (!open_runtime())
         die("no GPU");
     load_family(&families[0], "fast");
@@ -257,7 +257,7 @@ __attribute__((visibility("default"))) int main(int argc,
         else if (strcmp(line, "done\n") == 0)
             print_done();
         else
-            die("what?");
+            die("unknown command");
         puts("ok");
         fflush(stdout);
     }
