@@ -70,14 +70,14 @@ static void one_store(bool present)
     pthread_t t;
     if (present)
         page[0] = 0;
-    ok(vg_bell_arm(), present ? "a page that was used can be armed" : "a page that nobody has touched can be armed");
+    ok(vg_bell_arm(), present ? "a used page can be armed" : "an untouched page can be armed");
     pthread_create(&t, NULL, ring_once, NULL);
-    ok(store_reported(), "a store is told of");
-    ok(page[0] != 42, "and is stopped");
-    ok(vg_bell_disarm(true), "disarming says that someone was stopped");
+    ok(store_reported(), "a store to an armed page is reported");
+    ok(page[0] != 42, "a store to an armed page stops its thread");
+    ok(vg_bell_disarm(true), "disarming reports a stopped thread");
     pthread_join(t, NULL);
-    ok(page[0] == 42, "and lets it through");
-    ok(!vg_bell_disarm(false), "there is nothing left to be told");
+    ok(page[0] == 42, "disarming lets the store through");
+    ok(!vg_bell_disarm(false), "after disarming nothing is left to report");
 }
 
 /* Stores at random moments. If the engine reads a thread's message but does not wake it, the thread hangs once the
@@ -96,7 +96,7 @@ static void any_moment(void)
             vg_bell_disarm(true);
         }
     }
-    ok(good, "a hundred thousand times, with three threads that store all the time");
+    ok(good, "100,000 rounds with three threads that store: no store is missed");
     bool all = true;
     for (int i = 0; i < THREADS; i++) {
         uint64_t was = atomic_load(&stored[i]);
@@ -104,7 +104,7 @@ static void any_moment(void)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         all &= atomic_load(&stored[i]) != was;
     }
-    ok(all, "and every thread goes on");
+    ok(all, "three threads that store: all continue");
     atomic_store(&over, true);
     if (good && all)
         for (int i = 0; i < THREADS; i++)

@@ -108,7 +108,7 @@ static void test_copies(void)
     }
     fresh();
     put_words((uint32_t[]){1, 99, 0, lo(VA), hi(VA), 0x1000, 0}, 7);
-    ok(!run_engine() && q.halted, "a copy to nowhere stops the queue");
+    ok(!run_engine() && q.halted, "a copy to an unmapped address stops the queue");
 }
 
 static void fills(void)
@@ -204,10 +204,12 @@ int main(void)
     test_copies();
     fills();
     test_other_packets();
-    ok(prints((uint32_t[]){99, 0}, 2, "unknown SDMA op 99 sub-op 0"), "an unknown command names itself");
-    ok(prints((uint32_t[]){1 | 9 << 8, 0}, 2, "unknown SDMA op 1 sub-op 9"), "an unknown kind of copy too");
-    ok(prints((uint32_t[]){1, 5}, 2, "incomplete SDMA op 1"), "a command that ends behind the write pointer too");
-    ok(prints((uint32_t[]){10 | 7u << 25, 0, 0, 0, 0, 0, 0, 0}, 8, "atomic operation 7"), "an unknown atomic too");
+    ok(prints((uint32_t[]){99, 0}, 2, "unknown SDMA op 99 sub-op 0"), "an unknown command is printed");
+    ok(prints((uint32_t[]){1 | 9 << 8, 0}, 2, "unknown SDMA op 1 sub-op 9"), "an unknown kind of copy is printed");
+    ok(prints((uint32_t[]){1, 5}, 2, "incomplete SDMA op 1"),
+       "a command that ends beyond the write pointer is printed");
+    ok(prints((uint32_t[]){10 | 7u << 25, 0, 0, 0, 0, 0, 0, 0}, 8, "atomic operation 7"),
+       "an unknown atomic is printed");
     printf("1..%d\n", number);
     free(memory);
     return bad != 0;

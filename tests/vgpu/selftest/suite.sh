@@ -71,10 +71,10 @@ hip_truth() { # what one round of the HIP program launches
 
 vgpu_suite() { # LABEL: the cases that every release has to pass
     hsa basic >"$work/out" 2>"$work/err"
-    check "$1: kernels run, and take what the script says" all_are "$work/out" 12 100
-    check "$1: the truth has every one of them" truth_is vg_short 100 120
+    check "$1: kernels take the script's durations" all_are "$work/out" 12 100
+    check "$1: the truth has every kernel" truth_is vg_short 100 120
     hsa draw 300 >"$work/out" 2>"$work/err"
-    check "$1: drawn durations are those of the truth" same_as_truth vg_random "$work/out"
+    check "$1: drawn durations equal the truth" same_as_truth vg_random "$work/out"
     for name in overlap chain slots deps same-bell no-profile clock copy fill rect lock free churn threads reinit fork; do
         check "$1: $name" hsa "$name"
     done
@@ -88,16 +88,16 @@ vgpu_suite() { # LABEL: the cases that every release has to pass
     check "$1: a tool's intercept queues (HSA)" tool_counts hsa threads 50
     for what in type vendor kernel; do
         hsa bad-packet "$what" >"$work/out" 2>"$work/err"
-        is "$1: an error of the queue: $what" $? 3
+        is "$1: queue error: $what" $? 3
     done
     hsa fault >"$work/out" 2>"$work/err"
-    is "$1: a copy to nowhere is a memory fault of the runtime's" $? 134
-    check "$1: it says where" grep -q 'Memory access fault by GPU node-1 .* on address 0x123450000000' "$work/err"
+    is "$1: a copy to an unmapped address is a memory fault of the runtime" $? 134
+    check "$1: the memory fault has the address" grep -q 'Memory access fault by GPU node-1 .* on address 0x123450000000' "$work/err"
     check "$1: HIP" hip
     check "$1: HIP: the truth has every launch" hip_truth
     check "$1: a tool's intercept queues (HIP)" tool_counts hip
     check "$1: HIP without SDMA engines" env HSA_ENABLE_SDMA=0 "$0" --hip
-    check "$1: HIP whose launches go through threads of its own" env AMD_DIRECT_DISPATCH=0 "$0" --hip
+    check "$1: HIP without direct dispatch (its own threads launch)" env AMD_DIRECT_DISPATCH=0 "$0" --hip
     check "$1: HIP, small BAR, two GPUs" env VGPU_BAR=small VGPU_GPUS=2 "$0" --hip 2
 }
 
