@@ -2,9 +2,8 @@
  * hardware_clocks.c - kernels that spin for a known time by the GPU's own clock, for tests/hardware: hardware_clocks
  * SCENE [--hold].
  *
- * durations  spin_0, spin_1 and spin_2 (100 us, 0.5 ms, 2 ms), thirty times each, one at a time. Prints, in ticks of
- * the
- *            GPU's clock: "launched NAME N"; "clock NAME N MIN", the shortest time between a kernel's first and last
+ * durations  spin_0, spin_1 and spin_2 (100 us, 0.5 ms, 2 ms), thirty times each, one at a time. Prints, in the
+ *            GPU's ticks: "launched NAME N"; "clock NAME N MIN", the shortest time between a kernel's first and last
  *            reading of the clock; "stamps NAME N MIN", the same for the times on its signal; "outside N TICKS", how
  *            many kernels read the clock outside of those times, and by how much at most. "executed N of M": N is 0 on
  *            a GPU that does not execute. "hz N": the clock's rate by the runtime's conversion, some percent off.

@@ -129,7 +129,7 @@ static void *scribble(void *data)
     page->magic = was.magic; /* viewers do read them */
     page->version = was.version;
     page->bytes = was.bytes;
-    if (wishes) /* the last requested mode */
+    if (wishes) /* end with a valid request */
         __atomic_store_n(&page->word, rtl_control_encode((struct rtl_control_request){7, 4711, RTL_MODE_DEFAULT}),
                          __ATOMIC_RELAXED);
     munmap(page, RTL_CONTROL_BYTES);

@@ -53,7 +53,7 @@ INSTEAD int pthread_mutex_lock(pthread_mutex_t *mutex)
     static int (*real)(pthread_mutex_t *);
     static int wanted = -1;
     Dl_info caller;
-    if (!real) /* do not count the dynamic linker's own lock */
+    if (!real) /* no recursion: the dynamic linker locks without this function */
         real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
     if (wanted < 0)
         wanted = refused("lock");

@@ -212,7 +212,7 @@ static void complete_queues(struct rtl_segment *s, uint32_t queues, uint32_t gpu
     for (uint32_t g = 0; g < gpus; g++) {
         uint64_t busy = (uint64_t)(TICK_MS * 1e6 * (late ? 0.5 : 0.8 + 0.15 * sin(t / 7 + g)));
         add_relaxed(&s->agents[g].busy_ns, busy);
-        /* Assume that every kernel found its queue empty: a gap before each of a hundred kernels. */
+        /* `late`: every kernel finds its queue empty, so a gap precedes each of a hundred kernels. */
         add_relaxed(&s->agents[g].idle[1].count, late ? 100 : 0);
         add_relaxed(&s->agents[g].idle[1].total_ns, late ? TICK_MS * 1000000ull - busy : 0);
     }

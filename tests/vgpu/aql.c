@@ -4,11 +4,10 @@
  * The engine reads a packet once its doorbell was rung and its header is not INVALID. Kernels with the barrier bit
  * start when everything launched before has ended. Without the bit they start when the packet processor reaches them,
  * and overlap the others. start = max(packet processor free, packet seen, [all before ended]), end = start + duration,
- * all in agent ticks.
- * A kernel is launched when real time reaches its start and completes when real time has passed its end. So a delayed
- * host thread delays what the application sees but changes no duration. The engine releases a slot (header INVALID,
- * read index) before the application can see the packet's completion: at launch, or with --read-index late when the
- * packet and all before it have ended.
+ * all in agent ticks. A kernel is launched when real time reaches its start and completes when real time has passed its
+ * end. So a delayed host thread delays what the application sees but changes no duration. The engine releases a slot
+ * (header INVALID, read index) before the application can see the packet's completion: at launch, or with --read-index
+ * late when the packet and all before it have ended.
  */
 #include "vgpu.h"
 
@@ -371,8 +370,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         busy = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE) > q->limit;
     if (busy) {
         /* The doorbell only wakes: with several submitting threads a later ring may carry a lower index. The write
-         * index is
-         * the limit; an unfinished packet is still INVALID. */
+         * index is the limit; an unfinished packet is still INVALID. */
         q->limit = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE);
         if (q->rd == 0)
             q->truth_id = q->amd->hsa_queue.id;
@@ -412,8 +410,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         }
     }
     /* Packets that arrived in this pass and were not reached stay new. While one kernel executed, those before them
-     * ended;
-     * with an old arrival they would start at that end, before they arrived. */
+     * ended; with an old arrival they would start at that end, before they arrived. */
     if (!new_ahead)
         q->seen = unfinished ? q->rd : q->limit;
     if (q->rd != first) {

@@ -34,8 +34,7 @@ static enum vg_blit_result copy_buffer(const void *args, uint64_t *bytes, uint64
     uint64_t src = arg_u64(args, 0), dst = arg_u64(args, 8), size = arg_u64(args, 16);
     uint32_t rest = arg_u32(args, 24), unit = arg_u32(args, 28);
     /* HIP 6: size, remainder, unit of 4 or 16, and the end that follows from them. HIP 5 has a count where HIP 6 has
-     * the
-     * end. */
+     * the end. */
     if ((unit == 4 || unit == 16) && arg_u64(args, 32) == dst + size - rest)
         return copy_bytes(dst, src, size, bytes, bad);
     /* HIP 5: origins, number of dwords including an incomplete last one, and that one's bytes. 8: all are single
@@ -109,8 +108,7 @@ static uint64_t named_buffer(const void *args, uint64_t *unit)
 static enum vg_blit_result fill_buffer(const void *args, uint64_t *bytes, uint64_t *bad)
 {
     /* HIP 6: buffer, pattern, its length in units, the unit, the end. A unit is at most 16. In HIP 5 these four bytes
-     * are
-     * zero or the upper half of an address. */
+     * are zero or the upper half of an address. */
     uint32_t unit6 = arg_u32(args, 20);
     if (unit6 >= 1 && unit6 <= 16) {
         uint64_t len = (uint64_t)arg_u32(args, 16) * unit6, dst = arg_u64(args, 0), end = arg_u64(args, 24);

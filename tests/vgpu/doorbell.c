@@ -123,16 +123,14 @@ static bool protect(bool on)
 }
 
 /* From here on a store to a doorbell stops its thread until vg_bell_disarm. false: the engine must nap. The caller
- * polls
- * all doorbells once more in between. */
+ * polls all doorbells once more in between. */
 bool vg_bell_arm(void)
 {
     return uffd >= 0 && protect(true);
 }
 
 /* Return true if a thread was stopped at a doorbell; it continues now. Called after every wait: lifts the protection
- * and
- * answers a message that arrived during the wait. */
+ * and answers a message that arrived during the wait. */
 bool vg_bell_disarm(bool armed)
 {
     struct uffd_msg m[16];

@@ -99,8 +99,8 @@ static void *engine_main(void *arg)
                 vg_bell_wait(armed, nap, due == VG_NEVER ? VG_NEVER : (due - now - NAP_SLACK_TICKS) * VG_TICK_NS);
             if (vg_bell_disarm(armed)) {
                 /* A thread was stopped at its store; on a busy host much time may pass before it runs again. Until the
-                 * engine has seen
-                 * its doorbell it protects no page: repeated faults could keep the thread from ever storing. */
+                 * engine has seen its doorbell it protects no page: repeated faults could keep the thread from ever
+                 * storing. */
                 active = vg_ns_to_ticks(vg_clock_ns());
                 expected = active + EXPECT_TICKS;
                 vg_bell_active();

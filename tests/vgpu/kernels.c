@@ -3,8 +3,7 @@
  *
  * A packet carries the address of a kernel descriptor. ROCr keeps the map of loaded code objects that debuggers read
  * (struct r_debug, "_amdgpu_r_debug"), and a loaded code object has its dynamic symbol table in GPU memory. So the
- * model
- * finds the name where a debugger would, and only if the runtime really copied the code into "VRAM".
+ * model finds the name where a debugger would, and only if the runtime really copied the code into "VRAM".
  *
  * The map belongs to the runtime and may change during the search, when another thread loads code. The model reads it
  * with process_vm_readv, which fails instead of faulting, and checks every answer against the symbol in GPU memory. The

@@ -166,9 +166,9 @@ static int create_event(union args *a)
 /*
  * A wait ends after WAIT_MAX_MS at the latest, as if timed out; the runtime then checks its signals again. ROCr 5.2
  * loses wake-ups by itself: the error signals of all its queues share one auto-reset event. Its event thread can
- * consume
- * the wake-up of a thread that destroys a queue and has checked its signal but does not wait yet. Both then wait for
- * ever, on this model as on the real driver (seen for one of some thousand queues on a heavily loaded machine).
+ * consume the wake-up of a thread that destroys a queue and has checked its signal but does not wait yet. Both then
+ * wait for ever, on this model as on the real driver (seen for one of some thousand queues on a heavily loaded
+ * machine).
  */
 static int wait_events(union args *a)
 {

@@ -1,7 +1,7 @@
 /*
  * sysfs.c - the driver's files in /sys beside the topology: the folders by PCI address, of DRM and of hardware
- * monitors,
- * which rocm-smi, amd-smi and programs with their libraries read. The model makes them on request; no real file exists.
+ * monitors, which rocm-smi, amd-smi and programs with their libraries read. The model makes them on request; no real
+ * file exists.
  *
  * One folder holds a GPU's files, /sys/devices/pci0000:00/0000:BB:00.0; the others are links to it, as in the kernel's
  * tree. Every path is resolved through the links first. Memory in use is that of this process, because each process has

@@ -1,7 +1,6 @@
 /*
  * truth.c - the model's own record of what happened, in up to three files: a line for each completed kernel dispatch,
- * for
- * each copy command of the copy engines, and for each kernel and compute unit the waves.
+ * for each copy command of the copy engines, and for each kernel and compute unit the waves.
  *
  * The engine formats lines into a buffer. It writes the buffer when it is full, after a millisecond, and before it
  * sleeps. So a killed process loses at most the last millisecond, and a file always ends with a complete line.
