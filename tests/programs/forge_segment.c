@@ -30,7 +30,7 @@ static void wait_a_little(void)
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
-static void say_and_stay(void (*grow)(void *what), void *what)
+static void print_and_stay(void (*grow)(void *what), void *what)
 {
     signal(SIGTERM, on_signal);
     printf("%d\n", (int)getpid());
@@ -88,7 +88,7 @@ static int forge_segment(uint32_t kernels, uint32_t queues)
             f.s.dispatches[(size_t)q * RTL_KERNELS_MAX + k].calls = 1;
     }
     rtl_segment_set_state(&f.s, RTL_STATE_LIVE);
-    say_and_stay(grow_segment, &f);
+    print_and_stay(grow_segment, &f);
     return 0;
 }
 
@@ -115,7 +115,7 @@ static int forge_names(void)
     }
     f.kernels = f.s.header->kernel_count = RTL_KERNEL_FIRST + ROWS;
     rtl_segment_set_state(&f.s, RTL_STATE_LIVE);
-    say_and_stay(grow_segment, &f);
+    print_and_stay(grow_segment, &f);
     return 0;
 }
 
@@ -162,7 +162,7 @@ static int forge_api(bool holes)
             buckets[i].count[b] = 1;
     }
     __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
-    say_and_stay(grow_api, at);
+    print_and_stay(grow_api, at);
     return 0;
 }
 

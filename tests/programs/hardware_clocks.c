@@ -78,7 +78,7 @@ static void load_spins(void)
 static uint64_t spin(hsa_queue_t *queue, unsigned kernel, struct argument *a, hsa_signal_t signal)
 {
     uint64_t index;
-    hsa_kernel_dispatch_packet_t *packet = take_slot(queue, &index);
+    hsa_kernel_dispatch_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->workgroup_size_x = packet->workgroup_size_y = packet->workgroup_size_z = 1;
     packet->grid_size_x = packet->grid_size_y = packet->grid_size_z = 1;

@@ -83,7 +83,7 @@ static void arguments(char **argv, int most, char *scene)
 }
 
 /* Descriptor for messages of an exec'd child, opened by its parent. */
-static int said_to(void)
+static int message_fd(void)
 {
     const char *number = getenv("CHILDREN_SAY");
     return number ? atoi(number) : STDOUT_FILENO;
@@ -324,9 +324,9 @@ int main(int argc, char **argv)
     else if (strcmp(scene, "spawn") == 0)
         scene_spawn();
     else if (strcmp(scene, "vforked") == 0)
-        live(3, said_to());
+        live(3, message_fd());
     else if (strcmp(scene, "spawned") == 0)
-        live(4, said_to());
+        live(4, message_fd());
     else if (strcmp(scene, "inherit") == 0)
         scene_inherit();
     else if (strcmp(scene, "after") == 0)

@@ -16,7 +16,7 @@
 
 static hsa_agent_t gpu;
 
-static hsa_status_t take_gpu(hsa_agent_t agent, void *data)
+static hsa_status_t see_gpu_agent(hsa_agent_t agent, void *data)
 {
     hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
     (void)data;
@@ -73,7 +73,7 @@ static int worker_cpus(void)
 }
 
 /* A new worker gets its name when it first runs, so wait for it if one is expected. */
-static void say_worker(void)
+static void print_worker(void)
 {
     const char *tools = getenv("HSA_TOOLS_LIB");
     time_t end = time(NULL) + (tools && tools[0] ? 30 : 0);
@@ -90,11 +90,12 @@ int main(void)
 {
     pthread_t thread;
     hsa_queue_t *queue = NULL;
-    if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(take_gpu, NULL) != HSA_STATUS_SUCCESS || !gpu.handle)
+    if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(see_gpu_agent, NULL) != HSA_STATUS_SUCCESS ||
+        !gpu.handle)
         return 2;
     if (pthread_create(&thread, NULL, create_tied, &queue) != 0 || pthread_join(thread, NULL) != 0)
         return 2;
-    say_worker();
+    print_worker();
     hsa_queue_destroy(queue);
     for (int i = 0; i < 2; i++) {
         hsa_queue_t *a = create_queue(HSA_QUEUE_TYPE_COOPERATIVE), *b = create_queue(HSA_QUEUE_TYPE_COOPERATIVE);

@@ -26,7 +26,7 @@ static unsigned long lines_of(const char *path)
     return lines;
 }
 
-static void tell_memory(unsigned long cycles)
+static void print_memory(unsigned long cycles)
 {
     unsigned long pages = 0, fds = 0;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -56,7 +56,7 @@ static void cycle_queues(unsigned long cycles)
             drain(queue);
         must(hsa_queue_destroy(queue), "destroy queue");
         if (i + 1 == cycles / 10 || i + 1 == cycles)
-            tell_memory(i + 1);
+            print_memory(i + 1);
     }
     for (int j = 0; j < 5; j++)
         printf("launched hsa_%02d %lu\n", j, launched[j]);
@@ -129,7 +129,7 @@ static void cycle_executables(unsigned long cycles)
             }
         }
         if (i + 1 == cycles / 10 || i + 1 == cycles)
-            tell_memory(i + 1);
+            print_memory(i + 1);
     }
     drain(queue);
     for (unsigned i = 0; i < AT_ONCE; i++)

@@ -12,7 +12,7 @@ enum { QUEUES = 8, EACH = 2048, KERNELS = 16 };
 static void put_gate(hsa_queue_t *queue, hsa_signal_t gate)
 {
     uint64_t index;
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);

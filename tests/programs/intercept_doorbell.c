@@ -28,7 +28,7 @@ int main(void)
         if (i < KERNELS) {
             launch_packet(queue, family.object[0], (hsa_signal_t){0}, BARRIER_BIT, false);
         } else {
-            hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+            hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
             memset((char *)packet + 4, 0, sizeof *packet - 4);
             packet->completion_signal = done;
             publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index,

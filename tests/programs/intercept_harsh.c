@@ -109,7 +109,7 @@ static void scene_closed(void)
 }
 
 /* A sandbox that starts late makes membarrier fail for every thread. */
-static void take_membarrier_away(void)
+static void forbid_membarrier(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -130,7 +130,7 @@ static void scene_sandbox(void)
     hsa_queue_t *queue = open_queue(1024);
     for (int round = 0; round < ROUNDS; round++) {
         if (round == ROUNDS / 3)
-            take_membarrier_away();
+            forbid_membarrier();
         for (int i = 0; i < 10; i++)
             launch(queue, fast.object[i]);
         drain(queue);

@@ -194,7 +194,7 @@ __attribute__((unused)) static hsa_queue_t *open_queue(uint32_t packets)
     return queue;
 }
 
-static inline void *take_slot(hsa_queue_t *queue, uint64_t *index)
+static inline void *reserve_slot(hsa_queue_t *queue, uint64_t *index)
 {
     *index = hsa_queue_add_write_index_relaxed(queue, 1);
     while (*index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
@@ -219,7 +219,7 @@ static inline void publish_packet(hsa_queue_t *queue, void *packet, unsigned hea
 static inline void launch_packet(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal, unsigned flags, bool ring)
 {
     uint64_t index;
-    hsa_kernel_dispatch_packet_t *packet = take_slot(queue, &index);
+    hsa_kernel_dispatch_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->workgroup_size_x = 64;
     packet->workgroup_size_y = packet->workgroup_size_z = 1;
@@ -242,7 +242,7 @@ __attribute__((unused)) static void drain(hsa_queue_t *queue)
     uint64_t index;
     hsa_signal_t done;
     must(hsa_signal_create(1, 0, NULL, &done), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = done;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);

@@ -70,7 +70,7 @@ int main(void)
     drain(early);
     must(hsa_signal_create(1, 0, NULL, &gate), "signal");
     must(hsa_signal_create(1, 0, NULL, &own), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);

@@ -13,7 +13,7 @@
 
 static struct family fast, slow;
 
-static void say_launched(const char *prefix, unsigned index, unsigned long n)
+static void print_launched(const char *prefix, unsigned index, unsigned long n)
 {
     printf("launched %s%02u %lu\n", prefix, index, n);
 }
@@ -44,9 +44,9 @@ static void scene_slow(void)
             drain(b);
     }
     drain(b);
-    say_launched("slow", 0, 1);
+    print_launched("slow", 0, 1);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 2000);
+        print_launched("fast", i, 2000);
     hold();
     must(hsa_queue_destroy(b), "destroy");
     must(hsa_queue_destroy(a), "destroy"); /* destroy it with the kernel in flight */
@@ -61,9 +61,9 @@ static void scene_overtake(void)
     launch_packet(queue, slow.object[0], (hsa_signal_t){0}, 0, true);
     for (int i = 0; i < 2000; i++)
         launch_packet(queue, fast.object[i % 10], (hsa_signal_t){0}, 0, true);
-    say_launched("slow", 0, 1);
+    print_launched("slow", 0, 1);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 200);
+        print_launched("fast", i, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -82,7 +82,7 @@ static void scene_queues(void)
         must(hsa_queue_destroy(queue), "destroy");
     }
     for (unsigned i = 0; i < 5; i++)
-        say_launched("fast", i, 300 * 4);
+        print_launched("fast", i, 300 * 4);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -101,7 +101,7 @@ static void scene_crowd(void)
     for (int i = 0; i < CROWD; i++)
         drain(queue[i]);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, CROWD);
+        print_launched("fast", i, CROWD);
     hold();
     for (int i = 0; i < CROWD; i++)
         must(hsa_queue_destroy(queue[i]), "destroy");
@@ -182,7 +182,7 @@ static void scene_own(void)
         launch(queue, fast.object[8]);
     }
     drain(queue);
-    say_launched("fast", 8, 300);
+    print_launched("fast", 8, 300);
     puts("signalled fast07 300");
     hold();
     must(hsa_signal_destroy(own), "destroy");
@@ -206,7 +206,7 @@ static void scene_again(void)
         must(hsa_shut_down(), "shut down");
     }
     for (unsigned i = 0; i < 4; i++)
-        say_launched("fast", i, 75);
+        print_launched("fast", i, 75);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -221,7 +221,7 @@ static void scene_opened_twice(void)
     for (int i = 0; i < 100; i++)
         launch(queue, fast.object[0]);
     drain(queue);
-    say_launched("fast", 0, 100);
+    print_launched("fast", 0, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -233,7 +233,7 @@ static hsa_signal_t shut_gate(hsa_queue_t *queue)
     uint64_t index;
     hsa_signal_t gate;
     must(hsa_signal_create(1, 0, NULL, &gate), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -272,8 +272,8 @@ static void scene_line(void)
     must(hsa_signal_destroy(gate_single), "destroy");
     for (int i = 0; i < 1001; i++)
         printf("submitted fast%d %lld %lld\n", i < 1000 ? 99 : 98, at[i][0], at[i][1]);
-    say_launched("fast", 99, 1000);
-    say_launched("fast", 98, 1);
+    print_launched("fast", 99, 1000);
+    print_launched("fast", 98, 1);
     hold();
     must(hsa_queue_destroy(other), "destroy");
     must(hsa_queue_destroy(single), "destroy");
@@ -296,8 +296,8 @@ static void scene_gaps(void)
         drain(queue);
     }
     drain(beside);
-    say_launched("fast", 1, 3000);
-    say_launched("fast", 2, 10);
+    print_launched("fast", 1, 3000);
+    print_launched("fast", 2, 10);
     hold();
     must(hsa_queue_destroy(beside), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
@@ -356,7 +356,7 @@ static void scene_small(void)
     pthread_join(thread, NULL);
     drain(queue);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 100);
+        print_launched("fast", i, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -386,7 +386,7 @@ static void scene_threads(void)
     for (int i = 0; i < 16; i++)
         pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < 20; i++)
-        say_launched("fast", i, 1600);
+        print_launched("fast", i, 1600);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -413,7 +413,7 @@ static void scene_fork(void)
     for (int i = 0; i < 100; i++)
         launch(queue, fast.object[0]);
     drain(queue);
-    say_launched("fast", 0, 200);
+    print_launched("fast", 0, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -470,7 +470,7 @@ static void scene_flood(void)
         pthread_join(thread[i], NULL);
     drain(queue);
     for (unsigned i = 1; i <= 10; i++)
-        say_launched("fast", i, 3000);
+        print_launched("fast", i, 3000);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
@@ -487,7 +487,7 @@ static void scene_gate(void)
     hsa_signal_store_screlease(gate, 0);
     drain(queue);
     for (unsigned i = 1; i <= 10; i++)
-        say_launched("fast", i, 100);
+        print_launched("fast", i, 100);
     hold();
     must(hsa_signal_destroy(gate), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
@@ -539,7 +539,7 @@ static void scene_any(void)
         launch(queue, fast.object[i % 10]);
     drain(queue);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 100);
+        print_launched("fast", i, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");

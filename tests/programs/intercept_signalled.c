@@ -59,7 +59,7 @@ static void check_times(hsa_signal_t signal, unsigned kernel)
 static void send_barrier(hsa_queue_t *queue, hsa_signal_t after, hsa_signal_t done)
 {
     uint64_t index;
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = after;
     packet->completion_signal = done;

@@ -147,7 +147,7 @@ static void spin_drain(void)
 {
     uint64_t index;
     hsa_signal_store_relaxed(done, 1);
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = done;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -161,7 +161,7 @@ static void fill_the_pool(void)
     uint64_t index;
     hsa_signal_t gate;
     must(hsa_signal_create(1, 0, NULL, &gate), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);

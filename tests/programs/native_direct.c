@@ -25,7 +25,7 @@ static amd_queue_t *words; /* the queue's memory, which the GPU uses too */
 static volatile uint64_t *bell;
 static hsa_queue_t *queue;
 
-static uint64_t reserve_slot(bool own)
+static uint64_t reserve_index(bool own)
 {
     uint64_t index = own ? __atomic_fetch_add(&words->write_dispatch_id, 1, __ATOMIC_ACQ_REL)
                          : hsa_queue_add_write_index_screlease(queue, 1);
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
             .kernarg_address = kernarg_block,
             .completion_signal = with ? *with : (hsa_signal_t){0},
         };
-        submit_packet(reserve_slot(own), &packet, ring_own);
+        submit_packet(reserve_index(own), &packet, ring_own);
         launched[ring_own]++;
     }
     /* Submit the last packet in the final mode. */
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     hsa_signal_store_relaxed(signal[0], 1);
     hsa_kernel_dispatch_packet_t last = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT,
                                          .completion_signal = signal[0]};
-    submit_packet(reserve_slot(strcmp(mode, "own") == 0 || strcmp(mode, "api-then-own") == 0), &last, true);
+    submit_packet(reserve_index(strcmp(mode, "own") == 0 || strcmp(mode, "api-then-own") == 0), &last, true);
     for (int i = 0; i < SIGNALS; i++)
         wait_for(signal[i]);
     for (int k = 0; k < 2; k++)

@@ -119,7 +119,7 @@ static void check_own(struct own *own)
 
 static void ring_late(struct producer *p);
 
-static struct own *take_own(struct producer *p)
+static struct own *next_own_signal(struct producer *p)
 {
     struct own *own = &p->own[p->next_own++ % SIGNALS];
     if (own->used && hsa_signal_load_scacquire(own->signal) >= 1)
@@ -311,7 +311,7 @@ static void submit_batch(struct producer *p, struct batch *b)
     const hsa_queue_t *queue = b->lane->queue;
     unsigned half = b->count / 2;
     for (unsigned i = 0; i < b->count; i++) /* before reserving slots: a wait with empty slots would never end */
-        b->own[i] = chance(&p->random, rounds.signalled) ? take_own(p) : NULL;
+        b->own[i] = chance(&p->random, rounds.signalled) ? next_own_signal(p) : NULL;
     if (p->late.count && p->late.lane != b->lane)
         ring_late(p);
     reserve_slots(p, b);
@@ -360,7 +360,7 @@ static void submit_batch(struct producer *p, struct batch *b)
             sched_yield();
 }
 
-static unsigned take_share(struct producer *p)
+static unsigned claim_share(struct producer *p)
 {
     unsigned want = 1 + below(&p->random, rounds.batch);
     unsigned long now = atomic_load(&left);
@@ -374,7 +374,7 @@ static void *run_producer(void *data)
     struct producer *p = data;
     unsigned in_flight = 0; /* upper bound, for this producer on all queues */
     struct batch b;
-    while ((b.count = take_share(p)) != 0) {
+    while ((b.count = claim_share(p)) != 0) {
         b.lane = &rounds.lane[rounds.set->shared ? below(&p->random, rounds.lanes) : p->id];
         b.rung = 0;
         submit_batch(p, &b);

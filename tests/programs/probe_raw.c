@@ -79,7 +79,7 @@ static void dispatch_mix(hsa_queue_t *queue, uint32_t salt, char *arguments, uin
     } given = {data, salt, ITEMS, {(ITEMS + GROUP - 1) / GROUP, 1, 1}, {GROUP, 1, 1}, {0, 0, 0}};
     uint64_t index;
     memcpy(arguments, &given, sizeof given);
-    hsa_kernel_dispatch_packet_t *packet = take_slot(queue, &index);
+    hsa_kernel_dispatch_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->workgroup_size_x = GROUP;
     packet->grid_size_x = GRID;

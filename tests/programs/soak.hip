@@ -387,7 +387,7 @@ void mix_work(const std::vector<char> *modules, tally &t)
 
 /* --- */
 
-void tell_memory(long second)
+void print_memory(long second)
 {
     unsigned long rss = 0, maps = 0, fds = 0;
     std::ifstream statm("/proc/self/statm"), lines("/proc/self/maps");
@@ -403,7 +403,7 @@ void tell_memory(long second)
     std::fflush(stdout);
 }
 
-void tell_launched(const std::string &name, unsigned long n)
+void print_launched(const std::string &name, unsigned long n)
 {
     if (n)
         std::printf("launched %s %lu\n", name.c_str(), n);
@@ -441,7 +441,7 @@ int main(int argc, char **argv)
         flood_now = tenth % 100 >= 70 || (seconds < 10 && tenth % 10 >= 7);
         if (tenth / 10 != told) {
             told = tenth / 10;
-            tell_memory(told);
+            print_memory(told);
         }
         usleep(50000);
         auto since = std::chrono::steady_clock::now() - begun;
@@ -451,17 +451,17 @@ int main(int argc, char **argv)
     for (std::thread &each : threads)
         each.join();
     HIP(hipDeviceSynchronize());
-    tell_memory(seconds);
+    print_memory(seconds);
 
     for (int k = 0; k < KERNELS; k++)
-        tell_launched("soak_" + std::to_string(k / 10) + std::to_string(k % 10), t.kernel[k]);
-    tell_launched("soak_event", t.event);
-    tell_launched("soak_graph", t.graph);
+        print_launched("soak_" + std::to_string(k / 10) + std::to_string(k % 10), t.kernel[k]);
+    print_launched("soak_event", t.event);
+    print_launched("soak_graph", t.graph);
     for (int n = 0; n < MODULE_NAMES; n++)
         for (int k = 0; k < MODULE_KERNELS; k++)
-            tell_launched("mod" + std::to_string(n) + "0" + std::to_string(k), t.module[n][k]);
+            print_launched("mod" + std::to_string(n) + "0" + std::to_string(k), t.module[n][k]);
     for (int k = 0; k < FLOOD_KERNELS; k++)
-        tell_launched("raw_0" + std::to_string(k), flooded[k] + (k == 0 ? raw_launched.load() : 0));
+        print_launched("raw_0" + std::to_string(k), flooded[k] + (k == 0 ? raw_launched.load() : 0));
     std::printf("work bursts %lu events %lu replays %lu graphs %lu copies %lu modules %lu streams %lu queues %lu\n",
                 t.bursts, t.event, t.replays, t.graphs, t.copies, t.modules, t.streams, queues.load());
     result.check(dispatches > 0, "there was work");

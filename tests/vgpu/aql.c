@@ -40,7 +40,7 @@ void vg_signal_complete(uint64_t va, uint64_t start, uint64_t end, bool profile)
 {
     volatile amd_signal_t *s = vg_xlate(va, sizeof *s);
     if (!s) {
-        vg_say("completion signal 0x%llx isn't GPU memory (freed too early?): not signalled", (unsigned long long)va);
+        vg_log("completion signal 0x%llx isn't GPU memory (freed too early?): not signalled", (unsigned long long)va);
         return;
     }
     if (profile) {
@@ -100,12 +100,12 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
 static void release_slot(struct vg_queue *q, uint64_t index)
 {
     union packet *ring = (void *)q->ring;
-    uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->given_back;
+    uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->released;
     __atomic_store_n(&ring[index & mask].header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
-    while (q->given_back < q->rd && HEADER_TYPE(ring[q->given_back & mask].header) == HSA_PACKET_TYPE_INVALID)
-        q->given_back++;
-    if (q->given_back != first)
-        __atomic_store_n(q->rptr, q->given_back, __ATOMIC_RELEASE);
+    while (q->released < q->rd && HEADER_TYPE(ring[q->released & mask].header) == HSA_PACKET_TYPE_INVALID)
+        q->released++;
+    if (q->released != first)
+        __atomic_store_n(q->rptr, q->released, __ATOMIC_RELEASE);
 }
 
 /* Complete what has ended by now. An application that sees a kernel's signal may assume that the kernel's slot and all
@@ -152,7 +152,7 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
     const hsa_kernel_dispatch_packet_t *d = &p->dispatch;
     uint64_t bytes = 0, bad;
     if (!d->kernel_object) {
-        vg_say("gpu %d queue %u packet %llu: kernel object is 0", q->gpu, q->id, (unsigned long long)q->rd);
+        vg_log("gpu %d queue %u packet %llu: kernel object is 0", q->gpu, q->id, (unsigned long long)q->rd);
         vg_queue_halt(q, VG_ERROR_CODE);
         return STOPPED;
     }
@@ -164,7 +164,7 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
         if (r == VG_BLIT_WAIT)
             return wait_for(q, start);
         if (r == VG_BLIT_FAULT) {
-            vg_say("gpu %d queue %u packet %llu: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id,
+            vg_log("gpu %d queue %u packet %llu: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id,
                    (unsigned long long)q->rd, k->name, (unsigned long long)bad);
             q->halted = true;
             vg_event_fault(q->gpu, bad);
@@ -249,7 +249,7 @@ static enum step process_barrier(struct vg_queue *q, const union packet *p, uint
             continue;
         deps++;
         if (!value_of(va, &value)) {
-            vg_say("gpu %d queue %u packet %llu: barrier on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
+            vg_log("gpu %d queue %u packet %llu: barrier on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
                    (unsigned long long)q->rd, (unsigned long long)va);
             vg_queue_halt(q, VG_ERROR_PACKET);
             return STOPPED;
@@ -291,7 +291,7 @@ static enum step process_vendor_packet(struct vg_queue *q, const union packet *p
         if (!p->value.signal.handle)
             break; /* HIP sends it without a condition, as a barrier with a signal */
         if (!value_of(p->value.signal.handle, &value)) {
-            vg_say("gpu %d queue %u packet %llu: barrier-value on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
+            vg_log("gpu %d queue %u packet %llu: barrier-value on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
                    (unsigned long long)q->rd, (unsigned long long)p->value.signal.handle);
             vg_queue_halt(q, VG_ERROR_VENDOR_PACKET);
             return STOPPED;
@@ -302,7 +302,7 @@ static enum step process_vendor_packet(struct vg_queue *q, const union packet *p
         end = end > start ? end : start;
         break;
     default:
-        vg_say("gpu %d queue %u packet %llu: vendor packet with unknown AmdFormat %u", q->gpu, q->id,
+        vg_log("gpu %d queue %u packet %llu: vendor packet with unknown AmdFormat %u", q->gpu, q->id,
                (unsigned long long)q->rd, p->value.format);
         vg_queue_halt(q, VG_ERROR_VENDOR_PACKET);
         return STOPPED;
@@ -345,7 +345,7 @@ static enum step process_packet(struct vg_queue *q, const union packet *p, uint1
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
         return process_vendor_packet(q, p, start, now);
     default:
-        vg_say("gpu %d queue %u packet %llu: unknown AQL packet type %u (header 0x%04x)", q->gpu, q->id,
+        vg_log("gpu %d queue %u packet %llu: unknown AQL packet type %u (header 0x%04x)", q->gpu, q->id,
                (unsigned long long)q->rd, HEADER_TYPE(header), header);
         vg_queue_halt(q, VG_ERROR_PACKET);
         return STOPPED;

@@ -93,7 +93,7 @@ const struct vg_model *vg_model_find(const char *gfx)
     return NULL;
 }
 
-__attribute__((format(printf, 1, 0))) static void say_va(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static void log_line(const char *fmt, va_list ap)
 {
     /* A single write() keeps lines of several threads and processes apart. No stdio: the engine may call this
      * function. */
@@ -105,11 +105,11 @@ __attribute__((format(printf, 1, 0))) static void say_va(const char *fmt, va_lis
         return;
 }
 
-void vg_say(const char *fmt, ...)
+void vg_log(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say_va(fmt, ap);
+    log_line(fmt, ap);
     va_end(ap);
 }
 
@@ -117,14 +117,14 @@ void vg_die(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say_va(fmt, ap);
+    log_line(fmt, ap);
     va_end(ap);
     abort();
 }
 
 _Noreturn static void setting_error(const char *what)
 {
-    vg_say("%s", what);
+    vg_log("%s", what);
     _exit(2);
 }
 

@@ -73,9 +73,9 @@ bool vg_bell_open(void)
 }
 
 /* Stop watching a doorbell page: the engine naps from now on, and stores to the page no longer fault. Under lock. */
-static void give_up(uint64_t va, uint64_t len)
+static void stop_watching(uint64_t va, uint64_t len)
 {
-    vg_say("userfaultfd can't watch a doorbell page (%s): polling", strerror(errno));
+    vg_log("userfaultfd can't watch a doorbell page (%s): polling", strerror(errno));
     deaf = true;
     struct uffdio_range range = {va, len};
     ioctl(uffd, UFFDIO_UNREGISTER, &range);
@@ -92,7 +92,7 @@ void vg_bell_add(uint64_t va, uint64_t len)
         ranges[range_n++].len = len;
     } else if (uffd >= 0) {
         /* The engine would miss this doorbell: nap from now on. */
-        give_up(va, len);
+        stop_watching(va, len);
     }
     pthread_mutex_unlock(&lock);
     /* The engine may already be asleep, without this page under protection. */
@@ -114,7 +114,7 @@ static bool protect(bool on)
             continue;
         }
         if (errno != ENOENT) /* ENOENT: unmapped since, by hsa_shut_down */
-            give_up(ranges[i].va, ranges[i].len);
+            stop_watching(ranges[i].va, ranges[i].len);
         ranges[i] = ranges[--range_n];
     }
     bool can = !deaf && range_n;
@@ -170,7 +170,7 @@ void vg_bell_kick(void)
 {
     uint64_t one = 1;
     if (kickfd >= 0 && write(kickfd, &one, sizeof one) < 0 && errno != EAGAIN)
-        vg_say("eventfd: %s", strerror(errno));
+        vg_log("eventfd: %s", strerror(errno));
 }
 
 void vg_bell_reset_after_fork(void)

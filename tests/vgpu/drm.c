@@ -94,7 +94,7 @@ VG_EXPORT int drmCommandWrite(int fd, unsigned long index, void *data, unsigned 
     (void)fd;
     (void)data;
     /* AMDGPU_INFO asks for facts that only tools need; a runtime continues without the answer. */
-    vg_say("drmCommandWrite 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
+    vg_log("drmCommandWrite 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
     return -EINVAL;
 }
 
@@ -103,7 +103,7 @@ VG_EXPORT int drmCommandWriteRead(int fd, unsigned long index, void *data, unsig
 {
     (void)fd;
     (void)data;
-    vg_say("drmCommandWriteRead 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
+    vg_log("drmCommandWriteRead 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
     return -EINVAL;
 }
 
@@ -137,7 +137,7 @@ int vg_drm_ioctl(unsigned long request, void *arg)
         client->pid = (unsigned long)getpid();
         return 0;
     }
-    vg_say("DRM ioctl 0x%02x (%u bytes) isn't modelled: EINVAL", (unsigned)_IOC_NR(request),
+    vg_log("DRM ioctl 0x%02x (%u bytes) isn't modelled: EINVAL", (unsigned)_IOC_NR(request),
            (unsigned)_IOC_SIZE(request));
     errno = EINVAL;
     return -1;

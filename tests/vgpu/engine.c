@@ -33,7 +33,7 @@ static bool running;                                   /* under lock */
 static _Atomic uint64_t pass;
 static _Atomic uint64_t flush_wanted; /* bumped by threads that end the process */
 static _Atomic uint64_t flush_done;   /* written by the engine (release) */
-static pthread_t thread;
+static pthread_t engine_thread;
 bool vg_engine_recheck;
 
 static inline void relax(void)
@@ -117,17 +117,17 @@ static int start_locked(void)
         return 0;
     char err[512];
     if (!vg_truth_open(vg_cfg.truth, vg_cfg.copy_truth, vg_cfg.waves, err, sizeof err))
-        vg_say("%s", err);
+        vg_log("%s", err);
     vg_bell_open();
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int r = pthread_create(&thread, NULL, engine_main, NULL);
+    int r = pthread_create(&engine_thread, NULL, engine_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r)
         return -r;
-    pthread_setname_np(thread, "vgpu-engine");
-    pthread_detach(thread);
+    pthread_setname_np(engine_thread, "vgpu-engine");
+    pthread_detach(engine_thread);
     running = true;
     return 0;
 }
@@ -136,12 +136,12 @@ int vg_queue_create(struct vg_queue *q)
 {
     q->ring = vg_mem_host(q->ring_va, q->ring_size);
     if (!q->ring) {
-        vg_say("CREATE_QUEUE: ring 0x%llx (%llu bytes) isn't GPU memory", (unsigned long long)q->ring_va,
+        vg_log("CREATE_QUEUE: ring 0x%llx (%llu bytes) isn't GPU memory", (unsigned long long)q->ring_va,
                (unsigned long long)q->ring_size);
         return -EINVAL;
     }
     if (!q->ring_size || q->ring_size & (q->ring_size - 1)) {
-        vg_say("CREATE_QUEUE: ring size %llu isn't a power of two", (unsigned long long)q->ring_size);
+        vg_log("CREATE_QUEUE: ring size %llu isn't a power of two", (unsigned long long)q->ring_size);
         return -EINVAL;
     }
     if (!q->sdma)
@@ -178,7 +178,7 @@ static struct vg_queue *by_id(uint32_t id)
     return id && id <= VG_MAX_QUEUES ? atomic_load(&slots[id - 1]) : NULL;
 }
 
-struct vg_queue *vg_queue_take(uint32_t id)
+struct vg_queue *vg_queue_remove(uint32_t id)
 {
     pthread_mutex_lock(&lock);
     struct vg_queue *q = by_id(id);

@@ -42,12 +42,12 @@ static bool find_span(uint64_t va, struct gcn_span *span)
     return true;
 }
 
-static void tell_unknown(const struct vg_queue *q, const struct vg_kernel *k, const struct gcn_report *r)
+static void report_unknown(const struct vg_queue *q, const struct vg_kernel *k, const struct gcn_report *r)
 {
     char words[40] = "";
     for (unsigned i = 0; i < r->words; i++)
         snprintf(words + strlen(words), sizeof words - strlen(words), " %08" PRIx32, r->raw[i]);
-    vg_say("gpu %d queue %u: NOT MODELLED: %s (encoding%s at +0x%" PRIx64 " of %s): the kernel stopped there. "
+    vg_log("gpu %d queue %u: NOT MODELLED: %s (encoding%s at +0x%" PRIx64 " of %s): the kernel stopped there. "
            "WHAT THIS PROCESS COMPUTES FROM NOW ON IS NOT TO BE TRUSTED.",
            q->gpu, q->id, r->what, words[0] ? words : " none", r->pc - k->object, k->name);
 }
@@ -59,7 +59,7 @@ static enum gcn_target target(void)
                                                       : GCN_GFX942;
 }
 
-static void tell_waves(const struct vg_kernel *k)
+static void write_waves(const struct vg_kernel *k)
 {
     for (unsigned i = 0; i < GCN_UNITS; i++)
         if (account.waves[i])
@@ -99,11 +99,11 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
     }
     enum gcn_end end = gcn_run(&launch, &report);
     if (vg_cfg.waves)
-        tell_waves(k);
+        write_waves(k);
     switch (end) {
     case GCN_FAULT:
         *bad = report.address;
-        vg_say("gpu %d queue %u: %s touches address 0x%" PRIx64 " at +0x%" PRIx64
+        vg_log("gpu %d queue %u: %s touches address 0x%" PRIx64 " at +0x%" PRIx64
                " of its code, which isn't GPU memory",
                q->gpu, q->id, k->name, report.address, report.pc - k->object);
         unsure++;
@@ -112,7 +112,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         /* Print once for each kernel and address, since a loop of dispatches would repeat it; the last line counts
          * them. */
         if (k->unknown_at != report.pc)
-            tell_unknown(q, k, &report);
+            report_unknown(q, k, &report);
         k->unknown_at = report.pc;
         unsure++;
         break;
@@ -120,7 +120,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         break;
     }
     if (vg_cfg.verbose)
-        vg_say("executed %s: %" PRIu64 " waves, %" PRIu64 " instructions", k->name, report.waves, report.instructions);
+        vg_log("executed %s: %" PRIu64 " waves, %" PRIu64 " instructions", k->name, report.waves, report.instructions);
     return true;
 }
 
@@ -128,7 +128,7 @@ void vg_execute_end(void)
 {
     uint64_t n = unsure;
     if (n)
-        vg_say("%" PRIu64 " dispatch%s didn't compute what %s should have: the results of this process are not to be "
+        vg_log("%" PRIu64 " dispatch%s didn't compute what %s should have: the results of this process are not to be "
                "trusted",
                n, n == 1 ? "" : "es", n == 1 ? "it" : "they");
 }

@@ -67,7 +67,7 @@ static int text_fd(const char *path, const char *text, size_t len, unsigned flag
         return -1;
     }
     if (ends[1] >= 0 && write(ends[1], text, len) != (ssize_t)len) /* a pipe that is too small: the text is cut */
-        vg_say("%s: out of memory", path);
+        vg_log("%s: out of memory", path);
     if (ends[0] != ends[1])
         close(ends[1]);
     else if (ends[0] >= 0)

@@ -26,7 +26,7 @@
 enum { DEBUG_MAPS = 8 };
 static _Atomic uint64_t debug_maps[DEBUG_MAPS];
 static struct vg_kernel *buckets[BUCKETS];
-static struct vg_kernel *last; /* most dispatches repeat the previous kernel */
+static struct vg_kernel *last_kernel; /* most dispatches repeat the previous kernel */
 
 static void add_debug_map(uint64_t r_debug)
 {
@@ -179,7 +179,7 @@ static void name_it(struct vg_kernel *k)
         len = (size_t)snprintf(made, sizeof made, "<%s>", k->blit->name);
     } else {
         len = (size_t)snprintf(made, sizeof made, "<unknown:0x%llx>", (unsigned long long)k->object);
-        vg_say("kernel object 0x%llx is in no loaded code object: its dispatches take the default time",
+        vg_log("kernel object 0x%llx is in no loaded code object: its dispatches take the default time",
                (unsigned long long)k->object);
     }
     char *copy = malloc(len + 1);
@@ -216,18 +216,18 @@ void vg_kernel_done(struct vg_kernel *k)
 
 struct vg_kernel *vg_kernel_find(uint64_t object)
 {
-    struct vg_kernel *k = last && last->object == object ? last : NULL;
+    struct vg_kernel *k = last_kernel && last_kernel->object == object ? last_kernel : NULL;
     if (!k)
         for (k = buckets[bucket_of(object)]; k && k->object != object; k = k->next)
             ;
     if (k && still_there(k)) {
-        last = k;
+        last_kernel = k;
         return k;
     }
     if (k && !k->name_at && !k->blit) {
         struct found f;
         if (!resolve(object, &f)) {
-            last = k;
+            last_kernel = k;
             return k;
         }
     }
@@ -238,8 +238,8 @@ struct vg_kernel *vg_kernel_find(uint64_t object)
             p = &(*p)->next;
         *p = k->next;
         k->replaced = true;
-        if (last == k)
-            last = NULL;
+        if (last_kernel == k)
+            last_kernel = NULL;
         if (!k->flights)
             free_kernel(k);
     }
@@ -250,12 +250,12 @@ struct vg_kernel *vg_kernel_find(uint64_t object)
     name_it(k);
     k->next = buckets[bucket_of(object)];
     buckets[bucket_of(object)] = k;
-    last = k;
+    last_kernel = k;
     return k;
 }
 
 void vg_kernels_reset_after_fork(void)
 {
     memset(buckets, 0, sizeof buckets);
-    last = NULL;
+    last_kernel = NULL;
 }

@@ -66,7 +66,7 @@ static int create_queue(union args *a)
         return -EINVAL;
     if (c->type != KFD_QUEUE_AQL && c->type != KFD_QUEUE_SDMA && c->type != KFD_QUEUE_SDMA_XGMI &&
         c->type != KFD_QUEUE_SDMA_BY_ENGINE) {
-        vg_say("CREATE_QUEUE: queue type %u isn't modelled (AQL and SDMA are)", c->type);
+        vg_log("CREATE_QUEUE: queue type %u isn't modelled (AQL and SDMA are)", c->type);
         return -EINVAL;
     }
     /* Find the map of loaded code objects here: dlsym on the engine thread could deadlock with a dlopen. */
@@ -94,7 +94,7 @@ static int create_queue(union args *a)
 
 static int destroy_queue(union args *a)
 {
-    struct vg_queue *q = vg_queue_take(a->queue.queue_id);
+    struct vg_queue *q = vg_queue_remove(a->queue.queue_id);
     if (!q)
         return -EINVAL;
     free(q);
@@ -189,7 +189,7 @@ static int alloc_memory(union args *a)
     if (want.gpu < 0)
         return -EINVAL;
     if (m->flags & KFD_MEM_AQL_QUEUE) {
-        vg_say("ALLOC_MEMORY_OF_GPU: double-mapped rings (AQL_QUEUE_MEM, GFX7 and GFX8) aren't modelled");
+        vg_log("ALLOC_MEMORY_OF_GPU: double-mapped rings (AQL_QUEUE_MEM, GFX7 and GFX8) aren't modelled");
         return -EINVAL;
     }
     if (m->flags & KFD_MEM_DOORBELL)
@@ -337,13 +337,13 @@ int vg_kfd_ioctl(unsigned long request, void *arg)
     if (nr >= NR_OUT_OF_TREE) {
         /* AMD's own kernel packages have more ioctls. Runtimes try them and expect the upstream driver's answer. */
         if (vg_cfg.verbose)
-            vg_say("KFD ioctl 0x%02x is out of tree: ENOTTY", nr);
+            vg_log("KFD ioctl 0x%02x is out of tree: ENOTTY", nr);
         errno = ENOTTY;
         return -1;
     }
     const char *name = nr < sizeof table / sizeof *table ? table[nr].name : NULL;
     if (!name || !table[nr].fn || size > sizeof(union args)) {
-        vg_say("KFD ioctl 0x%02x (%s, %u bytes) isn't modelled: EINVAL", nr, name ? name : "unknown", size);
+        vg_log("KFD ioctl 0x%02x (%s, %u bytes) isn't modelled: EINVAL", nr, name ? name : "unknown", size);
         errno = EINVAL;
         return -1;
     }
@@ -355,7 +355,7 @@ int vg_kfd_ioctl(unsigned long request, void *arg)
     if (size && (_IOC_DIR(request) & _IOC_READ))
         memcpy(arg, &a, size);
     if (vg_cfg.verbose)
-        vg_say("KFD %s: %s", name, r ? strerror(-r) : "ok");
+        vg_log("KFD %s: %s", name, r ? strerror(-r) : "ok");
     if (r) {
         errno = -r;
         return -1;

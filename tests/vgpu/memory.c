@@ -44,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int memfd = -1;
 static dev_t mem_dev;
 static ino_t mem_ino;
-static char *base; /* the engine's view of the whole memfd */
+static char *memory_base; /* the engine's mapping of the memfd */
 static uint64_t space_bytes;
 static struct hole *holes; /* free ranges of the memfd, sorted by offset; under lock */
 static unsigned hole_n, hole_cap;
@@ -111,13 +111,13 @@ static int open_locked(void)
             continue;
         madvise(p, bytes, MADV_DONTFORK);
         madvise(p, bytes, MADV_DONTDUMP);
-        base = p;
+        memory_base = p;
         space_bytes = bytes;
         break;
     }
     struct stat st;
-    if (!base || fstat(fd, &st)) {
-        int e = base ? errno : ENOMEM;
+    if (!memory_base || fstat(fd, &st)) {
+        int e = memory_base ? errno : ENOMEM;
         close(fd);
         errno = e;
         return -1;
@@ -137,7 +137,7 @@ static int open_locked(void)
     holes[0] = (struct hole){FIRST_OFFSET, space_bytes - FIRST_OFFSET};
     /* An unrung doorbell reads as all ones, because 0 is the valid doorbell value of packet 0. */
     for (int g = 0; g < vg_cfg.gpus; g++)
-        memset(base + vg_doorbell_offset(g), 0xff, DOORBELL_BYTES);
+        memset(memory_base + vg_doorbell_offset(g), 0xff, DOORBELL_BYTES);
     return 0;
 }
 
@@ -171,7 +171,7 @@ void *vg_mem_map(void *at, size_t len, int prot, int flags, uint64_t offset)
         return MAP_FAILED;
     }
     /* An old length of 0 makes a second mapping of these shared pages. */
-    void *p = mremap(base + offset, 0, len, MREMAP_MAYMOVE | (flags & MAP_FIXED ? MREMAP_FIXED : 0), at);
+    void *p = mremap(memory_base + offset, 0, len, MREMAP_MAYMOVE | (flags & MAP_FIXED ? MREMAP_FIXED : 0), at);
     if (p != MAP_FAILED && prot != (PROT_READ | PROT_WRITE))
         mprotect(p, len, prot);
     return p;
@@ -194,12 +194,12 @@ static uint64_t mmio_offset(int gpu)
 
 volatile uint64_t *vg_doorbell(int gpu, unsigned slot)
 {
-    return (volatile uint64_t *)(void *)(base + vg_doorbell_offset(gpu)) + slot;
+    return (volatile uint64_t *)(void *)(memory_base + vg_doorbell_offset(gpu)) + slot;
 }
 
 /* --- offsets of the memfd: first fit, merged when freed --- */
 
-static uint64_t take_offset(uint64_t size)
+static uint64_t allocate_offset(uint64_t size)
 {
     /* Large blocks are aligned to 2 MiB, so that huge pages stay possible. */
     uint64_t align = size >= 2u << 20 ? 2u << 20 : PAGE;
@@ -233,9 +233,9 @@ static uint64_t take_offset(uint64_t size)
     return VG_NEVER;
 }
 
-static void give_offset(uint64_t offset, uint64_t size)
+static void free_offset(uint64_t offset, uint64_t size)
 {
-    madvise(base + offset, size, MADV_REMOVE);
+    madvise(memory_base + offset, size, MADV_REMOVE);
     unsigned i = 0;
     while (i < hole_n && holes[i].offset < offset)
         i++;
@@ -331,7 +331,7 @@ int vg_mem_alloc(struct vg_alloc want, struct vg_alloc *out)
         }
         /* fall through */
     case VG_MEM_GTT:
-        a->offset = take_offset(a->size);
+        a->offset = allocate_offset(a->size);
         if (a->offset == VG_NEVER) {
             r = -ENOMEM;
             goto fail;
@@ -339,7 +339,7 @@ int vg_mem_alloc(struct vg_alloc want, struct vg_alloc *out)
         break;
     }
     if (a->offset != VG_NEVER)
-        a->host = base + a->offset;
+        a->host = memory_base + a->offset;
     a->handle = next_handle++;
     struct space *old = replace_space(a, NULL);
     if (!old) {
@@ -392,7 +392,7 @@ int vg_mem_free(uint64_t handle)
     vg_engine_quiesce(); /* from here on no pass uses this memory */
     pthread_mutex_lock(&lock);
     if (a->kind == VG_MEM_VRAM || a->kind == VG_MEM_GTT)
-        give_offset(a->offset, a->size);
+        free_offset(a->offset, a->size);
     if (a->kind == VG_MEM_VRAM)
         vram_used[a->gpu] -= a->size;
     pthread_mutex_unlock(&lock);
@@ -472,7 +472,7 @@ void vg_mem_reset_after_fork(void)
     if (memfd >= 0)
         close(memfd);
     memfd = -1;
-    base = NULL;
+    memory_base = NULL;
     mem_ino = 0;
     memset(vram_used, 0, sizeof vram_used);
     atomic_store(&current, &empty_space);

@@ -39,22 +39,22 @@ static uint64_t addr(const uint32_t *p)
 
 static enum step fault(struct vg_queue *q, const char *what, uint64_t va)
 {
-    vg_say("gpu %d SDMA queue %u: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id, what,
+    vg_log("gpu %d SDMA queue %u: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id, what,
            (unsigned long long)va);
     q->halted = true;
     vg_event_fault(q->gpu, va);
     return STOPPED;
 }
 
-static void take_time(struct vg_queue *q, uint64_t bytes)
+static void advance_time(struct vg_queue *q, uint64_t bytes)
 {
     q->cp = q->copy_start + LATENCY_TICKS + bytes * 1000 / VG_TICK_NS / vg_cfg.copy_bytes_per_us;
     q->copy_done = 0;
 }
 
-static void take_copy_time(struct vg_queue *q, uint64_t bytes)
+static void advance_copy_time(struct vg_queue *q, uint64_t bytes)
 {
-    take_time(q, bytes);
+    advance_time(q, bytes);
     if (vg_truth_of_copies())
         vg_truth_copy(q->gpu, q->id, q->copy_start, q->cp, bytes);
 }
@@ -68,7 +68,7 @@ static enum step copy_linear(struct vg_queue *q, const uint32_t *p)
     q->copy_done += now;
     if (q->copy_done < bytes)
         return MORE;
-    take_copy_time(q, bytes);
+    advance_copy_time(q, bytes);
     return DONE;
 }
 
@@ -99,7 +99,7 @@ static enum step copy_rect(struct vg_queue *q, const uint32_t *p)
         if (++rows * (nx << shift) >= SLICE && q->copy_done < ny * nz)
             return MORE;
     }
-    take_copy_time(q, (nx * ny * nz) << shift);
+    advance_copy_time(q, (nx * ny * nz) << shift);
     return DONE;
 }
 
@@ -122,7 +122,7 @@ static enum step sdma_fill(struct vg_queue *q, const uint32_t *p)
     q->copy_done += now;
     if (q->copy_done < bytes)
         return MORE;
-    take_time(q, bytes);
+    advance_time(q, bytes);
     return DONE;
 }
 
@@ -174,7 +174,7 @@ static enum step sdma_atomic(struct vg_queue *q, const uint32_t *p)
 {
     uint64_t va = addr(p + 1);
     if (p[0] >> 25 != ATOMIC_ADD64) {
-        vg_say("gpu %d SDMA queue %u: atomic operation %u isn't modelled (ADD64 is)", q->gpu, q->id, p[0] >> 25);
+        vg_log("gpu %d SDMA queue %u: atomic operation %u isn't modelled (ADD64 is)", q->gpu, q->id, p[0] >> 25);
         q->halted = true;
         return STOPPED;
     }
@@ -273,7 +273,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         memcpy(p, q->ring + at * 4ull, 4);
         unsigned len = command_dwords(p[0]);
         if (!len || q->rd + len * 4ull > q->limit) {
-            vg_say("gpu %d SDMA queue %u offset %llu: %s SDMA op %u sub-op %u (header 0x%08x)", q->gpu, q->id,
+            vg_log("gpu %d SDMA queue %u offset %llu: %s SDMA op %u sub-op %u (header 0x%08x)", q->gpu, q->id,
                    (unsigned long long)q->rd, len ? "incomplete" : "unknown", p[0] & 0xff, p[0] >> 8 & 0xff, p[0]);
             q->halted = true;
             return true;

@@ -44,7 +44,7 @@ static bool open_file(struct file *file, const char *path, char *err, size_t err
     }
     struct stat st;
     if (!fstat(file->fd, &st) && st.st_size == 0 && write(file->fd, file->header, strlen(file->header)) < 0)
-        vg_say("truth file %s: %s", name, strerror(errno));
+        vg_log("truth file %s: %s", name, strerror(errno));
     return true;
 }
 
@@ -78,7 +78,7 @@ static void flush_file(struct file *file)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            vg_say("truth file: %s; %zu bytes are lost", strerror(errno), file->used - done);
+            vg_log("truth file: %s; %zu bytes are lost", strerror(errno), file->used - done);
             break;
         }
         done += (size_t)n;

@@ -81,7 +81,7 @@ void vg_config_load(void); /* on an invalid setting, exits with status 2 and one
 const struct vg_model *vg_model_find(const char *gfx);
 
 /* Write one line to stderr, prefixed "vgpu: ". Safe on every thread. */
-void vg_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void vg_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Print why the model cannot continue correctly, then abort the process. */
 _Noreturn void vg_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -228,7 +228,7 @@ struct vg_queue {
     /* Engine thread: */
     uint64_t rd;            /* next packet (AQL) or byte (SDMA) */
     uint64_t limit;         /* packets (bytes) below may be consumed: the write index at the last doorbell */
-    uint64_t given_back;    /* AQL, read index late: packets below have ended */
+    uint64_t released;      /* AQL, read index late: packets below have ended */
     uint64_t seen;          /* packets (bytes) below were already present in an earlier pass */
     uint64_t arrival;       /* latest possible arrival of those above */
     uint64_t cp;            /* the packet processor is busy until this tick */
@@ -240,8 +240,8 @@ struct vg_queue {
     struct vg_heap flight;
 };
 
-int vg_queue_create(struct vg_queue *q);     /* registers the queue and starts the engine; -errno */
-struct vg_queue *vg_queue_take(uint32_t id); /* removes the queue from the engine; NULL if unknown */
+int vg_queue_create(struct vg_queue *q);       /* registers the queue and starts the engine; -errno */
+struct vg_queue *vg_queue_remove(uint32_t id); /* removes the queue from the engine; NULL if unknown */
 int vg_queue_suspend(uint32_t id, bool suspended);
 void vg_engine_quiesce(void);  /* waits until every pass that began earlier has ended */
 extern bool vg_engine_recheck; /* engine: a queue waits for memory that the host may write without ringing a doorbell */

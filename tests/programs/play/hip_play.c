@@ -99,7 +99,7 @@ static int stay(struct dl_phdr_info *info, size_t bytes, void *data)
         pause();
 }
 
-static void *look_around(void *unused)
+static void *hold_linker_lock(void *unused)
 {
     dl_iterate_phdr(stay, NULL);
     return unused;
@@ -111,7 +111,7 @@ static int forks_early(void)
     pthread_t thread;
     int status = 1, gpu;
     pthread_barrier_init(&together, NULL, 2);
-    if (pthread_create(&thread, NULL, look_around, NULL) != 0)
+    if (pthread_create(&thread, NULL, hold_linker_lock, NULL) != 0)
         return 1;
     pthread_barrier_wait(&together);
     pid_t child = fork();

@@ -144,7 +144,7 @@ const union gcn_lane *gcn_plain(struct gcn_wave *w, const struct gcn_inst *in, u
     return buffer;
 }
 
-static void take_part(union gcn_lane *b, unsigned sel, bool sext)
+static void select_part(union gcn_lane *b, unsigned sel, bool sext)
 {
     if (sel == GCN_SEL_DWORD)
         return;
@@ -215,7 +215,7 @@ const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u = lanes[l] < 0 ? 0 : other[lanes[l]].u;
     } else if (in->sub == GCN_BY_SDWA && n < 2) {
-        take_part(buffer, in->sel[n], in->sext >> n & 1);
+        select_part(buffer, in->sel[n], in->sext >> n & 1);
     } else if (in->format == GCN_VOP3 && small && in->op_sel >> n & 1) {
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u >>= 16;

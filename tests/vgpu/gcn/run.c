@@ -243,7 +243,7 @@ static void begin_group(struct gcn_worker *k, const struct gcn_descriptor *d, co
         w->scratch = k->scratch ? k->scratch + k->scratch_bytes * i : NULL;
         gcn_begin_wave(w, d, id, i * GCN_LANES);
     }
-    gcn_slots_take(k->launch, number, k->waves, k->count);
+    gcn_slots_occupy(k->launch, number, k->waves, k->count);
     k->report.waves += k->count;
     k->alive = true;
 }
@@ -270,7 +270,7 @@ static bool run_round(struct gcn_worker *k)
 
 /* All of this belongs to the one running dispatch; under `lock`, except `next`, which the threads count up. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t begin = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t round_begin = PTHREAD_COND_INITIALIZER, round_done = PTHREAD_COND_INITIALIZER;
 static struct gcn_worker *workers[THREADS_MAX];
 static unsigned threads, wanted, busy, threads_now;
 static uint64_t round_number;
@@ -324,7 +324,7 @@ static bool all_idle(uint64_t moves)
     return true;
 }
 
-static bool take_group(struct gcn_worker *k)
+static bool begin_next_group(struct gcn_worker *k)
 {
     uint64_t n;
     if (stopped || (n = next++) >= total)
@@ -345,11 +345,11 @@ static void run_groups(struct gcn_worker *first)
     do {
         bool moved = false, sleeps = false;
         for (struct gcn_worker *k = first;; k = k->more) {
-            while (k->alive || take_group(k)) {
+            while (k->alive || begin_next_group(k)) {
                 alive += !k->turns++;
                 if (run_turn(k, last != first, &moved, &sleeps))
                     break;
-                gcn_slots_give(k->waves, k->count);
+                gcn_slots_release(k->waves, k->count);
                 k->alive = false;
                 k->turns = 0;
                 alive--;
@@ -401,13 +401,13 @@ static void *thread_main(void *arg)
     pthread_mutex_lock(&lock);
     for (;;) {
         while (seen == round_number || me >= wanted)
-            pthread_cond_wait(&begin, &lock);
+            pthread_cond_wait(&round_begin, &lock);
         seen = round_number;
         pthread_mutex_unlock(&lock);
         run_groups(workers[me]);
         pthread_mutex_lock(&lock);
         if (--busy == 0)
-            pthread_cond_signal(&done);
+            pthread_cond_signal(&round_done);
     }
     return NULL;
 }
@@ -479,14 +479,14 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
         wanted = n;
         busy = n - 1;
         round_number++;
-        pthread_cond_broadcast(&begin);
+        pthread_cond_broadcast(&round_begin);
         pthread_mutex_unlock(&lock);
     }
     run_groups(workers[0]);
     if (n > 1) {
         pthread_mutex_lock(&lock);
         while (busy)
-            pthread_cond_wait(&done, &lock);
+            pthread_cond_wait(&round_done, &lock);
         wanted = 0;
         pthread_mutex_unlock(&lock);
     }
@@ -508,8 +508,8 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
 void gcn_reset_after_fork(void)
 {
     pthread_mutex_init(&lock, NULL);
-    pthread_cond_init(&begin, NULL);
-    pthread_cond_init(&done, NULL);
+    pthread_cond_init(&round_begin, NULL);
+    pthread_cond_init(&round_done, NULL);
     gcn_slots_after_fork();
     gcn_grid_after_fork();
     threads = wanted = busy = 0;

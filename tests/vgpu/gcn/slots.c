@@ -15,7 +15,7 @@ enum { SIMDS = 4, SIMD_SLOTS = 16, LATENCY = 40 };
 
 /* Under `lock`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t slots_released = PTHREAD_COND_INITIALIZER;
 static struct place {
     uint64_t free_at; /* cycles since the dispatch's begin; 0: no wave so far */
     bool taken;
@@ -36,7 +36,7 @@ void gcn_slots_begin(void)
 void gcn_slots_after_fork(void)
 {
     pthread_mutex_init(&lock, NULL);
-    pthread_cond_init(&given, NULL);
+    pthread_cond_init(&slots_released, NULL);
 }
 
 static struct place *place_of(const struct gcn_wave *w)
@@ -92,7 +92,7 @@ static unsigned unit_of(const struct gcn_launch *g, uint64_t group)
     return n % dies % GCN_DIES * GCN_DIE_UNITS + ((in_die / engines & 15) | (in_die % engines & 7) << 5);
 }
 
-void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count)
+void gcn_slots_occupy(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count)
 {
     unsigned units = g->units ? g->units : 1, unit = unit_of(g, group);
     uint64_t begin = 0;
@@ -105,7 +105,7 @@ void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     while (!occupy_slots(g, unit, (unsigned)(group / units % SIMDS) * count, waves, count, shared))
-        shared = pthread_cond_timedwait(&given, &lock, &until) != 0;
+        shared = pthread_cond_timedwait(&slots_released, &lock, &until) != 0;
     for (unsigned i = 0; i < count; i++) {
         uint64_t free_at = place_of(waves[i])->free_at;
         begin = free_at > begin ? free_at : begin;
@@ -121,13 +121,13 @@ void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave 
     pthread_mutex_unlock(&lock);
 }
 
-void gcn_slots_give(struct gcn_wave **waves, unsigned count)
+void gcn_slots_release(struct gcn_wave **waves, unsigned count)
 {
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < count; i++) {
         const struct gcn_wave *w = waves[i];
         *place_of(w) = (struct place){.free_at = w->begun + w->instructions * GCN_CYCLES + w->waited};
     }
-    pthread_cond_broadcast(&given);
+    pthread_cond_broadcast(&slots_released);
     pthread_mutex_unlock(&lock);
 }

@@ -147,9 +147,9 @@ void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in);
 
 /* slots.c: choose the slots and begin times of a workgroup's waves, which are set up but have not run. Waits for
  * threads that occupy all of the slots. */
-void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count);
+void gcn_slots_occupy(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count);
 /* Release the slots of a workgroup that has ended. */
-void gcn_slots_give(struct gcn_wave **waves, unsigned count);
+void gcn_slots_release(struct gcn_wave **waves, unsigned count);
 /* Call before a dispatch, and in a child of fork. */
 void gcn_slots_begin(void);
 void gcn_slots_after_fork(void);

@@ -27,7 +27,7 @@ static void ok(bool good, const char *what)
 }
 
 /* Stubs for doorbell.c. */
-void vg_say(const char *fmt, ...)
+void vg_log(const char *fmt, ...)
 {
     printf("# said: %s\n", fmt);
 }
