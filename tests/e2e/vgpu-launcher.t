@@ -26,10 +26,10 @@ check "a script that isn't there" wrong 2 'cannot be read' --script "$work/none"
 echo 'k gauss 1us' >"$work/bad"
 check "a script with an error" wrong 2 'line 1: unknown distribution' --script "$work/bad" -- true
 check "a truth file in no folder" wrong 2 'no folder' --truth "$work/none/truth" -- true
-check "a release that isn't there" wrong 125 'isn.t in' --release "$work/none" -- true
+check "a release that isn't there" wrong 125 'is not in' --release "$work/none" -- true
 for name in '' '..' 'a/b' 'sid trixie' '*' 'sid;true' "$(printf 'sid\nmain')"; do
     VGPU_RELEASES=$work tests/vgpu/releases list "$name" >"$work/out" 2>"$work/err"
-    is "releases: $(echo "'$name'" | tr '\n' ' ')is refused as a name" "$? $(wc -l <"$work/err") $(grep -c 'is no name of a release' "$work/err")" "2 1 1"
+    is "releases: $(echo "'$name'" | tr '\n' ' ')is refused as a name" "$? $(wc -l <"$work/err") $(grep -c 'is neither a release nor' "$work/err")" "2 1 1"
 done
 check "a library that isn't there" wrong 125 'run .make vgpu.' --lib "$work/none" -- true
 tests/vgpu/run -- sh -c 'exit 42'

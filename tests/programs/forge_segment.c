@@ -1,10 +1,10 @@
 /*
- * A process that means harm to whoever reads its segments: all rows, all cells, all buckets that the formats have room
- * for, and all of them grow. forge_segment segment [KERNELS [QUEUES]] | names | api | holes; until SIGTERM.
+ * forge_segment.c - a process with hostile segments, to test readers: all rows, cells and buckets that the formats
+ * allow, and all of them grow. forge_segment segment [KERNELS [QUEUES]] | names | api | holes; runs until SIGTERM.
  *
- * "segment" is the one of kernels, in memory of its own, "names" the same with few whose names take as much of the
- * reader's memory as names can; "api" the one of calls, "holes" the same with files that say
- * that they are full and have hardly a page.
+ * "segment" forges the segment of kernels in its own memory. "names" does so with few kernels whose names use as much
+ * of the reader's memory as possible. "api" forges the segment of calls. "holes" does so with files that claim to be
+ * full and have hardly a page.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void wait_a_little(void)
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
-static void say_and_stay(void (*grow)(void *what), void *what)
+static void print_and_stay(void (*grow)(void *what), void *what)
 {
     signal(SIGTERM, on_signal);
     printf("%d\n", (int)getpid());
@@ -56,7 +56,7 @@ static void grow_segment(void *what)
         f->s.coarse[k].count[20]++;
         f->s.dispatches[k].calls++;
     }
-    f->s.queues[0].dispatches++; /* and so it is never accounted for */
+    f->s.queues[0].dispatches++; /* no other counter accounts for these */
 }
 
 static int forge_segment(uint32_t kernels, uint32_t queues)
@@ -84,15 +84,15 @@ static int forge_segment(uint32_t kernels, uint32_t queues)
     }
     for (uint32_t q = 0; q < queues; q++) {
         f.s.queues[q].generation = 2;
-        for (uint32_t k = 0; k < kernels; k += 32) /* something on every page */
+        for (uint32_t k = 0; k < kernels; k += 32) /* touch every page */
             f.s.dispatches[(size_t)q * RTL_KERNELS_MAX + k].calls = 1;
     }
     rtl_segment_set_state(&f.s, RTL_STATE_LIVE);
-    say_and_stay(grow_segment, &f);
+    print_and_stay(grow_segment, &f);
     return 0;
 }
 
-/* 64 kB of text are the names of all rows: each begins a byte further. */
+/* All rows' names lie in one 64 kB text; each begins one byte further. */
 static int forge_names(void)
 {
     enum { ROWS = 256, SHORTER = 512 };
@@ -115,7 +115,7 @@ static int forge_names(void)
     }
     f.kernels = f.s.header->kernel_count = RTL_KERNEL_FIRST + ROWS;
     rtl_segment_set_state(&f.s, RTL_STATE_LIVE);
-    say_and_stay(grow_segment, &f);
+    print_and_stay(grow_segment, &f);
     return 0;
 }
 
@@ -158,11 +158,11 @@ static int forge_api(bool holes)
     }
     for (uint32_t i = 0; i < RTL_API_CELLS; i++) {
         counters[i].calls = 1;
-        for (uint32_t b = 0; !holes && b < RTL_API_BUCKETS; b += 512) /* something on every page */
+        for (uint32_t b = 0; !holes && b < RTL_API_BUCKETS; b += 512) /* touch every page */
             buckets[i].count[b] = 1;
     }
     __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
-    say_and_stay(grow_api, at);
+    print_and_stay(grow_api, at);
     return 0;
 }
 

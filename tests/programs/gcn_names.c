@@ -1,8 +1,8 @@
 /*
- * gcn_names.c - asks the interpreter's decoder about instructions that a disassembler has printed:
- * gcn_names gfx906|gfx90a|gfx942 <LINES, where a line is a name and the words of its encoding in hex, as llvm-objdump
- * prints them. Prints what differs in name or length, and at last how many agreed of how many. Exit status 0 if all
- * did.
+ * gcn_names.c - checks the interpreter's decoder against a disassembler's output:
+ * gcn_names gfx906|gfx90a|gfx942 <LINES
+ * A line is a name and the words of its encoding in hex, as llvm-objdump prints them. Prints each difference in name or
+ * length, then how many of how many agreed. Exit status 0 if all did.
  */
 #include "../vgpu/gcn/isa.h"
 
@@ -14,13 +14,13 @@ enum { TOLD = 40 };
 static const char *const targets[] = {[GCN_GFX906] = "gfx906", [GCN_GFX90A] = "gfx90a", [GCN_GFX942] = "gfx942"};
 enum { TARGETS = sizeof targets / sizeof *targets };
 
-/* LLVM 15's disassembler gives gfx942's matrix products the names that gfx90a's have: 32x32x1f32 for 32x32x1_2b_f32 */
+/* LLVM 15 gives gfx942's matrix products gfx90a's names: 32x32x1f32 for 32x32x1_2b_f32. */
 static bool same_name(const char *mine, const char *name)
 {
     if (strcmp(mine, name) == 0 || strncmp(mine, "v_mfma_", strlen("v_mfma_")) != 0)
         return strcmp(mine, name) == 0;
     const char *type = strrchr(mine, '_'), *end = type;
-    if (type[-1] == 'b') /* how many blocks */
+    if (type[-1] == 'b') /* number of blocks */
         while (*--end != '_')
             ;
     size_t shape = (size_t)(end - mine);
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     char line[256], name[64], mine[64];
     unsigned long all = 0, good = 0;
     while (fgets(line, sizeof line, stdin)) {
-        /* what follows in memory is no part of it: words that would be read as one more instruction */
+        /* Following words that would decode as one more instruction must not count as part of this one. */
         uint32_t w[6] = {0, 0, 0, 0x7e000200, 0x7e000200, 0x7e000200};
         int n = sscanf(line, "%63s %x %x %x", name, &w[0], &w[1], &w[2]) - 1;
         if (n < 1)

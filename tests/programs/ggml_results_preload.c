@@ -1,10 +1,11 @@
 /*
- * A library to preload into llama.cpp's test-backend-ops: every run has the same random inputs, and each result of the
- * GPU's is a line in the file GGML_RESULTS, so that two runs can be compared to the bit.
+ * ggml_results_preload.c - a library to preload into llama.cpp's test-backend-ops, so that two runs can be compared to
+ * the bit. Every run gets the same random inputs and writes each of the GPU's results as a line to the file
+ * GGML_RESULTS.
  *
- * A line is: the operation, the tensor's name, how many bytes it has, their hash; tab separated, in the order in which
- * the test compares them with the CPU. Random numbers begin with what std::random_device says, which is the same
- * sequence in every run here; and as there is one core, says std::thread, the test draws all of them in one thread.
+ * A line has the operation, the tensor's name, its size in bytes, and their hash, tab separated, in the order in which
+ * the test compares them with the CPU. std::random_device, which seeds the random numbers, returns the same sequence in
+ * every run. std::thread reports one core, so that the test draws all numbers in one thread.
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -33,7 +34,7 @@ unsigned one_core(void)
     return 1;
 }
 
-/* --- ggml, whose headers nobody needs for this --- */
+/* --- ggml, declared here because nothing else of its headers is needed --- */
 
 typedef bool (*compare_fn)(int index, void *gpu, void *cpu, void *data);
 static struct {
@@ -53,7 +54,7 @@ static void look_up(void *function, const char *name)
     }
 }
 
-static void begin(void)
+static void begin_results(void)
 {
     const char *path = getenv("GGML_RESULTS");
     look_up(&ggml.operation, "ggml_op_desc");
@@ -94,6 +95,6 @@ bool ggml_backend_compare_graph_backend(void *gpu, void *cpu, void *graph, compa
 {
     struct compared test = {compare, data};
     if (!ggml.out)
-        begin();
+        begin_results();
     return ggml.compare(gpu, cpu, graph, written, &test, nodes, node_count);
 }

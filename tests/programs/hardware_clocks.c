@@ -1,16 +1,17 @@
 /*
- * Kernels that spin for a known time by the GPU's own clock, for tests/hardware: hardware_clocks SCENE [--hold].
+ * hardware_clocks.c - kernels that spin for a known time by the GPU's own clock, for tests/hardware: hardware_clocks
+ * SCENE [--hold].
  *
- * durations  spin_0, spin_1 and spin_2 (100 us, 0.5 ms, 2 ms), thirty times each, one at a time. Told, in ticks of the
- *            GPU's clock: launched NAME N; clock NAME N MIN what the kernel's first and last reading of the clock say,
- *            the shortest; stamps NAME N MIN the same of the times on its signal; outside N TICKS how many read the
- *            clock outside of those times, and by how much at most. "executed N of M": on a GPU that computes nothing N
- *            is 0. "hz N" is the clock's rate, by the runtime's conversion, which may be off by some percent.
- * busy       spin_busy, 40 times on each of four queues at once: lasted NS (host's time, first submission to last end),
- *            sum TICKS (of all durations, which overlap).
- * index      when the read index of a queue moves, while spin_index runs alone: ahead N (it was beyond what was
- *            submitted), back N (it went back), short N (it hadn't moved half a second after the kernel's end), past N
- *            of M (looks that found it behind the kernel that was running); five times.
+ * durations  spin_0, spin_1 and spin_2 (100 us, 0.5 ms, 2 ms), thirty times each, one at a time. Prints, in the
+ *            GPU's ticks: "launched NAME N"; "clock NAME N MIN", the shortest time between a kernel's first and last
+ *            reading of the clock; "stamps NAME N MIN", the same for the times on its signal; "outside N TICKS", how
+ *            many kernels read the clock outside of those times, and by how much at most. "executed N of M": N is 0 on
+ *            a GPU that does not execute. "hz N": the clock's rate by the runtime's conversion, some percent off.
+ * busy       spin_busy, 40 times on each of four queues at once. Prints "lasted NS" (host time from first submission to
+ *            last end) and "sum TICKS" (of all durations, which overlap).
+ * index      when a queue's read index moves while spin_index runs alone, five times. Prints "ahead N" (beyond the
+ *            submitted packets), "back N" (it decreased), "short N" (not moved half a second after the kernel's end),
+ *            "past N of M" (polls that found it beyond the running kernel).
  */
 #include "intercept_hsa.h"
 
@@ -23,17 +24,17 @@ static uint64_t objects[5]; /* in the order of names */
 static const char *const names[] = {"spin_0", "spin_1", "spin_2", "spin_busy", "spin_index"};
 enum { DURATIONS = 3, BUSY = 3, INDEX = 4 };
 
-struct argument { /* of a kernel, and what it answers */
+struct argument { /* a kernel's argument and its results */
     uint64_t ticks, *clocks;
     uint32_t *runs;
-    char rest[256]; /* what a compiler passes besides */
+    char rest[256]; /* hidden arguments that compilers add */
     uint64_t answer[2];
     uint32_t flag;
 };
 _Static_assert(sizeof(struct argument) <= SLOT, "one fits into a slot");
 static char *arguments; /* LANES * EACH slots */
 
-static struct argument *argument(unsigned i, uint64_t ticks)
+static struct argument *kernel_argument(unsigned i, uint64_t ticks)
 {
     struct argument *a = (struct argument *)(void *)(arguments + (size_t)i * SLOT);
     memset(a, 0, sizeof *a);
@@ -43,7 +44,7 @@ static struct argument *argument(unsigned i, uint64_t ticks)
     return a;
 }
 
-/* The GPU's ticks in ns, as the runtime converts them. */
+/* Convert the GPU's ticks to ns with the runtime. */
 static double ns_of_ticks(uint64_t from, uint64_t to)
 {
     uint64_t a = 0, b = 0;
@@ -52,7 +53,7 @@ static double ns_of_ticks(uint64_t from, uint64_t to)
     return (double)b - (double)a;
 }
 
-static void load(void)
+static void load_spins(void)
 {
     size_t size;
     hsa_code_object_reader_t reader;
@@ -77,7 +78,7 @@ static void load(void)
 static uint64_t spin(hsa_queue_t *queue, unsigned kernel, struct argument *a, hsa_signal_t signal)
 {
     uint64_t index;
-    hsa_kernel_dispatch_packet_t *packet = take_slot(queue, &index);
+    hsa_kernel_dispatch_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->workgroup_size_x = packet->workgroup_size_y = packet->workgroup_size_z = 1;
     packet->grid_size_x = packet->grid_size_y = packet->grid_size_z = 1;
@@ -102,7 +103,7 @@ static hsa_queue_t *timed_queue(void)
     return queue;
 }
 
-/* The rate of the clock, between the ends of two kernels: the runtime converts only what is near. */
+/* The clock's rate, between the ends of two kernels: the runtime converts only recent ticks. */
 static uint64_t measure_ticks_a_ms(void)
 {
     hsa_queue_t *queue = timed_queue();
@@ -114,7 +115,7 @@ static uint64_t measure_ticks_a_ms(void)
         if (i)
             nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
         hsa_signal_store_relaxed(signal, 1);
-        spin(queue, BUSY, argument(0, 0), signal);
+        spin(queue, BUSY, kernel_argument(0, 0), signal);
         wait_for(signal);
         end[i] = memory->end_ts;
     }
@@ -128,7 +129,7 @@ static uint64_t measure_ticks_a_ms(void)
 
 static void scene_durations(uint64_t ticks_a_ms)
 {
-    static const unsigned tenths[DURATIONS] = {1, 5, 20}; /* of a millisecond */
+    static const unsigned tenths[DURATIONS] = {1, 5, 20}; /* tenths of a millisecond */
     hsa_queue_t *queue = timed_queue();
     hsa_signal_t signal;
     unsigned executed = 0, outside = 0;
@@ -137,7 +138,7 @@ static void scene_durations(uint64_t ticks_a_ms)
     for (unsigned k = 0; k < DURATIONS; k++) {
         uint64_t clock_min = 0, stamps_min = 0;
         for (unsigned i = 0; i < REPEATS; i++) {
-            struct argument *a = argument(0, ticks_a_ms * tenths[k] / 10);
+            struct argument *a = kernel_argument(0, ticks_a_ms * tenths[k] / 10);
             const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
             hsa_signal_store_relaxed(signal, 1);
             spin(queue, k, a, signal);
@@ -174,7 +175,7 @@ static void scene_busy(uint64_t ticks_a_ms)
         must(hsa_signal_create(1, 0, NULL, &signals[i]), "signal");
     uint64_t start = clock_ns();
     for (unsigned i = 0; i < LANES * EACH; i++)
-        spin(queue[i % LANES], BUSY, argument(i, ticks_a_ms / 2), signals[i]);
+        spin(queue[i % LANES], BUSY, kernel_argument(i, ticks_a_ms / 2), signals[i]);
     for (unsigned i = 0; i < LANES * EACH; i++)
         wait_for(signals[i]);
     uint64_t lasted = clock_ns() - start;
@@ -196,7 +197,7 @@ static void scene_index(uint64_t ticks_a_ms)
     unsigned long looks = 0, past = 0;
     must(hsa_signal_create(0, 0, NULL, &signal), "signal");
     for (unsigned i = 0; i < LOOKS; i++) {
-        struct argument *a = argument(0, ticks_a_ms * 2);
+        struct argument *a = kernel_argument(0, ticks_a_ms * 2);
         hsa_signal_store_relaxed(signal, 1);
         uint64_t index = spin(queue, INDEX, a, signal), last = index;
         uint64_t begun = 0;
@@ -205,7 +206,7 @@ static void scene_index(uint64_t ticks_a_ms)
             ahead += at > index + 1;
             back += at < last;
             last = at;
-            /* half a millisecond into the kernel nothing of its launch is going on any more */
+            /* Half a millisecond into the kernel its launch is complete. */
             if (!begun && __atomic_load_n(&a->flag, __ATOMIC_ACQUIRE))
                 begun = clock_ns();
             if (begun && clock_ns() - begun > 500000) {
@@ -231,7 +232,7 @@ int main(int argc, char **argv)
     } scenes[] = {{"durations", scene_durations}, {"busy", scene_busy}, {"index", scene_index}};
     if (!open_runtime())
         die("no GPU");
-    load();
+    load_spins();
     uint64_t ticks_a_ms = measure_ticks_a_ms();
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
         if (argc < 2 || strcmp(argv[1], scenes[i].name) != 0)

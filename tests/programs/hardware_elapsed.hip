@@ -1,10 +1,11 @@
 /*
- * What HIP says that kernels take, for tests/hardware: hardware_elapsed [--hold].
+ * hardware_elapsed.hip - prints the durations that HIP reports for kernels, for tests/hardware: hardware_elapsed
+ * [--hold].
  *
- * elapsed_0, elapsed_1 and elapsed_2 spin for 20,000, 100,000 and 500,000 ticks of the GPU's constant clock, eleven times
- * with an event before and behind, and eleven times with events of their own (hipExtLaunchKernelGGL), one at a time, some
- * ms apart: the runtime's conversion from ticks is anew every now and then. Told, in ns: "launched NAME 22",
- * "between NAME 11 MIN MEDIAN", "own_events NAME 11 MIN MEDIAN".
+ * elapsed_0, elapsed_1 and elapsed_2 spin for 20,000, 100,000 and 500,000 ticks of the GPU's constant clock: eleven
+ * times with an event before and behind, and eleven times with their own events (hipExtLaunchKernelGGL). They run one
+ * at a time, some ms apart, because the runtime renews its conversion from ticks now and then. Prints, in ns: "launched
+ * NAME 22", "between NAME 11 MIN MEDIAN", "own_events NAME 11 MIN MEDIAN".
  */
 #include "hip_check.h"
 #include "spin_clock.h"

@@ -1,9 +1,9 @@
 /*
- * Which GPUs the runtime sees and what they are, a fact a line, for tests/hardware: hardware_gpus.
+ * hardware_gpus.c - prints the GPUs that the runtime sees and their properties, a fact a line, for tests/hardware.
  *
- * "software 1" when the software GPU plays the driver below this process, which whoever reads the report has to know.
- * "isa NAME" for each kind of GPU, once: what to compile for. Firmware and driver are read here, and not by a script,
- * because the files are the software GPU's only in a process that runs on it. Status 3: no GPU, or no access to it.
+ * "software 1" when the software GPU plays the driver below this process, so that the report says so. "isa NAME" once
+ * for each kind of GPU: the target to compile for. This program reads firmware and driver instead of a script, because
+ * only a process on the software GPU sees its files. Status 3: no GPU, or no access to it.
  */
 #include <inttypes.h>
 #include <link.h>
@@ -50,8 +50,8 @@ static hsa_status_t see_agent(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-/* A fact that the driver tells in a file; nothing where there is no such file. */
-static void tell_file(const char *what, const char *path)
+/* Print a fact from a driver's file; nothing if the file does not exist. */
+static void print_file(const char *what, const char *path)
 {
     char line[128] = "";
     FILE *file = fopen(path, "re");
@@ -63,8 +63,8 @@ static void tell_file(const char *what, const char *path)
         fclose(file);
 }
 
-/* What the topology says of a GPU's firmware. */
-static void tell_node(unsigned index, uint32_t node)
+/* Print the topology's facts of a GPU's firmware. */
+static void print_node(unsigned index, uint32_t node)
 {
     char path[128], line[128], word[64];
     unsigned long long value;
@@ -79,27 +79,27 @@ static void tell_node(unsigned index, uint32_t node)
         fclose(file);
 }
 
-static void tell_gpu(unsigned index, const struct gpu *g)
+static void print_gpu(unsigned index, const struct gpu *g)
 {
     static const char *const firmware[] = {"mec_fw_version", "mec2_fw_version", "mes_fw_version",
                                            "rlc_fw_version", "sdma_fw_version", "smc_fw_version"};
     char what[64], path[160], folder[80];
     printf("gpu %u %s, %s, %" PRIu32 " CUs, %" PRIu32 " MHz at most, PCI %02x:%02x.%x\n", index, g->isa, g->product,
            g->units, g->mhz, g->bdf >> 8, g->bdf >> 3 & 31, g->bdf & 7);
-    tell_node(index, g->node);
+    print_node(index, g->node);
     snprintf(folder, sizeof folder, "/sys/bus/pci/devices/0000:%02x:%02x.%x", g->bdf >> 8 & 255, g->bdf >> 3 & 31,
              g->bdf & 7);
     for (size_t i = 0; i < sizeof firmware / sizeof *firmware; i++) {
         snprintf(what, sizeof what, "gpu %u %s", index, firmware[i]);
         snprintf(path, sizeof path, "%s/fw_version/%s", folder, firmware[i]);
-        tell_file(what, path);
+        print_file(what, path);
     }
     snprintf(what, sizeof what, "gpu %u vbios", index);
     snprintf(path, sizeof path, "%s/vbios_version", folder);
-    tell_file(what, path);
+    print_file(what, path);
     snprintf(what, sizeof what, "gpu %u busy before, %%:", index);
     snprintf(path, sizeof path, "%s/gpu_busy_percent", folder);
-    tell_file(what, path);
+    print_file(what, path);
 }
 
 int main(void)
@@ -110,10 +110,10 @@ int main(void)
     struct utsname u;
     dl_iterate_phdr(see_library, &software);
     printf("software %d\n", software);
-    if (!uname(&u)) /* not the name of the machine */
+    if (!uname(&u)) /* but not the machine's name */
         printf("kernel %s %s %s\n", u.sysname, u.release, u.machine);
-    tell_file("driver amdgpu", "/sys/module/amdgpu/version");
-    tell_file("rocm", "/opt/rocm/.info/version");
+    print_file("driver amdgpu", "/sys/module/amdgpu/version");
+    print_file("rocm", "/opt/rocm/.info/version");
     fflush(stdout);
     hsa_status_t status = hsa_init();
     if (status != HSA_STATUS_SUCCESS) {
@@ -127,7 +127,7 @@ int main(void)
     hsa_iterate_agents(see_agent, NULL);
     for (unsigned i = 0; i < gpu_count; i++) {
         bool known = false;
-        tell_gpu(i, &gpus[i]);
+        print_gpu(i, &gpus[i]);
         for (unsigned j = 0; j < i; j++)
             known = known || !strcmp(gpus[i].isa, gpus[j].isa);
         if (!known)

@@ -1,13 +1,14 @@
 /*
- * What an application reads on signals of its own, for tests/hardware: hardware_signals [--hold].
+ * hardware_signals.c - prints what an application reads from its own signals, for tests/hardware: hardware_signals
+ * [--hold].
  *
- * 2,048 short kernels of ten names on one queue, 32 at a time, each with a signal that stays its own until the 32 are
- * read. Told, times in ns:
+ * 2,048 short kernels of ten names on one queue, 32 at a time; each keeps its signal until all 32 are read. Prints,
+ * times in ns:
  *   launched NAME N          own NAME N TOTAL MIN MAX       by hsa_amd_profiling_get_dispatch_time
  *   raw NAME N TOTAL MIN MAX      in the GPU's ticks, from the signals' memory
  *   waits N P50 P99          from before a packet was written to its start, by the same clock
- *   early NS                 the most by which a start lay before its submission (0: none did)
- *   late NS                  the most by which an end lay behind the moment at which it was known
+ *   early NS                 the most by which a start preceded its submission (0: none did)
+ *   late NS                  the most by which an end followed the moment at which it was observed
  *   backwards N              how many ended before they started
  */
 #include "intercept_hsa.h"
@@ -34,7 +35,7 @@ static uint64_t system_ns(void)
     return (uint64_t)((double)at * (1e9 / (double)hz));
 }
 
-static void add(uint64_t *total, uint64_t *min, uint64_t *max, uint64_t count, uint64_t value)
+static void add_value(uint64_t *total, uint64_t *min, uint64_t *max, uint64_t count, uint64_t value)
 {
     *total += value;
     if (count == 1 || value < *min)
@@ -54,8 +55,8 @@ static void read_one(unsigned kernel, hsa_signal_t signal, uint64_t submitted, u
         return;
     }
     o->count++;
-    add(&o->total, &o->min, &o->max, o->count, time.end - time.start);
-    add(&o->ticks, &o->ticks_min, &o->ticks_max, o->count, memory->end_ts - memory->start_ts);
+    add_value(&o->total, &o->min, &o->max, o->count, time.end - time.start);
+    add_value(&o->ticks, &o->ticks_min, &o->ticks_max, o->count, memory->end_ts - memory->start_ts);
     waits[wait_count++] = time.start > submitted ? time.start - submitted : 0;
     if (submitted > time.start && submitted - time.start > early)
         early = submitted - time.start;
@@ -78,7 +79,7 @@ int main(int argc, char **argv)
         die("no GPU");
     load_family(&family, "sign");
     hsa_queue_t *queue = open_queue(1024);
-    /* a tool enables this by itself; without one it is the application's to ask for */
+    /* A tool enables profiling by itself; without a tool the application must. */
     must(hsa_amd_profiling_set_profiler_enabled(queue, true), "profiling");
     for (int i = 0; i < AT_ONCE; i++)
         must(hsa_signal_create(0, 0, NULL, &signals[i]), "signal");

@@ -1,9 +1,9 @@
 /*
- * HIP calls of many kinds with an exact tally of its own: how often it called each function, what came back, how many
- * bytes, and what it has allocated at the end. What a recorder of calls counts has to equal it.
+ * hip_api.hip - HIP calls of many kinds with an exact tally: calls, results and bytes for each function, and the memory
+ * allocated at the end. A recorder of calls must count the same.
  *
- * hip_api [--threads N] [--hold]: prints "called NAME N BYTES", "code NAME CODE N" and "memory GPU|host BYTES N", and
- * holds then. Every HIP call that isn't in the tally would show: there is none.
+ * hip_api [--threads N] [--hold]: prints "called NAME N BYTES", "code NAME CODE N" and "memory GPU|host BYTES N", then
+ * holds. The tally includes every HIP call, so a recorder must not show any other.
  */
 #include "hip_check.h"
 
@@ -54,7 +54,7 @@ void hold(const char *place, long bytes, long n)
     held[place].second += (unsigned long)n;
 }
 
-/* Runs when its thread has almost ended, and when the process has. */
+/* The destructor runs when its thread, or the process, has almost ended. */
 struct late {
     ~late()
     {
@@ -65,7 +65,7 @@ struct late {
 thread_local late at_thread_end;
 late at_process_end;
 
-void work(unsigned number)
+void call_functions(unsigned number)
 {
     float *out;
     char host[4096];
@@ -104,7 +104,7 @@ void work(unsigned number)
             hold("gpu0", 256 * (i + 1), 1);
         else
             T(hipFree, (other));
-        /* what goes wrong */
+        /* Calls that fail. */
         T(hipMemcpy, (nullptr, nullptr, 8, hipMemcpyHostToDevice));
         T(hipSetDevice, (99));
         T(hipFree, (host + 1));
@@ -114,7 +114,7 @@ void work(unsigned number)
     T(hipStreamDestroy, (stream));
 }
 
-/* Before any thread: the peak is known then. */
+/* Runs before any thread, so that the peak is known. */
 void allocate(int gpus)
 {
     struct {
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     allocate(gpus);
     std::vector<std::thread> all;
     for (unsigned i = 0; i < threads; i++)
-        all.emplace_back(work, i);
+        all.emplace_back(call_functions, i);
     for (std::thread &thread : all)
         thread.join();
     T(hipSetDevice, (0));

@@ -1,12 +1,13 @@
 /*
- * The HIP test program: what real HIP software does with a GPU, each thing once or a few times, with a verdict.
+ * hip_basic.hip - the HIP test program: does what real HIP software does with a GPU, each thing once or a few times,
+ * and checks the results.
  *
- * Streams, events, graphs, copies of many sizes and kinds, registered memory, kernels that carry events of their own,
- * host functions and several threads. Contents are verified where copy engines or the runtime's own kernels move them;
- * the program's kernels write nothing, because the software GPU doesn't execute them.
+ * Streams, events, graphs, copies of many sizes and kinds, registered memory, kernels with their own events, host
+ * functions and several threads. It verifies data that copy engines or the runtime's own kernels move. Its own kernels
+ * write nothing, because the software GPU does not execute them by default.
  *
- * hip_basic [--rounds N] [--hold]: closes with "hip_basic: PASS, ..." and, before that, a line
- * "launched KERNEL N" for each of its kernels, so that a test can compare counts.
+ * hip_basic [--rounds N] [--hold]: ends with "hip_basic: PASS, ..."; before that, a line "launched KERNEL N" for each
+ * of its kernels, so that a test can compare counts.
  */
 #include "hip_check.h"
 
@@ -31,7 +32,7 @@ namespace {
 
 verdict result;
 
-/* Launches of each kernel; written by every thread that launches. */
+/* Number of launches of each kernel; every launching thread writes it. */
 struct counted {
     const char *name;
     std::atomic<unsigned long> launched{0};
@@ -42,8 +43,8 @@ counted stream_kernel{"basic_stream"}, event_kernel{"basic_event"}, graph_a{"bas
 counted *const all_kernels[] = {&stream_kernel,    &event_kernel,  &graph_a,        &graph_b,
                                 &signalled_kernel, &thread_kernel, &ordered_kernel, &template_kernel};
 
-/* Bytes that differ everywhere and between seeds: a copy that is short, shifted or stale shows. */
-void fill(std::vector<uint8_t> &bytes, uint32_t seed)
+/* Fill with bytes that depend on position and seed, so that a short, shifted or stale copy is detected. */
+void fill_bytes(std::vector<uint8_t> &bytes, uint32_t seed)
 {
     uint32_t x = seed * 2654435761u + 1;
     for (uint8_t &byte : bytes) {
@@ -53,7 +54,7 @@ void fill(std::vector<uint8_t> &bytes, uint32_t seed)
 }
 
 /* Host to device, device to device, device to host; pageable and pinned; odd sizes and whole pages. */
-void copies(hipStream_t stream)
+void check_copies(hipStream_t stream)
 {
     static const size_t sizes[] = {1, 3, 64, 4095, 4096, 65536 + 7, 1 << 20, (4 << 20) + 13};
     uint32_t seed = 1;
@@ -65,12 +66,12 @@ void copies(hipStream_t stream)
         HIP(hipHostMalloc((void **)&pinned, size, hipHostMallocDefault));
 
         std::string what = "copies of " + std::to_string(size) + " bytes: ";
-        fill(sent, seed++);
+        fill_bytes(sent, seed++);
         HIP(hipMemcpy(a, sent.data(), size, hipMemcpyHostToDevice));
         HIP(hipMemcpy(received.data(), a, size, hipMemcpyDeviceToHost));
         result.check(received == sent, (what + "pageable, to the device and back").c_str());
 
-        fill(sent, seed++);
+        fill_bytes(sent, seed++);
         std::memcpy(pinned, sent.data(), size);
         HIP(hipMemcpyAsync(a, pinned, size, hipMemcpyHostToDevice, stream));
         HIP(hipMemcpyAsync(b, a, size, hipMemcpyDeviceToDevice, stream));
@@ -93,7 +94,7 @@ void copies(hipStream_t stream)
     }
 }
 
-/* Memory of the application's that is registered has a GPU address of its own. */
+/* Registered application memory has its own GPU address. */
 void registered(hipStream_t stream)
 {
     const size_t size = 256 << 10;
@@ -101,7 +102,7 @@ void registered(hipStream_t stream)
     uint8_t *device;
     HIP(hipMalloc((void **)&device, size));
     for (uint32_t round = 0; round < 3; round++) {
-        fill(sent, 100 + round);
+        fill_bytes(sent, 100 + round);
         HIP(hipHostRegister(sent.data(), size, hipHostRegisterDefault));
         void *mapped = nullptr;
         HIP(hipHostGetDevicePointer(&mapped, sent.data(), 0));
@@ -115,7 +116,7 @@ void registered(hipStream_t stream)
     HIP(hipFree(device));
 }
 
-void streams(float *out)
+void check_streams(float *out)
 {
     hipStream_t stream[6];
     for (hipStream_t &each : stream)
@@ -135,7 +136,7 @@ void streams(float *out)
     HIP(hipGetLastError());
 }
 
-void events(float *out)
+void check_events(float *out)
 {
     hipStream_t stream;
     hipEvent_t start, middle, stop;
@@ -166,7 +167,7 @@ void events(float *out)
     HIP(hipStreamDestroy(stream));
 }
 
-/* Kernels that carry completion signals of the application's own: hipExtLaunchKernel with events, as RCCL does. */
+/* Kernels that carry the application's completion signals: hipExtLaunchKernel with events, as RCCL does. */
 void signalled(float *out)
 {
     hipStream_t stream;
@@ -214,7 +215,7 @@ void graphs(float *out)
     HIP(hipStreamDestroy(stream));
 }
 
-/* One stream waits for another's event; a host function runs when the work before it is done. */
+/* A stream waits for another's event; a host function runs when the work before it is done. */
 void ordered(float *out)
 {
     hipStream_t before, after;
@@ -259,7 +260,7 @@ void threads(int device)
                     hipLaunchKernelGGL(basic_thread, dim3(2), dim3(64), 0, stream, out);
                     thread_kernel.launched++;
                 }
-                fill(sent, 1000 * id + i);
+                fill_bytes(sent, 1000 * id + i);
                 HIP(hipMemcpyAsync(bytes, sent.data(), sent.size(), hipMemcpyHostToDevice, stream));
                 HIP(hipMemcpyAsync(received.data(), bytes, sent.size(), hipMemcpyDeviceToHost, stream));
                 HIP(hipStreamSynchronize(stream));
@@ -275,13 +276,13 @@ void threads(int device)
         worker.join();
 }
 
-/* Between two GPUs, where there are two. */
+/* Between two GPUs, if there are two. */
 void peers(void)
 {
     const size_t size = 300001;
     std::vector<uint8_t> sent(size), received(size);
     uint8_t *here, *there;
-    fill(sent, 77);
+    fill_bytes(sent, 77);
     HIP(hipSetDevice(1));
     HIP(hipMalloc((void **)&there, size));
     HIP(hipSetDevice(0));
@@ -321,10 +322,10 @@ int main(int argc, char **argv)
             hipStream_t stream;
             HIP(hipMalloc((void **)&out, 4096));
             HIP(hipStreamCreate(&stream));
-            copies(stream);
+            check_copies(stream);
             registered(stream);
-            streams(out);
-            events(out);
+            check_streams(out);
+            check_events(out);
             signalled(out);
             graphs(out);
             ordered(out);

@@ -1,4 +1,4 @@
-/* What the HIP programs share: a call that must succeed, a check that is counted, and the closing verdict. */
+/* hip_check.h - for the HIP programs: a call that must succeed, a counted check, and the final verdict. */
 #ifndef RTL_TESTS_HIP_CHECK_H
 #define RTL_TESTS_HIP_CHECK_H
 
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/* A HIP call that fails ends the program: what follows would only hide the cause. */
+/* A failing HIP call ends the program, since later failures would only hide the cause. */
 #define HIP(call)                                                                                              \
     do {                                                                                                       \
         hipError_t rtl_error_ = (call);                                                                        \
@@ -30,7 +30,7 @@ struct verdict {
             std::printf("FAILED %s\n", what);
         }
     }
-    /* Prints the one line that tests look for; the return value is the program's exit status. */
+    /* Print the one line that tests look for; return the program's exit status. */
     int report(const char *program) const
     {
         std::printf("%s: %s, %u checks, %u failed\n", program, failed == 0 && passed != 0 ? "PASS" : "FAIL",
@@ -40,7 +40,7 @@ struct verdict {
     }
 };
 
-/* Keeps the process, and so its counters, to be looked at until whoever started it closes its standard input. */
+/* Keep the process and its counters until the test closes its standard input. */
 static inline void hold_until_stdin_closes(void)
 {
     std::puts("holding");

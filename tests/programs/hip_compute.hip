@@ -1,10 +1,12 @@
 /*
- * A HIP program whose kernels compute, for the software GPU with --execute: each result against what the CPU says.
+ * hip_compute.hip - a HIP program whose kernels compute, for the software GPU with --execute; compares each result with
+ * the CPU's.
  *
  * Arithmetic of all widths, divisions and functions, divergence, LDS, atomics, lanes, private arrays, calls, several
- * streams and GPUs. hip_compute [--hold]: closes with "hip_compute: PASS, ..."; a line FAILED names what was wrong.
- * hip_compute fault: reads where no memory is; unmapped: where registered memory was. hip_compute gws: an instruction
- * that the software GPU doesn't have; sync: a cooperative kernel, whose workgroups wait for each other.
+ * streams and GPUs. hip_compute [--hold]: ends with "hip_compute: PASS, ..."; each failure is a line FAILED.
+ * hip_compute fault: reads an unmapped address; unmapped: reads unmapped registered memory. hip_compute gws: executes
+ * an instruction that the software GPU does not model; sync: a cooperative kernel, whose workgroups wait for each
+ * other.
  */
 #include "hip_check.h"
 #include "hip_compute_kernels.h"
@@ -96,7 +98,7 @@ void integers()
     }
 }
 
-/* Within so many units in the last place; 0 and what isn't a number as they are. */
+/* Equal within so many units in the last place; 0 and NaN must be exact. */
 template <typename T> bool near(T got, T want, double ulps)
 {
     if (got == want || (got != got && want != want))
@@ -119,7 +121,7 @@ template <typename T> void floats(const char *name)
     for (int which = 0; which < FLOAT_CASES; which++) {
         compute_floats<T><<<(n + 63) / 64, 64>>>(which, da.p, db.p, out.p, n);
         std::vector<T> v = out.get();
-        /* the CPU's functions and the device's are both off by a little */
+        /* The CPU's functions and the device's are both slightly inexact. */
         double ulps = which <= 1 || (which >= 6 && which <= 9) || which == 16 || which == 17 || which == 19 ? 0.01 : which == 5 ? 1 : which == 15 ? 64 : 8;
         bool ok = true;
         for (int i = 0; i < n && ok; i++) {
@@ -323,7 +325,7 @@ void small()
     result.check(ok, "bytes and shorts");
 }
 
-/* chains of kernels in several streams of every GPU, with copies between */
+/* Chains of kernels in several streams of every GPU, with copies between. */
 void streams()
 {
     int gpus;

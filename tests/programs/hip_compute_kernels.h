@@ -1,18 +1,18 @@
 /*
- * The kernels of hip_compute.hip. What a case of theirs computes is a function that the host runs, too.
+ * hip_compute_kernels.h - the kernels of hip_compute.hip. The host runs the same function for each case.
  */
 #ifndef RTL_TESTS_HIP_COMPUTE_KERNELS_H
 #define RTL_TESTS_HIP_COMPUTE_KERNELS_H
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
-/* behind the runtime, whose names it uses */
+/* After the runtime's header, whose names it uses. */
 #include <hip/hip_cooperative_groups.h>
 
 #include <cmath>
 #include <cstdint>
 
-/* ---- arithmetic: a value a work-item, by the number of a case ---- */
+/* ---- arithmetic: one value a work-item, selected by the case's number ---- */
 
 extern "C" __global__ void compute_add(const float *a, const float *b, float *c, int n)
 {
@@ -150,7 +150,7 @@ extern "C" __global__ void compute_halves(const __half *a, const __half *b, __ha
     wide[i] = __half2float(a[i]) * __half2float(b[i]) + 1.0f;
 }
 
-/* ---- working together ---- */
+/* ---- cooperation of work-items ---- */
 
 extern "C" __global__ void compute_reduce(const int *in, int *out, int n)
 {
@@ -260,7 +260,7 @@ extern "C" __global__ void compute_private(const int *in, int *out, int n)
     for (int k = 0; k < 16; k++)
         room[k] = k;
     for (int k = 0; k < 100; k++)
-        room[(in[i] + k * 7) & 15] += k; /* by a number that is known only then: an array in memory */
+        room[(in[i] + k * 7) & 15] += k; /* index known only at run time: needs an array in memory */
     out[i] = called(in[i] & 7, room) * 1000 + room[in[i] & 15];
 }
 
@@ -272,7 +272,7 @@ extern "C" __global__ void compute_grid(unsigned *seen, int nx, int ny, int nz)
         z = blockIdx.z * blockDim.z + threadIdx.z;
     if (x >= nx || y >= ny || z >= nz)
         return;
-    int steps = 0, v = x + y * 3 + z * 7 + constants[x & 3]; /* as many rounds as each needs */
+    int steps = 0, v = x + y * 3 + z * 7 + constants[x & 3]; /* the number of rounds differs between lanes */
     while (v != 1 && steps < 200) {
         v = v & 1 ? 3 * v + 1 : v / 2;
         steps++;
@@ -303,13 +303,13 @@ extern "C" __global__ void compute_read(const int *from, int *out)
 }
 extern "C" __global__ void compute_gws(int *out)
 {
-#if defined(__gfx906__) || defined(__gfx90a__) || defined(__gfx940__) /* others may not have it either */
+#if defined(__gfx906__) || defined(__gfx90a__) || defined(__gfx940__) /* other targets may lack it too */
     asm volatile("s_mov_b32 m0, 0\n ds_gws_sema_p gds\n s_waitcnt lgkmcnt(0)" ::"v"(out[1]));
 #endif
     out[threadIdx.x] = 1;
 }
 
-/* each workgroup's first work-item leaves a number; behind the barrier all read those of all */
+/* Each workgroup's first work-item stores a number; after the barrier every workgroup reads all of them. */
 extern "C" __global__ void compute_grid_sync(int *left, int *sums)
 {
     if (threadIdx.x == 0)

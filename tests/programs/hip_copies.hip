@@ -1,10 +1,10 @@
 /*
- * HIP's copies: hip_copies [--rounds N] [--hold].
+ * hip_copies.hip - HIP's copies: hip_copies [--rounds N] [--hold].
  *
- * hipMemcpyAsync to the GPU, back and within it, on two streams, between kernels and with events around; sizes above and
- * below those that HIP copies by kernels or stages of its own. The data is checked. What HIP asks the runtime for is
- * HIP's choice and differs from release to release; this prints what was asked of HIP: "asked H2D COUNT BYTES" and so on,
- * "elapsed NS" of copies between two events, then "hip_copies: PASS, ...".
+ * hipMemcpyAsync to the GPU, back and within it, on two streams, between kernels and with events around; sizes above
+ * and below those that HIP copies by its own kernels or stages. The data is checked. Which copies HIP requests from the
+ * runtime differs from release to release; this program prints what it requested from HIP: "asked H2D COUNT BYTES" and
+ * so on, "elapsed NS" of copies between two events, then "hip_copies: PASS, ...".
  */
 #include "hip_check.h"
 
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
             bytes_asked[d] += bytes;
         }
     }
-    std::vector<char> plain(LARGE, 3); /* memory that HIP has to pin or stage */
+    std::vector<char> plain(LARGE, 3); /* pageable memory, which HIP has to pin or stage */
     HIP(hipMemcpy(one, plain.data(), LARGE, hipMemcpyHostToDevice));
     HIP(hipMemcpy(back, one, LARGE, hipMemcpyDeviceToHost));
     result.check(std::memcmp(plain.data(), back, LARGE) == 0, "the plain data came back");

@@ -1,13 +1,13 @@
 /*
- * Events on kernels: hipExtLaunchKernelGGL puts HIP's own signal on the kernel, and the elapsed time between its two
- * events is the kernel's, to the tick (one more or less by the runtime's conversion to system time).
+ * hip_events.hip - events on kernels: hipExtLaunchKernelGGL puts HIP's own signal on the kernel, and the elapsed time
+ * between its two events is the kernel's, to the tick (plus or minus one, from the conversion to system time).
  *
- * hip_events [--rounds N] [--hold]: kernels timed_I are launched with events over four streams, with copies and plain
- * launches between them, so that HIP's signals go from kernels to copies and back. The test's script gives timed_I
- * (4^I) * 10 + 3 ticks of 10 ns. Where HIP puts a barrier in front of the kernel, it takes the barrier's start for the
- * kernel's, with no tool either, which happens when the host is busy; and where the runtime looks at its clocks again in
- * between, its conversion moves by what that look was off. So none may be shorter by more than 1 % and 1 us, and some
- * must be equal: how many depends on the machine, and the strict check is the one with raw HSA (intercept_signalled).
+ * hip_events [--rounds N] [--hold]: launches kernels timed_I with events over four streams, with copies and plain
+ * launches between them, so that HIP reuses signals of kernels for copies and back. The test's script gives timed_I
+ * (4^I) * 10 + 3 ticks of 10 ns. Two things change a time even without a tool. If HIP puts a barrier in front of the
+ * kernel, which happens on a busy host, it uses the barrier's start as the kernel's. If the runtime reads its clocks
+ * again in between, its conversion shifts by that reading's error. So no time may be shorter by more than 1 % and 1 us,
+ * and some must be equal. How many depends on the machine; the strict check is intercept_signalled, with raw HSA.
  * Prints "launched KERNEL N" and "hip_events: PASS, ...".
  */
 #include "hip_check.h"
@@ -35,7 +35,7 @@ struct timing {
     hipEvent_t start, stop;
 };
 
-/* 10 ns ticks */
+/* In 10 ns ticks. */
 long scripted(int kernel)
 {
     return (1l << 2 * kernel) * 10 + 3;

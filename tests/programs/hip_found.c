@@ -1,10 +1,10 @@
 /*
- * HIP as programs find it that aren't linked to it: with dlopen for themselves alone (RTLD_LOCAL), and then with dlsym,
- * with hipGetProcAddress as Triton does, or in a library of their own that is linked to it (Python's extensions).
+ * hip_found.c - uses HIP like programs that are not linked to it: dlopen with RTLD_LOCAL, then dlsym, or
+ * hipGetProcAddress as Triton does, or a library that is linked to HIP (Python's extensions).
  *
- * hip_found dlsym|proc|plugin LIBRARY [--hold]: calls what it finds, prints "called NAME N" for each function and
- * "libraries N", how many libamdhip64 are mapped, and holds then. A plugin has a function `plugin_run`, which does
- * the same and prints it. Exit status 3: the library has no hipGetProcAddress.
+ * hip_found dlsym|proc|plugin LIBRARY [--hold]: calls the functions that it finds, prints "called NAME N" for each and
+ * "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`, which calls HIP
+ * and prints the lines. Exit status 3: the library has no hipGetProcAddress.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ typedef int free_function(void *at);
 typedef int count_function(int *n);
 typedef int proc_function(const char *name, void **found, int version, uint64_t flags, void *status);
 
-static void *find(void *handle, const char *name)
+static void *find_hip_symbol(void *handle, const char *name)
 {
     void *f = dlsym(handle, name);
     if (!f) {
@@ -28,7 +28,7 @@ static void *find(void *handle, const char *name)
     return f;
 }
 
-/* Different files: one may be mapped under several names. */
+/* Count different files, because one file may be mapped under several names. */
 static void count_libraries(void)
 {
     char line[4400], seen[8][80];
@@ -50,7 +50,7 @@ static void count_libraries(void)
     printf("libraries %d\n", count);
 }
 
-static void use(void *handle, int proc)
+static void use_hip(void *handle, int proc)
 {
     malloc_function *allocate;
     free_function *release;
@@ -66,7 +66,7 @@ static void use(void *handle, int proc)
     }
     for (int i = 0; i < 3; i++) {
         if (!proc)
-            found[i] = find(handle, names[i]);
+            found[i] = find_hip_symbol(handle, names[i]);
         else if (get(names[i], &found[i], 60000000, 0, NULL) != 0 || !found[i])
             exit(2);
     }
@@ -94,12 +94,12 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "plugin") == 0) {
         void (*run)(void);
-        *(void **)&run = find(handle, "plugin_run");
+        *(void **)&run = find_hip_symbol(handle, "plugin_run");
         run();
     } else {
-        use(handle, strcmp(argv[1], "proc") == 0);
+        use_hip(handle, strcmp(argv[1], "proc") == 0);
     }
-    /* nobody has brought HIP for everybody */
+    /* HIP is not in the global scope. */
     printf("everybody's %s\n", dlsym(RTLD_DEFAULT, "hipMalloc") ? "yes" : "no");
     count_libraries();
     fflush(stdout);

@@ -1,9 +1,9 @@
 /*
- * A graph of many kernels, replayed many times: every replay dispatches all of them.
+ * hip_graph.hip - replays a graph of many kernels many times; every replay dispatches all of them.
  *
- * hip_graph [--nodes N] [--replays R] [--hold]: N kernels of ten names are captured from a stream and its graph is
- * replayed R times, with a plain launch after every hundredth. Prints "launched KERNEL N" for each kernel and
- * "hip_graph: PASS, ...".
+ * hip_graph [--nodes N] [--replays R] [--hold]: captures N kernels of ten names from a stream and replays the graph R
+ * times, with a plain launch after every hundredth replay. Prints "launched KERNEL N" for each kernel and "hip_graph:
+ * PASS, ...".
  */
 #include "hip_check.h"
 

@@ -1,11 +1,12 @@
 /*
- * Launches of many kernels over many streams, with an exact tally: what a tracer counts has to equal it.
+ * hip_launches.hip - launches many kernels over many streams, with an exact tally that a tracer must match.
  *
  * hip_launches [--launches N] [--streams S] [--kernels K] [--threads T] [--events E] [--sync M] [--device D] [--hold]
  *
- * Each thread launches N/T kernels, drawn unevenly from K names (at most 200) over its share of the S streams, and
- * synchronizes them at the end, so that it runs ahead of the GPU; with --sync after every M launches, too. With --events every E-th launch carries events of its own, and so a completion signal of
- * the application's; a stream's events are waited for before they are used again. Prints "launched KERNEL N" for each kernel.
+ * Each thread launches N/T kernels, drawn unevenly from K names (at most 200) over its share of the S streams. It
+ * synchronizes them at the end, so that it runs ahead of the GPU; with --sync also after every M launches. With
+ * --events every E-th launch carries its own events, and so an application's completion signal; the program waits for a
+ * stream's events before it uses them again. Prints "launched KERNEL N" for each kernel.
  */
 #include "hip_check.h"
 
@@ -65,7 +66,7 @@ void launch_share(const options &options, unsigned thread, std::vector<unsigned 
         random ^= random << 13; /* xorshift64: the same launches in every run */
         random ^= random >> 7;
         random ^= random << 17;
-        /* the product of two draws: a few kernels often, many seldom, as in real software */
+        /* The product of two draws: few kernels often, many rarely, as in real software. */
         unsigned long a = random % 1000, b = (random >> 20) % 1000;
         unsigned kernel = (unsigned)(a * b * options.kernels / 1000000);
         lane &at = lanes[(random >> 40) % lanes.size()];

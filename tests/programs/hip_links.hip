@@ -1,16 +1,17 @@
 /*
- * Launches whose grids tell who launched them: the n-th launch of thread t has a grid of n by t + 1 work-items.
+ * hip_links.hip - launches whose grids identify the launch: the n-th launch of thread t has a grid of n by t + 1
+ * work-items.
  *
  * hip_links [--launches N] [--threads T] [--streams S] [--module FILE] [--hold]: each of T threads makes N/T launches
- * over all S streams in turn, in all ways there are: by hipLaunchKernel, hipExtLaunchKernel and, of a kernel `hsa_00` in
- * that file, by hipModuleLaunchKernel; every 100 of them in a range "part N" in its range "thread T", every 1000th
- * waited for. Prints "thread T TID N" for each, then its verdict.
+ * over all S streams in turn, by hipLaunchKernel, hipExtLaunchKernel and, for a kernel `hsa_00` in that file,
+ * hipModuleLaunchKernel. Every 100 launches are in a range "part N" inside the range "thread T"; the thread waits for
+ * every 1000th. Prints "thread T TID N" for each thread, then its verdict.
  *
- * hip_links --kinds [--graphs R]: one thread that does what launches kernels without saying so: fills memory, copies it
- * on the GPU, from and to the host, and replays a graph of ten kernels R times, the n-th of which has n work-items.
+ * hip_links --kinds [--graphs R]: one thread makes calls that launch kernels implicitly: fills memory, copies it on the
+ * GPU, from and to the host, and replays a graph of ten kernels R times, the n-th of which has n work-items.
  *
- * hip_links --ways --module FILE: ten launches in every way that the release has, "way NAME 10" for each, or "without
- * NAME" where it hasn't it or refuses it; cooperative ones among them.
+ * hip_links --ways --module FILE: ten launches by each launch function of the release, cooperative ones among them.
+ * Prints "way NAME 10", or "without NAME" if the release lacks or refuses it.
  */
 #include "hip_check.h"
 
@@ -145,7 +146,7 @@ int by_kinds(const options &options)
     return verdict.report("hip_links");
 }
 
-/* Of newer releases; as hipLaunchKernelExC takes it. */
+/* Structure of hipLaunchKernelExC in newer releases. */
 struct launch_config {
     dim3 grid, block;
     size_t lds;

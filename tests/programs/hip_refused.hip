@@ -1,12 +1,12 @@
 /*
- * A HIP program with kernels that no probe takes, for the software GPU without --execute: each is launched once, then it
- * says "holding" and does so until its standard input closes.
+ * hip_refused.hip - a HIP program with kernels that the prober refuses, for the software GPU without --execute. It
+ * launches each once, then prints "holding" until its standard input closes.
  */
 #include "hip_check.h"
 
 #include <cstdio>
 
-extern "C" __global__ void refused_mode(float *out) // vector instructions are skipped
+extern "C" __global__ void refused_mode(float *out) // s_setvskip skips vector instructions
 {
     asm volatile("s_setvskip 0, 1");
     out[0] = 1;

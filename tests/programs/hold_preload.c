@@ -1,10 +1,10 @@
 /*
- * Holds a program at its end, so that a test can look at counters that go with the process. For LD_PRELOAD.
+ * hold_preload.c - a library to preload that holds a program at its end, so that a test can read counters that
+ * disappear with the process.
  *
  * With HOLD_AT_END=FILE in the environment, the program writes "holding STATUS" into FILE when main returns or it calls
- * exit, and goes on when that file is gone (or whoever started it is). Before anything is taken down, that is.
- * The children that it forks are held, too, where FILE contains %p, which becomes the process id; they are not
- * otherwise.
+ * exit, before anything is torn down. It continues when that file or the process's parent is gone. Forked children are
+ * held too if FILE contains %p, which becomes the process id; otherwise they are not held.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 static char *path, *number; /* number: the %p in it */
-static pid_t parent, self;  /* of the program itself */
+static pid_t parent, self;  /* process ids of the program and its parent */
 
-static void hold(int status)
+static void hold_at_end(int status)
 {
     pid_t starter = getpid() == self ? parent : getppid();
     char own[4096];
@@ -37,7 +37,7 @@ static void hold(int status)
 __attribute__((visibility("default"))) _Noreturn void exit(int status)
 {
     void (*next)(int) = NULL;
-    hold(status);
+    hold_at_end(status);
     *(void **)&next = dlsym(RTLD_NEXT, "exit");
     if (next)
         next(status);
@@ -49,7 +49,7 @@ static int (*program)(int, char **, char **);
 static int held_main(int argc, char **argv, char **envp)
 {
     int status = program(argc, argv, envp);
-    hold(status);
+    hold_at_end(status);
     return status;
 }
 

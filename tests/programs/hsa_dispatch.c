@@ -1,13 +1,14 @@
 /*
- * A raw HSA program: queues, code objects, dispatches, barriers and signals without HIP, with an exact tally.
+ * hsa_dispatch.c - a raw HSA program: queues, code objects, dispatches, barriers and signals without HIP, with an exact
+ * tally.
  *
  * hsa_dispatch [--launches N] [--queues Q] [--kernels K] [--threads T] [--signals E] [--gpus G] [--hold]
  *
- * Each thread feeds its share of the Q queues with N/T dispatches of K kernels (1..100), drawn unevenly; every E-th
- * dispatch carries a completion signal of the program's own, as RCCL's do. All queues are there before the first
- * dispatch: one that is made after another's end may be given its slot in the segment. A barrier packet every 512
- * packets bounds how far a queue is ahead (an intercept queue of ROCr before 6.0 asserts when its inner one is full).
- * Prints "launched KERNEL N" for each kernel and closes with "hsa_dispatch: PASS, ...".
+ * Each thread submits N/T dispatches of K kernels (1..100), drawn unevenly, to its share of the Q queues. Every E-th
+ * dispatch carries the program's own completion signal, as RCCL's do. All queues exist before the first dispatch,
+ * because a queue created after another's end may reuse its slot in the segment. A barrier packet every 512 packets
+ * bounds the backlog (an intercept queue of ROCr before 6.0 asserts when its inner queue is full). Prints "launched
+ * KERNEL N" for each kernel and ends with "hsa_dispatch: PASS, ...".
  *
  * The code objects lie beside the program (kernels-gfx90a.co and so on).
  */
@@ -37,13 +38,13 @@ static struct {
 static hsa_agent_t gpu[GPUS_MAX], cpu;
 static unsigned gpu_count;
 static hsa_amd_memory_pool_t kernarg_pool;
-static uint64_t kernel_object[GPUS_MAX][KERNELS_MAX + 1]; /* the last is the one with the long name */
+static uint64_t kernel_object[GPUS_MAX][KERNELS_MAX + 1]; /* the last one is the kernel with the long name */
 static uint32_t kernarg_size;
 static void *kernarg;
 static char *long_name;
-static const char *folder; /* of this program; /proc/self/exe is the loader's when one of another release starts it */
+static const char *folder; /* this program's folder; /proc/self/exe may be another release's loader */
 
-struct share { /* of one thread, written by it alone until it is joined */
+struct share { /* of one thread, the only writer until it is joined */
     unsigned id;
     unsigned long launched[KERNELS_MAX + 1];
 };
@@ -84,7 +85,7 @@ static hsa_status_t each_pool(hsa_amd_memory_pool_t pool, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-/* The code object for an agent, read whole. */
+/* Read the code object for an agent. */
 static char *code_object(const char *isa, size_t *size)
 {
     char path[4200];
@@ -131,14 +132,14 @@ static hsa_status_t each_symbol(hsa_executable_t executable, hsa_agent_t agent, 
     return HSA_STATUS_SUCCESS;
 }
 
-static void load(unsigned g)
+static void load_kernels(unsigned g)
 {
     char isa[64] = "";
     size_t size;
     hsa_code_object_reader_t reader;
     hsa_executable_t executable;
     hsa(hsa_agent_get_info(gpu[g], HSA_AGENT_INFO_NAME, isa), "agent name");
-    char *bytes = code_object(isa, &size); /* the reader keeps using it */
+    char *bytes = code_object(isa, &size); /* kept: the reader keeps using it */
     hsa(hsa_code_object_reader_create_from_memory(bytes, size, &reader), "code object reader");
     hsa(hsa_executable_create_alt(HSA_PROFILE_FULL, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, NULL, &executable),
         "executable");
@@ -153,11 +154,11 @@ static void load(unsigned g)
     }
 }
 
-struct feed { /* one queue and where its thread is in it */
+struct feed { /* a queue and its thread's position in it */
     hsa_queue_t *queue;
     unsigned gpu;
     unsigned long sent;
-    hsa_signal_t barrier; /* counts down when the barrier packet sent last is done */
+    hsa_signal_t barrier; /* decremented when the last barrier packet completes */
 };
 
 static void *slot(struct feed *feed, uint64_t *index)
@@ -168,8 +169,8 @@ static void *slot(struct feed *feed, uint64_t *index)
     return (char *)feed->queue->base_address + 64 * (*index & (feed->queue->size - 1));
 }
 
-/* The header goes in last: until then the packet is invalid for whoever reads the queue. */
-static void publish(struct feed *feed, void *packet, uint16_t header, uint16_t setup, uint64_t index)
+/* Write the header last: until then the packet is invalid for readers of the queue. */
+static void publish_packet(struct feed *feed, void *packet, uint16_t header, uint16_t setup, uint64_t index)
 {
     __atomic_store_n((uint32_t *)packet, (uint32_t)header | (uint32_t)setup << 16, __ATOMIC_RELEASE);
     hsa_signal_store_screlease(feed->queue->doorbell_signal, (hsa_signal_value_t)index);
@@ -181,19 +182,19 @@ static void wait_for(hsa_signal_t signal)
     }
 }
 
-static void barrier(struct feed *feed)
+static void send_barrier(struct feed *feed)
 {
     uint64_t index;
     hsa_barrier_and_packet_t *packet = slot(feed, &index);
     hsa_signal_store_relaxed(feed->barrier, 1);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = feed->barrier;
-    publish(feed, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER, 0,
-            index);
+    publish_packet(feed, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | 1 << HSA_PACKET_HEADER_BARRIER,
+                   0, index);
     wait_for(feed->barrier);
 }
 
-static void dispatch(struct feed *feed, unsigned kernel, hsa_signal_t signal)
+static void dispatch_kernel(struct feed *feed, unsigned kernel, hsa_signal_t signal)
 {
     uint64_t index;
     hsa_kernel_dispatch_packet_t *packet = slot(feed, &index);
@@ -208,7 +209,7 @@ static void dispatch(struct feed *feed, unsigned kernel, hsa_signal_t signal)
     uint16_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
                       HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                       HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-    publish(feed, packet, header, 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS, index);
+    publish_packet(feed, packet, header, 1 << HSA_KERNEL_DISPATCH_PACKET_SETUP_DIMENSIONS, index);
 }
 
 static pthread_barrier_t queues_made;
@@ -242,15 +243,15 @@ static void *run_share(void *data)
         bool signalled = options.signals != 0 && i % options.signals == 0;
         if (signalled)
             hsa_signal_store_relaxed(own, 1);
-        dispatch(feed, kernel, signalled ? own : (hsa_signal_t){0});
+        dispatch_kernel(feed, kernel, signalled ? own : (hsa_signal_t){0});
         if (signalled)
             wait_for(own);
         share->launched[kernel]++;
         if (++feed->sent % BARRIER_EVERY == 0)
-            barrier(feed);
+            send_barrier(feed);
     }
     for (unsigned q = 0; q < count; q++) {
-        barrier(&feeds[q]);
+        send_barrier(&feeds[q]);
         hsa(hsa_queue_destroy(feeds[q].queue), "destroy queue");
         hsa(hsa_signal_destroy(feeds[q].barrier), "destroy signal");
     }
@@ -267,7 +268,7 @@ static void usage(void)
     exit(2);
 }
 
-static void parse(int argc, char **argv)
+static void parse_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--hold") == 0) {
@@ -300,7 +301,7 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    parse(argc, argv);
+    parse_options(argc, argv);
     folder = dirname(argv[0]);
     hsa(hsa_init(), "hsa_init");
     hsa(hsa_iterate_agents(each_agent, NULL), "agents");
@@ -310,11 +311,11 @@ int main(int argc, char **argv)
     }
     hsa(hsa_amd_agent_iterate_memory_pools(cpu, each_pool, NULL), "pools");
     for (unsigned g = 0; g < options.gpus; g++)
-        load(g);
+        load_kernels(g);
     hsa(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &kernarg), "kernarg");
     hsa(hsa_amd_agents_allow_access(options.gpus, gpu, NULL, kernarg), "access");
     memset(kernarg, 0, 8192);
-    *(char **)kernarg = (char *)kernarg + 4096; /* where a kernel that is executed writes */
+    *(char **)kernarg = (char *)kernarg + 4096; /* where an executed kernel writes */
 
     static struct share shares[THREADS_MAX];
     pthread_t threads[THREADS_MAX];

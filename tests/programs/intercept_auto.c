@@ -1,16 +1,16 @@
 /*
- * A process whose mode is changed while it runs: does what standard input says, a line a command, and prints "did
- * COMMAND" when it is done.
+ * intercept_auto.c - a process whose tracing mode changes while it runs. It executes commands from standard input, one
+ * a line, and prints "did COMMAND" after each.
  *
- *  run N      N kernels on one queue, none with a signal; waits for them
- *  sign N     N kernels one after another, all with the same signal, whose times have to be this kernel's
- *  flow       two threads dispatch from now on, with signals and without, and wait now and then
- *  ebb        until now
- *  slow       a kernel that takes as long as the test's script says; nobody waits for it
- *  late       puts the slow kernel's signal on another kernel once it is over
- *  scribble N random words on the control page from another thread, as fast as it can, during N dispatches
- *  wish N     the same with words that viewers could write, of all modes but off
- *  fork       a child that dispatches nothing and ends
+ *   run N      N kernels on one queue, none with a signal; waits for them
+ *   sign N     N kernels one after another on one signal; the signal's times must be those of the latest kernel
+ *   flow       start two threads that dispatch, with signals and without, and wait now and then
+ *   ebb        stop these threads
+ *   slow       a kernel that takes as long as the test's script says, without waiting for it
+ *   late       put the slow kernel's signal on another kernel once the slow one has ended
+ *   scribble N write random words to the control page from another thread, as fast as possible, during N dispatches
+ *   wish N     likewise with words that viewers could write, of all modes but off
+ *   fork       a child that dispatches nothing and ends
  *
  * At the end of the input it prints "launched KERNEL N" for every kernel, and ends.
  */
@@ -32,7 +32,7 @@ static _Atomic bool flowing, scribbling;
 static pthread_t flow[FLOWS], scribbler;
 static hsa_signal_t slow_signal;
 
-static void send(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal)
+static void send_kernel(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal)
 {
     __atomic_fetch_add(&launched[kernel], 1, __ATOMIC_RELAXED);
     launch_packet(to, sign.object[kernel], signal, BARRIER_BIT, true);
@@ -51,21 +51,21 @@ static void wait_for(hsa_signal_t signal)
         ;
 }
 
-/* Kernel k takes 100 * (k + 1) ticks: whatever mode comes or goes, the application finds its own kernel's time. */
+/* Kernel k takes 100 * (k + 1) ticks: whatever the mode, the application must read its own kernel's time. */
 static void send_signalled(hsa_queue_t *to, unsigned kernel, hsa_signal_t signal)
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
     hsa_signal_store_relaxed(signal, 1);
-    send(to, kernel, signal);
+    send_kernel(to, kernel, signal);
     wait_for(signal);
     if (memory->end_ts - memory->start_ts != 100 * (kernel + 1))
         die("the application's own signal has another kernel's times, or none");
 }
 
-static void run(unsigned long n)
+static void run_unsignalled(unsigned long n)
 {
     for (unsigned long i = 0; i < n; i++) {
-        send(queue, i % SOME, (hsa_signal_t){0});
+        send_kernel(queue, i % SOME, (hsa_signal_t){0});
         if (i % 512 == 511)
             drain(queue);
     }
@@ -79,7 +79,7 @@ static void *flow_on(void *data)
     (void)data;
     for (unsigned i = 0; flowing; i++) {
         for (unsigned k = 0; k < SOME; k++)
-            send(own, k, (hsa_signal_t){0});
+            send_kernel(own, k, (hsa_signal_t){0});
         send_signalled(own, i % SOME, signal);
     }
     drain(own);
@@ -124,12 +124,12 @@ static void *scribble(void *data)
             word = rtl_control_encode((struct rtl_control_request){(uint16_t)random, (uint16_t)(random >> 16),
                                                                    modes[(random >> 32) % sizeof modes]});
         __atomic_store_n(&page->word, word, __ATOMIC_RELAXED);
-        page->magic = page->version = page->bytes = (uint32_t)random; /* which the library never looks at */
+        page->magic = page->version = page->bytes = (uint32_t)random; /* the library never reads these */
     }
-    page->magic = was.magic; /* for viewers, who do look */
+    page->magic = was.magic; /* viewers do read them */
     page->version = was.version;
     page->bytes = was.bytes;
-    if (wishes) /* what was asked for last */
+    if (wishes) /* end with a valid request */
         __atomic_store_n(&page->word, rtl_control_encode((struct rtl_control_request){7, 4711, RTL_MODE_DEFAULT}),
                          __ATOMIC_RELAXED);
     munmap(page, RTL_CONTROL_BYTES);
@@ -141,7 +141,7 @@ static void under_scribbling(unsigned long n, bool wishes)
     scribbling = true;
     if (pthread_create(&scribbler, NULL, scribble, wishes ? &scribbling : NULL) != 0)
         die("no thread");
-    run(n);
+    run_unsignalled(n);
     scribbling = false;
     pthread_join(scribbler, NULL);
 }
@@ -157,10 +157,10 @@ static void fork_child(void)
         die("the child did not end well");
 }
 
-static void obey(const char *command, unsigned long n)
+static void obey_line(const char *command, unsigned long n)
 {
     if (!strcmp(command, "run")) {
-        run(n);
+        run_unsignalled(n);
     } else if (!strcmp(command, "sign")) {
         hsa_signal_t signal = new_signal();
         for (unsigned long i = 0; i < n; i++)
@@ -179,8 +179,8 @@ static void obey(const char *command, unsigned long n)
         if (!slow_signal.handle)
             slow_signal = new_signal();
         hsa_signal_store_relaxed(slow_signal, 1);
-        send(aside, SLOW, slow_signal);
-        send(aside, SLOW, (hsa_signal_t){0});
+        send_kernel(aside, SLOW, slow_signal);
+        send_kernel(aside, SLOW, (hsa_signal_t){0});
     } else if (!strcmp(command, "late")) {
         wait_for(slow_signal);
         send_signalled(queue, 3, slow_signal);
@@ -211,7 +211,7 @@ int main(void)
         fields = sscanf(line, "%15s %lu", command, &n);
         if (fields < 1)
             continue;
-        obey(command, n);
+        obey_line(command, n);
         printf("did %s\n", command);
         fflush(stdout);
     }

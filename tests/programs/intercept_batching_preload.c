@@ -1,14 +1,15 @@
 /*
- * The real runtime as ROCm 7.2's, in what its intercept queues do: a handler gets all packets that a doorbell finds, at
- * once. It is loaded as a tool before librtl.so. BATCHING_AS says which of them:
- *   past    7.2.0: where a batch wraps around the end of the ring, the handler gets a pointer to its first packet and
- * the count of all, as if the ring went on behind its end (which here is a page that nobody may touch) short   7.2.1
- * to 7.2.4: a batch that wraps is put together in a buffer of 256 packets, however many it has (here, too, the buffer
- * ends at such a page) fixed   7.13: in a buffer as large as the ring
+ * intercept_batching_preload.c - makes the real runtime's intercept queues behave like ROCm 7.2's: a handler gets all
+ * packets of a doorbell at once. Loaded as a tool before librtl.so. BATCHING_AS selects the release:
+ *   past    7.2.0: if a batch wraps around the end of the ring, the handler gets a pointer to its first packet and the
+ *           count of all, as if the ring continued beyond its end (here an inaccessible page)
+ *   short   7.2.1 to 7.2.4: a batch that wraps is copied to a buffer of 256 packets, even if it has more (here the
+ *           buffer, too, ends at an inaccessible page)
+ *   fixed   7.13: the buffer is as large as the ring
  *
- * Behind it stand real intercept queues, whose one handler is this tool's: at the first packet of a doorbell it looks
- * how many there are, hands them over together, and takes the others as done when they come. A queue without a handler
- * works as ever. Queues that aren't intercept queues have nothing to do with all this.
+ * Below it are real intercept queues whose one handler is this tool's. At the first packet of a doorbell the tool
+ * counts the available packets, passes them on together, and ignores the others when they arrive. Queues without a
+ * handler, and queues that are not intercept queues, work as before.
  */
 #include <hsa/amd_hsa_queue.h>
 #include <pthread.h>
@@ -17,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "intercept/base/hsa_table.c" /* the layout is known in one place */
+#include "intercept/base/hsa_table.c" /* only this file knows the layout */
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);
@@ -31,12 +32,12 @@ struct handler {
     void *data;
 };
 
-struct queue {          /* made under `lock`; then its doorbells', which are one at a time */
-    hsa_queue_t *queue; /* NULL: the place is free */
-    void *own_ring;     /* the runtime's, while ours stands in its place */
+struct queue {          /* created under `lock`; then used by its doorbells, one at a time */
+    hsa_queue_t *queue; /* NULL: the entry is free */
+    void *own_ring;     /* the runtime's ring, while this tool's replaces it */
     char *ring, *buffer;
-    size_t ring_bytes, buffer_bytes; /* mapped, without the page behind */
-    uint64_t done;                   /* handed over below this index */
+    size_t ring_bytes, buffer_bytes; /* mapped size, without the inaccessible page */
+    uint64_t done;                   /* packets below this index have been passed on */
     struct handler handler[HANDLERS];
     _Atomic int handlers;
 };
@@ -46,7 +47,7 @@ static enum as as;
 static struct queue queues[QUEUES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The batch that is being handed over by this thread, and how far down the handlers it is. */
+/* The batch that this thread is passing on, and the current level of handlers. */
 static __thread struct {
     struct queue *queue;
     int level;
@@ -54,7 +55,7 @@ static __thread struct {
     rtl_packet_writer writer;
 } now;
 
-/* Memory that ends at a page which nobody may touch. */
+/* Memory that ends at an inaccessible page. */
 static char *guarded(size_t bytes)
 {
     size_t page = (size_t)getpagesize();
@@ -64,13 +65,13 @@ static char *guarded(size_t bytes)
     return memory;
 }
 
-static void release(char *memory, size_t bytes)
+static void unmap_guarded(char *memory, size_t bytes)
 {
     if (memory)
         munmap(memory, bytes + (size_t)getpagesize());
 }
 
-/* What a handler writes goes to the one that was registered before it, and from the first one to the runtime. */
+/* A handler's output goes to the handler registered before it; the first handler's goes to the runtime. */
 static void write_on(const void *packets, uint64_t count)
 {
     if (now.level == 0) {
@@ -82,9 +83,8 @@ static void write_on(const void *packets, uint64_t count)
     now.level++;
 }
 
-/* How many packets are there from this one on: up to the first that isn't valid, and not more than fit into the ring.
- */
-static uint64_t found(const hsa_queue_t *queue, uint64_t first)
+/* Number of packets available from this one on: up to the first invalid one, at most the ring's size. */
+static uint64_t packets_from(const hsa_queue_t *queue, uint64_t first)
 {
     uint64_t end = __atomic_load_n(&((const amd_queue_t *)(const void *)queue)->write_dispatch_id, __ATOMIC_ACQUIRE);
     uint64_t n = 1;
@@ -100,7 +100,7 @@ static uint64_t found(const hsa_queue_t *queue, uint64_t first)
     return n;
 }
 
-static void hand_over(const void *packet, uint64_t count, uint64_t index, void *data, rtl_packet_writer writer)
+static void batch_packets(const void *packet, uint64_t count, uint64_t index, void *data, rtl_packet_writer writer)
 {
     struct queue *q = data;
     (void)count;
@@ -110,7 +110,7 @@ static void hand_over(const void *packet, uint64_t count, uint64_t index, void *
     }
     if (index < q->done)
         return;
-    uint64_t n = found(q->queue, index), ring = q->queue->size, at = index & (ring - 1);
+    uint64_t n = packets_from(q->queue, index), ring = q->queue->size, at = index & (ring - 1);
     const char *base = q->queue->base_address, *from = base + PACKET * at;
     q->done = index + n;
     if (at + n > ring && as != PAST) {
@@ -147,7 +147,8 @@ static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue
     memset(q, 0, sizeof *q);
     q->ring_bytes = (size_t)(*queue)->size * PACKET;
     if (as == PAST) {
-        /* the application writes where the queue says, and the runtime reads there: only the GPU's ring is elsewhere */
+        /* The application writes to the queue's ring and the runtime reads from it; only the GPU's ring is
+         * elsewhere. */
         q->ring = guarded(q->ring_bytes);
         q->own_ring = (*queue)->base_address;
         for (size_t i = 0; i < q->ring_bytes; i += PACKET)
@@ -160,20 +161,20 @@ static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue
         q->buffer = malloc(q->ring_bytes);
     }
     q->queue = *queue;
-    return hsa.amd_queue_intercept_register(*queue, hand_over, q);
+    return hsa.amd_queue_intercept_register(*queue, batch_packets, q);
 }
 
 static hsa_status_t intercept_register(hsa_queue_t *queue, rtl_packet_handler call, void *data)
 {
     struct queue *q = place_of(queue);
     if (!q || q->handlers == HANDLERS)
-        return hsa.amd_queue_intercept_register(queue, call, data); /* with its own error */
+        return hsa.amd_queue_intercept_register(queue, call, data); /* returns the runtime's error */
     q->handler[q->handlers] = (struct handler){call, data};
     q->handlers++;
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t destroy(hsa_queue_t *queue)
+static hsa_status_t destroy_batching(hsa_queue_t *queue)
 {
     struct queue *q = queue ? place_of(queue) : NULL, was = q ? *q : (struct queue){.queue = NULL};
     if (was.own_ring)
@@ -181,9 +182,9 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     hsa_status_t status = hsa.queue_destroy(queue);
     if (!q)
         return status;
-    release(was.ring, was.ring_bytes);
+    unmap_guarded(was.ring, was.ring_bytes);
     if (as == SHORT_BUFFER)
-        release(was.buffer, was.buffer_bytes);
+        unmap_guarded(was.buffer, was.buffer_bytes);
     else
         free(was.buffer);
     pthread_mutex_lock(&lock);
@@ -192,9 +193,9 @@ static hsa_status_t destroy(hsa_queue_t *queue)
     return status;
 }
 
-/* In this file as the two above, by which a tool tells that nobody stands between it and the runtime. */
-static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
-                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+/* In this file, like the two above: a tool checks by file that no other tool has hooked the runtime. */
+static hsa_status_t create_batching(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                    void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
     return hsa.queue_create(agent, size, type, error, data, private_segment, group_segment, queue);
 }
@@ -217,11 +218,11 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
         fprintf(stderr, "batching: %s\n", why);
         return 1;
     }
-    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
-    rtl_hsa_hook(table, RTL_HSA_queue_destroy, (void (*)(void))destroy);
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create_batching);
+    rtl_hsa_hook(table, RTL_HSA_queue_destroy, (void (*)(void))destroy_batching);
     rtl_hsa_hook(table, RTL_HSA_amd_queue_intercept_create, (void (*)(void))intercept_create);
     rtl_hsa_hook(table, RTL_HSA_amd_queue_intercept_register, (void (*)(void))intercept_register);
-    /* the table says that it is one of a release that may hand over batches; its order is that from 5.6 on */
+    /* Mark the table as one of a release that may batch; its slots are ordered as from 5.6 on. */
     if (!rtl_hsa_may_batch(ext->minor))
         ext->minor = (uint32_t)(sizeof *ext + 75 * sizeof(void *));
     return 1;

@@ -1,9 +1,9 @@
 /*
- * Children of a process that uses the GPU: intercept_children SCENE.
+ * intercept_children.c - children of a process that uses the GPU: intercept_children SCENE.
  *
- * Prints "launched KERNEL N" for what the process itself dispatched and "child PID KERNEL N" for what a child did that
- * has a runtime of its own and stays as long as its parent, then "holding" until standard input is closed. What a child
- * meets in a runtime that it inherited is printed as "met ...".
+ * Prints "launched KERNEL N" for the process's own dispatches and "child PID KERNEL N" for those of a child that has
+ * its own runtime and lives as long as its parent, then "holding" until standard input closes. The results of calls in
+ * a child that inherited a runtime are printed as "met ...".
  */
 #include "intercept_hsa.h"
 
@@ -16,16 +16,16 @@ extern char **environ;
 static struct family family;
 static _Atomic bool over;
 
-enum { PATIENCE = 50 }; /* seconds after which a child that hangs ends by SIGALRM */
+enum { PATIENCE = 50 }; /* seconds until SIGALRM ends a child that hangs */
 
-static void dispatch(hsa_queue_t *queue, unsigned kernel, int n)
+static void run_and_drain(hsa_queue_t *queue, unsigned kernel, int n)
 {
     for (int i = 0; i < n; i++)
         launch(queue, family.object[kernel]);
     drain(queue);
 }
 
-static void told(unsigned kernel, unsigned long n)
+static void print_launched(unsigned kernel, unsigned long n)
 {
     printf("launched hsa_%02u %lu\n", kernel, n);
     fflush(stdout);
@@ -40,16 +40,16 @@ static void wait_for(pid_t child, int wanted, const char *what)
     }
 }
 
-/* --- a child with a runtime of its own --- */
+/* --- a child with its own runtime --- */
 
-/* Dispatches, says so through the descriptor, and stays until standard input is closed. */
+/* Dispatch, report it through the descriptor, and stay until standard input closes. */
 static void live(unsigned kernel, int say)
 {
     if (!open_runtime())
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, kernel, 100 + (int)kernel);
+    run_and_drain(queue, kernel, 100 + (int)kernel);
     dprintf(say, "child %d hsa_%02u %d\n", (int)getpid(), kernel, 100 + (int)kernel);
     close(say);
     while (getchar() != EOF)
@@ -58,7 +58,7 @@ static void live(unsigned kernel, int say)
     must(hsa_shut_down(), "shut down");
 }
 
-/* Prints what children say until the last of them has closed the descriptor. */
+/* Print the children's messages until the last child has closed the descriptor. */
 static void pass_on(int from)
 {
     char text[4096];
@@ -69,7 +69,7 @@ static void pass_on(int from)
     close(from);
 }
 
-/* This program as it was started, with another scene; the program's file may be a loader (another release). */
+/* This program's command line with another scene; the executable may be another release's loader. */
 static void arguments(char **argv, int most, char *scene)
 {
     static char line[65536];
@@ -82,8 +82,8 @@ static void arguments(char **argv, int most, char *scene)
     argv[n] = NULL;
 }
 
-/* The descriptor that a parent of a new program opened for what the children say. */
-static int said_to(void)
+/* Descriptor for messages of an exec'd child, opened by its parent. */
+static int message_fd(void)
 {
     const char *number = getenv("CHILDREN_SAY");
     return number ? atoi(number) : STDOUT_FILENO;
@@ -91,7 +91,7 @@ static int said_to(void)
 
 /* --- scenes --- */
 
-/* Before the first use of the runtime: two runtimes, two processes that both count. */
+/* Fork before the first use of the runtime: two runtimes, two processes that both count. */
 static void scene_before(void)
 {
     int say[2];
@@ -108,16 +108,16 @@ static void scene_before(void)
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, 0, 200);
+    run_and_drain(queue, 0, 200);
     pass_on(say[0]);
-    told(0, 200);
+    print_launched(0, 200);
     hold();
     wait_for(child, 4, "the child with a runtime");
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");
 }
 
-/* By vfork and exec, by posix_spawn: each has what the environment says, and nothing of its parent's. */
+/* vfork and exec, posix_spawn: each child uses its environment and nothing of its parent's. */
 static void scene_spawn(void)
 {
     int say[2];
@@ -126,8 +126,8 @@ static void scene_spawn(void)
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, 0, 100);
-    snprintf(number, sizeof number, "%d", say[1]); /* where live() of the new programs will say it */
+    run_and_drain(queue, 0, 100);
+    snprintf(number, sizeof number, "%d", say[1]); /* descriptor for the new programs' live() */
     setenv("CHILDREN_SAY", number, 1);
     arguments(argv, 62, as_vforked);
     pid_t vforked = vfork();
@@ -143,9 +143,9 @@ static void scene_spawn(void)
     if (vforked < 0 || posix_spawn(&spawned, "/proc/self/exe", NULL, NULL, argv, environ) != 0)
         die("spawn");
     close(say[1]);
-    dispatch(queue, 0, 100);
+    run_and_drain(queue, 0, 100);
     pass_on(say[0]);
-    told(0, 200);
+    print_launched(0, 200);
     hold();
     wait_for(vforked, 0, "vfork and exec");
     wait_for(spawned, 0, "posix_spawn");
@@ -154,8 +154,8 @@ static void scene_spawn(void)
 }
 
 /*
- * What the runtime answers in a child that inherited it, with work of its parent in flight; how the child ends is part
- * of it, because not every release has an answer.
+ * Print what the runtime returns in a child that inherited it while its parent has work in flight. The test also reads
+ * how the child ends, because not every release returns.
  */
 static void meet(const char *what, hsa_status_t status)
 {
@@ -210,21 +210,21 @@ static void scene_inherit(void)
         _exit(4);
     }
     meet_end(child, "the child");
-    dispatch(queue, 0, 100);
-    told(0, 200);
+    run_and_drain(queue, 0, 100);
+    print_launched(0, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");
 }
 
-/* A child that starts the runtime again after its parent has ended it. */
+/* A child that starts the runtime again after its parent has shut it down. */
 static void scene_after(void)
 {
     if (!open_runtime())
         die("no GPU");
     load_family(&family, "hsa_");
     hsa_queue_t *queue = open_queue(1024);
-    dispatch(queue, 0, 100);
+    run_and_drain(queue, 0, 100);
     must(hsa_queue_destroy(queue), "destroy queue");
     must(hsa_shut_down(), "shut down");
     pid_t child = fork();
@@ -238,17 +238,17 @@ static void scene_after(void)
             _exit(6);
         load_family(&family, "hsa_");
         queue = open_queue(1024);
-        dispatch(queue, 1, 100);
+        run_and_drain(queue, 1, 100);
         meet("hsa_queue_destroy", hsa_queue_destroy(queue));
         _exit(4);
     }
     meet_end(child, "the child");
-    told(0, 100);
+    print_launched(0, 100);
     hold();
 }
 
 /* Children of all kinds while other threads dispatch, create and destroy. */
-static void *rage(void *data)
+static void *rage_queues(void *data)
 {
     unsigned long *launched = data;
     while (!over) {
@@ -305,13 +305,13 @@ static void scene_storm(void)
         die("no GPU");
     load_family(&family, "hsa_");
     for (int i = 0; i < RAGERS; i++)
-        pthread_create(&thread[i], NULL, rage, &launched[i]);
+        pthread_create(&thread[i], NULL, rage_queues, &launched[i]);
     for (unsigned i = 0; i < CHILDREN; i++)
         wait_for(start_child(i % 5), 0, kind[i % 5]);
     over = true;
     for (int i = 0; i < RAGERS; i++)
         pthread_join(thread[i], NULL);
-    told(2, launched[0] + launched[1] + launched[2]);
+    print_launched(2, launched[0] + launched[1] + launched[2]);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -324,9 +324,9 @@ int main(int argc, char **argv)
     else if (strcmp(scene, "spawn") == 0)
         scene_spawn();
     else if (strcmp(scene, "vforked") == 0)
-        live(3, said_to());
+        live(3, message_fd());
     else if (strcmp(scene, "spawned") == 0)
-        live(4, said_to());
+        live(4, message_fd());
     else if (strcmp(scene, "inherit") == 0)
         scene_inherit();
     else if (strcmp(scene, "after") == 0)

@@ -1,9 +1,9 @@
 /*
- * Two things that a queue must not change: an agent's cooperative queue, which the runtime lends out and counts, stays
- * the one that it lends out; and a queue created by a thread tied to one CPU ties nothing else to it.
+ * intercept_cooperative.c - two things that a tool must not change. An agent's cooperative queue, which the runtime
+ * shares and counts, stays the shared queue. A thread bound to one CPU that creates a queue binds no other thread.
  *
- * Prints what the application sees of the former (the same with and without a tool) and, after "worker", on how many
- * CPUs the completion worker may run, or "none".
+ * Prints what the application sees of the cooperative queue (equal with and without a tool) and, after "worker", on how
+ * many CPUs the completion worker may run, or "none".
  */
 #include <dirent.h>
 #include <hsa/hsa.h>
@@ -16,7 +16,7 @@
 
 static hsa_agent_t gpu;
 
-static hsa_status_t take_gpu(hsa_agent_t agent, void *data)
+static hsa_status_t see_gpu_agent(hsa_agent_t agent, void *data)
 {
     hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
     (void)data;
@@ -26,7 +26,7 @@ static hsa_status_t take_gpu(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-static hsa_queue_t *create(hsa_queue_type32_t type)
+static hsa_queue_t *create_queue(hsa_queue_type32_t type)
 {
     hsa_queue_t *queue = NULL;
     hsa_status_t status = hsa_queue_create(gpu, 1024, type, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue);
@@ -44,7 +44,7 @@ static void *create_tied(void *data)
     CPU_SET(sched_getcpu(), &one);
     if (pthread_setaffinity_np(pthread_self(), sizeof one, &one) != 0)
         exit(2);
-    *(hsa_queue_t **)data = create(HSA_QUEUE_TYPE_MULTI);
+    *(hsa_queue_t **)data = create_queue(HSA_QUEUE_TYPE_MULTI);
     return NULL;
 }
 
@@ -72,8 +72,8 @@ static int worker_cpus(void)
     return 0;
 }
 
-/* A worker that was just started gets its name when it first runs: where one is expected, it is waited for. */
-static void say_worker(void)
+/* A new worker gets its name when it first runs, so wait for it if one is expected. */
+static void print_worker(void)
 {
     const char *tools = getenv("HSA_TOOLS_LIB");
     time_t end = time(NULL) + (tools && tools[0] ? 30 : 0);
@@ -90,14 +90,15 @@ int main(void)
 {
     pthread_t thread;
     hsa_queue_t *queue = NULL;
-    if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(take_gpu, NULL) != HSA_STATUS_SUCCESS || !gpu.handle)
+    if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(see_gpu_agent, NULL) != HSA_STATUS_SUCCESS ||
+        !gpu.handle)
         return 2;
     if (pthread_create(&thread, NULL, create_tied, &queue) != 0 || pthread_join(thread, NULL) != 0)
         return 2;
-    say_worker();
+    print_worker();
     hsa_queue_destroy(queue);
     for (int i = 0; i < 2; i++) {
-        hsa_queue_t *a = create(HSA_QUEUE_TYPE_COOPERATIVE), *b = create(HSA_QUEUE_TYPE_COOPERATIVE);
+        hsa_queue_t *a = create_queue(HSA_QUEUE_TYPE_COOPERATIVE), *b = create_queue(HSA_QUEUE_TYPE_COOPERATIVE);
         printf("cooperative: one queue: %s\n", a == b ? "yes" : "no");
         hsa_status_t first = hsa_queue_destroy(a), second = hsa_queue_destroy(b);
         printf("cooperative: destroyed 0x%x 0x%x\n", first, second);

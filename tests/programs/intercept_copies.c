@@ -1,9 +1,9 @@
 /*
- * Copies in every way that the runtime offers, on two GPUs: intercept_copies SCENE [--hold].
+ * intercept_copies.c - copies by every function that the runtime offers, on two GPUs: intercept_copies SCENE [--hold].
  *
- * Prints "copies GPU DIRECTION COUNT BYTES" for what it had copied, GPUs in the runtime's order, then
- * "intercept_copies: PASS", and with --hold "holding" until standard input is closed. Data is checked, and so are the
- * times that the application itself asks for.
+ * Prints "copies GPU DIRECTION COUNT BYTES" for its copies, GPUs in the runtime's order, then "intercept_copies: PASS",
+ * and with --hold "holding" until standard input closes. It checks the data, and the times that the application
+ * requests.
  */
 #include "intercept_hsa.h"
 
@@ -16,7 +16,7 @@ static const char *const direction_name[] = {"h2d", "d2h", "d2d", "p2p"};
 
 static hsa_agent_t gpu[GPUS];
 static unsigned gpus;
-static char *host, *back, *device[GPUS], *other; /* `other` is on GPU 0, too */
+static char *host, *back, *device[GPUS], *other; /* `other` is on GPU 0 as well */
 static struct {
     unsigned long count, bytes;
 } copied[GPUS][DIRECTIONS];
@@ -83,13 +83,13 @@ static void wait_for(hsa_signal_t signal)
         ;
 }
 
-static void count(unsigned g, enum direction direction, size_t bytes)
+static void count_copy(unsigned g, enum direction direction, size_t bytes)
 {
     __atomic_fetch_add(&copied[g][direction].count, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&copied[g][direction].bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* One copy between what the direction says; `g` is the GPU that it is counted with. */
+/* Copy once in this direction; `g` is the GPU that counts the copy. */
 static void send_after(unsigned g, enum direction direction, size_t bytes, hsa_signal_t signal, hsa_signal_t after)
 {
     char *to = direction == D2H ? back : direction == D2D ? other : direction == P2P ? device[!g] : device[g];
@@ -99,15 +99,15 @@ static void send_after(unsigned g, enum direction direction, size_t bytes, hsa_s
     must(hsa_amd_memory_async_copy(to, to_agent, from, from_agent, bytes, after.handle != 0,
                                    after.handle ? &after : NULL, signal),
          "copy");
-    count(g, direction, bytes);
+    count_copy(g, direction, bytes);
 }
 
-static void send(unsigned g, enum direction direction, size_t bytes, hsa_signal_t signal)
+static void send_copy(unsigned g, enum direction direction, size_t bytes, hsa_signal_t signal)
 {
     send_after(g, direction, bytes, signal, (hsa_signal_t){0});
 }
 
-/* What the application asks the runtime for: what makes sense if it asked for times, and once more the same. */
+/* Times as the application reads them: plausible if it enabled times, and equal when read again. */
 static void check_times(hsa_signal_t signal)
 {
     hsa_amd_profiling_async_copy_time_t time = {0, 0}, again = {0, 0};
@@ -118,14 +118,14 @@ static void check_times(hsa_signal_t signal)
     printf("time %llu\n", (unsigned long long)(time.end - time.start));
 }
 
-/* One signal, used again as soon as it is over, for copies of all directions, and the data arrives. */
+/* One signal, reused as soon as it completes, for copies in all directions; the data must arrive. */
 static void scene_reuse(void)
 {
     hsa_signal_t signal = new_signal(0);
     for (unsigned i = 0; i < 2000; i++) {
         size_t bytes = 4096 + (size_t)(i % 100) * 1024;
         hsa_signal_store_relaxed(signal, 1);
-        send(i / 4 % 2 && i % 4 != D2D ? 1 : 0, (enum direction)(i % 4), bytes, signal);
+        send_copy(i / 4 % 2 && i % 4 != D2D ? 1 : 0, (enum direction)(i % 4), bytes, signal);
         wait_for(signal);
     }
     must(hsa_signal_destroy(signal), "destroy");
@@ -133,7 +133,7 @@ static void scene_reuse(void)
         die("the data is not what was copied");
 }
 
-/* A signal a copy, which the next copy waits for, and which is destroyed as soon as the last of them is over. */
+/* One signal a copy; the next copy waits for it, and it is destroyed when the last copy has completed. */
 static void scene_chain(void)
 {
     enum { LINKS = 5 };
@@ -149,27 +149,27 @@ static void scene_chain(void)
     }
 }
 
-/* Times that the application asks for itself, having switched them on and, in between, off. */
+/* Copy times that the application enables itself and, in between, disables. */
 static void scene_times(void)
 {
     hsa_signal_t signal = new_signal(0);
     must(hsa_amd_profiling_async_copy_enable(true), "copy times");
     for (unsigned i = 0; i < 200; i++) {
         hsa_signal_store_relaxed(signal, 1);
-        send(0, i % 2 ? H2D : D2H, 250000, signal);
+        send_copy(0, i % 2 ? H2D : D2H, 250000, signal);
         wait_for(signal);
         check_times(signal);
     }
     must(hsa_amd_profiling_async_copy_enable(false), "copy times");
     for (unsigned i = 0; i < 100; i++) {
         hsa_signal_store_relaxed(signal, 1);
-        send(0, i % 2 ? H2D : D2H, 250000, signal);
+        send_copy(0, i % 2 ? H2D : D2H, 250000, signal);
         wait_for(signal);
     }
     must(hsa_signal_destroy(signal), "destroy");
 }
 
-/* One signal on eight copies at once, and alone in between on another one. */
+/* One signal on eight copies at once; in between another signal on a single copy. */
 static void scene_counter(void)
 {
     hsa_signal_t counter = new_signal(0), gate = new_signal(1), alone = new_signal(0);
@@ -181,7 +181,7 @@ static void scene_counter(void)
         hsa_signal_store_screlease(gate, 0);
         wait_for(counter);
         hsa_signal_store_relaxed(alone, 1);
-        send(0, H2D, 4096, alone);
+        send_copy(0, H2D, 4096, alone);
         wait_for(alone);
     }
     must(hsa_signal_destroy(counter), "destroy");
@@ -205,13 +205,13 @@ static void scene_rect(void)
         must(hsa_amd_memory_async_copy_rect(&there, &at, &from, &origin, &range, gpu[0], hsaHostToDevice, 0, NULL,
                                             signal),
              "rect");
-        count(0, H2D, 512 * 100 * 2);
+        count_copy(0, H2D, 512 * 100 * 2);
         wait_for(signal);
         hsa_signal_store_relaxed(signal, 1);
         must(
             hsa_amd_memory_async_copy_rect(&to, &origin, &there, &at, &range, gpu[0], hsaDeviceToHost, 0, NULL, signal),
             "rect");
-        count(0, D2H, 512 * 100 * 2);
+        count_copy(0, D2H, 512 * 100 * 2);
         wait_for(signal);
     }
     if (memcmp(back, host, 512) != 0 || memcmp(back + 1024 * 99, host + 1024 * 99, 512) != 0)
@@ -219,12 +219,12 @@ static void scene_rect(void)
     must(hsa_signal_destroy(signal), "destroy");
 }
 
-/* On an engine of the application's choice, where the runtime has that. */
+/* On an engine of the application's choice, if the runtime supports that. */
 static void scene_engine(void)
 {
     typedef hsa_status_t on_engine(void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t,
                                    const hsa_signal_t *, hsa_signal_t, int, bool);
-    enum { ENGINE = 2 }; /* a bit; the second one, because not every release lets the first copy to a host */
+    enum { ENGINE = 2 }; /* bit of the second engine: not every release lets the first copy to a host */
     on_engine *copy;
     *(void **)&copy = dlsym(RTLD_DEFAULT, "hsa_amd_memory_async_copy_on_engine");
     hsa_signal_t signal = new_signal(0);
@@ -236,15 +236,15 @@ static void scene_engine(void)
             must(copy(device[0], gpu[0], host, cpu_agent, 100000, 0, NULL, signal, ENGINE, false), "on engine");
         else
             must(copy(back, cpu_agent, device[0], gpu[0], 100000, 0, NULL, signal, ENGINE, false), "on engine");
-        count(0, i % 2 ? H2D : D2H, 100000);
+        count_copy(0, i % 2 ? H2D : D2H, 100000);
         wait_for(signal);
     }
     must(hsa_signal_destroy(signal), "destroy");
 }
 
 /*
- * Copies that the runtime refuses aren't copies; signals that the library has not seen made; a host's copies, which are
- * no GPU's; a signal destroyed under a copy that waits.
+ * Special cases: copies that the runtime refuses (not counted), signals created without the library, copies by the host
+ * (no GPU's), and a signal destroyed under a waiting copy.
  */
 static void scene_odd(void)
 {
@@ -256,10 +256,10 @@ static void scene_odd(void)
         if (hsa_amd_memory_async_copy(NULL, gpu[0], host, cpu_agent, 4096, 0, NULL, signal) == HSA_STATUS_SUCCESS ||
             hsa_amd_memory_async_copy(device[0], nobody, host, cpu_agent, 4096, 0, NULL, signal) == HSA_STATUS_SUCCESS)
             die("the runtime took a wrong copy");
-        send(0, H2D, 4096, signal);
+        send_copy(0, H2D, 4096, signal);
         wait_for(signal);
         hsa_signal_store_relaxed(shared, 1);
-        send(0, H2D, 4096, shared);
+        send_copy(0, H2D, 4096, shared);
         wait_for(shared);
         hsa_signal_store_relaxed(signal, 1);
         must(hsa_amd_memory_async_copy(back, cpu_agent, host, cpu_agent, 4096, 0, NULL, signal), "copy");
@@ -271,10 +271,10 @@ static void scene_odd(void)
     must(hsa_signal_destroy(signal), "destroy");
 }
 
-/* Copies and kernels by turns on the same signals, from several threads; the kernels' times stay right. */
+/* Copies and kernels in turn on the same signals, from several threads; the kernels' times stay right. */
 enum { THREADS = 4, EACH = 1500 };
 
-static void *mix(void *data)
+static void *mix_copies(void *data)
 {
     const uint64_t *object = data;
     hsa_queue_t *queue = open_queue(1024);
@@ -285,7 +285,7 @@ static void *mix(void *data)
         hsa_signal_t s = signal[i % 3];
         hsa_signal_store_relaxed(s, 1);
         if (i % 2)
-            send(0, i % 4 == 1 ? H2D : D2H, 4096, s);
+            send_copy(0, i % 4 == 1 ? H2D : D2H, 4096, s);
         else
             launch_packet(queue, object[i / 2 % 10], s, BARRIER_BIT, true);
         wait_for(s);
@@ -302,24 +302,24 @@ static void scene_threads(void)
     struct family kernels;
     load_family(&kernels, "copy");
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, mix, kernels.object);
+        pthread_create(&thread[i], NULL, mix_copies, kernels.object);
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     printf("kernels %u\n", THREADS * EACH / 2);
 }
 
-/* The application never asked for times: whether it gets some is said. */
+/* The application never enabled times: print whether it gets some. */
 static void scene_unasked(void)
 {
     hsa_signal_t signal = new_signal(1);
     hsa_amd_profiling_async_copy_time_t time;
-    send(0, H2D, 4096, signal);
+    send_copy(0, H2D, 4096, signal);
     wait_for(signal);
     printf("unasked %d\n", hsa_amd_profiling_get_async_copy_time(signal, &time) == HSA_STATUS_SUCCESS);
     must(hsa_signal_destroy(signal), "destroy");
 }
 
-/* The runtime goes and comes again. */
+/* The runtime is shut down and started again. */
 static void scene_again(void)
 {
     for (int load = 0; load < 3; load++) {
@@ -331,7 +331,7 @@ static void scene_again(void)
         hsa_signal_t signal = new_signal(0);
         for (unsigned i = 0; i < 20; i++) {
             hsa_signal_store_relaxed(signal, 1);
-            send(i % 2, H2D, 4096, signal);
+            send_copy(i % 2, H2D, 4096, signal);
             wait_for(signal);
         }
         must(hsa_signal_destroy(signal), "destroy");

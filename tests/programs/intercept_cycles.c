@@ -1,10 +1,11 @@
 /*
- * What a process does for months, in seconds: queues and code objects that come and go, many queues of many threads.
+ * intercept_cycles.c - does in seconds what a process does in months: creates and destroys queues and code objects, and
+ * uses many queues from many threads.
  *
  * intercept_cycles queues N | executables N | crowd: prints "launched KERNEL N" and "signalled KERNEL N" as
- * intercept_scenes does, for N cycles also "memory CYCLES rss KB maps N fds N" (the process as /proc shows it after a
- * tenth of them, when everything has been used once, and after all) and "reused N" (kernels where one of another name
- * was), then "holding" until standard input is closed.
+ * intercept_scenes does. For N cycles it also prints "memory CYCLES rss KB maps N fds N" (the process in /proc after a
+ * tenth of the cycles, when everything has been used once, and after all) and "reused N" (kernels at the address of an
+ * earlier one with another name). Then "holding" until standard input closes.
  */
 #include "intercept_hsa.h"
 
@@ -25,7 +26,7 @@ static unsigned long lines_of(const char *path)
     return lines;
 }
 
-static void tell_memory(unsigned long cycles)
+static void print_memory(unsigned long cycles)
 {
     unsigned long pages = 0, fds = 0;
     FILE *file = fopen("/proc/self/statm", "re");
@@ -40,7 +41,7 @@ static void tell_memory(unsigned long cycles)
            lines_of("/proc/self/maps"), fds);
 }
 
-/* A queue a cycle; in two of three the work is still under way when it goes. */
+/* One queue a cycle; two of three are destroyed with work in flight. */
 static void cycle_queues(unsigned long cycles)
 {
     unsigned long launched[5] = {0};
@@ -55,17 +56,17 @@ static void cycle_queues(unsigned long cycles)
             drain(queue);
         must(hsa_queue_destroy(queue), "destroy queue");
         if (i + 1 == cycles / 10 || i + 1 == cycles)
-            tell_memory(i + 1);
+            print_memory(i + 1);
     }
     for (int j = 0; j < 5; j++)
         printf("launched hsa_%02d %lu\n", j, launched[j]);
 }
 
 /*
- * Two code objects by turns, with other names for kernels that come to lie at the same addresses. A few are there at a
- * time, so that not each has to be waited for.
+ * Two code objects in turn, with different kernel names that end up at equal addresses. A few are loaded at a time, so
+ * that the program need not wait for each.
  */
-enum { EACH = 3, AT_ONCE = 8 }; /* kernels dispatched of each executable; executables */
+enum { EACH = 3, AT_ONCE = 8 }; /* kernels dispatched of each executable; executables loaded at a time */
 
 static uint64_t object_of(hsa_executable_t executable, const char *prefix, unsigned index)
 {
@@ -78,7 +79,7 @@ static uint64_t object_of(hsa_executable_t executable, const char *prefix, unsig
     return object;
 }
 
-/* Whether another name's kernel lay at that address the last time that one did. */
+/* True if the previous kernel at that address had another name. */
 static bool had_another(uint64_t object, unsigned which)
 {
     static struct {
@@ -128,7 +129,7 @@ static void cycle_executables(unsigned long cycles)
             }
         }
         if (i + 1 == cycles / 10 || i + 1 == cycles)
-            tell_memory(i + 1);
+            print_memory(i + 1);
     }
     drain(queue);
     for (unsigned i = 0; i < AT_ONCE; i++)
@@ -140,10 +141,10 @@ static void cycle_executables(unsigned long cycles)
     printf("reused %lu\n", reused);
 }
 
-/* 32 threads with two queues each, every tenth kernel with a signal of the application's that is waited for. */
+/* 32 threads with two queues each; every tenth kernel has an application's signal that the thread waits for. */
 enum { THREADS = 32, ROUNDS = 5000 };
 
-static void *feed(void *data)
+static void *feed_queues(void *data)
 {
     unsigned id = (unsigned)(uintptr_t)data;
     hsa_queue_t *queue[2] = {open_queue(1024), open_queue(256)};
@@ -173,7 +174,7 @@ static void crowd(void)
     unsigned long launched[FAMILY] = {0};
     load_family(&family, "hsa_");
     for (uintptr_t i = 0; i < THREADS; i++)
-        if (pthread_create(&thread[i], NULL, feed, (void *)i) != 0)
+        if (pthread_create(&thread[i], NULL, feed_queues, (void *)i) != 0)
             die("no thread");
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);

@@ -1,17 +1,18 @@
 /*
- * So many dispatches in flight as newer runtimes hold in one queue: QUEUES queues with EACH kernels behind a gate that
- * opens when all are there. intercept_deep [signalled]: each kernel carries a completion signal of the program's.
- * Resident memory, in kB, is told before and with all of them in flight; then as intercept_scenes.
+ * intercept_deep.c - holds as many dispatches in flight as newer runtimes allow in one queue: QUEUES queues with EACH
+ * kernels behind a gate that opens when all are submitted. intercept_deep [signalled]: each kernel carries the
+ * program's completion signal. Prints resident memory in kB before and with all of them in flight, then the lines of
+ * intercept_scenes.
  */
 #include "intercept_hsa.h"
 
 enum { QUEUES = 8, EACH = 2048, KERNELS = 16 };
 
-/* Nothing on the queue begins before the signal is 0. */
+/* Submit a barrier that blocks the queue until the signal is 0. */
 static void put_gate(hsa_queue_t *queue, hsa_signal_t gate)
 {
     uint64_t index;
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);

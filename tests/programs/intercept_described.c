@@ -1,11 +1,12 @@
 /*
- * Queues made by hsa_amd_queue_create, which the newest runtimes have and intercept_described_preload.c stands in for:
- * an array of all kinds at once. Prints what the application is told of each, "launched NAME N" for what went into
- * those that an intercept queue can be, "unseen NAME N" for the others, and "holding" until standard input is closed.
+ * intercept_described.c - creates queues with hsa_amd_queue_create, which only the newest runtimes have and
+ * intercept_described_preload.c emulates: an array of all kinds at once. Prints what the application gets for each,
+ * "launched NAME N" for dispatches on queues that can be intercept queues, "unseen NAME N" for the others, and
+ * "holding" until standard input closes.
  *
- * With the argument "copy" also batches of copies, and a queue that is lent to two users at once ("copies DIRECTION N
- * BYTES", "borrowed NAME N"). With "batches" nothing but batches of copies. With "engine" or "none" nothing but kernels
- * with signals of the application's, on a queue that was made together with one of a copy engine, or alone.
+ * "copy" adds batches of copies, and a queue that two users share ("copies DIRECTION N BYTES", "borrowed NAME N").
+ * "batches" runs only batches of copies. "engine" and "none" run only kernels with application's signals, on a queue
+ * created together with one of a copy engine, or alone.
  */
 #include "intercept_hsa.h"
 
@@ -15,7 +16,7 @@
 
 enum { PLAIN, URGENT, DEVICE_RING, DEVICE_ALL, ENGINE, WRONG, LAST, KINDS };
 
-static void *library; /* the stand-in */
+static void *library; /* the emulation */
 static hsa_status_t (*create)(hsa_agent_t, struct description *, uint32_t);
 
 static struct description describe(void)
@@ -25,7 +26,7 @@ static struct description describe(void)
     return d;
 }
 
-static void run(const char *what, hsa_queue_t *queue, uint64_t object, const char *name, int count)
+static void run_counted(const char *what, hsa_queue_t *queue, uint64_t object, const char *name, int count)
 {
     for (int i = 0; i < count; i++)
         launch(queue, object);
@@ -64,7 +65,7 @@ static void launch_signalled(hsa_queue_t *queue, uint64_t object)
     puts("launched hsa_00 20");
 }
 
-static void *find(const char *name)
+static void *find_symbol(const char *name)
 {
     void *symbol = dlsym(library, name);
     if (!symbol)
@@ -72,14 +73,14 @@ static void *find(const char *name)
     return symbol;
 }
 
-/* Two users of a queue that is lent out; the second goes on when the first has given it back. */
+/* Two users of a shared queue; the second continues after the first has released it. */
 static void borrow(uint64_t object)
 {
     hsa_status_t (*acquire)(hsa_agent_t, uint32_t, int, void *, void *, uint64_t, hsa_queue_t **) = NULL;
     hsa_status_t (*give_back)(hsa_queue_t *) = NULL;
     hsa_queue_t *lent[3] = {NULL, NULL, NULL};
-    *(void **)&acquire = find("hsa_amd_counted_queue_acquire");
-    *(void **)&give_back = find("hsa_amd_counted_queue_release");
+    *(void **)&acquire = find_symbol("hsa_amd_counted_queue_acquire");
+    *(void **)&give_back = find_symbol("hsa_amd_counted_queue_release");
     for (int i = 0; i < 2; i++)
         must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[i]),
              "acquire");
@@ -89,17 +90,17 @@ static void borrow(uint64_t object)
         launch(lent[i % 2], object);
     drain(lent[0]);
     must(give_back(lent[0]), "give back");
-    run("borrowed", lent[1], object, "hsa_05", 40);
+    run_counted("borrowed", lent[1], object, "hsa_05", 40);
     must(give_back(lent[1]), "give back");
     puts("borrowed hsa_05 30");
     printf("given back once more: 0x%x\n", give_back(lent[1]));
     must(acquire(gpu_agent, HSA_QUEUE_TYPE_MULTI, HSA_AMD_QUEUE_PRIORITY_NORMAL, NULL, NULL, 0, &lent[2]), "acquire");
-    run("borrowed", lent[2], object, "hsa_05", 20); /* and stays so */
+    run_counted("borrowed", lent[2], object, "hsa_05", 20); /* it remains a shared queue */
 }
 
 enum { OPERATIONS = 100, ENTRIES = 5, PIECE = 4096 };
 
-/* From the host to the GPU and back, in batches, with all kinds of operations that the stand-in plays. */
+/* From the host to the GPU and back, in batches, with all kinds of operations that the preload emulates. */
 static void copy_batches(void)
 {
     hsa_status_t (*copy)(const struct operation *, uint32_t, uint32_t, const hsa_signal_t *) = NULL;
@@ -109,7 +110,7 @@ static void copy_batches(void)
     void *device, *host, *from[ENTRIES], *to[ENTRIES];
     hsa_agent_t to_agent[ENTRIES];
     size_t sizes[ENTRIES];
-    *(void **)&copy = find("hsa_amd_memory_async_batch_copy");
+    *(void **)&copy = find_symbol("hsa_amd_memory_async_batch_copy");
     must(hsa_amd_agent_iterate_memory_pools(gpu_agent, see_device_pool, &pool), "pools");
     must(hsa_amd_memory_pool_allocate(pool, OPERATIONS * PIECE, 0, &device), "device memory");
     must(hsa_amd_memory_pool_allocate(kernarg_pool, OPERATIONS * PIECE, 0, &host), "host memory");
@@ -158,8 +159,8 @@ static void copy_batches(void)
     wait_and_set(signals[1]);
     for (int i = 0; i < ENTRIES; i++)
         if (memcmp((char *)to[i] + 512, (char *)host + 512, 512) != 0 || *(char *)to[i] != 0x5a)
-            die("a copy isn't there");
-    /* counted by the program: copies, bytes */
+            die("a copy has not arrived");
+    /* Copies and bytes as this program counts them. */
     printf("copies h2d %d %d\ncopies d2h 2 %d\n", OPERATIONS, OPERATIONS * PIECE,
            1024 * ENTRIES * (ENTRIES + 1) / 2 + 512 * ENTRIES);
     operations[1].version = 77;
@@ -174,7 +175,7 @@ int main(int argc, char **argv)
     uint32_t mask[2] = {0xffffffff, 0xff}, set[2] = {0, 0};
     if (!open_runtime())
         die("no GPU");
-    const char *runtime = getenv("HSA_TOOLS_LIB"); /* the stand-in is loaded as a tool */
+    const char *runtime = getenv("HSA_TOOLS_LIB"); /* the emulation is loaded as a tool */
     library = runtime ? dlopen(runtime, RTLD_NOW | RTLD_NOLOAD) : NULL;
     void *symbol = library ? dlsym(library, "hsa_amd_queue_create") : NULL;
     if (!symbol)
@@ -223,11 +224,11 @@ int main(int argc, char **argv)
         borrow(family.object[5]);
     }
     fflush(stdout);
-    run("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);
-    run("launched", d[URGENT].queue, family.object[1], "hsa_01", 200);
-    run("launched", d[LAST].queue, family.object[2], "hsa_02", 100);
-    run("launched", d[DEVICE_RING].queue, family.object[3], "hsa_03", 60);
-    run("unseen", d[DEVICE_ALL].queue, family.object[4], "hsa_04", 50);
+    run_counted("launched", d[PLAIN].queue, family.object[0], "hsa_00", 300);
+    run_counted("launched", d[URGENT].queue, family.object[1], "hsa_01", 200);
+    run_counted("launched", d[LAST].queue, family.object[2], "hsa_02", 100);
+    run_counted("launched", d[DEVICE_RING].queue, family.object[3], "hsa_03", 60);
+    run_counted("unseen", d[DEVICE_ALL].queue, family.object[4], "hsa_04", 50);
     hold();
     for (int i = 0; i < KINDS; i++)
         if (d[i].queue)

@@ -1,7 +1,7 @@
 /*
- * hsa_amd_queue_create and hsa_amd_memory_async_batch_copy as the public header has them, for the programs that call
- * them and the stand-in that has them. Written down again on purpose: with the library's own structure a wrong layout
- * would agree with itself.
+ * intercept_described.h - hsa_amd_queue_create and hsa_amd_memory_async_batch_copy as in the public header, for
+ * programs that call them and the preload that emulates them. Duplicated on purpose: with the library's own structure a
+ * wrong layout would agree with itself.
  */
 #ifndef INTERCEPT_DESCRIBED_H
 #define INTERCEPT_DESCRIBED_H

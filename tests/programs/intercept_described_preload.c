@@ -1,17 +1,19 @@
 /*
- * The real runtime as one that has hsa_amd_queue_create and, in the slots before it, hsa_amd_memory_async_batch_copy,
- * hsa_amd_counted_queue_acquire and hsa_amd_counted_queue_release: what no release at hand does. It is loaded as a tool
- * and hands librtl.so (DESCRIBED_TOOL, if any) a table with a longer amd_ext, in which the function lies in slot
- * DESCRIBED_SLOT; the application finds it in here, too, as it would in the runtime's own file. It keeps the contract
- * of the public header: descriptors of version 1, checked, each queue created with its priority and mask, the first
- * error told, and the exported function going through the table. A batch of copies is carried out by the real runtime's
- * copies, an entry after the other, and the last of an operation takes its signal along. All who acquire a queue are
- * lent the same one.
+ * intercept_described_preload.c - makes the real runtime look like one with hsa_amd_queue_create and, in the slots
+ * before it, hsa_amd_memory_async_batch_copy, hsa_amd_counted_queue_acquire and hsa_amd_counted_queue_release, which no
+ * available release has. It is loaded as a tool and passes librtl.so (DESCRIBED_TOOL, if set) a table with a longer
+ * amd_ext, in which the function is in slot DESCRIBED_SLOT. The application finds the function in this library too, as
+ * it would in the runtime's own file.
  *
- * Behind it all stands the real runtime. DESCRIBED_AS: "runtime" (its functions for intercept queues seem to lie in the
- * same library as the new one), "tool" (another tool seems to have hooked the new one), "hidden" (nobody can tell in
- * which file the table lies). DESCRIBED_STEP is the step that the table says. At the end it tells how many queues it
- * made itself, and how many were given a low, a normal and a high priority through the table.
+ * It follows the public header: it checks descriptors of version 1, creates each queue with its priority and mask,
+ * reports the first error, and the exported function goes through the table. The real runtime's copies carry out a
+ * batch, one entry after the other; the last one of an operation carries the operation's signal. All users that acquire
+ * a queue share one queue.
+ *
+ * DESCRIBED_AS: "runtime" (the runtime's functions for intercept queues seem to be in the library of the new one),
+ * "tool" (another tool seems to have hooked the new one), "hidden" (the table's file cannot be determined).
+ * DESCRIBED_STEP is the table's step. At its end it prints how many queues it created itself, and how many got a low, a
+ * normal and a high priority through the table.
  */
 #include <dlfcn.h>
 #include <hsa/hsa.h>
@@ -39,7 +41,7 @@ enum {
     CREATE = 37,
     REGISTER = 38,
     PRIORITY = 39
-}; /* from 5.6 on */
+}; /* slot numbers from 5.6 on */
 
 typedef void (*function)(void);
 static struct {
@@ -91,7 +93,7 @@ static hsa_status_t create_one(hsa_agent_t agent, struct description *d)
     return status;
 }
 
-static hsa_status_t create(hsa_agent_t agent, struct description *d, uint32_t count)
+static hsa_status_t create_described(hsa_agent_t agent, struct description *d, uint32_t count)
 {
     hsa_status_t first = d && count ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
     for (uint32_t i = 0; d && i < count; i++) {
@@ -115,13 +117,13 @@ static hsa_status_t check_operation(const struct operation *o)
     bool many = o->num_entries > 0;
     if (o->version != 1 || o->type > OPERATION_BROADCAST || o->num_entries > ENTRIES_MOST ||
         !zero(o->reserved1, sizeof o->reserved1) || o->wait.function || o->signal.operation)
-        return HSA_STATUS_ERROR_INVALID_ARGUMENT; /* swaps and indirections are not played here */
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT; /* swaps and indirections are not emulated */
     if (o->type == OPERATION_BROADCAST && !many)
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     return HSA_STATUS_SUCCESS;
 }
 
-/* Each entry but the last with a signal of our own, which is waited for. */
+/* Each entry but the last gets its own signal, and the next entry waits for it. */
 static hsa_status_t carry_out(const struct operation *o, uint32_t n, const hsa_signal_t *after)
 {
     uint16_t entries = o->num_entries ? o->num_entries : 1;
@@ -155,7 +157,7 @@ static hsa_status_t batch_copy(const struct operation *operations, uint32_t coun
     return status;
 }
 
-static hsa_queue_t *lent; /* one thread: nobody here acquires beside others */
+static hsa_queue_t *lent; /* single threaded: no concurrent acquire */
 static int borrowers;
 
 static hsa_status_t acquire(hsa_agent_t agent, uint32_t type, int priority, void *error, void *data, uint64_t flags,
@@ -171,8 +173,8 @@ static hsa_status_t acquire(hsa_agent_t agent, uint32_t type, int priority, void
     return status;
 }
 
-/* The queue stays until the runtime goes, as there. */
-static hsa_status_t give_back(hsa_queue_t *queue)
+/* The queue stays until the runtime is shut down, as in the real function. */
+static hsa_status_t release_shared(hsa_queue_t *queue)
 {
     if (!queue || queue != lent || borrowers == 0)
         return HSA_STATUS_ERROR_INVALID_QUEUE;
@@ -200,7 +202,7 @@ hsa_status_t hsa_amd_memory_async_batch_copy(const struct operation *operations,
                              const hsa_signal_t *))table.slot[own_slot - 1])(operations, count, n, after);
 }
 
-/* By where the first of these lies the library knows whose the new function is. */
+/* The library compares the file of the first of these with the new function's file. */
 static function real_create, real_priority;
 static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, void *error, void *data,
                                      uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
@@ -217,10 +219,10 @@ static hsa_status_t set_priority(hsa_queue_t *queue, int priority)
     return ((hsa_status_t(*)(hsa_queue_t *, int))real_priority)(queue, priority);
 }
 
-/* In the slots around it: nobody has a reason to call these. */
+/* For the neighbouring slots, which must never be called. */
 static hsa_status_t astray(void)
 {
-    fprintf(stderr, "intercept_described: a function was called that nobody asked for\n");
+    fprintf(stderr, "intercept_described: an unexpected function was called\n");
     abort();
 }
 
@@ -236,9 +238,9 @@ int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *
     memcpy(&table, ext, ext->minor);
     for (uint32_t i = slots; i < SLOTS; i++)
         table.slot[i] = (function)astray;
-    table.slot[own_slot] = (function)create;
+    table.slot[own_slot] = (function)create_described;
     table.slot[own_slot - 1] = (function)batch_copy;
-    table.slot[own_slot - 2] = (function)give_back;
+    table.slot[own_slot - 2] = (function)release_shared;
     table.slot[own_slot - 3] = (function)acquire;
     memcpy(&async_copy, &table.slot[ASYNC_COPY], sizeof async_copy);
     real_create = table.slot[CREATE];
@@ -248,7 +250,7 @@ int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *
         table.slot[CREATE] = (function)intercept_create;
     table.version.minor = (uint32_t)sizeof table.version + ((uint32_t)own_slot + 3) * 8;
     table.version.step = getenv("DESCRIBED_STEP") ? (uint32_t)atoi(getenv("DESCRIBED_STEP")) : 0x10;
-    root.amd_ext = &table; /* in this file's data, by which the library finds its functions */
+    root.amd_ext = &table; /* its address shows the library the file with the functions */
     if (strcmp(as, "hidden") == 0)
         root.amd_ext = memcpy(malloc(sizeof table), &table, sizeof table);
 
@@ -270,7 +272,7 @@ int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *
     symbol = dlsym(tool, "OnUnload");
     memcpy(&tool_unload, &symbol, sizeof symbol);
     int result = tool_load(&root, version, failed, names);
-    for (uint32_t i = 0; i < slots; i++) /* its hooks go into the real table */
+    for (uint32_t i = 0; i < slots; i++) /* copy the tool's hooks into the real table */
         if (i != PRIORITY && i != CREATE)
             memcpy((char *)ext + sizeof *ext + i * 8, (char *)root.amd_ext + sizeof *ext + i * 8, 8);
     return result;
@@ -282,7 +284,7 @@ void OnUnload(void)
         tool_unload();
 }
 
-__attribute__((destructor)) static void say(void)
+__attribute__((destructor)) static void print_created(void)
 {
     if (queue_create)
         fprintf(stderr, "made %d, gave %d %d %d\n", made, given[0], given[1], given[2]);

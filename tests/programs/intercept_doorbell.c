@@ -1,10 +1,10 @@
 /*
- * A program that rings the hardware's doorbell itself, as some drivers above HSA do: it stores to the address in the
- * queue's doorbell signal, without hsa_signal_store.
+ * intercept_doorbell.c - a program that rings the hardware's doorbell itself, as some drivers above HSA do: it stores
+ * to the address in the queue's doorbell signal, without hsa_signal_store.
  *
- * It looks at the signal's kind first, because an intercept queue, whoever makes it, has a signal without hardware
- * there: the field that would be the address is the signal's value, which is -1. Then it uses hsa_signal_store. Prints
- * "rings itself" or "rings by the runtime", "launched hsa_00 N", "done" when all has completed, then "holding".
+ * It first checks the signal's kind: an intercept queue has a signal without hardware there, whose address field is the
+ * signal's value, -1. For such a queue it uses hsa_signal_store. Prints "rings itself" or "rings by the runtime",
+ * "launched hsa_00 N", "done" when all kernels have completed, then "holding".
  */
 #include "intercept_hsa.h"
 
@@ -28,7 +28,7 @@ int main(void)
         if (i < KERNELS) {
             launch_packet(queue, family.object[0], (hsa_signal_t){0}, BARRIER_BIT, false);
         } else {
-            hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+            hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
             memset((char *)packet + 4, 0, sizeof *packet - 4);
             packet->completion_signal = done;
             publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index,

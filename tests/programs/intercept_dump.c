@@ -1,5 +1,5 @@
 /*
- * Prints the segment of a process as plain lines, for tests of the library alone.
+ * intercept_dump.c - prints a process's segment as plain lines, for tests of the library without the viewer.
  *
  * intercept_dump PID [KEY]
  * Lines are "KEY VALUE...", e.g. "counted 1000", "untimed own_signal 3", "kernel NAME calls timed untimed total_ns min
@@ -95,7 +95,7 @@ static void rows(const struct rtl_snapshot *s)
              (ull)s->agents[i].busy_ns, (ull)s->agents[i].tick_hz, s->agents[i].bdf, s->agents[i].compute_units);
 }
 
-static void probe(const struct rtl_reader *reader)
+static void print_probe(const struct rtl_reader *reader)
 {
     static const char *const phases[] = {
 #define NAME(sym, num, json, text) [num] = json,
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     if (status == RTL_READER_OK) {
         totals(&snapshot);
         rows(&snapshot);
-        probe(reader);
+        print_probe(reader);
     }
     rtl_snapshot_free(&snapshot);
     if (reader)

@@ -1,7 +1,8 @@
 /*
- * Floods: QUEUES queues of SIZE packets that one thread keeps full. intercept_flood [LAUNCHES]: so many kernels a queue
- * in each flood. A line on standard input makes another one, of other kernels. Tells resident memory, in kB, when the
- * queues have been full for a while, and when all is over; the processor time of the process; then as intercept_scenes.
+ * intercept_flood.c - floods: QUEUES queues of SIZE packets that one thread keeps full. intercept_flood [LAUNCHES]:
+ * that many kernels a queue in each flood. Each line on standard input starts another flood, of other kernels. Prints
+ * resident memory in kB when the queues have been full for a while and at the end, the process's CPU time, then the
+ * lines of intercept_scenes.
  */
 #include "intercept_hsa.h"
 

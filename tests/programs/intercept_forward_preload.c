@@ -1,8 +1,8 @@
 /*
- * A tool as one should not be, for comparison: it puts a signal of its own on every kernel that has one of the
- * application's, and a thread passes the completions on, one after another in the order of submission.
+ * intercept_forward_preload.c - a badly behaved tool, for comparison: it replaces the application's signal on every
+ * kernel by its own, and one thread forwards the completions in the order of submission.
  *
- * FORWARD_COUNT=1 makes it say at the end how many it passed on.
+ * With FORWARD_COUNT=1 it prints at the end how many it forwarded.
  */
 #include <dlfcn.h>
 #include <hsa/amd_hsa_signal.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept/base/hsa_table.c" /* the layout is known in one place */
+#include "intercept/base/hsa_table.c" /* only this file knows the layout */
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);
@@ -22,7 +22,7 @@ static struct rtl_hsa hsa;
 static struct {
     hsa_signal_t original, own;
 } fifo[ROOM];
-static _Atomic unsigned head, tail; /* the thread takes at head, dispatches (of tests: one at a time) put at tail */
+static _Atomic unsigned head, tail; /* the thread reads at head; dispatches (one at a time, in tests) append at tail */
 static _Atomic bool over;
 static pthread_t thread;
 static void (*subtract)(hsa_signal_t signal, hsa_signal_value_t value);
@@ -65,8 +65,8 @@ static void pass_on(const void *packets, uint64_t count, uint64_t index, void *d
     }
 }
 
-static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
-                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+static hsa_status_t create_forwarding(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                      void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
     (void)private_segment;
     (void)group_segment;
@@ -84,7 +84,7 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
     memcpy(&subtract, &found, sizeof subtract);
     if (!found || !rtl_hsa_save(table, &hsa, why, sizeof why) || pthread_create(&thread, NULL, forward, NULL) != 0)
         return 0;
-    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create_forwarding);
     return 1;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What applications do to a library that they don't know of: intercept_harsh SCENE [N]. Scenes are played and told of
- * as in intercept_scenes.
+ * intercept_harsh.c - what applications may do to a library that they do not know of: intercept_harsh SCENE [N]. It
+ * runs scenes and prints their results like intercept_scenes.
  */
 #include "intercept_hsa.h"
 
@@ -22,8 +22,8 @@ static void setup(void)
 }
 
 /*
- * A thread that is cancelled already, and ends at the first cancellation point that it comes to. There is none in what
- * it calls here; making queues and loading code are left out, because ROCr itself can't be cancelled there.
+ * A thread with a pending cancellation ends at its first cancellation point; the calls made here must have none. It
+ * creates queues and loads code before, because ROCr itself has cancellation points there.
  */
 static const char *doomed_in;
 
@@ -56,7 +56,7 @@ static void *doomed(void *data)
     return data;
 }
 
-/* `flood` kernels more than the GPU can take */
+/* `flood`: number of kernels, more than the GPU can hold. */
 static void scene_cancel(int flood)
 {
     pthread_t thread;
@@ -72,7 +72,7 @@ static void scene_cancel(int flood)
     must(hsa_shut_down(), "shut down");
 }
 
-/* The application closes a descriptor that it doesn't know, the segment's, and has a file of its own there. */
+/* The application closes an unknown descriptor, the segment's, and opens its own file in its place. */
 static void scene_closed(void)
 {
     struct stat file = {.st_size = -1};
@@ -92,7 +92,7 @@ static void scene_closed(void)
         }
     }
     load_family(&more, "more");
-    hsa_queue_t *another = open_queue(64); /* wants a slot of its own, with pages */
+    hsa_queue_t *another = open_queue(64); /* needs its own slot in the segment, with new pages */
     for (int i = 0; i < FAMILY; i++) {
         launch(queue, more.object[i]);
         launch(another, more.object[i]);
@@ -108,8 +108,8 @@ static void scene_closed(void)
     must(hsa_shut_down(), "shut down");
 }
 
-/* A sandbox comes when all is running, and takes membarrier away from every thread. */
-static void take_membarrier_away(void)
+/* A sandbox that starts late makes membarrier fail for every thread. */
+static void forbid_membarrier(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -130,11 +130,12 @@ static void scene_sandbox(void)
     hsa_queue_t *queue = open_queue(1024);
     for (int round = 0; round < ROUNDS; round++) {
         if (round == ROUNDS / 3)
-            take_membarrier_away();
+            forbid_membarrier();
         for (int i = 0; i < 10; i++)
             launch(queue, fast.object[i]);
         drain(queue);
-        nanosleep(&(struct timespec){0, 1000000 + 2000000 * round}, NULL); /* about as long as the worker lingers */
+        nanosleep(&(struct timespec){0, 1000000 + 2000000 * round},
+                  NULL); /* about as long as the worker spins before it parks */
     }
     for (unsigned i = 0; i < 10; i++)
         printf("launched fast%02u %d\n", i, ROUNDS);

@@ -1,6 +1,6 @@
 /*
- * What the intercept_* programs share: the runtime, kernels under any names, queues, packets. Included by one C file a
- * program. Every failure ends the program with status 2 and one line.
+ * intercept_hsa.h - shared by the intercept_* programs: the runtime, kernels under any names, queues, packets. One C
+ * file of a program includes it. Every failure ends the program with status 2 and one line.
  */
 #ifndef INTERCEPT_HSA_H
 #define INTERCEPT_HSA_H
@@ -20,7 +20,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-enum { FAMILY = 100 }; /* kernels a code object: PREFIX00 to PREFIX99, the prefix has four characters */
+enum { FAMILY = 100 }; /* kernels in a code object: PREFIX00 to PREFIX99, the prefix has four characters */
 
 static hsa_agent_t gpu_agent, cpu_agent;
 static bool gpu_found;
@@ -70,7 +70,7 @@ static hsa_status_t see_pool(hsa_amd_memory_pool_t pool, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-/* Starts the runtime. False when there is no GPU. */
+/* Start the runtime; false if there is no GPU. */
 __attribute__((unused)) static bool open_runtime(void)
 {
     gpu_found = false;
@@ -82,7 +82,7 @@ __attribute__((unused)) static bool open_runtime(void)
     must(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &kernarg_block), "kernarg");
     must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, kernarg_block), "access");
     memset(kernarg_block, 0, 8192);
-    *(char **)kernarg_block = (char *)kernarg_block + 4096; /* where a kernel that is executed writes */
+    *(char **)kernarg_block = (char *)kernarg_block + 4096; /* where an executed kernel writes */
     return true;
 }
 
@@ -95,7 +95,7 @@ struct family {
     uint64_t object[FAMILY];
 };
 
-/* A code object for this GPU, STEM-ISA.co, read whole. */
+/* Read a code object for this GPU, STEM-ISA.co. */
 static char *read_code(const char *stem, size_t *size)
 {
     char isa[64] = "", folder[4096] = "", path[4300];
@@ -103,7 +103,7 @@ static char *read_code(const char *stem, size_t *size)
     must(hsa_agent_get_info(gpu_agent, HSA_AGENT_INFO_NAME, isa), "name");
     if (readlink("/proc/self/exe", folder, sizeof folder - 1) < 0)
         die("no /proc/self/exe");
-    /* under another release's loader /proc/self/exe is the loader */
+    /* With another release's loader, /proc/self/exe is that loader. */
     const char *given = getenv("INTERCEPT_KERNELS"), *in = given ? given : dirname(folder);
     snprintf(path, sizeof path, "%s/%s-%s.co", in, stem, isa);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -117,7 +117,7 @@ static char *read_code(const char *stem, size_t *size)
     return bytes;
 }
 
-/* The hundred kernels, read once. */
+/* The code object with the hundred kernels, read once. */
 static const char *code_bytes(size_t *size)
 {
     static char *bytes;
@@ -153,7 +153,7 @@ static hsa_status_t see_kernel(hsa_executable_t executable, hsa_agent_t agent, h
     return HSA_STATUS_SUCCESS;
 }
 
-/* Loads the hundred kernels under names that begin with the four characters given instead of "hsa_". */
+/* Load the hundred kernels under names that begin with `prefix` (four characters) instead of "hsa_". */
 __attribute__((unused)) static void load_family(struct family *family, const char *prefix)
 {
     size_t size;
@@ -194,7 +194,7 @@ __attribute__((unused)) static hsa_queue_t *open_queue(uint32_t packets)
     return queue;
 }
 
-static inline void *take_slot(hsa_queue_t *queue, uint64_t *index)
+static inline void *reserve_slot(hsa_queue_t *queue, uint64_t *index)
 {
     *index = hsa_queue_add_write_index_relaxed(queue, 1);
     while (*index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
@@ -219,7 +219,7 @@ static inline void publish_packet(hsa_queue_t *queue, void *packet, unsigned hea
 static inline void launch_packet(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal, unsigned flags, bool ring)
 {
     uint64_t index;
-    hsa_kernel_dispatch_packet_t *packet = take_slot(queue, &index);
+    hsa_kernel_dispatch_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->workgroup_size_x = 64;
     packet->workgroup_size_y = packet->workgroup_size_z = 1;
@@ -236,13 +236,13 @@ static inline void launch(hsa_queue_t *queue, uint64_t object)
     launch_packet(queue, object, (hsa_signal_t){0}, BARRIER_BIT, true);
 }
 
-/* Waits until everything on the queue has completed. */
+/* Wait until everything on the queue has completed. */
 __attribute__((unused)) static void drain(hsa_queue_t *queue)
 {
     uint64_t index;
     hsa_signal_t done;
     must(hsa_signal_create(1, 0, NULL, &done), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = done;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -251,7 +251,7 @@ __attribute__((unused)) static void drain(hsa_queue_t *queue)
     must(hsa_signal_destroy(done), "destroy signal");
 }
 
-/* Says so, and stays until standard input is closed. */
+/* Print "holding" and wait until standard input closes. */
 __attribute__((unused)) static void hold(void)
 {
     puts("holding");

@@ -1,10 +1,10 @@
 /*
- * What goes on after OnUnload: threads that dispatch through it, work in flight, hooks that are called later.
+ * intercept_late.c - activity after OnUnload: threads that dispatch during the call, work in flight, hooks called
+ * later.
  *
- * A runtime that shuts down calls OnUnload while its own threads still run; here the call is made at a known moment,
- * with the runtime alive behind it. Prints "total N" for all that was dispatched, "before N" for what of it was
- * certainly dispatched before OnUnload and completed, and "gated N" for what was in flight and stayed so until after
- * it; then "holding" until standard input is closed.
+ * A runtime that shuts down calls OnUnload while its own threads still run. This program makes the call at a known
+ * moment and keeps the runtime alive. Prints "total N" (all dispatches), "before N" (those certainly completed before
+ * OnUnload) and "gated N" (those in flight from before until after it); then "holding" until standard input closes.
  */
 #include "intercept_hsa.h"
 
@@ -17,7 +17,7 @@ static struct family family;
 static _Atomic bool over;
 static _Atomic unsigned long launched[RAGERS];
 
-static void *rage(void *data)
+static void *rage_kernels(void *data)
 {
     _Atomic unsigned long *mine = data;
     hsa_queue_t *queue = open_queue(1024);
@@ -56,7 +56,7 @@ int main(void)
     if (!open_runtime())
         die("no GPU");
     void *library = dlopen(path && *path ? path : "librtl.so", RTLD_NOW | RTLD_NOLOAD);
-    union { /* what dlsym returns is data to C */
+    union { /* dlsym returns a data pointer */
         void *data;
         void (*function)(void);
     } unload = {library ? dlsym(library, "OnUnload") : NULL};
@@ -70,7 +70,7 @@ int main(void)
     drain(early);
     must(hsa_signal_create(1, 0, NULL, &gate), "signal");
     must(hsa_signal_create(1, 0, NULL, &own), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -78,13 +78,13 @@ int main(void)
         launch(queue, family.object[21]);
     launch_packet(queue, family.object[22], own, BARRIER_BIT, true);
     for (uintptr_t i = 0; i < RAGERS; i++)
-        pthread_create(&thread[i], NULL, rage, (void *)(uintptr_t)&launched[i]);
+        pthread_create(&thread[i], NULL, rage_kernels, (void *)(uintptr_t)&launched[i]);
 
     wait_for_more();
     unload.function();
     wait_for_more();
 
-    /* every hook once more, then what was in flight meanwhile */
+    /* Call every hook again, then complete the work that stayed in flight. */
     struct family late;
     load_family(&late, "late");
     hsa_queue_t *other = open_queue(64);

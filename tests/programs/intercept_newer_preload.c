@@ -1,6 +1,7 @@
 /*
- * A tool that makes the runtime's table look like one of a release that may hand over batches, to tools loaded after
- * it: so that what is tried out there is tried out on a real runtime, too. For releases from 5.6 on.
+ * intercept_newer_preload.c - a tool that makes the runtime's table look, to tools loaded after it, like one of a
+ * release that may pass batches to handlers. So code for such releases also runs on a real runtime. For releases from
+ * 5.6 on.
  */
 #include <stdint.h>
 
@@ -13,7 +14,7 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
     struct {
         uint32_t version[4];
         void *core;
-        uint32_t *amd_ext; /* its version first, of which the second number is its size */
+        uint32_t *amd_ext; /* begins with its version, whose second number is the table's size */
     } *root = table;
     (void)version;
     (void)failed;

@@ -1,14 +1,14 @@
 /*
- * The cheapest tool there can be, for comparison: each queue becomes an intercept queue with a callback that passes
- * everything on. Loaded with HSA_TOOLS_LIB. It can also chain: with NOOP_CHAIN=1 it makes its queues through the
- * function that was in the table, and joins what it gets, as well-behaved tools do. With NOOP_COUNT=1 it says at the
- * end how many packets it saw. With NOOP_FSIZE=BYTES its loading is when the process gets that file size limit: behind
- * the software GPU's own files, before whatever is loaded next.
+ * intercept_noop_preload.c - the cheapest possible tool, for comparison: each queue becomes an intercept queue with a
+ * callback that passes everything on. Loaded with HSA_TOOLS_LIB. With NOOP_CHAIN=1 it creates its queues through the
+ * function that was in the table, and registers its callback on the result, as well-behaved tools do. With NOOP_COUNT=1
+ * it prints at the end how many packets it saw. With NOOP_FSIZE=BYTES it sets the process's file size limit when it is
+ * loaded: after the software GPU's own files, before the next library.
  */
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "intercept/base/hsa_table.c" /* the layout is known in one place */
+#include "intercept/base/hsa_table.c" /* only this file knows the layout */
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);
@@ -26,8 +26,8 @@ static void pass_on(const void *packets, uint64_t count, uint64_t index, void *d
     writer(packets, count);
 }
 
-static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error, void *data,
-                           uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
+static hsa_status_t create_noop(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
+                                void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
     bool chain = getenv("NOOP_CHAIN") != NULL;
     hsa_status_t status = chain
@@ -56,7 +56,7 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
     }
     if (getenv("NOOP_FSIZE"))
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){strtoul(getenv("NOOP_FSIZE"), NULL, 10), RLIM_INFINITY});
-    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create);
+    rtl_hsa_hook(table, RTL_HSA_queue_create, (void (*)(void))create_noop);
     return 1;
 }
 

@@ -1,7 +1,7 @@
 /*
- * One kernel at a time, again and again, and the host busy with something else in between:
- * intercept_paced KERNEL EVERY_US [signalled]. Kernel number KERNEL of the family "pace" every EVERY_US microseconds,
- * with a completion signal of the program's when that is said; until SIGTERM. How long it takes is the script's.
+ * intercept_paced.c - dispatches one kernel at a time, repeatedly, with the host busy in between: intercept_paced
+ * KERNEL EVERY_US [signalled]. Kernel number KERNEL of the family "pace" every EVERY_US microseconds, with "signalled"
+ * on the program's completion signal; until SIGTERM. The script sets the kernel's duration.
  */
 #include "intercept_hsa.h"
 

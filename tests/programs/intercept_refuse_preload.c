@@ -1,11 +1,12 @@
 /*
- * Makes the system refuse things to librtl.so alone, for tests of what it does then (LD_PRELOAD).
+ * intercept_refuse_preload.c - a library to preload that makes system calls fail for librtl.so alone, to test how it
+ * copes.
  *
  * REFUSE=memfd: memfd_create fails for its segment. REFUSE=thread: pthread_create fails for calls from it.
- * REFUSE=membarrier: there is no such system call. REFUSE=tsc: the kernel doesn't keep time by the time stamp counter.
- * REFUSE=populate: nobody can have pages made present (MADV_POPULATE_WRITE), as before Linux 5.14. REFUSE=pages: the
- * library's worker gets no memory for them. REFUSE=lock: every lock that the runtime takes is a cancellation point, as
- * it is where another thread has it.
+ * REFUSE=membarrier: the system call does not exist. REFUSE=tsc: the kernel's clock source is not the time stamp
+ * counter. REFUSE=populate: MADV_POPULATE_WRITE fails for all, as before Linux 5.14. REFUSE=pages: it fails in the
+ * library's worker, for lack of memory. REFUSE=lock: every lock that the runtime acquires is a cancellation point, as
+ * it is when another thread holds it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +25,7 @@
 static int refused(const char *what)
 {
     const char *wanted = getenv("REFUSE");
-    return wanted && strstr(wanted, what); /* several may be refused */
+    return wanted && strstr(wanted, what); /* REFUSE may have several words */
 }
 
 INSTEAD int memfd_create(const char *name, unsigned flags)
@@ -52,7 +53,7 @@ INSTEAD int pthread_mutex_lock(pthread_mutex_t *mutex)
     static int (*real)(pthread_mutex_t *);
     static int wanted = -1;
     Dl_info caller;
-    if (!real) /* the dynamic linker's own lock isn't one of these */
+    if (!real) /* no recursion: the dynamic linker locks without this function */
         real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
     if (wanted < 0)
         wanted = refused("lock");

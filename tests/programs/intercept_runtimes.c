@@ -1,19 +1,19 @@
 /*
- * Several HSA runtimes in one process, as with a wheel that brings its own beside the system's: intercept_runtimes
- * FILE...
+ * intercept_runtimes.c - several HSA runtimes in one process, as when a Python wheel brings its own beside the
+ * system's: intercept_runtimes FILE...
  *
- * Each FILE is a runtime's library, loaded by its path into a scope of its own; the program links to none. It does as
- * it is told, line by line on standard input; R is the number of a FILE, from 0:
+ * Each FILE is a runtime's library, loaded by its path into a separate scope; the program links to none. It executes
+ * commands from standard input, one a line. R is the number of a FILE, from 0:
  *
  * - open R PREFIX: load and start the runtime, load kernels PREFIX00 to PREFIX99 (four characters), create a queue
- * - run R N: N dispatches of ten kernels, with a rest after each 16; wait until they have completed
- * - both N: N dispatches on each open runtime, taking turns; wait until they have completed
+ * - run R N: N dispatches of ten kernels, with a pause after each 16; wait until they have completed
+ * - both N: N dispatches on each open runtime, in turn; wait until they have completed
  * - close R: destroy the queue and shut the runtime down
  * - drop R: unload the library of a runtime that was shut down
- * - again R: start an open runtime once more and shut it down once, which only count
- * - done: tell "launched KERNEL N" for what was dispatched so far, and "done"
+ * - again R: start an open runtime once more and shut it down once, which only changes its reference count
+ * - done: print "launched KERNEL N" for the dispatches so far, and "done"
  *
- * It says "ready" first and answers each line by "ok"; "refused" before that: the runtime can't be started again.
+ * It prints "ready" first and "ok" after each command; before that "refused" if the runtime cannot be started again.
  */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -56,7 +56,7 @@ static const struct {
 } table[] = {
 #define ROW(name) {"hsa_" #name, offsetof(struct functions, name)},
     FUNCTIONS(ROW)};
-static const struct functions *now; /* of the runtime that is spoken to */
+static const struct functions *now; /* functions of the runtime in use */
 #define hsa_init                                  now->init
 #define hsa_shut_down                             now->shut_down
 #define hsa_status_string                         now->status_string
@@ -100,7 +100,7 @@ static struct runtime {
     void *library;
     struct functions functions;
     struct family family;
-    struct tally *tally; /* NULL: it is not open */
+    struct tally *tally; /* NULL: not open */
     hsa_queue_t *queue;
     void *kernarg;
 } runtimes[RUNTIMES];
@@ -140,7 +140,7 @@ static void open_one(struct runtime *r, const char *prefix)
     if (!r->library)
         load_runtime(r);
     speak_to(r);
-    if (hsa_init() != HSA_STATUS_SUCCESS) { /* some releases start once a process */
+    if (hsa_init() != HSA_STATUS_SUCCESS) { /* some releases can start only once in a process */
         puts("refused");
         return;
     }
@@ -162,7 +162,7 @@ static void close_one(struct runtime *r)
     r->tally = NULL;
 }
 
-static void run(struct runtime *first, const struct runtime *end, unsigned long n)
+static void run_on_runtimes(struct runtime *first, const struct runtime *end, unsigned long n)
 {
     for (unsigned long i = 0; i < n; i++) {
         for (struct runtime *r = first; r < end; r++) {
@@ -182,7 +182,7 @@ static void run(struct runtime *first, const struct runtime *end, unsigned long 
         }
 }
 
-static void done(void)
+static void print_done(void)
 {
     for (unsigned t = 0; t < TALLIES; t++)
         for (unsigned k = 0; k < KERNELS; k++)
@@ -205,9 +205,9 @@ int main(int argc, char **argv)
         if (r && !r->tally && sscanf(line, "open %*u %4s", prefix) == 1 && strlen(prefix) == 4)
             open_one(r, prefix);
         else if (r && r->tally && sscanf(line, "run %*u %lu", &n) == 1)
-            run(r, r + 1, n);
+            run_on_runtimes(r, r + 1, n);
         else if (sscanf(line, "both %lu", &n) == 1)
-            run(runtimes, runtimes + runtime_count, n);
+            run_on_runtimes(runtimes, runtimes + runtime_count, n);
         else if (r && r->tally && strncmp(line, "close ", 6) == 0)
             close_one(r);
         else if (r && r->library && !r->tally && strncmp(line, "drop ", 5) == 0) {
@@ -218,9 +218,9 @@ int main(int argc, char **argv)
             must(hsa_init(), "init again");
             must(hsa_shut_down(), "shut down once");
         } else if (strcmp(line, "done\n") == 0)
-            done();
+            print_done();
         else
-            die("what?");
+            die("unknown command");
         puts("ok");
         fflush(stdout);
     }

@@ -1,9 +1,9 @@
 /*
- * One scene after another for the library, each a small program of its own: intercept_scenes SCENE.
+ * intercept_scenes.c - scenes for the library, each a small program: intercept_scenes SCENE.
  *
- * A scene prints "launched KERNEL N" for what it dispatched without a completion signal of its own and "signalled
- * KERNEL N" for what it dispatched with one, then "holding", and goes on to its end when standard input is closed.
- * Scenes that end in a special way print "ending" before. The tests' script gives "slow" kernels a long duration.
+ * A scene prints "launched KERNEL N" for its dispatches without a completion signal and "signalled KERNEL N" for those
+ * with one, then "holding", and continues to its end when standard input closes. Scenes with a special end print
+ * "ending" before it. The tests' script gives "slow" kernels a long duration.
  */
 #include "intercept_hsa.h"
 
@@ -13,7 +13,7 @@
 
 static struct family fast, slow;
 
-static void say_launched(const char *prefix, unsigned index, unsigned long n)
+static void print_launched(const char *prefix, unsigned index, unsigned long n)
 {
     printf("launched %s%02u %lu\n", prefix, index, n);
 }
@@ -32,7 +32,7 @@ static void ending(void)
     fflush(stdout);
 }
 
-/* A slow kernel on one queue keeps nobody waiting on another. */
+/* A slow kernel on one queue must not delay another queue. */
 static void scene_slow(void)
 {
     setup();
@@ -44,16 +44,16 @@ static void scene_slow(void)
             drain(b);
     }
     drain(b);
-    say_launched("slow", 0, 1);
+    print_launched("slow", 0, 1);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 2000);
+        print_launched("fast", i, 2000);
     hold();
     must(hsa_queue_destroy(b), "destroy");
-    must(hsa_queue_destroy(a), "destroy"); /* with the kernel in flight */
+    must(hsa_queue_destroy(a), "destroy"); /* destroy it with the kernel in flight */
     must(hsa_shut_down(), "shut down");
 }
 
-/* Nor on its own queue, where packets without the barrier bit overtake it. */
+/* Nor its own queue, where packets without the barrier bit overtake it. */
 static void scene_overtake(void)
 {
     setup();
@@ -61,15 +61,15 @@ static void scene_overtake(void)
     launch_packet(queue, slow.object[0], (hsa_signal_t){0}, 0, true);
     for (int i = 0; i < 2000; i++)
         launch_packet(queue, fast.object[i % 10], (hsa_signal_t){0}, 0, true);
-    say_launched("slow", 0, 1);
+    print_launched("slow", 0, 1);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 200);
+        print_launched("fast", i, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* Queues come and go, the last work of each still under way when it goes. */
+/* Create and destroy queues, each with work in flight. */
 static void scene_queues(void)
 {
     setup();
@@ -82,7 +82,7 @@ static void scene_queues(void)
         must(hsa_queue_destroy(queue), "destroy");
     }
     for (unsigned i = 0; i < 5; i++)
-        say_launched("fast", i, 300 * 4);
+        print_launched("fast", i, 300 * 4);
     hold();
     must(hsa_shut_down(), "shut down");
 }
@@ -101,14 +101,14 @@ static void scene_crowd(void)
     for (int i = 0; i < CROWD; i++)
         drain(queue[i]);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, CROWD);
+        print_launched("fast", i, CROWD);
     hold();
     for (int i = 0; i < CROWD; i++)
         must(hsa_queue_destroy(queue[i]), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* Executables come and go; the addresses of their kernels come back with other names. */
+/* Load and unload executables; other kernel names appear at earlier addresses. */
 static void scene_reuse(void)
 {
     unsigned long reused = 0;
@@ -138,7 +138,7 @@ static void scene_reuse(void)
     must(hsa_shut_down(), "shut down");
 }
 
-/* 20,000 kernels loaded; every one dispatched once if `all`, else 200 of them. */
+/* Load 20,000 kernels; dispatch each once if `all`, else 200 of them. */
 static void scene_many(bool all)
 {
     enum { FAMILIES = 200 };
@@ -163,7 +163,7 @@ static void scene_many(bool all)
     must(hsa_shut_down(), "shut down");
 }
 
-/* Kernels that carry a signal of the application's, which must find its times there. */
+/* Kernels on the application's own signal, which must get their times. */
 static void scene_own(void)
 {
     hsa_signal_t own;
@@ -182,7 +182,7 @@ static void scene_own(void)
         launch(queue, fast.object[8]);
     }
     drain(queue);
-    say_launched("fast", 8, 300);
+    print_launched("fast", 8, 300);
     puts("signalled fast07 300");
     hold();
     must(hsa_signal_destroy(own), "destroy");
@@ -190,7 +190,7 @@ static void scene_own(void)
     must(hsa_shut_down(), "shut down");
 }
 
-/* The runtime goes and comes again in the same process. */
+/* Start and stop the runtime several times in one process. */
 static void scene_again(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -201,17 +201,17 @@ static void scene_again(void)
         drain(queue);
         if (i == 2)
             break;
-        if (i == 0) /* once properly, once with the queue left behind */
+        if (i == 0) /* first shut down properly, then with a queue left behind */
             must(hsa_queue_destroy(queue), "destroy");
         must(hsa_shut_down(), "shut down");
     }
     for (unsigned i = 0; i < 4; i++)
-        say_launched("fast", i, 75);
+        print_launched("fast", i, 75);
     hold();
     must(hsa_shut_down(), "shut down");
 }
 
-/* Two parts of the program opened the runtime, and one of them is done with it. */
+/* Two parts of the program start the runtime, and one of them shuts it down. */
 static void scene_opened_twice(void)
 {
     setup();
@@ -221,19 +221,19 @@ static void scene_opened_twice(void)
     for (int i = 0; i < 100; i++)
         launch(queue, fast.object[0]);
     drain(queue);
-    say_launched("fast", 0, 100);
+    print_launched("fast", 0, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* A packet that keeps the queue from going on until the application sets the signal to 0. */
+/* Block the queue until the application sets the returned signal to 0. */
 static hsa_signal_t shut_gate(hsa_queue_t *queue)
 {
     uint64_t index;
     hsa_signal_t gate;
     must(hsa_signal_create(1, 0, NULL, &gate), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -248,9 +248,9 @@ static long long boot_ns(void)
 }
 
 /*
- * A thousand kernels of 100 us that the queue is given before it may begin: the last waits for 100 ms. And one more,
- * which takes long if the script says so, on another queue. Says between which times each was submitted, on the clock
- * of the software GPU's truth.
+ * A thousand kernels of 100 us, queued behind a gate: the last waits for 100 ms. On another queue one more kernel,
+ * which takes long if the script says so. Prints between which times each was submitted, on the clock of the software
+ * GPU's truth.
  */
 static void scene_line(void)
 {
@@ -263,7 +263,7 @@ static void scene_line(void)
         launch(i < 1000 ? queue : single, fast.object[i < 1000 ? 99 : 98]);
         at[i][1] = boot_ns();
     }
-    drain(other); /* the software GPU looks at its queues by turns: now it knows of all that was submitted */
+    drain(other); /* the software GPU polls its queues in turn, so now it has seen all submissions */
     hsa_signal_store_screlease(gate_single, 0);
     hsa_signal_store_screlease(gate, 0);
     drain(queue);
@@ -272,8 +272,8 @@ static void scene_line(void)
     must(hsa_signal_destroy(gate_single), "destroy");
     for (int i = 0; i < 1001; i++)
         printf("submitted fast%d %lld %lld\n", i < 1000 ? 99 : 98, at[i][0], at[i][1]);
-    say_launched("fast", 99, 1000);
-    say_launched("fast", 98, 1);
+    print_launched("fast", 99, 1000);
+    print_launched("fast", 98, 1);
     hold();
     must(hsa_queue_destroy(other), "destroy");
     must(hsa_queue_destroy(single), "destroy");
@@ -282,7 +282,7 @@ static void scene_line(void)
 }
 
 /*
- * Launch-bound: each of 3000 short kernels waits for the one before to be seen complete. Beside them now and then one
+ * Launch-bound: the thread waits for each of 3000 short kernels before it submits the next. Now and then it submits one
  * on another queue, which the test's script makes as long as many of the others with the gaps between them.
  */
 static void scene_gaps(void)
@@ -296,15 +296,15 @@ static void scene_gaps(void)
         drain(queue);
     }
     drain(beside);
-    say_launched("fast", 1, 3000);
-    say_launched("fast", 2, 10);
+    print_launched("fast", 1, 3000);
+    print_launched("fast", 2, 10);
     hold();
     must(hsa_queue_destroy(beside), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* A burst, then little: until standard input is closed. */
+/* A burst, then a trickle until standard input closes. */
 static void *until_closed(void *data)
 {
     while (getchar() != EOF)
@@ -334,7 +334,7 @@ static void scene_trickle(void)
     must(hsa_shut_down(), "shut down");
 }
 
-/* A thread with as little stack as there can be. */
+/* A thread with the smallest possible stack. */
 static void *small_feed(void *data)
 {
     hsa_queue_t *queue = data;
@@ -356,14 +356,14 @@ static void scene_small(void)
     pthread_join(thread, NULL);
     drain(queue);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 100);
+        print_launched("fast", i, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* Many threads, a queue each. */
-static void *feed(void *data)
+/* Many threads with one queue each. */
+static void *feed_queue(void *data)
 {
     unsigned id = (unsigned)(uintptr_t)data;
     hsa_queue_t *queue = open_queue(1024);
@@ -382,16 +382,16 @@ static void scene_threads(void)
     pthread_t thread[16];
     setup();
     for (uintptr_t i = 0; i < 16; i++)
-        pthread_create(&thread[i], NULL, feed, (void *)i);
+        pthread_create(&thread[i], NULL, feed_queue, (void *)i);
     for (int i = 0; i < 16; i++)
         pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < 20; i++)
-        say_launched("fast", i, 1600);
+        print_launched("fast", i, 1600);
     hold();
     must(hsa_shut_down(), "shut down");
 }
 
-/* A child that lives on without exec: it may neither count in its parent's segment nor hang. */
+/* A forked child that does not exec must neither count in its parent's segment nor hang. */
 static void scene_fork(void)
 {
     int status = 0;
@@ -404,7 +404,7 @@ static void scene_fork(void)
     if (child == 0) {
         pid_t grandchild = fork();
         if (grandchild == 0)
-            exit(7); /* with the atexit handlers */
+            exit(7); /* runs the atexit handlers */
         waitpid(grandchild, &status, 0);
         exit(WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 5 : 6);
     }
@@ -413,13 +413,13 @@ static void scene_fork(void)
     for (int i = 0; i < 100; i++)
         launch(queue, fast.object[0]);
     drain(queue);
-    say_launched("fast", 0, 200);
+    print_launched("fast", 0, 200);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* Work in flight, then one of the ways to end. */
+/* End the process in the given way, with work in flight. */
 static void scene_end(const char *how)
 {
     setup();
@@ -449,8 +449,8 @@ static void scene_end(const char *how)
 }
 
 /*
- * Threads that outrun the GPU on a queue that they share: with any other tool ROCr before 6.0 stops such a program by
- * an assertion.
+ * Threads outrun the GPU on a queue that they share. With any other tool an assertion in ROCr before 6.0 stops such a
+ * program.
  */
 static void *pour(void *data)
 {
@@ -470,13 +470,13 @@ static void scene_flood(void)
         pthread_join(thread[i], NULL);
     drain(queue);
     for (unsigned i = 1; i <= 10; i++)
-        say_launched("fast", i, 3000);
+        print_launched("fast", i, 3000);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* The GPU waits for the application, which first fills the queue. */
+/* The GPU waits at a gate while the application fills the queue. */
 static void scene_gate(void)
 {
     setup();
@@ -487,15 +487,15 @@ static void scene_gate(void)
     hsa_signal_store_screlease(gate, 0);
     drain(queue);
     for (unsigned i = 1; i <= 10; i++)
-        say_launched("fast", i, 100);
+        print_launched("fast", i, 100);
     hold();
     must(hsa_signal_destroy(gate), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");
 }
 
-/* Threads that go on dispatching while the process ends. */
-static void *rage(void *data)
+/* Threads that continue to dispatch while the process ends. */
+static void *rage_at_end(void *data)
 {
     hsa_queue_t *queue = open_queue(4096);
     (void)data;
@@ -512,7 +512,7 @@ static void scene_storm(const char *how)
     pthread_t thread[3];
     setup();
     for (int i = 0; i < 3; i++)
-        pthread_create(&thread[i], NULL, rage, NULL);
+        pthread_create(&thread[i], NULL, rage_at_end, NULL);
     nanosleep(&(struct timespec){0, 30000000}, NULL);
     hold();
     ending();
@@ -523,7 +523,7 @@ static void scene_storm(const char *how)
     _exit(3);
 }
 
-/* Uses the runtime only if there is a GPU; the test looks at what is said and how it ends. */
+/* Use the runtime only if there is a GPU; the test checks the output and the exit. */
 static void scene_any(void)
 {
     errno = 0;
@@ -539,7 +539,7 @@ static void scene_any(void)
         launch(queue, fast.object[i % 10]);
     drain(queue);
     for (unsigned i = 0; i < 10; i++)
-        say_launched("fast", i, 100);
+        print_launched("fast", i, 100);
     hold();
     must(hsa_queue_destroy(queue), "destroy");
     must(hsa_shut_down(), "shut down");

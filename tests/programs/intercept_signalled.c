@@ -1,10 +1,10 @@
 /*
- * Kernels that carry completion signals of the application's, in every way that such signals are used:
- * intercept_signalled SCENE [--hold].
+ * intercept_signalled.c - kernels with the application's completion signals, in every way that programs use such
+ * signals: intercept_signalled SCENE [--hold].
  *
- * A scene prints "launched KERNEL N" for what it dispatched with a signal and without, then
- * "intercept_signalled: PASS", and with --hold "holding" until standard input is closed. The application's view is
- * checked where it has one: its waits end, and the times on its signals are those of its kernel.
+ * A scene prints "launched KERNEL N" for its dispatches with and without a signal, then "intercept_signalled: PASS",
+ * and with --hold "holding" until standard input closes. It checks what an application sees: its waits end, and the
+ * times on its signals are those of its kernel.
  */
 #include "intercept_hsa.h"
 
@@ -29,7 +29,7 @@ static hsa_signal_t new_signal(hsa_signal_value_t value)
     return signal;
 }
 
-static void send(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
+static void send_kernel(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
 {
     __atomic_fetch_add(&launched[kernel], 1, __ATOMIC_RELAXED);
     launch_packet(queue, sign.object[kernel], signal, BARRIER_BIT, true);
@@ -47,7 +47,7 @@ static uint64_t ticks_of(hsa_signal_t signal)
     return memory->end_ts - memory->start_ts;
 }
 
-/* The times that the application finds must be this kernel's, which the script gives a duration of its own. */
+/* The application must read this kernel's times; the script gives each kernel a distinct duration. */
 static void check_times(hsa_signal_t signal, unsigned kernel)
 {
     hsa_amd_profiling_dispatch_time_t time = {0, 0};
@@ -56,10 +56,10 @@ static void check_times(hsa_signal_t signal, unsigned kernel)
         die("the application's own signal has the times of another kernel, or none");
 }
 
-static void barrier(hsa_queue_t *queue, hsa_signal_t after, hsa_signal_t done)
+static void send_barrier(hsa_queue_t *queue, hsa_signal_t after, hsa_signal_t done)
 {
     uint64_t index;
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = after;
     packet->completion_signal = done;
@@ -69,9 +69,9 @@ static void barrier(hsa_queue_t *queue, hsa_signal_t after, hsa_signal_t done)
 static const hsa_signal_t none = {0};
 
 /*
- * Three kernels on two queues. A ends only after D, which waits for C: the work goes on as long as nothing stands
- * between C's end and its signal. A tool that replaces signals and passes completions on in the order of submission
- * waits for A first, and all of it stands still. With "apart" A is sent last, and such a tool gets through.
+ * Three kernels on two queues. A ends only after D, which waits for C, so C's signal must complete when C ends. A tool
+ * that replaces signals and forwards completions in the order of submission waits for A first: deadlock. With "apart" A
+ * is submitted last, and such a tool gets through.
  */
 static void scene_chain(bool apart)
 {
@@ -79,15 +79,15 @@ static void scene_chain(bool apart)
     hsa_signal_t a = new_signal(1), c = new_signal(1), d = new_signal(1);
     hsa_queue_t *first = open_queue(64), *second = open_queue(64);
     if (!apart) {
-        barrier(first, d, none);
-        send(first, 0, a);
+        send_barrier(first, d, none);
+        send_kernel(first, 0, a);
     }
-    send(second, 1, c);
-    barrier(second, c, none);
-    send(second, 2, d);
+    send_kernel(second, 1, c);
+    send_barrier(second, c, none);
+    send_kernel(second, 2, d);
     if (apart) {
-        barrier(first, d, none);
-        send(first, 0, a);
+        send_barrier(first, d, none);
+        send_kernel(first, 0, a);
     }
     uint64_t until = clock_ns() + (patience ? strtoull(patience, NULL, 10) : 60) * 1000000000ull;
     while (hsa_signal_load_scacquire(a) >= 1) {
@@ -105,7 +105,7 @@ static void scene_chain(bool apart)
     must(hsa_queue_destroy(first), "destroy");
 }
 
-/* One signal, two queues by turns, reused as soon as it is over; barriers and copies with it in between. */
+/* One signal on two queues in turn, reused as soon as it completes, with barriers and copies on it in between. */
 static void scene_reuse(void)
 {
     enum { BYTES = 4096 };
@@ -121,13 +121,13 @@ static void scene_reuse(void)
         hsa_signal_store_relaxed(signal, 1);
         switch (i % 8) {
         case 3:
-            barrier(queue[i % 2], none, signal);
+            send_barrier(queue[i % 2], none, signal);
             break;
         case 6:
             must(hsa_amd_memory_async_copy(to, gpu_agent, from, cpu_agent, BYTES, 0, NULL, signal), "copy");
             break;
         default:
-            send(queue[i / 3 % 2], i % 10, signal);
+            send_kernel(queue[i / 3 % 2], i % 10, signal);
         }
         wait_for(signal);
         if (i % 8 != 3 && i % 8 != 6)
@@ -140,13 +140,13 @@ static void scene_reuse(void)
     must(hsa_queue_destroy(queue[1]), "destroy");
 }
 
-/* A signal a kernel, destroyed as soon as it is over. */
+/* One signal a kernel, destroyed as soon as it completes. */
 static void scene_fleeting(void)
 {
     hsa_queue_t *queue = open_queue(1024);
     for (unsigned i = 0; i < 3000; i++) {
         hsa_signal_t signal = new_signal(1);
-        send(queue, i % 10, signal);
+        send_kernel(queue, i % 10, signal);
         wait_for(signal);
         check_times(signal, i % 10);
         must(hsa_signal_destroy(signal), "destroy");
@@ -154,7 +154,7 @@ static void scene_fleeting(void)
     must(hsa_queue_destroy(queue), "destroy");
 }
 
-/* A signal that counts eight kernels down, all of them in flight at once; then the same signal alone. */
+/* A signal that counts down eight kernels, all in flight at once; then the same signal on a single kernel. */
 static void scene_counter(void)
 {
     hsa_queue_t *queue = open_queue(1024);
@@ -162,9 +162,9 @@ static void scene_counter(void)
     for (unsigned round = 0; round < 20; round++) {
         hsa_signal_store_relaxed(gate, 1);
         hsa_signal_store_relaxed(counter, 8);
-        barrier(queue, gate, none);
+        send_barrier(queue, gate, none);
         for (unsigned i = 0; i < 8; i++)
-            send(queue, i, counter);
+            send_kernel(queue, i, counter);
         hsa_signal_store_screlease(gate, 0);
         wait_for(counter);
     }
@@ -173,7 +173,7 @@ static void scene_counter(void)
     must(hsa_queue_destroy(queue), "destroy");
 }
 
-/* Signals that the library has not seen made: a record of the application's, freed at once, and one for other
+/* Signals created without the library: a record in the application's memory, freed at once, and one shared between
  * processes. */
 static void scene_foreign(void)
 {
@@ -187,32 +187,32 @@ static void scene_foreign(void)
         memset(made, 0, sizeof *made);
         made->kind = AMD_SIGNAL_KIND_USER;
         made->value = 1;
-        send(queue, 0, (hsa_signal_t){(uintptr_t)made});
+        send_kernel(queue, 0, (hsa_signal_t){(uintptr_t)made});
         while (__atomic_load_n(&made->value, __ATOMIC_ACQUIRE) >= 1)
             sched_yield();
-        must(hsa_amd_memory_pool_free(made), "free"); /* unmapped: whoever looks at it now dies */
+        must(hsa_amd_memory_pool_free(made), "free"); /* unmapped: any later access crashes */
         hsa_signal_store_relaxed(shared, 1);
-        send(queue, 1, shared);
+        send_kernel(queue, 1, shared);
         wait_for(shared);
     }
     must(hsa_signal_destroy(shared), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
 }
 
-/* Kernels that never complete: their signal is destroyed under them, or their queue. */
+/* Kernels that never complete: their signal or their queue is destroyed. */
 static void scene_lost(void)
 {
     hsa_queue_t *queue = open_queue(1024);
     hsa_signal_t gate = new_signal(1), one = new_signal(1), two = new_signal(1);
-    barrier(queue, gate, none);
-    send(queue, 0, one);
-    send(queue, 1, two);
+    send_barrier(queue, gate, none);
+    send_kernel(queue, 0, one);
+    send_kernel(queue, 1, two);
     must(hsa_signal_destroy(one), "destroy");
     must(hsa_queue_destroy(queue), "destroy");
-    /* the second one's signal goes on living, on another queue */
+    /* The second kernel's signal is reused on another queue. */
     queue = open_queue(1024);
     hsa_signal_store_relaxed(two, 1);
-    send(queue, 2, two);
+    send_kernel(queue, 2, two);
     wait_for(two);
     check_times(two, 2);
     must(hsa_signal_destroy(two), "destroy");
@@ -220,7 +220,7 @@ static void scene_lost(void)
     must(hsa_queue_destroy(queue), "destroy");
 }
 
-/* Signals that pass from thread to thread and queue to queue, while another thread makes and destroys some. */
+/* Signals that move between threads and queues, while another thread creates and destroys some. */
 enum { THREADS = 4, SHARED = 16, EACH = 3000 };
 static struct {
     pthread_mutex_t lock;
@@ -238,7 +238,7 @@ static void *pass_around(void *data)
             at++;
         at %= SHARED;
         hsa_signal_store_relaxed(shared[at].signal, 1);
-        send(queue, kernel, shared[at].signal);
+        send_kernel(queue, kernel, shared[at].signal);
         wait_for(shared[at].signal);
         check_times(shared[at].signal, kernel);
         if (i % 50 == 0) {
@@ -283,12 +283,12 @@ static void scene_threads(void)
         must(hsa_signal_destroy(shared[i].signal), "destroy");
 }
 
-/* Every scene ends with some that carry none. */
+/* Every scene ends with some dispatches without a signal. */
 static void unsignalled(void)
 {
     hsa_queue_t *queue = open_queue(1024);
     for (int i = 0; i < 20; i++)
-        send(queue, 99, none);
+        send_kernel(queue, 99, none);
     drain(queue);
     must(hsa_queue_destroy(queue), "destroy");
 }

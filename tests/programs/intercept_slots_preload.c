@@ -1,6 +1,7 @@
 /*
- * A tool that asks the runtime for the slots of functions that it exports, as the library does for one function whose
- * slot no version tells, and says them beside the slots that the library knows. It uses the library's own source.
+ * intercept_slots_preload.c - a tool that finds the table slots of the runtime's exported functions, as the library
+ * does for one function whose slot no version implies, and prints them with the slots that the library knows. It
+ * includes the library's source.
  */
 #include <dlfcn.h>
 
@@ -25,11 +26,11 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
         void (*exported)(void);
         memcpy(&exported, &symbol, sizeof exported);
         if (functions[i].table == CORE || !symbol)
-            continue; /* the interface for tools is not exported */
+            continue; /* the tool interface is not exported */
         int known = (int)functions[i].slot + (functions[i].table == MOVED ? rtl_hsa_shift(bytes) : 0);
         if (functions[i].table == LATER && !slot_of(root, (enum rtl_hsa_function)i))
             known = -1;
-        for (uint32_t first = 0; first < 16; first += 5) /* wherever it starts to look */
+        for (uint32_t first = 0; first < 16; first += 5) /* the result must not depend on where the search starts */
             printf("%s: slot %d, found %d\n", functions[i].name, known, slot_behind(slots, count, exported, first));
     }
     void *core = dlsym(RTLD_DEFAULT, "hsa_queue_destroy");

@@ -1,16 +1,15 @@
 /*
- * Counts what a dispatching thread asks of the system in steady state: allocations and system calls.
+ * intercept_steady.c - counts a dispatching thread's allocations and system calls in steady state.
  *
  * intercept_steady DISPATCHES [signalled | cold | malloc | syscall]
- * One thread dispatches; before it counts, 500,000 dispatches warm everything up. Allocations are counted because
- * malloc and its kin in here come before libc's, for every library in the process. System calls are counted because the
- * thread has a filter (seccomp) that turns each into a signal, whose handler makes the call. With
- * `signalled` the dispatches carry signals of the program's, used again and again. The other words make it fail on
- * purpose: `cold` leaves out the warming up, `malloc` and `syscall` do one of these in the loop. Prints
- * "allocations N syscalls N first NUMBER".
+ * One thread dispatches; 500,000 dispatches warm everything up before it counts. Allocations: this program's malloc and
+ * related functions override libc's for every library in the process. System calls: a seccomp filter of the thread
+ * turns each into a signal, whose handler makes the call. With `signalled` the dispatches carry the program's signals,
+ * reused again and again. The other words make the test fail on purpose: `cold` skips the warm-up, `malloc` and
+ * `syscall` do one of these in the loop. Prints "allocations N syscalls N first NUMBER".
  *
- * The kernel slow99 is in flight on a queue of its own meanwhile (the test's script gives it a minute): while something
- * is in flight the worker never parks, so that there is no lawful reason to wake it, however this thread is scheduled.
+ * Meanwhile the kernel slow99 is in flight on another queue (the test's script gives it a minute). While a kernel is in
+ * flight the worker never parks, so no dispatch may have to wake it, however this thread is scheduled.
  */
 #include "intercept_hsa.h"
 
@@ -25,7 +24,7 @@
 
 enum { CHUNK = 512, KERNELS = 50 };
 
-static __thread volatile bool counting; /* set by the dispatching thread for itself */
+static __thread volatile bool counting; /* each thread's own; set by the dispatching thread */
 static volatile unsigned long allocations, syscalls;
 static volatile int first = -1;
 
@@ -74,7 +73,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     return *memory ? 0 : ENOMEM;
 }
 
-/* The one place from which the filter lets system calls through. */
+/* The filter lets system calls through only from here. */
 long pass_call(long number, long a, long b, long c, long d, long e, long f);
 __asm__(".text\n"
         ".globl pass_call\n"
@@ -132,7 +131,7 @@ static hsa_signal_t done;
 static unsigned long wanted;
 static const char *fault = "";
 
-/* A kernel; `signalled`: with a signal of the program's own, of which there are as many as can be in flight. */
+/* Dispatch one kernel; `signalled`: on a signal of the program, one for each that can be in flight. */
 static hsa_signal_t own[CHUNK];
 
 static void dispatch_one(unsigned long number)
@@ -143,12 +142,12 @@ static void dispatch_one(unsigned long number)
     launch_packet(queue, family.object[number % KERNELS], signal, BARRIER_BIT, true);
 }
 
-/* Drains without a system call: the thread spins on the signal's value. */
+/* Drain without a system call: the thread spins on the signal's value. */
 static void spin_drain(void)
 {
     uint64_t index;
     hsa_signal_store_relaxed(done, 1);
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->completion_signal = done;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -156,13 +155,13 @@ static void spin_drain(void)
         __builtin_ia32_pause();
 }
 
-/* Holds the GPU up until more dispatches are under way than there can be signals: then no more will ever be made. */
+/* Block the GPU until more dispatches are in flight than there can be signals; then no more are ever created. */
 static void fill_the_pool(void)
 {
     uint64_t index;
     hsa_signal_t gate;
     must(hsa_signal_create(1, 0, NULL, &gate), "signal");
-    hsa_barrier_and_packet_t *packet = take_slot(queue, &index);
+    hsa_barrier_and_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->dep_signal[0] = gate;
     publish_packet(queue, packet, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT, 0, index, true);
@@ -173,7 +172,7 @@ static void fill_the_pool(void)
     must(hsa_signal_destroy(gate), "destroy signal");
 }
 
-static void *dispatch(void *data)
+static void *run_dispatches(void *data)
 {
     unsigned long sent = 0;
     (void)data;
@@ -212,11 +211,11 @@ int main(int argc, char **argv)
     load_family(&slow, "slow");
     hsa_queue_t *other = open_queue(64);
     launch(other, slow.object[99]);
-    queue = open_queue(65536); /* never so full that a dispatch would have to wait (intercept/track/throttle.h) */
+    queue = open_queue(65536); /* large enough that no dispatch has to wait (intercept/track/throttle.h) */
     must(hsa_signal_create(1, 0, NULL, &done), "signal");
     for (int i = 0; strcmp(fault, "signalled") == 0 && i < CHUNK; i++)
         must(hsa_signal_create(0, 0, NULL, &own[i]), "signal");
-    pthread_create(&thread, NULL, dispatch, NULL);
+    pthread_create(&thread, NULL, run_dispatches, NULL);
     pthread_join(thread, NULL);
     drain(queue);
     must(hsa_signal_destroy(done), "destroy signal");

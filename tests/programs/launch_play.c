@@ -1,7 +1,6 @@
 /*
- * Plays programs that rtl-top starts: launch_play [runtime]. With `runtime` it loads the HSA runtime, as a Python
- * program does in its middle, and starts it; what that says is printed. Then it prints "holding" and waits for a
- * signal.
+ * launch_play.c - a program for rtl-top to start: launch_play [runtime]. With `runtime` it loads the HSA runtime while
+ * it runs, as Python programs do, starts it and prints the result. Then it prints "holding" and waits for a signal.
  */
 #include <dlfcn.h>
 #include <hsa/hsa.h>

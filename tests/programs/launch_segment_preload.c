@@ -1,4 +1,5 @@
-/* An HSA tool that makes a segment of a version that no viewer knows: what an old or a newer library would leave. */
+/* launch_segment_preload.c - an HSA tool that makes a segment of a version that no viewer knows, as a much older or
+ * newer library would. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

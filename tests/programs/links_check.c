@@ -1,20 +1,24 @@
 /*
- * Compares links with what the program of hip_links.hip did: from the rings of a process that holds, with RTL_TRACE.
+ * links_check.c - compares links with what hip_links.hip did. It reads the rings of a process that holds, with
+ * RTL_TRACE.
  *
- * links_check PID [FILE]: FILE is what hip_links has printed. Prints, each a line:
+ * links_check PID [FILE]: FILE is hip_links' output. Prints, each a line:
  *   pair FUNCTION KERNEL N         dispatches of that kernel that are linked to calls of that function
  *   copies FUNCTION N              copies by an engine
  *   alone KERNEL N                 dispatches that are linked to no call
- *   rows N wrong N                 dispatches that FILE's threads made; those that aren't linked to just their call
- *   order N wrong N                calls with several dispatches of `linked`; those whose ordinals don't follow the
- * grids range N wrong N                links whose range isn't that of their call, or whose call began at another time
+ *   rows N wrong N                 dispatches by FILE's threads; those not linked to exactly their call
+ *   order N wrong N                calls with several linked dispatches; those whose ordinals do not follow the grids
+ *   range N wrong N                links; those with another range or begin time than their call's
  *   sums A B C D                   ns from calls' begins to their kernels' starts, by the events and by the histograms;
- *                                  ns that the linked kernels took, by the events and by the ranges
- *   nested N wrong N               calls, ranges and marks in a range; those that lie in none of their thread at their
- * time lost N                         events of either ring that were overwritten counted linked N REASON N ...  what
- * the segment counts of all dispatches copied linked N unlinked N node PATH count N kernels N copies N ns N launches
- * KERNEL N least NS     latencies in the histogram, and the shortest bucket's thread TID function NAME|none last
- * NAME|none Exit status 1 when something can't be read.
+ *                                  ns of the linked kernels, by the events and by the ranges
+ *   nested N wrong N               calls, ranges and marks in a range; those outside of their thread's range
+ *   lost N                         events of either ring that were overwritten
+ *   counted linked N REASON N ...  the segment's counts of all dispatches
+ *   copied linked N unlinked N
+ *   node PATH count N kernels N copies N ns N
+ *   launches KERNEL N least NS     latencies in the histogram, and the shortest bucket's
+ *   thread TID function NAME|none last NAME|none
+ * Exit status 1 if something cannot be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +40,7 @@ static struct {
     uint64_t n;
 } threads[THREADS];
 static unsigned thread_count;
-static uint64_t latency_ns, kernels_ns; /* by the events */
+static uint64_t latency_ns, kernels_ns; /* sums over the events */
 
 static void die(const char *why)
 {
@@ -71,14 +75,14 @@ static void name_of(int fd, uint32_t row, char *to, size_t bytes, unsigned *kind
     snprintf(to, bytes, "%.*s", (int)n, text);
 }
 
-/* Counts of pairs of names. */
+/* Counts of name pairs. */
 static struct {
     char what[600];
     unsigned long n;
 } tally[512];
 static unsigned tallied;
 
-static void count(const char *kind, const char *first, const char *second)
+static void count_pair(const char *kind, const char *first, const char *second)
 {
     char what[600];
     snprintf(what, sizeof what, "%s %.200s%s%.300s", kind, first, second ? " " : "", second ? second : "");
@@ -111,7 +115,7 @@ static void read_threads(const char *file)
     fclose(f);
 }
 
-/* Calls come in the order in which each thread made them. */
+/* Calls must arrive in each thread's order. */
 static void note_call(int fd, const struct rtl_api_event *e)
 {
     char name[RTL_API_TEXT + 1];
@@ -153,10 +157,10 @@ static void compare_ops(int fd, struct rtl_reader *reader)
             latency_ns += copy || r->start_ns < ops[i].link.entry_ns ? 0 : r->start_ns - ops[i].link.entry_ns;
             kernels_ns += copy ? 0 : r->duration_ns;
         }
-        count(copy             ? "copies"
-              : r->correlation ? "pair"
-                               : "alone",
-              copy || r->correlation ? function : kernel, copy || !r->correlation ? NULL : kernel);
+        count_pair(copy             ? "copies"
+                   : r->correlation ? "pair"
+                                    : "alone",
+                   copy || r->correlation ? function : kernel, copy || !r->correlation ? NULL : kernel);
         if (copy || (strncmp(kernel, "linked", 6) != 0 && strncmp(kernel, "hsa_00", 6) != 0))
             continue;
         if (i && ops[i - 1].record.correlation == r->correlation && r->correlation) {
@@ -264,7 +268,7 @@ int main(int argc, char **argv)
         for (uint32_t n;
              (n = rtl_reader_linked_events(reader, &events, ops + op_count, (uint32_t)(EVENTS_MAX - op_count)));)
             op_count += n;
-        /* what was overwritten before anybody read is lost, too */
+        /* Includes events overwritten before the first read. */
         lost = events.lost + api_events.lost + events.first;
         for (uint64_t i = 0; i < call_count; i++)
             note_call(fd, &calls[i]);

@@ -1,10 +1,10 @@
 /*
- * Batches of more packets than 256 behind one doorbell, as replays of graphs make them, on a ring that they wrap
- * around.
+ * native_batches.c - batches of more than 256 packets behind one doorbell, as graph replays make them, on a ring around
+ * which they wrap.
  *
- * native_batches [BATCHES]: all slots of a batch are reserved at once, written, and rung for with one store; a barrier
- * at its end tells when it is over, and the next one begins. Every seventh kernel carries a signal of the program's
- * own. Prints "launched hsa_NN N" for each kernel, "wrapped N" (batches), "done", then "holding".
+ * native_batches [BATCHES]: reserves all slots of a batch at once, writes them and rings with one store; a barrier
+ * packet signals the batch's end, and the next one begins. Every seventh kernel carries the program's signal. Prints
+ * "launched hsa_NN N" for each kernel, "wrapped N" (batches), "done", then "holding".
  */
 #include "intercept_hsa.h"
 
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
             ;
         for (int i = 0; i < n - 1; i += 7)
             if (hsa_signal_load_scacquire(signal[i]) != 0)
-                die("a kernel's signal isn't down where a barrier behind it is");
+                die("a barrier completed before a kernel's signal");
     }
     for (int k = 0; k < KERNELS; k++)
         printf("launched hsa_%02d %lu\n", k, launched[k]);

@@ -1,18 +1,18 @@
 /*
- * A program that does without the runtime's functions for queues, as some drivers above HSA do: it counts up the write
- * index in the queue's own memory and stores to the address in the doorbell signal, without looking at the signal's
- * kind. That works on every queue of the hardware, and kills the program on an intercept queue, which has no such
- * address (intercept_doorbell.c looks first).
+ * native_direct.c - a program that uses queues without the runtime's functions, as some drivers above HSA do: it
+ * increments the write index in the queue's memory and stores to the address in the doorbell signal, without checking
+ * the signal's kind. That works on every hardware queue. On an intercept queue, which has no such address, the program
+ * crashes (intercept_doorbell.c checks first).
  *
  * native_direct own|api-then-own|api-and-doorbell|turns
- *   own               never a function of the runtime's
- *   api-then-own      all by functions, and from the middle on never
- *   api-and-doorbell  slots by hsa_queue_add_write_index, the doorbell itself
- *   turns             own and by functions, some packets each in turn
- * By one thread always, which knows what it has submitted: in every mode a plain queue runs all of it.
+ *   own               uses none of the runtime's functions
+ *   api-then-own      uses the functions for the first half, none after that
+ *   api-and-doorbell  reserves by hsa_queue_add_write_index, rings the doorbell itself
+ *   turns             with and without functions in turn, some packets each
+ * Always one thread, which knows what it has submitted: in every mode a plain queue runs all of it.
  *
- * Prints "launched hsa_NN N", hsa_00 for what went by functions alone and hsa_01 for the rest, "done" when all has
- * completed, then "holding".
+ * Prints "launched hsa_NN N", hsa_00 for packets submitted by functions alone and hsa_01 for the others, "done" when
+ * all have completed, then "holding".
  */
 #include "intercept_hsa.h"
 
@@ -21,11 +21,11 @@
 
 enum { PACKETS = 3000, RING = 256, TURN = 37, SIGNALLED = 10, SIGNALS = 64 };
 
-static amd_queue_t *words; /* the queue's memory, as the GPU has it, too */
+static amd_queue_t *words; /* the queue's memory, which the GPU uses too */
 static volatile uint64_t *bell;
 static hsa_queue_t *queue;
 
-static uint64_t reserve(bool own)
+static uint64_t reserve_index(bool own)
 {
     uint64_t index = own ? __atomic_fetch_add(&words->write_dispatch_id, 1, __ATOMIC_ACQ_REL)
                          : hsa_queue_add_write_index_screlease(queue, 1);
@@ -34,7 +34,7 @@ static uint64_t reserve(bool own)
     return index;
 }
 
-static void submit(uint64_t index, const hsa_kernel_dispatch_packet_t *packet, bool ring_own)
+static void submit_packet(uint64_t index, const hsa_kernel_dispatch_packet_t *packet, bool ring_own)
 {
     char *slot = (char *)queue->base_address + 64 * (index & (RING - 1));
     memcpy(slot + 4, (const char *)packet + 4, 60);
@@ -96,15 +96,15 @@ int main(int argc, char **argv)
             .kernarg_address = kernarg_block,
             .completion_signal = with ? *with : (hsa_signal_t){0},
         };
-        submit(reserve(own), &packet, ring_own);
+        submit_packet(reserve_index(own), &packet, ring_own);
         launched[ring_own]++;
     }
-    /* the last packet goes by the way that it has come to */
+    /* Submit the last packet in the final mode. */
     wait_for(signal[0]);
     hsa_signal_store_relaxed(signal[0], 1);
     hsa_kernel_dispatch_packet_t last = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE | BARRIER_BIT,
                                          .completion_signal = signal[0]};
-    submit(reserve(strcmp(mode, "own") == 0 || strcmp(mode, "api-then-own") == 0), &last, true);
+    submit_packet(reserve_index(strcmp(mode, "own") == 0 || strcmp(mode, "api-then-own") == 0), &last, true);
     for (int i = 0; i < SIGNALS; i++)
         wait_for(signal[i]);
     for (int k = 0; k < 2; k++)

@@ -1,17 +1,17 @@
 /*
- * Raw HSA under stress: many threads that submit packets to few queues in all the ways in which programs do it.
+ * native_stress.c - raw HSA under stress: many threads submit packets to few queues, by every method that programs use.
  *
  * native_stress [--packets N] [--seed N] [--for plain|intercept|native] [--set NAME] [--hold]
- * native_stress --script: the script for tests/vgpu/run, which gives each kernel a duration of its own
+ * native_stress --script: print the script for tests/vgpu/run, which gives each kernel a distinct duration
  *
- * The run is cut into rounds. A round draws, from the seed, a set of native_stress_sets.h (how slots are reserved, when
- * and by whom the doorbell is rung, in which order a packet is written), and how many producers and queues there are,
- * how large the rings, how many packets go in a batch, carry a signal of the program's own, have the barrier bit or are
- * barriers. Not every kind of queue bears every set: --for says which are drawn (plain).
+ * The run consists of rounds. A round draws from the seed a set of native_stress_sets.h: how slots are reserved, when
+ * and by which thread the doorbell is rung, in which order a packet is written. It also draws the numbers of producers
+ * and queues, the rings' sizes, and how many packets are in a batch, carry the program's signal, have the barrier bit
+ * or are barriers. Not every kind of queue supports every set; --for selects the kind (plain).
  *
- * What the program sees itself is exact: each signal of its own comes down once for each packet that carries it, and
- * if the GPU wrote times into it, they are that kernel's. Closes with "launched KERNEL N" for each kernel and
- * "native_stress: OK, packets N, seed N"; status 2 if something is wrong, 3 if nothing moved for a long time.
+ * The program checks exactly what it can see: each of its signals decreases once for each packet that carries it, and
+ * times that the GPU wrote into it are those of its kernel. Ends with "launched KERNEL N" for each kernel and
+ * "native_stress: OK, packets N, seed N". Status 2: something is wrong; 3: nothing has moved for a long time.
  */
 #include "intercept_hsa.h"
 
@@ -24,34 +24,34 @@
 
 enum { PRODUCERS = 8, QUEUES = 4, BATCH = 40, SIGNALS = 96, NO_KERNEL = FAMILY, PATIENCE = 120 };
 
-struct own { /* a signal of one producer's */
+struct own { /* a producer's signal */
     hsa_signal_t signal;
-    int kernel; /* on which it is, or NO_KERNEL for a barrier */
+    int kernel; /* the kernel that carries it, or NO_KERNEL for a barrier */
     bool used;
 };
 
-struct lane { /* one queue of the round; constant while there are producers */
+struct lane { /* a queue of the round; constant while producers run */
     hsa_queue_t *queue;
     uint64_t mask;
 };
 
 struct batch {
     struct lane *lane;
-    unsigned count, rung; /* so many of its slots, from the front, were rung for */
+    unsigned count, rung; /* rung: number of slots, from the front, for which the doorbell was rung */
     uint64_t index[BATCH];
-    struct own *own[BATCH]; /* NULL: the packet carries none */
+    struct own *own[BATCH]; /* NULL: the packet has no signal */
 };
 
-struct producer { /* its thread alone, but for `mail` */
+struct producer { /* used by its thread alone, except `mail` */
     unsigned id;
     uint64_t random;
     unsigned next_own;
     struct own own[SIGNALS];
-    struct batch late; /* written, and not rung for yet */
-    bool stalled;      /* where the set is one in which that happens */
+    struct batch late; /* written, but the doorbell not rung yet */
+    bool stalled;      /* in sets with `stalls`: this batch stalls */
     unsigned long launched[FAMILY];
     struct lane *mail_lane;
-    _Atomic uint64_t mail; /* what another thread shall ring for, plus 1: it sets 0 when it has; see run_ringer */
+    _Atomic uint64_t mail; /* index to ring for by another thread, plus 1; run_ringer sets it to 0 when it has rung */
 };
 
 static struct {
@@ -61,7 +61,7 @@ static struct {
     bool hold;
 } options = {.packets = 100000, .seed = 1, .kind = PLAIN};
 
-static struct { /* of this round: constant while there are producers */
+static struct { /* this round's settings: constant while producers run */
     unsigned long number;
     const struct set *set;
     unsigned producers, lanes, batch, signalled, barrier_bits, barriers, slow; /* the last four in percent */
@@ -71,14 +71,14 @@ static struct { /* of this round: constant while there are producers */
 
 static struct family family;
 static struct producer producers[PRODUCERS];
-static bool profiles;               /* the program wants its queues profiled: in every other run */
-static _Atomic unsigned long left;  /* packets of this round that nobody has taken yet: any producer */
-static _Atomic unsigned long moved; /* any producer, read by the one who watches for hangs */
-static _Atomic bool ringer_over;    /* main sets it, the ringer reads it */
+static bool profiles;               /* enable profiling on the queues: in half of the runs */
+static _Atomic unsigned long left;  /* packets of this round not yet claimed; any producer writes it */
+static _Atomic unsigned long moved; /* written by any producer, read by the watchdog */
+static _Atomic bool ringer_over;    /* written by main, read by the ringer */
 
-/* --- what a kernel takes --- */
+/* --- durations of kernels --- */
 
-/* All differ, so that a packet taken for another's shows; the last ones are so long that rings fill up behind them. */
+/* All differ, so that mixed-up packets are detected; the last ones are long enough for rings to fill up. */
 static uint64_t duration_ns(int kernel)
 {
     static const uint64_t slow[] = {5000, 10000, 20000, 40000};
@@ -93,14 +93,14 @@ static int pick_kernel(struct producer *p)
 
 /* --- signals --- */
 
-static void wrong(const struct own *own, const char *what)
+static void fail_signal(const struct own *own, const char *what)
 {
     fprintf(stderr, "native_stress: seed %lu round %lu set %s: %s (hsa_%02d, signal value %ld)\n", options.seed,
             rounds.number, rounds.set->name, what, own->kernel, (long)hsa_signal_load_relaxed(own->signal));
     _exit(2);
 }
 
-/* The last packet with it is over. */
+/* Check the signal after the last packet with it has completed. */
 static void check_own(struct own *own)
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)own->signal.handle;
@@ -110,20 +110,20 @@ static void check_own(struct own *own)
     while ((value = hsa_signal_load_scacquire(own->signal)) >= 1)
         sched_yield();
     if (value != 0)
-        wrong(own, "a signal came down twice");
+        fail_signal(own, "a signal came down twice");
     if (own->kernel != NO_KERNEL && (profiles || memory->end_ts) &&
         (memory->end_ts - memory->start_ts) * 10 != duration_ns(own->kernel))
-        wrong(own, "the times in a signal are not its kernel's");
+        fail_signal(own, "the times in a signal are not its kernel's");
     own->used = false;
 }
 
 static void ring_late(struct producer *p);
 
-static struct own *take_own(struct producer *p)
+static struct own *next_own_signal(struct producer *p)
 {
     struct own *own = &p->own[p->next_own++ % SIGNALS];
     if (own->used && hsa_signal_load_scacquire(own->signal) >= 1)
-        ring_late(p); /* it may be that which it waits for */
+        ring_late(p); /* the signal's packet may be in the late batch */
     check_own(own);
     hsa_signal_store_relaxed(own->signal, 1);
     own->used = true;
@@ -132,7 +132,7 @@ static struct own *take_own(struct producer *p)
 
 /* --- doorbells --- */
 
-/* Rings for the first `count` slots of the batch: once for all, or once for each. */
+/* Ring for the first `count` slots of the batch: once for all, or once for each. */
 static void ring_for(struct producer *p, struct batch *b, unsigned count)
 {
     if (b->rung >= count)
@@ -157,7 +157,7 @@ static void ring_late(struct producer *p)
     p->late.count = p->late.rung = 0;
 }
 
-/* Rings for everybody, where those who submit don't do it themselves. */
+/* Ring on behalf of all producers, in sets where they do not ring themselves. */
 static void *run_ringer(void *data)
 {
     uint64_t random = options.seed;
@@ -177,28 +177,28 @@ static void *run_ringer(void *data)
 
 /* --- slots --- */
 
-static void reserve(struct producer *p, struct batch *b)
+static void reserve_slots(struct producer *p, struct batch *b)
 {
     const hsa_queue_t *queue = b->lane->queue;
     uint64_t first = 0;
     enum way way = rounds.set->way == ANY ? (enum way)below(&p->random, STORE) : rounds.set->way;
     if (way == ADD_EACH) {
         for (unsigned i = 0; i < b->count; i++) {
-            b->index[i] = add(&p->random, queue, 1);
+            b->index[i] = add_index(&p->random, queue, 1);
             if (chance(&p->random, 20))
                 sched_yield();
         }
         return;
     }
     if (way == ADD) {
-        first = add(&p->random, queue, b->count);
+        first = add_index(&p->random, queue, b->count);
     } else if (way == CAS) {
         uint64_t seen = load_index(&p->random, queue);
         do {
             first = seen;
             seen = compare_and_swap(&p->random, queue, first, first + b->count);
         } while (seen != first);
-    } else { /* nobody else is there */
+    } else { /* the only producer of this queue */
         first = load_index(&p->random, queue);
         if (chance(&p->random, 50))
             hsa_queue_store_write_index_relaxed(queue, first + b->count);
@@ -209,7 +209,7 @@ static void reserve(struct producer *p, struct batch *b)
         b->index[i] = first + i;
 }
 
-/* Waits until the slot is free. What was written and not rung for may be what keeps it. */
+/* Wait until the slot is free. Packets without a doorbell may block it, so ring for them first. */
 static void wait_for_room(struct producer *p, struct batch *b, unsigned written, uint64_t index)
 {
     const hsa_queue_t *queue = b->lane->queue;
@@ -225,7 +225,7 @@ static void wait_for_room(struct producer *p, struct batch *b, unsigned written,
 
 /* --- packets --- */
 
-/* As if the thread had lost the processor, at times for so long that whoever watches loses patience. */
+/* Simulate preemption, sometimes so long that the library stops waiting for the packet. */
 static void pause_now(struct producer *p, bool for_long)
 {
     if (for_long && chance(&p->random, 1) && chance(&p->random, 5))
@@ -272,16 +272,15 @@ static void write_packet(struct producer *p, struct batch *b, unsigned i)
     }
     if (chance(&p->random, rounds.barrier_bits))
         header |= BARRIER_BIT;
-    if (rounds.set->torn) { /* as one copies a packet from its first byte on */
+    if (rounds.set->torn) { /* like a copy of the packet from its first byte on */
         __atomic_store_n(slot, header | setup << 16, __ATOMIC_RELEASE);
         if (!rounds.set->shared) {
             pause_now(p, true);
         } else if (p->stalled) {
-            usleep(2000); /* far less than anybody's patience, which must not have begun before the header was there */
+            usleep(2000); /* far below the library's limit, which must count from the header at the earliest */
             p->stalled = false;
         } else {
-            /* no pause there that whoever watches could take for the end of it, and few others who take the processor
-             */
+            /* A short pause that the library cannot take for a stall, without yielding the processor. */
             for (unsigned n = below(&p->random, 200); n > 0; n--)
                 __builtin_ia32_pause();
         }
@@ -307,16 +306,15 @@ static void write_range(struct producer *p, struct batch *b, unsigned from, unsi
 
 /* --- a batch --- */
 
-static void submit(struct producer *p, struct batch *b)
+static void submit_batch(struct producer *p, struct batch *b)
 {
     const hsa_queue_t *queue = b->lane->queue;
     unsigned half = b->count / 2;
-    for (unsigned i = 0; i < b->count;
-         i++) /* before it has slots: whoever waits with slots that are empty waits for ever */
-        b->own[i] = chance(&p->random, rounds.signalled) ? take_own(p) : NULL;
+    for (unsigned i = 0; i < b->count; i++) /* before reserving slots: a wait with empty slots would never end */
+        b->own[i] = chance(&p->random, rounds.signalled) ? next_own_signal(p) : NULL;
     if (p->late.count && p->late.lane != b->lane)
         ring_late(p);
-    reserve(p, b);
+    reserve_slots(p, b);
     p->stalled = rounds.set->stalls && chance(&p->random, 1);
     if (p->stalled)
         usleep(30000);
@@ -329,7 +327,7 @@ static void submit(struct producer *p, struct batch *b)
         break;
     case LATE:
         write_range(p, b, 0, b->count, true);
-        if (b->rung < b->count) { /* all that is late, and this: with one ring, or later */
+        if (b->rung < b->count) { /* ring for all late batches including this one, now or later */
             p->late = *b;
             if (chance(&p->random, 40))
                 ring_late(p);
@@ -339,11 +337,12 @@ static void submit(struct producer *p, struct batch *b)
         ring_for(p, b, b->count);
         pause_now(p, false);
         write_range(p, b, 0, b->count, false);
-        if (chance(&p->random, 20)) /* and again, as one does who isn't sure */
+        if (chance(&p->random, 20)) /* ring a second time, as cautious programs do */
             ring_bell(&p->random, queue, b->index[b->count - 1]);
         break;
     case DISORDER:
-        /* the second half first; where others' slots lie between, it may not fit before the first is out */
+        /* The second half first. If other producers' slots lie between, it may not fit before the first half is
+         * done. */
         if (b->index[b->count - 1] - b->index[0] >= queue->size)
             half = 0;
         write_range(p, b, half, b->count, half == 0);
@@ -354,13 +353,14 @@ static void submit(struct producer *p, struct batch *b)
             ring_bell(&p->random, queue, b->index[half - 1]);
         break;
     }
-    /* who writes the header first must be alone with the queue: nothing rung for may be left that isn't taken yet */
+    /* A producer that writes the header first must be alone with the queue: all rung packets must have been
+     * consumed. */
     if (rounds.set->torn && !rounds.set->shared)
         while (hsa_queue_load_read_index_scacquire(queue) <= b->index[b->count - 1])
             sched_yield();
 }
 
-static unsigned take_share(struct producer *p)
+static unsigned claim_share(struct producer *p)
 {
     unsigned want = 1 + below(&p->random, rounds.batch);
     unsigned long now = atomic_load(&left);
@@ -372,18 +372,18 @@ static unsigned take_share(struct producer *p)
 static void *run_producer(void *data)
 {
     struct producer *p = data;
-    unsigned in_flight = 0; /* at most, of this producer's, on all queues */
+    unsigned in_flight = 0; /* upper bound, for this producer on all queues */
     struct batch b;
-    while ((b.count = take_share(p)) != 0) {
+    while ((b.count = claim_share(p)) != 0) {
         b.lane = &rounds.lane[rounds.set->shared ? below(&p->random, rounds.lanes) : p->id];
         b.rung = 0;
-        submit(p, &b);
+        submit_batch(p, &b);
         atomic_fetch_add_explicit(&moved, b.count, memory_order_relaxed);
         if (options.kind != INTERCEPT || (in_flight += b.count) < IN_FLIGHT)
             continue;
         ring_late(p);
         for (unsigned i = 0; i < rounds.lanes; i++)
-            if (rounds.set->shared || i == p->id) /* whoever is alone with a queue stores its index */
+            if (rounds.set->shared || i == p->id) /* a producer that is alone with a queue stores its index */
                 drain(rounds.lane[i].queue);
         in_flight = 0;
     }
@@ -447,7 +447,7 @@ static void run_round(uint64_t *random, unsigned long packets)
     atomic_store(&left, packets);
     atomic_store(&ringer_over, false);
     for (unsigned i = 0; i < rounds.producers; i++) {
-        producers[i].random = draw(random);
+        producers[i].random = draw_random(random);
         start_thread(&thread[i], run_producer, &producers[i]);
     }
     if (rounds.set->bell == HANDED)
@@ -466,8 +466,8 @@ static void run_round(uint64_t *random, unsigned long packets)
         must(hsa_queue_destroy(rounds.lane[i].queue), "destroy queue");
 }
 
-/* Says where it stands when nothing has moved for a long time, which no load of the machine explains. */
-static void *watch(void *data)
+/* Report the state after a time without progress that machine load cannot explain. */
+static void *watch_progress(void *data)
 {
     unsigned long before = 0;
     (void)data;
@@ -488,7 +488,7 @@ static void *watch(void *data)
     _exit(3);
 }
 
-static void parse(int argc, char **argv)
+static void parse_options(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -517,7 +517,7 @@ static void parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     pthread_t watcher;
-    parse(argc, argv);
+    parse_options(argc, argv);
     if (!open_runtime())
         die("no GPU");
     load_family(&family, "hsa_");
@@ -525,12 +525,12 @@ int main(int argc, char **argv)
     profiles = chance(&random, 50);
     for (unsigned i = 0; i < PRODUCERS; i++) {
         producers[i].id = i;
-        for (int s = 0; s < SIGNALS; s++) /* half of them are such that the GPU raises no interrupt */
+        for (int s = 0; s < SIGNALS; s++) /* half of them do not make the GPU interrupt */
             must(s % 2 ? hsa_signal_create(0, 0, NULL, &producers[i].own[s].signal)
                        : hsa_amd_signal_create(0, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &producers[i].own[s].signal),
                  "signal");
     }
-    start_thread(&watcher, watch, NULL);
+    start_thread(&watcher, watch_progress, NULL);
     for (unsigned long sent = 0; sent < options.packets;) {
         unsigned long n = 200 + below(&random, 6000);
         n = n < options.packets - sent ? n : options.packets - sent;

@@ -1,6 +1,6 @@
 /*
- * What native_stress calls of the runtime's: of the functions that do the same, in one memory order or another, any.
- * And the chance that it draws from.
+ * native_stress_any.h - the runtime functions that native_stress calls; where several differ only in memory order, it
+ * picks one at random. Also its random numbers.
  */
 #ifndef NATIVE_STRESS_ANY_H
 #define NATIVE_STRESS_ANY_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static uint64_t draw(uint64_t *random)
+static uint64_t draw_random(uint64_t *random)
 {
     uint64_t z = (*random += 0x9e3779b97f4a7c15ull);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -19,7 +19,7 @@ static uint64_t draw(uint64_t *random)
 
 static unsigned below(uint64_t *random, unsigned n)
 {
-    return (unsigned)((draw(random) >> 32) * n >> 32);
+    return (unsigned)((draw_random(random) >> 32) * n >> 32);
 }
 
 static bool chance(uint64_t *random, unsigned percent)
@@ -44,7 +44,7 @@ static void ring_bell(uint64_t *random, const hsa_queue_t *queue, uint64_t index
     }
 }
 
-static uint64_t add(uint64_t *random, const hsa_queue_t *queue, uint64_t n)
+static uint64_t add_index(uint64_t *random, const hsa_queue_t *queue, uint64_t n)
 {
     switch (below(random, 4)) {
     case 0:

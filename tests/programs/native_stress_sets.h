@@ -1,15 +1,16 @@
 /*
- * The ways in which native_stress submits packets, and which kind of queue bears each.
+ * native_stress_sets.h - the methods by which native_stress submits packets, and the kinds of queue that support each.
  *
- * An intercept queue of the runtime takes what has a valid header when the doorbell is rung, and looks no more until
- * it is rung again: a doorbell before the header leaves packets lying there, for ever if nobody rings after it. And it
- * must not fill up: before release 6.0 the runtime asserts then, later ones may hang, and their retry is a ring of the
- * doorbell at a time of its own, so that not even a producer alone may write a header before the body. So producers
- * there wait for the GPU every now and then, and rings are large (IN_FLIGHT, RING).
+ * An intercept queue consumes packets with a valid header when the doorbell is rung, and does not poll until the next
+ * ring. If the doorbell precedes the header, the packets stay there, for ever if no thread rings again. The queue must
+ * not fill up: before release 6.0 the runtime asserts then, and later ones may hang. Their retry rings the doorbell at
+ * an arbitrary time, so not even a single producer may write a header before the body. So producers on intercept queues
+ * wait for the GPU now and then, and rings are large (IN_FLIGHT, RING).
  *
- * A plain queue goes on looking at the slot that it waits for, and bears being full. It doesn't bear a header before
- * the body: the GPU hears of a doorbell late, and then looks at all that is reserved by then, so even a producer alone
- * is seen between the two. A native queue bears it, because only who reserved a slot says that it is complete.
+ * A plain queue polls the slot that it waits for, and supports being full. It does not support a header before the
+ * body: the GPU may see a doorbell late and then reads all slots reserved by then, so even a single producer can be
+ * observed between the two writes. A native queue supports it, because only the thread that reserved a slot marks it
+ * complete.
  */
 #ifndef NATIVE_STRESS_SETS_H
 #define NATIVE_STRESS_SETS_H
@@ -17,10 +18,10 @@
 #include <stdbool.h>
 
 enum kind { PLAIN = 1, INTERCEPT = 2, NATIVE = 4, ALL = PLAIN | INTERCEPT | NATIVE };
-enum way { ADD, ADD_EACH, CAS, STORE, ANY /* of those before STORE, which wants a queue to itself */ };
+enum way { ADD, ADD_EACH, CAS, STORE, ANY /* any of those before STORE, which needs a queue with one producer */ };
 enum bell {
-    AFTER,    /* when the batch is written */
-    LATE,     /* some batches later, or when it has to wait */
+    AFTER,    /* after the batch is written */
+    LATE,     /* some batches later, or when the producer has to wait */
     EARLY,    /* before the first header is written */
     DISORDER, /* for the second half, then for the first */
     HANDED    /* by another thread */
@@ -28,13 +29,13 @@ enum bell {
 
 static const struct set {
     const char *name;
-    int borne;   /* by which kinds of queue */
+    int borne;   /* kinds of queue that support it */
     bool shared; /* several producers on a queue */
     enum way way;
     enum bell bell;
     bool torn;   /* the header is written before the body */
     bool full;   /* small rings, slow kernels: reservations reach beyond a full ring */
-    bool stalls; /* 30 ms between a slot and its header at times, and then a moment between header and body */
+    bool stalls; /* sometimes 30 ms between a slot and its header, then a moment between header and body */
 } sets[] = {
     {"batch", ALL, true, ADD, AFTER, false, false, false},
     {"each", ALL, true, ADD_EACH, AFTER, false, false, false},
@@ -55,7 +56,7 @@ static const struct set {
     {"torn-stalls", NATIVE, true, ADD, AFTER, true, false, true},
     {"full-torn", NATIVE, true, ADD, AFTER, true, true, false},
 };
-/* For intercept queues: a producer waits for the GPU when it has sent so many packets to a queue; packets of a ring. */
+/* For intercept queues: a producer waits for the GPU after so many packets to a queue; smallest ring, in packets. */
 enum { IN_FLIGHT = 48, RING = 1024 };
 enum { SETS = sizeof sets / sizeof *sets };
 

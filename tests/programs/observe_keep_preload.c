@@ -1,6 +1,6 @@
 /*
- * Queues stay until the process ends, whoever destroys them: who looks from outside at its end still finds all. For
- * LD_PRELOAD.
+ * observe_keep_preload.c - a library to preload that keeps destroyed queues until the process ends, so that an observer
+ * still finds all of them then.
  */
 typedef unsigned hsa_status_t;
 struct hsa_queue_s;

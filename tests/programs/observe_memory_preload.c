@@ -1,8 +1,9 @@
 /*
- * Gives the runtime its system memory in the way of another release: mapped anew in RTL_TEST_MEMORY's way as soon as
- * the runtime advises the kernel about it, which it does before it tells the driver. For --preload.
+ * observe_memory_preload.c - maps the runtime's system memory like another release. When the runtime calls madvise,
+ * which it does before it registers the memory with the driver, the memory is mapped anew as RTL_TEST_MEMORY says. For
+ * --preload.
  *
- * - marked: private, not for children of fork (ROCm up to 7.0)
+ * - marked: private, not inherited by fork (ROCm up to 7.0)
  * - shared: shared with children (between these two)
  * - private: like other memory of the process (ROCm 7.2.4)
  */
@@ -15,7 +16,7 @@
 
 __attribute__((visibility("default"))) int madvise(void *at, size_t bytes, int advice);
 
-/* Memory of the host, for reading and writing; a device's file stays as it is. */
+/* True for readable and writable host memory; a device file's mapping must not change. */
 static int is_anonymous(unsigned long at)
 {
     char line[512], rights[5];
@@ -33,7 +34,7 @@ static int is_anonymous(unsigned long at)
 int madvise(void *at, size_t bytes, int advice)
 {
     const char *way = getenv("RTL_TEST_MEMORY");
-    int hugepage_or_dontfork = MADV_DONTFORK | MADV_HUGEPAGE; /* the runtime has taken them for bits */
+    int hugepage_or_dontfork = MADV_DONTFORK | MADV_HUGEPAGE; /* the runtime uses these constants as bits */
     if (way && (advice == MADV_DONTFORK || advice == MADV_NORMAL || advice == hugepage_or_dontfork) &&
         is_anonymous((unsigned long)at)) {
         int shared = strcmp(way, "shared") == 0;

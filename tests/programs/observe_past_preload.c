@@ -1,10 +1,11 @@
 /*
- * A tool that makes queues past those that come behind it, as profilers do for themselves: loaded with HSA_TOOLS_LIB
- * before librtl.so, it tells the program (observe_play) in PAST_LIBRARY where the runtime's own function is.
+ * observe_past_preload.c - a tool that makes queues past the tools loaded after it, as profilers do for themselves. It
+ * is loaded with HSA_TOOLS_LIB before librtl.so and stores the address of the runtime's own function in PAST_LIBRARY
+ * for the program (observe_play).
  */
 #include <stdlib.h>
 
-#include "intercept/base/hsa_table.c" /* the layout is known in one place */
+#include "intercept/base/hsa_table.c" /* only this file knows the layout */
 
 __attribute__((visibility("default"))) int OnLoad(void *table, uint64_t version, uint64_t failed,
                                                   const char *const *names);

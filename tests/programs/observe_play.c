@@ -1,27 +1,28 @@
 /*
- * What somebody observes from outside: a raw HSA program that does as it is told, line by line on standard input.
+ * observe_play.c - a raw HSA program to observe from outside. It executes commands from standard input, one a line.
  *
  * observe_play [QUEUES [PACKETS A RING [plain]]] (plain: the GPU writes no times): makes its queues, loads kernels
- * fast00 to fast99 and says "ready". Then:
+ * fast00 to fast99 and prints "ready". Then:
  *
- * - run N EVERY KERNELS US: N dispatches of KERNELS kernels, unevenly, round the queues; every EVERYth carries a signal
- *   (0: none); US microseconds of rest after each 16 (so that it lasts)
- * - cycle N: N times a queue that is made, gets ten dispatches and goes
+ * - run N EVERY KERNELS US: N dispatches of KERNELS kernels, unevenly, over the queues in turn; every EVERYth carries a
+ *   signal (0: none); a pause of US microseconds after each 16
+ * - cycle N: N times, create a queue, send it ten dispatches and destroy it
  * - past N: N more queues, made past the library (observe_past_preload); they come after the others
- * - load: more kernels, more00 to more99, of which `run` takes the next ones; once
- * - own N: N dispatches of fast00 into the first queue, by its own index and the hardware's doorbell
- * - coop: one more, the GPU's cooperative queue
- * - map N: N GB of memory that nobody has touched, marked as queues' memory is
- * - stick: whoever looks at the first queue from now on waits for ever, this program included
- * - fork: a child that does nothing; tells "child PID"
- * - where: tells "queue ADDRESS" of each queue
- * - hide: nobody but root may look into it from now on
- * - done: waits until everything has completed, tells "launched KERNEL N" and "done"
+ * - load: more kernels, more00 to more99, which `run` uses from then on; once
+ * - own N: N dispatches of fast00 into the first queue, by its write index in memory and the hardware's doorbell
+ * - coop: one more queue, the GPU's cooperative queue
+ * - map N: N GB of untouched memory, marked like queues' memory
+ * - stick: from now on every read of the first queue's memory blocks for ever, in this program too
+ * - fork: a child that does nothing; prints "child PID"
+ * - where: prints "queue ADDRESS" for each queue
+ * - hide: from now on only root may read the process's memory
+ * - done: waits until everything has completed, prints "launched KERNEL N" and "done"
  *
- * Each is answered by "ok" ("stuck" where the kernel lets nobody do that). It ends when standard input does.
+ * It prints "ok" after each command ("stuck" before it if the kernel does not allow `stick`). It ends when standard
+ * input closes.
  *
- * Without a GPU: observe_play hidden lets nobody but root look into it; in that of observe_play stuck what looks like
- * the runtime's library in its memory can't be read: who tries waits.
+ * Two modes need no GPU. observe_play hidden: only root may read its memory. observe_play stuck: reads of what looks
+ * like the runtime's library in its memory block.
  */
 #include "intercept_hsa.h"
 
@@ -43,14 +44,14 @@ static unsigned long launched[2][FAMILY];
 static hsa_queue_t *queues[QUEUES];
 static hsa_signal_t signals[SIGNALS];
 static unsigned queue_count = 1, family_count = 1;
-static uint64_t state = 1;
+static uint64_t random_state = 1;
 
-static unsigned draw(unsigned below)
+static unsigned draw_low(unsigned below)
 {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    unsigned n = (unsigned)(state >> 33);
+    random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+    unsigned n = (unsigned)(random_state >> 33);
     unsigned a = n % below, b = n / below % below;
-    return a < b ? a : b; /* the first ones more often */
+    return a < b ? a : b; /* low numbers more often */
 }
 
 static void launch_one(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
@@ -60,13 +61,13 @@ static void launch_one(hsa_queue_t *queue, unsigned kernel, hsa_signal_t signal)
     launched[family_count - 1][kernel]++;
 }
 
-static void rest(unsigned us)
+static void pause_us(unsigned us)
 {
     if (us)
         nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000}, NULL);
 }
 
-static void run(unsigned long n, unsigned every, unsigned kernels, unsigned us)
+static void run_round_robin(unsigned long n, unsigned every, unsigned kernels, unsigned us)
 {
     unsigned next = 0;
     for (unsigned long i = 0; i < n; i++) {
@@ -77,9 +78,9 @@ static void run(unsigned long n, unsigned every, unsigned kernels, unsigned us)
                 sched_yield();
             hsa_signal_store_relaxed(signal, 1);
         }
-        launch_one(queues[i % queue_count], draw(kernels), signal);
+        launch_one(queues[i % queue_count], draw_low(kernels), signal);
         if (i % 16 == 15)
-            rest(us);
+            pause_us(us);
     }
 }
 
@@ -89,7 +90,7 @@ static void cycle(unsigned long n)
         hsa_queue_t *queue = open_queue(64);
         for (int k = 0; k < 10; k++) {
             launch_one(queue, (unsigned)k, (hsa_signal_t){0});
-            rest(5000);
+            pause_us(5000);
         }
         drain(queue);
         must(hsa_queue_destroy(queue), "destroy");
@@ -100,13 +101,13 @@ typedef hsa_status_t make_queue(hsa_agent_t, uint32_t, hsa_queue_type32_t,
                                 void (*)(hsa_status_t, hsa_queue_t *, void *), void *, uint32_t, uint32_t,
                                 hsa_queue_t **);
 
-/* The function that the runtime had in its table before anybody came. */
+/* Create queues by the function that was in the runtime's table before any tool. */
 static void make_past(unsigned long n)
 {
     const char *where = getenv("PAST_LIBRARY");
     make_queue *create = where ? (make_queue *)(uintptr_t)strtoull(where, NULL, 16) : NULL;
     if (!create || queue_count + n > QUEUES)
-        die("past what?");
+        die("no PAST_LIBRARY, or too many queues");
     for (; n; n--)
         must(create(gpu_agent, 4096, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX, &queues[queue_count++]),
              "past queue");
@@ -123,7 +124,7 @@ static void have_child(void)
     printf("child %d\n", (int)child);
 }
 
-/* As some drivers above HSA do it: never a function of the runtime's. */
+/* Like some drivers above HSA, without any of the runtime's functions. */
 static void launch_own(unsigned long n)
 {
     amd_queue_t *words = (amd_queue_t *)(void *)queues[0];
@@ -145,20 +146,20 @@ static void launch_own(unsigned long n)
                          __ATOMIC_RELEASE);
         __atomic_store_n(bell, index, __ATOMIC_RELEASE);
         launched[0][0]++;
-        rest(i % 16 == 15 ? 1000 : 0);
+        pause_us(i % 16 == 15 ? 1000 : 0);
     }
 }
 
-static void map(unsigned long gb)
+static void map_memory(unsigned long gb)
 {
     char *memory = mmap(NULL, gb << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED || madvise(memory, gb << 30, MADV_DONTFORK))
         die("map");
     for (unsigned long at = 0; at < gb; at++)
-        memory[at << 30] = 1; /* so that there is something in it */
+        memory[at << 30] = 1; /* so that some pages exist */
 }
 
-/* Pages that are asked of somebody who never answers. */
+/* Reads of these pages fault to a userfaultfd that is never answered. */
 static bool stick(void *page, size_t bytes)
 {
     int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
@@ -172,11 +173,12 @@ static int stuck(void)
 {
     int fd = memfd_create("libhsa-runtime64.so.1", MFD_CLOEXEC);
     Dl_info library;
-    char *page = MAP_FAILED; /* the library's first one, which nobody needs once it is loaded */
+    char *page = MAP_FAILED; /* the library's first page, which is not needed once it is loaded */
     if (fd >= 0 && !ftruncate(fd, 4096) && dladdr((void *)(uintptr_t)hsa_init, &library))
         page = mmap(library.dli_fbase, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0);
     bool sticks = page != MAP_FAILED && stick(page, 4096) &&
-                  !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096); /* whoever has seen it before */
+                  !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                             4096); /* also for processes that have mapped it before */
     puts(sticks ? "ready" : "stuck");
     fflush(stdout);
     return getchar() == EOF ? 0 : 1;
@@ -189,7 +191,7 @@ static int hidden(void)
     return getchar() == EOF ? 0 : 1;
 }
 
-static void done(void)
+static void print_done(void)
 {
     static const char *const prefix[] = {"fast", "more"};
     for (unsigned i = 0; i < queue_count; i++)
@@ -201,7 +203,8 @@ static void done(void)
     puts("done");
 }
 
-__attribute__((visibility("default"))) int main(int argc, char **argv) /* observe_local begins it as a library */
+__attribute__((visibility("default"))) int main(int argc,
+                                                char **argv) /* observe_local loads it as a library and calls it */
 {
     char line[128];
     unsigned long n;
@@ -212,7 +215,7 @@ __attribute__((visibility("default"))) int main(int argc, char **argv) /* observ
         return hidden();
     queue_count = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
     if (!queue_count || queue_count > QUEUES)
-        die("how many queues?");
+        die("QUEUES must be 1 to 120");
     if (!open_runtime())
         die("no GPU");
     load_family(&families[0], "fast");
@@ -226,7 +229,7 @@ __attribute__((visibility("default"))) int main(int argc, char **argv) /* observ
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "run %lu %u %u %u", &n, &every, &kernels, &us) == 4 && kernels && kernels <= FAMILY)
-            run(n, every, kernels, us);
+            run_round_robin(n, every, kernels, us);
         else if (sscanf(line, "cycle %lu", &n) == 1)
             cycle(n);
         else if (strcmp(line, "load\n") == 0 && family_count == 1)
@@ -240,7 +243,7 @@ __attribute__((visibility("default"))) int main(int argc, char **argv) /* observ
                                   &queues[queue_count++]),
                  "cooperative queue");
         else if (sscanf(line, "map %lu", &n) == 1)
-            map(n);
+            map_memory(n);
         else if (strcmp(line, "stick\n") == 0) {
             if (!stick((void *)((uintptr_t)queues[0] & ~4095ull), 4096))
                 puts("stuck");
@@ -252,9 +255,9 @@ __attribute__((visibility("default"))) int main(int argc, char **argv) /* observ
         else if (strcmp(line, "hide\n") == 0)
             must(prctl(PR_SET_DUMPABLE, 0) ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS, "prctl");
         else if (strcmp(line, "done\n") == 0)
-            done();
+            print_done();
         else
-            die("what?");
+            die("unknown command");
         puts("ok");
         fflush(stdout);
     }

@@ -1,7 +1,8 @@
 /*
- * A kernel's code out of a process that runs, and its probed copy: probe_live PID KERNEL FOLDER. For each GPU that has
- * it FOLDER gets original-N.co and probed-N.co; a line says N, whether the kernel's descriptor lies in the process
- * where it was found to be, whether it can be probed, and how many instructions it has.
+ * probe_live.c - extracts a kernel's code from a running process and makes the probed copy: probe_live PID KERNEL
+ * FOLDER. For each GPU that has the kernel, FOLDER gets original-N.co and probed-N.co. A line has N, whether the
+ * kernel's descriptor is at the computed address in the process, whether the kernel can be probed, and its number of
+ * instructions.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,7 +22,7 @@ struct work {
     unsigned count;
 };
 
-static void keep(const struct work *w, const char *what, const void *bytes, size_t size)
+static void write_object(const struct work *w, const char *what, const void *bytes, size_t size)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/%s-%u.co", w->folder, what, w->count);
@@ -32,7 +33,7 @@ static void keep(const struct work *w, const char *what, const void *bytes, size
     }
 }
 
-/* Where the host sees the GPU's memory, as it does on the software GPU. */
+/* Compare at the host's address of the GPU memory, which the software GPU makes readable. */
 static bool lies_there(const struct work *w, const struct rtl_kernel_code *code)
 {
     struct rtl_code_object object;
@@ -44,7 +45,7 @@ static bool lies_there(const struct work *w, const struct rtl_kernel_code *code)
            rtl_target_read(w->memory, code->object, &there, sizeof there) && !memcmp(&there, bytes, sizeof there);
 }
 
-static bool take(void *context, const struct rtl_kernel_code *code)
+static bool probe_code(void *context, const struct rtl_kernel_code *code)
 {
     struct work *w = context;
     struct rtl_probe_patch patch;
@@ -55,9 +56,9 @@ static bool take(void *context, const struct rtl_kernel_code *code)
                                     .block = 0x7f3400001000,
                                     .ends_shift = 4};
     enum rtl_probe_refusal why = rtl_probe_patch(&order, &patch);
-    keep(w, "original", code->bytes, code->size);
+    write_object(w, "original", code->bytes, code->size);
     if (!why)
-        keep(w, "probed", patch.code, patch.bytes);
+        write_object(w, "probed", patch.code, patch.bytes);
     printf("%u\t%s\t%s\t%" PRIu32 "\n", w->count++, lies_there(w, code) ? "there" : "elsewhere",
            why ? rtl_probe_refusal_text(why) : "yes", patch.instructions);
     rtl_probe_patch_free(&patch);
@@ -83,7 +84,7 @@ int main(int argc, char **argv)
     bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
     snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
     int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    bool whole = has_lists && rtl_kernel_code_find(&memory, &lists, files, w.kernel, take, &w);
+    bool whole = has_lists && rtl_kernel_code_find(&memory, &lists, files, w.kernel, probe_code, &w);
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
     return whole && w.count ? 0 : 1;

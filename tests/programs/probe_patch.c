@@ -1,9 +1,8 @@
 /*
- * Probed copies of the kernels in code objects, without a GPU: how many can be had, and one as a file.
+ * probe_patch.c - makes probed copies of the kernels in code objects, without a GPU.
  *
- * probe_patch count FILE...: a line for each kernel that is refused (FILE, kernel, why, where) and, at the end, one
- * with how many there were. probe_patch write FILE KERNEL OUTPUT [OBJECT]: the copy; OBJECT is where the original would
- * be.
+ * probe_patch count FILE...: a line for each refused kernel (FILE, kernel, reason, address) and, at the end, their
+ * numbers. probe_patch write FILE KERNEL OUTPUT [OBJECT]: writes one copy; OBJECT is the original's address.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +46,7 @@ static struct rtl_probe_order order_for(const void *code, size_t bytes, const ch
 
 static unsigned long kernels, good, raised, with_pc, with_ends, instructions;
 
-static void count(const char *path)
+static void count_refusals(const char *path)
 {
     size_t bytes;
     char *code = read_all(path, &bytes);
@@ -113,7 +112,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = 2; i < argc; i++)
-        count(argv[i]);
+        count_refusals(argv[i]);
     printf("%lu of %lu kernels can be probed: %lu end in several places, %lu read the pc, %lu get more registers; %lu "
            "instructions\n",
            good, kernels, with_ends, with_pc, raised, instructions);

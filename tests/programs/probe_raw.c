@@ -1,11 +1,11 @@
 /*
- * Work for a probe without HIP: work_mix out of a code object, loaded on one GPU alone, dispatched on a queue of the
- * program's own, with and without a signal, and compared with what the host computes.
+ * probe_raw.c - work for a probe without HIP: work_mix from a code object, loaded on one GPU only, dispatched on the
+ * program's own queue, with and without a signal; the results are compared with the host's.
  *
- * probe_raw FILE GPU: prints "begun" after the first round and goes on until standard input closes; then "probe_raw:
- * PASS, N rounds". A line "unload" has the executable destroyed by a thread that ends with that, and "unloaded"
- * printed; a line "load" has it loaded again by another such thread, and "loaded" printed. In between nothing is
- * dispatched.
+ * probe_raw FILE GPU: prints "begun" after the first round and runs until standard input closes, then prints
+ * "probe_raw: PASS, N rounds". On a line "unload" a thread destroys the executable and ends, and the program prints
+ * "unloaded"; on a line "load" another such thread loads it again, and the program prints "loaded". In between it
+ * dispatches nothing.
  */
 #include "intercept_hsa.h"
 
@@ -20,7 +20,7 @@ static char *bytes;
 static size_t size;
 static hsa_code_object_reader_t reader;
 static hsa_executable_t executable;
-static uint64_t object; /* 0: it isn't loaded */
+static uint64_t object; /* 0: not loaded */
 static uint32_t expected[ITEMS];
 
 static hsa_status_t see_gpu(hsa_agent_t agent, void *data)
@@ -33,7 +33,7 @@ static hsa_status_t see_gpu(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-static void *load(void *unused)
+static void *load_code(void *unused)
 {
     hsa_executable_symbol_t symbol;
     must(hsa_code_object_reader_create_from_memory(bytes, size, &reader), "reader");
@@ -46,7 +46,7 @@ static void *load(void *unused)
     return unused;
 }
 
-static void *unload(void *unused)
+static void *unload_code(void *unused)
 {
     object = 0;
     must(hsa_executable_destroy(executable), "destroy executable");
@@ -69,17 +69,17 @@ static uint32_t mixed(uint32_t x, uint32_t salt) /* as in probe_work.hip */
     return x ^ x >> 13;
 }
 
-static void dispatch(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_t *data, hsa_signal_t signal)
+static void dispatch_mix(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_t *data, hsa_signal_t signal)
 {
     const struct {
         uint32_t *data;
         uint32_t salt, items;
-        uint32_t groups[3]; /* what a compiler adds: */
+        uint32_t groups[3]; /* hidden arguments that compilers add: */
         uint16_t group[3], rest[3];
     } given = {data, salt, ITEMS, {(ITEMS + GROUP - 1) / GROUP, 1, 1}, {GROUP, 1, 1}, {0, 0, 0}};
     uint64_t index;
     memcpy(arguments, &given, sizeof given);
-    hsa_kernel_dispatch_packet_t *packet = take_slot(queue, &index);
+    hsa_kernel_dispatch_packet_t *packet = reserve_slot(queue, &index);
     memset((char *)packet + 4, 0, sizeof *packet - 4);
     packet->workgroup_size_x = GROUP;
     packet->grid_size_x = GRID;
@@ -94,14 +94,14 @@ static void dispatch(hsa_queue_t *queue, uint32_t salt, char *arguments, uint32_
             expected[i] = mixed(expected[i], salt + n);
 }
 
-static void say(const char *what)
+static void print_line(const char *what)
 {
     puts(what);
     fflush(stdout);
 }
 
-/* False when standard input was closed. */
-static bool obey(void)
+/* Execute the commands on standard input; false when it has closed. */
+static bool obey_lines(void)
 {
     char line[16];
     while (object ? poll(&(struct pollfd){.fd = 0, .events = POLLIN}, 1, 0) > 0 : true) {
@@ -110,8 +110,8 @@ static bool obey(void)
             return false;
         line[n] = 0;
         bool off = strcmp(line, "unload\n") == 0;
-        in_a_thread(off ? unload : load);
-        say(off ? "unloaded" : "loaded");
+        in_a_thread(off ? unload_code : load_code);
+        print_line(off ? "unloaded" : "loaded");
     }
     return true;
 }
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     bytes = malloc(size);
     if (!bytes || read(file, bytes, size) != (ssize_t)size)
         die(argv[1]);
-    load(NULL);
+    load_code(NULL);
     must(hsa_amd_memory_pool_allocate(kernarg_pool, 8192, 0, &block), "memory");
     must(hsa_amd_agents_allow_access(1, &gpu_agent, NULL, block), "access");
     memset(block, 0, 8192);
@@ -142,8 +142,8 @@ int main(int argc, char **argv)
     hsa_queue_t *queue = open_queue(256);
     for (uint32_t round = 0;; round++) {
         hsa_signal_store_relaxed(own, 1);
-        dispatch(queue, 2 * round, block, data, (hsa_signal_t){0});
-        dispatch(queue, 2 * round + 1, (char *)block + 512, data, own);
+        dispatch_mix(queue, 2 * round, block, data, (hsa_signal_t){0});
+        dispatch_mix(queue, 2 * round + 1, (char *)block + 512, data, own);
         while (hsa_signal_wait_scacquire(own, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1)
             ;
         if (memcmp(data, expected, sizeof expected) != 0 || data[ITEMS]) {
@@ -151,8 +151,8 @@ int main(int argc, char **argv)
             return 1;
         }
         if (!round)
-            say("begun");
-        if (!obey()) {
+            print_line("begun");
+        if (!obey_lines()) {
             printf("probe_raw: PASS, %u rounds\n", round + 1);
             break;
         }

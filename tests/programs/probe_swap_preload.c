@@ -1,14 +1,14 @@
 /*
- * A library to preload: every kernel that a HIP program looks up is a probed copy (src/probe), loaded beside the
- * original.
+ * probe_swap_preload.c - a library to preload that replaces every kernel that a HIP program looks up by a probed copy
+ * (src/probe), loaded beside the original.
  *
- * Each has a block of its own, with room for dies. With PROBE_SWAP_ONLY=FILE those alone whose names are lines of it:
- * of a library of thousands of kernels the runtime looks all up. What a probe does to results is seen by a digest of
- * all bytes that hipMemcpy brings back; without PROBE_SWAP the digest is all there is. With PROBE_SWAP=waits copies
- * time waits, those of PROBE_SWAP_ROUND, with PROBE_SWAP=gaps the gaps between waves, which make sense of kernels that
- * are dispatched once: nobody clears the table. At exit $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT";
- * "block KERNEL waves sum min max first_start last_end, then the sums of durations and ends"; "busy UNIT CYCLES
- * KERNEL"; "gaps N CYCLES KERNEL"; "digest N".
+ * Each copy has its own block, with room for dies. PROBE_SWAP_ONLY=FILE restricts this to kernels whose names are lines
+ * of FILE, because the runtime looks up all kernels of a library, which may be thousands. A digest of all bytes that
+ * hipMemcpy copies to the host shows whether probes change results; without PROBE_SWAP only the digest is made.
+ * PROBE_SWAP=waits makes copies that time waits, those of round PROBE_SWAP_ROUND. PROBE_SWAP=gaps times the gaps
+ * between waves; since the table is never cleared, this is useful only for kernels dispatched once. At exit
+ * $PROBE_SWAP_OUT gets, tab separated: "refused KERNEL TEXT"; "block KERNEL waves sum min max first_start last_end,
+ * then the sums of durations and ends"; "busy UNIT CYCLES KERNEL"; "gaps N CYCLES KERNEL"; "digest N".
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static struct {
     uint64_t original, probed;
     char *kernel;
     struct rtl_probe_block *block;
-    unsigned dies; /* pages of it */
+    unsigned dies; /* the block has one page for each */
     enum rtl_probe_refusal refusal;
 } copies[COPIES_MAX];
 static unsigned code_count, copy_count;
@@ -48,10 +48,10 @@ static unsigned gpu_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define SHOWN          __attribute__((visibility("default")))
-#define NEXT(function) ((__typeof__(&function))(uintptr_t)next(#function))
+#define NEXT(function) ((__typeof__(&function))(uintptr_t)next_function(#function))
 
-/* Also where the program loads the runtime itself, out of sight of RTLD_NEXT. */
-static void *next(const char *function)
+/* Find a function even if the program loads the runtime itself, where RTLD_NEXT does not see it. */
+static void *next_function(const char *function)
 {
     static const char *const libraries[] = {"libhsa-runtime64.so.1", "libamdhip64.so.6", "libamdhip64.so.5"};
     void *found = dlsym(RTLD_NEXT, function);
@@ -62,7 +62,7 @@ static void *next(const char *function)
     return found;
 }
 
-static char *wanted; /* what is in PROBE_SWAP_ONLY, between line ends */
+static char *wanted; /* PROBE_SWAP_ONLY's content, between line ends */
 
 static bool is_wanted(const char *kernel, size_t length)
 {
@@ -93,7 +93,7 @@ static void must(hsa_status_t status, const char *what)
     exit(3);
 }
 
-static void tell(void)
+static void write_report(void)
 {
     const char *path = getenv("PROBE_SWAP_OUT");
     FILE *out = path ? fopen(path, "w") : NULL;
@@ -128,14 +128,14 @@ static void tell(void)
     fclose(out);
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void begin_swapping(void)
 {
     digest = rtl_hash("", 0);
     if (getenv("PROBE_SWAP_ONLY"))
         read_wanted(getenv("PROBE_SWAP_ONLY"));
 }
 
-/* --- what is loaded --- */
+/* --- loading --- */
 
 SHOWN hsa_status_t hsa_code_object_reader_create_from_memory(const void *bytes, size_t size,
                                                              hsa_code_object_reader_t *reader)
@@ -191,7 +191,7 @@ static hsa_status_t each_agent(hsa_agent_t agent, void *data)
     return HSA_STATUS_SUCCESS;
 }
 
-static uint64_t load(const struct rtl_probe_patch *patch, const char *kernel, hsa_agent_t agent)
+static uint64_t load_copy(const struct rtl_probe_patch *patch, const char *kernel, hsa_agent_t agent)
 {
     hsa_code_object_reader_t reader;
     hsa_executable_t executable;
@@ -215,7 +215,7 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
     void *memory = NULL;
     if (!gpu_count) {
         must(NEXT(hsa_iterate_agents)(each_agent, NULL), "agents");
-        atexit(tell);
+        atexit(write_report);
     }
     must(NEXT(hsa_amd_memory_pool_allocate)(pool, RTL_PROBE_BLOCK_DIES, 0, &memory), "block");
     must(NEXT(hsa_amd_agents_allow_access)(gpu_count, gpus, NULL, memory), "access");
@@ -247,7 +247,7 @@ static uint64_t probed(uint64_t original, char *kernel, hsa_agent_t agent)
         copies[copy_count].dies = (code.flags & RTL_CODE_MACHINE) == RTL_CODE_GFX942 ? RTL_PROBE_DIES : 1;
         for (unsigned die = 0; die < copies[copy_count].dies; die++)
             rtl_probe_block_clear(&copies[copy_count].block[die]);
-        copies[copy_count].probed = load(&patch, kernel, agent);
+        copies[copy_count].probed = load_copy(&patch, kernel, agent);
         rtl_probe_patch_free(&patch);
     }
     return copies[copy_count++].probed;
@@ -286,7 +286,7 @@ SHOWN hsa_status_t hsa_executable_symbol_get_info(hsa_executable_symbol_t symbol
     return status;
 }
 
-/* --- what comes back --- */
+/* --- results copied to the host --- */
 
 SHOWN int hipMemcpy(void *to, const void *from, size_t bytes, int kind);
 int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
@@ -294,7 +294,7 @@ int hipMemcpy(void *to, const void *from, size_t bytes, int kind)
     static bool told;
     int status = NEXT(hipMemcpy)(to, from, bytes, kind);
     if (!told && !getenv("PROBE_SWAP"))
-        atexit(tell);
+        atexit(write_report);
     told = true;
     for (size_t i = 0; kind == DEVICE_TO_HOST && i < bytes; i++)
         digest = (digest ^ ((const unsigned char *)to)[i]) * 0x100000001b3ull;

@@ -1,13 +1,13 @@
 /*
- * A viewer that probes one kernel of a process and prints what the library says of it:
+ * probe_viewer.c - a viewer that probes one kernel of a process and prints the library's answers.
  *
  * probe_viewer PID KERNEL [every=N] [wanted=N] [cycles=N] [agent=N] [nth=N] [for=SECONDS] [file=FILE] [wrong=WHAT]
  * [leave]
  *
- * file: where the kernel's code object is, if it can't be found in the process; nth: of the code objects that have the
- * kernel, the last by itself; cycles: so many times armed and disarmed; for: a bound on the whole; leave: goes without
- * a word when it is armed and a dispatch was recorded. wrong: hash, code, object, agent, every, short, shift. Lines
- * "name value"; the exit status is 0 when the probe came to its end, whatever that was.
+ * file: the kernel's code object, if it cannot be found in the process; nth: which of the code objects that have the
+ * kernel (default: the last); cycles: how often to arm and disarm; for: time limit; leave: exit without disarming once
+ * a dispatch was recorded. wrong: hash, code, object, agent, every, short, shift. Output lines are "name value". Exit
+ * status 0 if the probe came to its end, with any result.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static struct {
 
 static struct rtl_reader *reader;
 static struct rtl_probe_link page;
-static struct rtl_probe_state state;
+static struct rtl_probe_state probe_state;
 
 static const char *const phases[] = {
 #define NAME(sym, num, json, text) [num] = json,
@@ -45,11 +45,11 @@ static const char *const phases[] = {
 static const char *const whys[] = {RTL_PROBE_ENDS_WHY(NAME)};
 #undef NAME
 
-static bool take(void *context, const struct rtl_kernel_code *code)
+static bool use_code(void *context, const struct rtl_kernel_code *code)
 {
     (void)context;
-    if (code->object == state.probed_object)
-        return true; /* a probe's copy that is still loaded: it has the kernel's name */
+    if (code->object == probe_state.probed_object)
+        return true; /* a probe's copy, still loaded under the kernel's name, is skipped */
     if (w.nth != UINT64_MAX && w.found++ != w.nth)
         return true;
     free(w.code);
@@ -60,7 +60,7 @@ static bool take(void *context, const struct rtl_kernel_code *code)
     return true;
 }
 
-/* The file that was named, and the kernel object that the segment has. */
+/* Read the named file, and find the kernel object in the segment. */
 static bool find_file(void)
 {
     FILE *in = fopen(w.file, "rb");
@@ -95,18 +95,18 @@ static bool find_code(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
     int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (has_lists)
-        rtl_kernel_code_find(&memory, &lists, files, w.kernel, take, NULL);
+        rtl_kernel_code_find(&memory, &lists, files, w.kernel, use_code, NULL);
     rtl_mappings_free(&mappings);
     rtl_target_memory_close(&memory);
     return w.code != NULL;
 }
 
-static bool is(const char *what)
+static bool is_wrong(const char *what)
 {
     return strcmp(w.wrong, what) == 0;
 }
 
-static void beat(void)
+static void beat_once(void)
 {
     static uint64_t last;
     struct timespec moment = {0, 5000000};
@@ -115,55 +115,58 @@ static void beat(void)
         rtl_probe_heartbeat(&page);
     last = now - last > 500000000 ? now : last;
     nanosleep(&moment, NULL);
-    rtl_reader_probe(reader, &state);
+    rtl_reader_probe(reader, &probe_state);
     if (now > w.until || !rtl_reader_alive(reader)) {
         printf("gave_up %s\n", now > w.until ? "time" : "gone");
         exit(3);
     }
 }
 
-static void await(uint16_t number)
+static void await_answer(uint16_t number)
 {
-    while (state.number != number)
-        beat();
+    while (probe_state.number != number)
+        beat_once();
 }
 
-static void tell(void)
+static void print_state(void)
 {
-    printf("phase %s\nwhy %s\nstatus 0x%" PRIx32 "\n", phases[state.phase], whys[state.why], state.status);
-    printf("kernel %s\n",
-           rtl_reader_kernel_name(reader, state.kernel) ? rtl_reader_kernel_name(reader, state.kernel) : "?");
-    printf("dispatches %" PRIu64 "\nprobed %" PRIu64 "\nrecorded %" PRIu64 "\n", state.dispatches, state.probed,
-           state.recorded);
+    printf("phase %s\nwhy %s\nstatus 0x%" PRIx32 "\n", phases[probe_state.phase], whys[probe_state.why],
+           probe_state.status);
+    printf("kernel %s\n", rtl_reader_kernel_name(reader, probe_state.kernel)
+                              ? rtl_reader_kernel_name(reader, probe_state.kernel)
+                              : "?");
+    printf("dispatches %" PRIu64 "\nprobed %" PRIu64 "\nrecorded %" PRIu64 "\n", probe_state.dispatches,
+           probe_state.probed, probe_state.recorded);
     printf("waves %" PRIu64 "\nwaves_expected %" PRIu64 "\nsum %" PRIu64 "\nmin %" PRIu64 "\nmax %" PRIu64 "\n",
-           state.waves, state.waves_expected, state.sum, state.min, state.max);
+           probe_state.waves, probe_state.waves_expected, probe_state.sum, probe_state.min, probe_state.max);
     uint64_t durations = 0, busy = 0, tails = 0;
     for (int i = 0; i < RTL_PROBE_DURATIONS; i++)
-        durations += state.durations[i], tails += state.tail_ns[i];
+        durations += probe_state.durations[i], tails += probe_state.tail_ns[i];
     for (int i = 0; i < RTL_PROBE_UNITS; i++)
-        busy += state.busy[i];
+        busy += probe_state.busy[i];
     printf("durations %" PRIu64 "\nbusy %" PRIu64 "\ntails %" PRIu64 "\ntails_counted %" PRIu64 "\n", durations, busy,
-           state.tails, tails);
+           probe_state.tails, tails);
     printf("duration_total_ns %" PRIu64 "\nduration_min_ns %" PRIu64 "\nduration_max_ns %" PRIu64 "\n",
-           state.duration_total_ns, state.duration_min_ns, state.duration_max_ns);
+           probe_state.duration_total_ns, probe_state.duration_min_ns, probe_state.duration_max_ns);
     printf("tail_total_ns %" PRIu64 "\ntail_max_ns %" PRIu64 "\ntail_step_ns %" PRIu64 "\ncode_bytes %" PRIu32
            "\ncode_hash %016" PRIx64 "\n",
-           state.tail_total_ns, state.tail_max_ns, state.tail_step_ns, state.code_bytes, state.code_hash);
+           probe_state.tail_total_ns, probe_state.tail_max_ns, probe_state.tail_step_ns, probe_state.code_bytes,
+           probe_state.code_hash);
 }
 
-/* Once through: prepared, armed, disarmed if need be. */
-static void probe(bool last)
+/* One cycle: prepare, arm, and disarm if necessary. */
+static void probe_once(bool last)
 {
     struct rtl_probe_patch patch;
-    await(
-        rtl_probe_prepare(reader, &page, is("object") ? w.object + 8 : w.object, is("agent") ? 63 : (uint32_t)w.agent));
-    if (state.phase != RTL_PROBE_PHASE_PREPARED)
+    await_answer(rtl_probe_prepare(reader, &page, is_wrong("object") ? w.object + 8 : w.object,
+                                   is_wrong("agent") ? 63 : (uint32_t)w.agent));
+    if (probe_state.phase != RTL_PROBE_PHASE_PREPARED)
         return;
     struct rtl_probe_order order = {.code = w.code,
                                     .bytes = w.bytes,
                                     .kernel = w.kernel,
                                     .object = w.object,
-                                    .block = state.block,
+                                    .block = probe_state.block,
                                     .ends_shift = 4};
     enum rtl_probe_refusal refusal = rtl_probe_patch(&order, &patch);
     if (refusal) {
@@ -173,33 +176,33 @@ static void probe(bool last)
     struct rtl_probe_request request = {.kernel_object = w.object,
                                         .agent = (uint32_t)w.agent,
                                         .wanted = w.wanted,
-                                        .every = is("every") ? 0 : (uint32_t)w.every,
-                                        .ends_shift = is("shift") ? 64 : 4};
-    if (is("code"))
+                                        .every = is_wrong("every") ? 0 : (uint32_t)w.every,
+                                        .ends_shift = is_wrong("shift") ? 64 : 4};
+    if (is_wrong("code"))
         memset(patch.code, 0, patch.bytes);
-    if (is("short"))
+    if (is_wrong("short"))
         patch.bytes /= 2;
-    uint16_t number = rtl_probe_arm(reader, &page, state.number, &request, patch.code, patch.bytes);
-    if (is("hash")) {
+    uint16_t number = rtl_probe_arm(reader, &page, probe_state.number, &request, patch.code, patch.bytes);
+    if (is_wrong("hash")) {
         page.page->request.code_hash++;
         number = (uint16_t)(number + 1);
         __atomic_store_n(&page.page->word,
                          rtl_probe_encode((struct rtl_probe_word){.number = number, .ask = RTL_PROBE_ASK_ARM}),
                          __ATOMIC_RELEASE);
     }
-    await(number);
+    await_answer(number);
     rtl_probe_patch_free(&patch);
-    while (state.phase == RTL_PROBE_PHASE_ARMED && (w.wanted || w.cycles == 1 || !last)) {
-        if (w.leave && state.recorded)
+    while (probe_state.phase == RTL_PROBE_PHASE_ARMED && (w.wanted || w.cycles == 1 || !last)) {
+        if (w.leave && probe_state.recorded)
             _exit(0);
         if (w.cycles > 1 && !w.wanted)
             break;
-        beat();
+        beat_once();
     }
-    if (state.phase == RTL_PROBE_PHASE_ARMED)
-        await(rtl_probe_disarm(reader, &page));
-    while (state.phase != RTL_PROBE_PHASE_OVER)
-        beat();
+    if (probe_state.phase == RTL_PROBE_PHASE_ARMED)
+        await_answer(rtl_probe_disarm(reader, &page));
+    while (probe_state.phase != RTL_PROBE_PHASE_OVER)
+        beat_once();
 }
 
 static void read_argument(const char *argument)
@@ -240,10 +243,10 @@ int main(int argc, char **argv)
         return 2;
     }
     do
-        beat();
+        beat_once();
     while (!find_code(pid));
     for (uint64_t i = 0; i < w.cycles; i++)
-        probe(i + 1 == w.cycles);
-    tell();
+        probe_once(i + 1 == w.cycles);
+    print_state();
     return 0;
 }

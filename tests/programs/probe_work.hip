@@ -1,10 +1,10 @@
 /*
- * Work for a probe: three kernels again and again, on two streams, with signals and without, results compared with what
- * the host computes.
+ * probe_work.hip - work for a probe: three kernels, repeatedly, on two streams, with and without signals; the results
+ * are compared with the host's.
  *
- * probe_work ROUNDS [--hold | --step]: with --hold it goes on until stdin closes, and goes ROUNDS at least; with --step it
- * goes ROUNDS, and one more for each byte from stdin, and says "round N" behind each. A round launches work_mix 4 times and
- * work_sum once, on each stream, and work_walk once. Closes with "probe_work: PASS, N rounds, digest D".
+ * probe_work ROUNDS [--hold | --step]: with --hold it runs until stdin closes, at least ROUNDS. With --step it runs
+ * ROUNDS, then one more for each byte from stdin, and prints "round N" after each. A round launches work_mix 4 times
+ * and work_sum once on each stream, and work_walk once. Ends with "probe_work: PASS, N rounds, digest D".
  */
 #include "hip_check.h"
 
@@ -50,7 +50,7 @@ extern "C" __global__ void work_sum(const uint32_t *data, uint32_t *sum, int ite
         *sum = part[0];
 }
 
-/* Each step waits for the one before. */
+/* Each load depends on the one before. */
 extern "C" __global__ void work_walk(const uint32_t *data, uint32_t *end)
 {
     uint32_t at = threadIdx.x;

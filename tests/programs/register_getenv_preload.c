@@ -1,6 +1,6 @@
 /*
- * Preloaded: whoever asks for HSA_TOOLS_LIB by getenv, as the runtime does, is told that it lists
- * register_runtime_preload.so alone, which lies beside this library.
+ * register_getenv_preload.c - a library to preload whose getenv answers HSA_TOOLS_LIB, which the runtime asks for, with
+ * register_runtime_preload.so alone, from this library's folder.
  */
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,9 +1,11 @@
 /*
- * A stand-in for librocprofiler-register.so: what its public header and README say that the function for tables does.
+ * register_library_preload.c - emulates librocprofiler-register.so: its function for tables, as its public header and
+ * README describe it.
  *
- * The tools' library (rocprofiler-sdk) is wanted when any rocprofiler_configure is visible in the process, or when
- * ROCP_TOOL_LIBRARIES or ROCPROFILER_REGISTER_LIBRARY is set; the latter is its file. It gets the tables, and the
- * answer is success. With REGISTER_LOG=FILE each call appends a line "registered NAME TABLES STATUS" to the file.
+ * It loads the tools' library (rocprofiler-sdk) if any rocprofiler_configure is visible in the process, or if
+ * ROCP_TOOL_LIBRARIES or ROCPROFILER_REGISTER_LIBRARY is set; the latter is its file. It passes the tables on to that
+ * library and returns success. With REGISTER_LOG=FILE each call appends a line "registered NAME TABLES STATUS" to the
+ * file.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -47,7 +49,7 @@ static set_table *find_sdk(void)
     return set;
 }
 
-static int pass(const char *name, uint32_t version, void **tables, uint64_t count, uint64_t *id)
+static int pass_tables(const char *name, uint32_t version, void **tables, uint64_t count, uint64_t *id)
 {
     static const char *const names[] = {"hsa", "hip", "hip_compiler", "roctx", "rccl"};
     static unsigned instances[sizeof names / sizeof *names];
@@ -72,7 +74,7 @@ int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(
     int status = count < 1 ? BAD_LENGTH : enabled && !strcmp(enabled, "0") ? NO_TOOLS : inside ? DEADLOCK : SUCCESS;
     if (!status) {
         inside = 1;
-        status = pass(name, version, tables, count, id);
+        status = pass_tables(name, version, tables, count, id);
         inside = 0;
     }
     (void)import;

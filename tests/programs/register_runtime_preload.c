@@ -1,10 +1,11 @@
 /*
- * Makes the runtime of this system, which is built without rocprofiler-register, load its tools as AMD's builds do:
- * this is its only tool, registers its table as those do, and loads what HSA_TOOLS_LIB lists where those would.
+ * register_runtime_preload.c - makes this system's runtime, which is built without rocprofiler-register, load its tools
+ * as AMD's builds do. It is the runtime's only tool, registers the runtime's table as those builds do, and loads the
+ * list in HSA_TOOLS_LIB where they would.
  *
- * HSA_TOOLS_LIB is left out after a success, unless HSA_TOOLS_ROCPROFILER_V1_TOOLS is set and not 0.
- * REGISTER_RUNTIME=old has a runtime without that variable, REGISTER_RUNTIME=new one that doesn't know HSA_TOOLS_LIB
- * any more. register_getenv_preload.so makes the real runtime load this.
+ * After a successful registration it ignores HSA_TOOLS_LIB, unless HSA_TOOLS_ROCPROFILER_V1_TOOLS is set and not 0.
+ * REGISTER_RUNTIME=old emulates a runtime without that variable, REGISTER_RUNTIME=new one that no longer knows
+ * HSA_TOOLS_LIB. register_getenv_preload.so makes the real runtime load this tool.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ uint32_t rocprofiler_register_import_hsa(void)
     return 11800;
 }
 
-/* getenv itself has another answer */
+/* Reads environ, because getenv returns another list here. */
 static const char *tools_list(void)
 {
     static const char name[] = "HSA_TOOLS_LIB=";

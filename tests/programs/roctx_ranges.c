@@ -1,8 +1,8 @@
 /*
- * Ranges and marks of roctx in every way there is, in a program without a GPU, and what the functions return.
+ * roctx_ranges.c - calls every roctx function for ranges and marks, in a program without a GPU, and prints the results.
  *
- * roctx_ranges [--hold]: the functions are found as a program that isn't linked to libroctx64 finds them in what is
- * there for everybody; exit status 3 when they aren't. Prints what each call returned, the same whoever answers.
+ * roctx_ranges [--hold]: it finds the functions in the global scope, like programs that are not linked to libroctx64;
+ * exit status 3 if they are missing. The output must be the same for every implementation of roctx.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static uint64_t first;
 static void *other(void *unused)
 {
     (void)unused;
-    stop(first); /* another thread's */
+    stop(first); /* another thread's range */
     int outer = push("left open"), inner = push("inner");
     printf("other thread: %d %d\n", outer, inner);
     printf("pop: %d\n", pop());
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
         return 2;
     pthread_join(thread, NULL);
     stop(second);
-    stop(second);   /* once more */
-    stop(99999999); /* nobody's */
+    stop(second);   /* already stopped */
+    stop(99999999); /* a range that does not exist */
     if (argc > 1)
         puts("holding");
     fflush(stdout);

@@ -1,9 +1,9 @@
 /*
- * A process with a live segment but without a GPU, for developing the viewer's screen only.
+ * segment_demo.c - a process with a live segment but without a GPU, only for developing the viewer's screen.
  *
- * The numbers are made up: names as real software has them, durations that move over time, queues, signals, untimed
- * dispatches. Nothing about interception is shown by it, so no end-to-end test of the product may use it in place of a
- * program on the (software) GPU.
+ * The numbers are made up: names like real software's, durations that change over time, queues, signals, untimed
+ * dispatches. No interception takes place, so no end-to-end test of the product may use it in place of a program on the
+ * (software) GPU.
  */
 #include <getopt.h>
 #include <math.h>
@@ -82,8 +82,8 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* All counters are this program's alone: plain adds, published by relaxed stores. */
-static void add(uint64_t *shared, uint64_t n)
+/* Only this thread writes the counters, so a plain addition and a relaxed store suffice. */
+static void add_relaxed(uint64_t *shared, uint64_t n)
 {
     __atomic_store_n(shared, *shared + n, __ATOMIC_RELAXED);
 }
@@ -104,7 +104,8 @@ static void make_name(char *name, size_t bytes, int i)
         snprintf(name, bytes, "triton_poi_fused_add_mul_%d", i);
 }
 
-/* A duration in ns of kernel i at time t (s): a wandering lognormal; every fifth kernel now and then has a tail. */
+/* Duration in ns of kernel i at time t (s): a lognormal with a drifting median; every fifth kernel sometimes has a
+ * tail. */
 static uint64_t duration(int i, double t)
 {
     double median = 3000.0 * pow(1.9, (double)(i * 7 % 11)) * (1 + 0.4 * sin(t / 15 + i));
@@ -139,29 +140,30 @@ static void make_agent(struct rtl_segment *s, uint32_t agent)
     __atomic_fetch_add(&s->header->agent_count, 1, __ATOMIC_RELAXED);
 }
 
-/* One dispatch of row `kernel` (the i-th of ours) on a queue. */
-static void dispatch(struct rtl_segment *s, struct rtl_recorder *r, uint32_t kernel, int i, uint32_t slot, double t)
+/* One dispatch of row `kernel` (number i of this program) on a queue. */
+static void record_dispatch(struct rtl_segment *s, struct rtl_recorder *r, uint32_t kernel, int i, uint32_t slot,
+                            double t)
 {
     struct rtl_queue *q = &s->queues[slot];
     struct rtl_dispatches *d = &s->dispatches[(size_t)slot * RTL_KERNELS_MAX + kernel];
     uint64_t ns = duration(i, t);
-    add(&d->calls, 1);
+    add_relaxed(&d->calls, 1);
     d->grid[0] = (uint32_t)(i % 64 + 1) * 2048;
     d->grid[1] = (uint32_t)(i % 8 + 1);
     d->grid[2] = 1;
     d->workgroup[0] = 256;
     d->workgroup[1] = d->workgroup[2] = 1;
     d->lds_bytes = (uint32_t)(i % 5) * 8192;
-    add(&q->packets, 1);
-    add(&q->dispatches, 1);
-    if (i == 8 || i == 9) { /* the collectives carry signals of their own */
-        add(&d->untimed, 1);
-        add(&q->untimed[RTL_UNTIMED_OWN_SIGNAL], 1);
+    add_relaxed(&q->packets, 1);
+    add_relaxed(&q->dispatches, 1);
+    if (i == 8 || i == 9) { /* collectives carry the application's signals */
+        add_relaxed(&d->untimed, 1);
+        add_relaxed(&q->untimed[RTL_UNTIMED_OWN_SIGNAL], 1);
         return;
     }
-    add(&q->injected, 1);
+    add_relaxed(&q->injected, 1);
     if (random_unit() < 0.0005) {
-        add(&q->untimed[RTL_UNTIMED_BAD_TIME], 1);
+        add_relaxed(&q->untimed[RTL_UNTIMED_BAD_TIME], 1);
         rtl_recorder_untimed(r, RTL_HISTOGRAM_KERNEL(kernel));
     } else {
         rtl_recorder_record(r, RTL_HISTOGRAM_KERNEL(kernel), ns);
@@ -170,34 +172,34 @@ static void dispatch(struct rtl_segment *s, struct rtl_recorder *r, uint32_t ker
     }
 }
 
-static void copy(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpu, enum rtl_direction direction,
-                 uint64_t bytes, uint64_t ns)
+static void record_copy(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpu, enum rtl_direction direction,
+                        uint64_t bytes, uint64_t ns)
 {
     struct rtl_copies *line = &s->copies[RTL_COPIES_OF(gpu, direction)];
-    add(&line->bytes, bytes);
-    add(&line->count, 1);
+    add_relaxed(&line->bytes, bytes);
+    add_relaxed(&line->count, 1);
     if (line->count % 50 == 7) {
-        add(&line->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL], 1);
+        add_relaxed(&line->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL], 1);
         return;
     }
     rtl_recorder_record(r, RTL_HISTOGRAM_COPIES(RTL_COPIES_OF(gpu, direction)), ns);
-    add(&line->timed_bytes, bytes);
+    add_relaxed(&line->timed_bytes, bytes);
 }
 
-/* What a server copies in a tick: prompts in, tokens out, blocks to the neighbour. */
-static void copies(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpus, double t)
+/* A server's copies in one tick: prompts in, tokens out, blocks to the next GPU. */
+static void record_copies(struct rtl_segment *s, struct rtl_recorder *r, uint32_t gpus, double t)
 {
     for (uint32_t g = 0; g < gpus; g++) {
         uint64_t bytes = (uint64_t)((2 + sin(t)) * (1 << 20));
-        copy(s, r, g, RTL_COPY_H2D, bytes, 1000 + bytes / 25);
-        copy(s, r, g, RTL_COPY_D2H, 4096, 1160);
+        record_copy(s, r, g, RTL_COPY_H2D, bytes, 1000 + bytes / 25);
+        record_copy(s, r, g, RTL_COPY_D2H, 4096, 1160);
         if (g)
-            copy(s, r, g, RTL_COPY_P2P, 4 * bytes, 2000 + 4 * bytes / 45);
+            record_copy(s, r, g, RTL_COPY_P2P, 4 * bytes, 2000 + 4 * bytes / 45);
     }
 }
 
-/* Completed = injected but for the few that are in flight. */
-static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, double t, int late)
+/* Completed = injected, minus the few in flight. */
+static void complete_queues(struct rtl_segment *s, uint32_t queues, uint32_t gpus, double t, int late)
 {
     for (uint32_t slot = 0; slot < queues; slot++) {
         struct rtl_queue *q = &s->queues[slot];
@@ -209,14 +211,14 @@ static void complete(struct rtl_segment *s, uint32_t queues, uint32_t gpus, doub
     }
     for (uint32_t g = 0; g < gpus; g++) {
         uint64_t busy = (uint64_t)(TICK_MS * 1e6 * (late ? 0.5 : 0.8 + 0.15 * sin(t / 7 + g)));
-        add(&s->agents[g].busy_ns, busy);
-        /* every queue found empty each time: a gap before each of a hundred kernels */
-        add(&s->agents[g].idle[1].count, late ? 100 : 0);
-        add(&s->agents[g].idle[1].total_ns, late ? TICK_MS * 1000000ull - busy : 0);
+        add_relaxed(&s->agents[g].busy_ns, busy);
+        /* `late`: every kernel finds its queue empty, so a gap precedes each of a hundred kernels. */
+        add_relaxed(&s->agents[g].idle[1].count, late ? 100 : 0);
+        add_relaxed(&s->agents[g].idle[1].total_ns, late ? TICK_MS * 1000000ull - busy : 0);
     }
     __atomic_store_n(&s->header->heartbeat_mono_ns, now_ns(), __ATOMIC_RELAXED);
-    add(&s->header->passes, 1);
-    add(&s->header->worker_cpu_ns, 150000);
+    add_relaxed(&s->header->passes, 1);
+    add_relaxed(&s->header->worker_cpu_ns, 150000);
 }
 
 static int usage(FILE *to, int status)
@@ -300,17 +302,17 @@ int main(int argc, char **argv)
     fflush(stdout);
 
     uint64_t begin = now_ns();
-    for (int i = 0; i < kernels; i++) /* every kernel shows from the first frame on */
-        dispatch(&s, recorder, rows[i], i, (uint32_t)i % queues, 0);
+    for (int i = 0; i < kernels; i++) /* every kernel appears from the first frame on */
+        record_dispatch(&s, recorder, rows[i], i, (uint32_t)i % queues, 0);
     for (double done = 0; !stop;) {
         double t = (double)(now_ns() - begin) / 1e9;
         for (; done < rate * t; done++) {
-            /* early rows are called most often, as in a real model */
+            /* Early rows are called most often, as in a real model. */
             int i = (int)(pow(random_unit(), 3) * kernels);
-            dispatch(&s, recorder, rows[i], i, (uint32_t)(random_bits() % queues), t);
+            record_dispatch(&s, recorder, rows[i], i, (uint32_t)(random_bits() % queues), t);
         }
-        complete(&s, queues, (uint32_t)gpus, t, late);
-        copies(&s, recorder, (uint32_t)gpus, t);
+        complete_queues(&s, queues, (uint32_t)gpus, t, late);
+        record_copies(&s, recorder, (uint32_t)gpus, t);
         rtl_recorder_prepare(recorder);
         if (seconds > 0 && t >= seconds)
             break;

@@ -1,10 +1,10 @@
 /*
- * A serving-like workload: the kernels that an LLM server sends to its GPUs, in their order and proportion, with nothing
- * computed. `make demo` shows rtl-top on it; tests use it as a busy, varied process.
+ * serve.hip - a workload like an LLM server's: the kernels that a server sends to its GPUs, in their order and
+ * proportion, with nothing computed. `make demo` shows rtl-top on it; tests use it as a busy, varied process.
  *
- * One thread a GPU plays a tensor-parallel rank: prompts arrive, each is prefilled (few long kernels), then a batch is
- * decoded token by token (many short ones); the sequences grow, so attention moves from one kernel instance to the next
- * larger one. How long each kernel takes is the software GPU's business (tests/programs/serve.script).
+ * Each GPU has one thread, which plays a tensor-parallel rank. Prompts arrive; each is prefilled (few long kernels),
+ * then a batch is decoded token by token (many short ones). The sequences grow, so attention moves from one kernel
+ * instance to the next larger one. tests/programs/serve.script sets the kernels' durations on the software GPU.
  *
  * serve [--layers N] [--gpus N] [--seconds S]: runs until SIGTERM, SIGINT, or S seconds.
  */
@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-struct bf16;  /* types only have to appear in the kernels' names */
+struct bf16;  /* only needed in the kernels' names */
 struct fp8_t;
 
 #define TENSILE(suffix)                                                                                  \
@@ -31,7 +31,7 @@ TENSILE(BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB1_AFC1_WGM4)
 TENSILE(BBS_BH_Bias_HA_S_SAV_UserArgs_MT16x16x512_MI16x16x1_SN_LDSB1_AFC1_SK3)   /* down_proj, split in k */
 TENSILE(BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x32x256_MI32x32x1_SN_LDSB0_AFC1_WGM1)  /* lm_head */
 
-/* vLLM's own kernels, instantiated for bf16 with an fp8 cache */
+/* vLLM's own kernels, instantiated for bf16 with an fp8 cache. */
 template <typename T, typename C, int BLOCK, int HEAD, int PARTITION>
 __global__ void paged_attention_ll4mi_QKV_mfma16_kernel(T *out, const C *cache, int context);
 template <typename T, int HEAD, int PARTITIONS>
@@ -52,7 +52,7 @@ template <int BLOCK, typename ID> __global__ void top_k_top_p_sampling_kernel(co
 template <typename T, int ITEMS> __global__ void softmax_warp_forward(T *out, const T *in, int rows);
 } // namespace sampling
 
-/* Bodies do nothing; they exist to be named and launched. */
+/* Empty bodies: only names and launches matter. */
 template <typename T, typename C, int BLOCK, int HEAD, int PARTITION>
 __global__ void paged_attention_ll4mi_QKV_mfma16_kernel(T *, const C *, int)
 {
@@ -92,7 +92,7 @@ namespace {
 
 volatile std::sig_atomic_t stopped;
 
-void stop(int)
+void on_stop_signal(int)
 {
     stopped = 1;
 }
@@ -109,7 +109,7 @@ double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* One rank: what it owns on its GPU, and the steps that a server's loop is made of. */
+/* One rank: its resources on its GPU, and the steps of a server's loop. */
 class rank {
 public:
     rank(const options &given, int gpu) : options_(given), random_(12345u + (unsigned)gpu)
@@ -134,7 +134,7 @@ public:
     void serve(double deadline)
     {
         while (!stopped && (deadline == 0 || now() < deadline)) {
-            /* prompts come in bursts: mostly one, sometimes several */
+            /* Prompts come in bursts: usually one, sometimes several. */
             for (unsigned prompts = 1 + (draw(8) == 0 ? draw(4) : 0); prompts != 0 && !stopped; prompts--)
                 prefill();
             unsigned tokens = 24 + draw(160);
@@ -159,7 +159,7 @@ private:
     }
     template <typename T> T *as(void) { return (T *)(void *)memory_; }
 
-    /* RCCL puts events on the kernel itself, on a stream of its own, and orders the two streams by events. */
+    /* RCCL puts events on the kernel itself, on its own stream, and orders the two streams by events. */
     void all_reduce(void)
     {
         HIP(hipEventRecord(started_, stream_));
@@ -168,7 +168,7 @@ private:
         HIP(hipStreamWaitEvent(stream_, done_, 0));
     }
 
-    /* The part of a layer that prefill and decode share, after attention. */
+    /* The part of a layer after attention, which prefill and decode share. */
     void feed_forward(void)
     {
         Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB1_AFC1_WGM4<<<256, 256, 32768, stream_>>>(
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
         }
     }
     struct sigaction action = {};
-    action.sa_handler = stop;
+    action.sa_handler = on_stop_signal;
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
 
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
     HIP(hipGetDeviceCount(&found));
     if (options.gpus <= 0 || options.gpus > found)
         options.gpus = found;
-    /* a rank that waits must not take the core that the GPU is played on */
+    /* A waiting rank must not occupy the core on which the software GPU runs. */
     for (int gpu = 0; gpu < options.gpus; gpu++) {
         HIP(hipSetDevice(gpu));
         HIP(hipSetDeviceFlags(hipDeviceScheduleBlockingSync));

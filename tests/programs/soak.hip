@@ -1,17 +1,18 @@
 /*
- * Mixed work for as long as is wanted, with an exact tally (`make soak`): a server's life in one program.
+ * soak.hip - mixed work of any duration with an exact tally (`make soak`), like a server's life in one program.
  *
  * soak --seconds N [--drained] [--hold]
  *
- * A thread with eight streams draws from: bursts of launches, kernels with events of their own, graph replays and new
- * graphs, copies both ways whose content is verified, one stream waiting for another, streams and events that come and
- * go, modules that are loaded, launched from and unloaded. Beside it raw HSA queues and signals come and go, and for
- * three of ten seconds a third thread floods an HSA queue as fast as the queue takes it. It is one HIP thread because
- * HIP 5.2, with no tool either, corrupts its heap after some ten seconds of such work on several.
+ * A thread with eight streams draws from: bursts of launches, kernels with their own events, replays of graphs and new
+ * graphs, copies in both directions with verified data, one stream waiting for another, streams and events created and
+ * destroyed, modules loaded, launched from and unloaded. A second thread creates and destroys raw HSA queues and
+ * signals. For three of ten seconds a third thread floods an HSA queue as fast as the queue accepts packets. There is
+ * only one HIP thread because HIP 5.2, even without a tool, corrupts its heap after some ten seconds of such work on
+ * several.
  *
- * With --drained no queue is destroyed before its work is done (tests/hardware). The seconds begin when each of these has
- * been done a few times. Prints "memory SECOND rss KB maps N fds N dispatches N" now and then; at the end "launched KERNEL N" for each kernel, "work ..." with how often each thing was done, and
- * "soak: PASS, ...".
+ * With --drained no queue is destroyed before its work is done (tests/hardware). The seconds begin when each kind of
+ * work has been done a few times. Prints "memory SECOND rss KB maps N fds N dispatches N" now and then; at the end
+ * "launched KERNEL N" for each kernel, "work ..." with the count of each kind of work, and "soak: PASS, ...".
  */
 #include "hip_check.h"
 
@@ -54,7 +55,7 @@ bool drained = false; /* set before the threads start */
 std::atomic<unsigned long> flooded[FLOOD_KERNELS], raw_launched{0}, queues{0}, dispatches{0};
 verdict result;
 
-struct tally { /* of the HIP thread */
+struct tally { /* written by the HIP thread only */
     unsigned long kernel[KERNELS] = {0}, event = 0, graph = 0, module[MODULE_NAMES][MODULE_KERNELS] = {{0}};
     unsigned long bursts = 0, replays = 0, graphs = 0, copies = 0, modules = 0, streams = 0;
 };
@@ -71,7 +72,7 @@ void hsa(hsa_status_t status, const char *what)
 
 hsa_agent_t gpu;
 bool gpu_found = false;
-void *kernarg; /* of every kernel: where it writes */
+void *kernarg; /* argument of every kernel: where it writes */
 
 hsa_status_t see_agent(hsa_agent_t agent, void *)
 {
@@ -84,7 +85,7 @@ hsa_status_t see_agent(hsa_agent_t agent, void *)
     return HSA_STATUS_SUCCESS;
 }
 
-/* --- code objects under names of our choice --- */
+/* --- code objects with chosen kernel names --- */
 
 std::vector<char> code_object(const char *prefix)
 {
@@ -142,8 +143,8 @@ hsa_queue_t *open_queue(uint32_t packets)
     return queue;
 }
 
-/* A kernel, or with no object a barrier; behind everything that is on the queue. */
-void put(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
+/* Submit a kernel, or a barrier if object is 0; it runs after everything already on the queue. */
+void put_packet(hsa_queue_t *queue, uint64_t object, hsa_signal_t signal)
 {
     uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
     while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
@@ -171,13 +172,13 @@ void drain(hsa_queue_t *queue, uint64_t object)
 {
     hsa_signal_t done;
     hsa(hsa_signal_create(1, 0, nullptr, &done), "signal");
-    put(queue, object, done);
+    put_packet(queue, object, done);
     while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) >= 1) {
     }
     hsa(hsa_signal_destroy(done), "destroy signal");
 }
 
-void flood(void)
+void flood_queue(void)
 {
     hsa_queue_t *queue = open_queue(16384);
     while (!over) {
@@ -186,7 +187,7 @@ void flood(void)
             continue;
         }
         for (int i = 0; i < 10000; i++)
-            put(queue, objects[i % FLOOD_KERNELS], hsa_signal_t{0});
+            put_packet(queue, objects[i % FLOOD_KERNELS], hsa_signal_t{0});
         for (std::atomic<unsigned long> &each : flooded)
             each += 10000 / FLOOD_KERNELS;
         dispatches += 10000;
@@ -195,12 +196,12 @@ void flood(void)
     hsa(hsa_queue_destroy(queue), "destroy queue");
 }
 
-/* A queue of the program's own beside HIP's; in one of two cases it goes while the work is under way. */
+/* The program's own queue beside HIP's; half of them are destroyed with work in flight. */
 void use_queue(bool wait)
 {
     hsa_queue_t *queue = open_queue(256);
     for (int i = 0; i < 20; i++)
-        put(queue, objects[0], hsa_signal_t{0});
+        put_packet(queue, objects[0], hsa_signal_t{0});
     raw_launched += 20;
     dispatches += 20;
     if (wait) {
@@ -221,7 +222,7 @@ void churn(void)
 
 struct lane {
     hipStream_t stream;
-    hipEvent_t start, stop, ready; /* HIP 5.2 miscounts references to one that is used on a kernel and by itself */
+    hipEvent_t start, stop, ready; /* HIP 5.2 miscounts references to an event that is used both on a kernel and alone */
 };
 
 lane open_lane(void)
@@ -258,7 +259,7 @@ hipGraphExec_t make_graph(hipStream_t stream, float *out)
     return exec;
 }
 
-/* To the device, on it, and back. */
+/* Copy to the device, on it, and back. */
 bool copy_around(hipStream_t stream, char *device, char *pinned, size_t half, unsigned seed)
 {
     size_t bytes = 1 + seed % half;
@@ -291,7 +292,7 @@ void use_module(const std::vector<char> &bytes, unsigned name, hipStream_t strea
     dispatches += MODULE_KERNELS;
 }
 
-void mix(const std::vector<char> *modules, tally &t)
+void mix_work(const std::vector<char> *modules, tally &t)
 {
     const size_t half = 256 << 10;
     lane lanes[STREAMS];
@@ -303,11 +304,11 @@ void mix(const std::vector<char> *modules, tally &t)
     HIP(hipMalloc((void **)&out, 4096));
     HIP(hipMalloc((void **)&device, 2 * half));
     HIP(hipHostMalloc((void **)&pinned, 2 * half, hipHostMallocDefault));
-    std::memset(pinned, 0, 2 * half); /* its pages, too, are there from the first second on */
+    std::memset(pinned, 0, 2 * half); /* touches its pages, so that they count from the first second on */
     hipGraphExec_t graph = make_graph(lanes[0].stream, out);
 
-    /* first everything once on each stream: what memory is needed for the first time is no leak. Streams are made anew
-     * before that, or HIP would write to the buffers of the new ones (4 MB each from 7 on) while memory is compared. */
+    /* First do everything once on each stream: memory needed for a first use is not a leak. Create new streams before
+     * that; otherwise HIP would write to the new streams' buffers (4 MB each from 7 on) while memory is compared. */
     static const unsigned first[] = {990, 0, 600, 750, 850, 940, 980, 985};
     enum { KINDS = sizeof first / sizeof first[0] };
     uint64_t random = 88172645463325252ul;
@@ -324,7 +325,7 @@ void mix(const std::vector<char> *modules, tally &t)
         }
         lane &at = lanes[more % STREAMS], &other = lanes[(more + 1) % STREAMS];
         if (flood_now && warm)
-            usleep(5000); /* goes on, at leisure */
+            usleep(5000); /* slow down */
         if (draw < 600) {
             for (unsigned i = 0; i < more % 30; i++) {
                 unsigned kernel = (more + i * i) % KERNELS;
@@ -370,7 +371,7 @@ void mix(const std::vector<char> *modules, tally &t)
             t.streams++;
         }
         HIP(hipGetLastError());
-        for (unsigned s = 0; s < STREAMS && i % 500 == 499; s++) /* as every server does now and then */
+        for (unsigned s = 0; s < STREAMS && i % 500 == 499; s++) /* as servers do now and then */
             HIP(hipStreamSynchronize(lanes[s].stream));
     }
     HIP(hipStreamSynchronize(lanes[0].stream));
@@ -386,7 +387,7 @@ void mix(const std::vector<char> *modules, tally &t)
 
 /* --- */
 
-void tell_memory(long second)
+void print_memory(long second)
 {
     unsigned long rss = 0, maps = 0, fds = 0;
     std::ifstream statm("/proc/self/statm"), lines("/proc/self/maps");
@@ -402,7 +403,7 @@ void tell_memory(long second)
     std::fflush(stdout);
 }
 
-void tell_launched(const std::string &name, unsigned long n)
+void print_launched(const std::string &name, unsigned long n)
 {
     if (n)
         std::printf("launched %s %lu\n", name.c_str(), n);
@@ -429,9 +430,9 @@ int main(int argc, char **argv)
     load_flood();
     tally t;
     std::vector<std::thread> threads;
-    threads.emplace_back(mix, modules, std::ref(t));
+    threads.emplace_back(mix_work, modules, std::ref(t));
     threads.emplace_back(churn);
-    threads.emplace_back(flood);
+    threads.emplace_back(flood_queue);
 
     while (!warm || queues < 10 || flooded[0] < 20000)
         usleep(10000);
@@ -440,7 +441,7 @@ int main(int argc, char **argv)
         flood_now = tenth % 100 >= 70 || (seconds < 10 && tenth % 10 >= 7);
         if (tenth / 10 != told) {
             told = tenth / 10;
-            tell_memory(told);
+            print_memory(told);
         }
         usleep(50000);
         auto since = std::chrono::steady_clock::now() - begun;
@@ -450,17 +451,17 @@ int main(int argc, char **argv)
     for (std::thread &each : threads)
         each.join();
     HIP(hipDeviceSynchronize());
-    tell_memory(seconds);
+    print_memory(seconds);
 
     for (int k = 0; k < KERNELS; k++)
-        tell_launched("soak_" + std::to_string(k / 10) + std::to_string(k % 10), t.kernel[k]);
-    tell_launched("soak_event", t.event);
-    tell_launched("soak_graph", t.graph);
+        print_launched("soak_" + std::to_string(k / 10) + std::to_string(k % 10), t.kernel[k]);
+    print_launched("soak_event", t.event);
+    print_launched("soak_graph", t.graph);
     for (int n = 0; n < MODULE_NAMES; n++)
         for (int k = 0; k < MODULE_KERNELS; k++)
-            tell_launched("mod" + std::to_string(n) + "0" + std::to_string(k), t.module[n][k]);
+            print_launched("mod" + std::to_string(n) + "0" + std::to_string(k), t.module[n][k]);
     for (int k = 0; k < FLOOD_KERNELS; k++)
-        tell_launched("raw_0" + std::to_string(k), flooded[k] + (k == 0 ? raw_launched.load() : 0));
+        print_launched("raw_0" + std::to_string(k), flooded[k] + (k == 0 ? raw_launched.load() : 0));
     std::printf("work bursts %lu events %lu replays %lu graphs %lu copies %lu modules %lu streams %lu queues %lu\n",
                 t.bursts, t.event, t.replays, t.graphs, t.copies, t.modules, t.streams, queues.load());
     result.check(dispatches > 0, "there was work");

@@ -1,8 +1,8 @@
 /*
- * A process whose event ring is full of records that nothing ever wrote: random queues, generations, GPUs, kernels and
- * times, in a segment that is otherwise a segment's. trace_nonsense [RECORDS] [honest|endless]: honest ones are of
- * queues that were there one after another in one slot, endless goes on writing as fast as it can. Says "ready" and
- * ends when its standard input does.
+ * trace_nonsense.c - a process whose event ring is full of nonsense: random queues, generations, GPUs, kernels and
+ * times, in an otherwise valid segment. trace_nonsense [RECORDS] [honest|endless]: honest records are of queues that
+ * used one slot one after another; endless continues to write as fast as it can. Prints "ready" and ends when standard
+ * input closes.
  */
 #include <poll.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /*
  * aql.c - the packet processor of an AQL queue, in simulated time.
  *
- * A packet is looked at once its doorbell was rung and its header isn't INVALID. Kernels with the barrier bit start at
- * the end of everything launched before; without it they start as soon as the packet processor gets to them, and run
- * beside the others. start = max(packet processor free, packet seen, [all before ended]), end = start + duration, all
- * in agent ticks; a kernel is launched when real time reaches its start and completes when real time has passed its
- * end, so a late host thread delays what the application sees and changes no duration. A slot is given back (header
- * INVALID, read index) before the application can see that its packet completed: when it has been launched, or
- * (--read-index late) when it has ended, and all before it.
+ * The engine reads a packet once its doorbell was rung and its header is not INVALID. Kernels with the barrier bit
+ * start when everything launched before has ended. Without the bit they start when the packet processor reaches them,
+ * and overlap the others. start = max(packet processor free, packet seen, [all before ended]), end = start + duration,
+ * all in agent ticks. A kernel is launched when real time reaches its start and completes when real time has passed its
+ * end. So a delayed host thread delays what the application sees but changes no duration. The engine releases a slot
+ * (header INVALID, read index) before the application can see the packet's completion: at launch, or with --read-index
+ * late when the packet and all before it have ended.
  */
 #include "vgpu.h"
 
@@ -40,7 +40,7 @@ void vg_signal_complete(uint64_t va, uint64_t start, uint64_t end, bool profile)
 {
     volatile amd_signal_t *s = vg_xlate(va, sizeof *s);
     if (!s) {
-        vg_say("completion signal 0x%llx isn't GPU memory (freed too early?): not signalled", (unsigned long long)va);
+        vg_log("completion signal 0x%llx isn't GPU memory (freed too early?): not signalled", (unsigned long long)va);
         return;
     }
     if (profile) {
@@ -48,11 +48,11 @@ void vg_signal_complete(uint64_t va, uint64_t start, uint64_t end, bool profile)
         s->end_ts = end + (uint64_t)vg_cfg.shift_ticks;
     }
     vg_signal_time_set(va, end);
-    /* the timestamps before the value, as the application reads them after it */
+    /* The timestamps precede the value because the application reads them after it. */
     uint64_t mailbox = s->event_mailbox_ptr;
     uint32_t event = s->event_id;
     __atomic_fetch_sub(&s->value, 1, __ATOMIC_RELEASE);
-    /* from here on the application may reuse or free the signal */
+    /* From here on the application may reuse or free the signal. */
     if (mailbox) {
         volatile uint64_t *m = vg_xlate(mailbox, 8);
         if (m)
@@ -61,8 +61,8 @@ void vg_signal_complete(uint64_t va, uint64_t start, uint64_t end, bool profile)
     }
 }
 
-/* The queue stands still and the runtime is told why: with exceptions in the payload that the save area's header points
- * to, one bit a reason; otherwise in the queue's inactive signal, as the packet processor's firmware does. */
+/* Stop the queue and report the reason to the runtime. If the save area's header points to an exception payload, set
+ * the reason's bit there. Otherwise write the queue's inactive signal, as the packet processor's firmware does. */
 void vg_queue_halt(struct vg_queue *q, enum vg_error error)
 {
     static const struct {
@@ -95,22 +95,23 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
         vg_event_set(event);
 }
 
-/* What was launched is over: its slot, and the index as far as there are such. A slot that isn't given back can't be
- * written by the application, so that its header is the engine's note of what has ended. */
-static void give_back(struct vg_queue *q, uint64_t index)
+/* Release the slot of a packet that has ended, and advance the read index over all such slots. The application cannot
+ * write an unreleased slot, so the slot's header is the engine's record of what has ended. */
+static void release_slot(struct vg_queue *q, uint64_t index)
 {
     union packet *ring = (void *)q->ring;
-    uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->given_back;
+    uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->released;
     __atomic_store_n(&ring[index & mask].header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
-    while (q->given_back < q->rd && HEADER_TYPE(ring[q->given_back & mask].header) == HSA_PACKET_TYPE_INVALID)
-        q->given_back++;
-    if (q->given_back != first)
-        __atomic_store_n(q->rptr, q->given_back, __ATOMIC_RELEASE);
+    while (q->released < q->rd && HEADER_TYPE(ring[q->released & mask].header) == HSA_PACKET_TYPE_INVALID)
+        q->released++;
+    if (q->released != first)
+        __atomic_store_n(q->rptr, q->released, __ATOMIC_RELEASE);
 }
 
-/* Completes what has ended by now. Who sees a kernel's signal may take it that its slot, and all before it, are free:
- * so the read index first. (Late, all before it are only where kernels don't overtake one another.) */
-static bool retire(struct vg_queue *q, uint64_t now)
+/* Complete what has ended by now. An application that sees a kernel's signal may assume that the kernel's slot and all
+ * before it are free, so the read index is written first. (With --read-index late this covers all earlier slots only if
+ * kernels do not overtake one another.) */
+static bool retire_ended(struct vg_queue *q, uint64_t now)
 {
     bool any = false;
     if (!vg_cfg.read_index_late && q->flight.n && q->flight.at[0].end <= now && *q->rptr != q->rd)
@@ -119,8 +120,8 @@ static bool retire(struct vg_queue *q, uint64_t now)
         struct vg_flight f = vg_heap_pop(&q->flight);
         any = true;
         if (vg_cfg.read_index_late)
-            give_back(q, f.index);
-        /* first the truth: whoever sees the signal may ask for it */
+            release_slot(q, f.index);
+        /* Write the truth first: an application that sees the signal may read it. */
         if (f.kernel && vg_truth_on())
             vg_truth_write(q->gpu, q->truth_id, f.index, f.start, f.end, f.signal != 0, f.kernel->name,
                            f.kernel->name_len);
@@ -151,7 +152,7 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
     const hsa_kernel_dispatch_packet_t *d = &p->dispatch;
     uint64_t bytes = 0, bad;
     if (!d->kernel_object) {
-        vg_say("gpu %d queue %u packet %llu: kernel object is 0", q->gpu, q->id, (unsigned long long)q->rd);
+        vg_log("gpu %d queue %u packet %llu: kernel object is 0", q->gpu, q->id, (unsigned long long)q->rd);
         vg_queue_halt(q, VG_ERROR_CODE);
         return STOPPED;
     }
@@ -163,13 +164,13 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
         if (r == VG_BLIT_WAIT)
             return wait_for(q, start);
         if (r == VG_BLIT_FAULT) {
-            vg_say("gpu %d queue %u packet %llu: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id,
+            vg_log("gpu %d queue %u packet %llu: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id,
                    (unsigned long long)q->rd, k->name, (unsigned long long)bad);
             q->halted = true;
             vg_event_fault(q->gpu, bad);
             return STOPPED;
         }
-        if (q->blocked_since) { /* it waited for something in memory, and that is there now */
+        if (q->blocked_since) { /* it waited for a condition in memory, which now holds */
             start = now;
             q->blocked_since = 0;
         }
@@ -191,7 +192,7 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
                                                 .index = q->rd,
                                                 .kernel = k,
                                                 .profile = profiling(q)});
-    /* its completion will write the signal, which the application wrote last */
+    /* The completion will write the signal, which the application wrote last. */
     if (d->completion_signal.handle)
         __builtin_prefetch(vg_xlate(d->completion_signal.handle, sizeof(amd_signal_t)), 1);
     k->flights++;
@@ -201,7 +202,7 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
     return LAUNCHED;
 }
 
-/* a signal's value as the packet processor reads it; false: the address isn't there, which counts as never satisfied */
+/* Read a signal's value as the packet processor does. false: unmapped address, which counts as never satisfied. */
 static bool value_of(uint64_t va, int64_t *value)
 {
     const volatile amd_signal_t *s = vg_xlate(va, sizeof *s);
@@ -211,7 +212,7 @@ static bool value_of(uint64_t va, int64_t *value)
     return true;
 }
 
-static bool compare(int64_t value, uint32_t condition, int64_t with)
+static bool condition_holds(int64_t value, uint32_t condition, int64_t with)
 {
     switch (condition) {
     case HSA_SIGNAL_CONDITION_EQ:
@@ -225,8 +226,8 @@ static bool compare(int64_t value, uint32_t condition, int64_t with)
     }
 }
 
-/* When the condition came true, if that was after the packet's start: known to the tick if the model completed the
- * signal. If the host did, it is now for a packet that has waited, and else it was before. */
+/* Tick at which the condition became true, or 0 if that was before the packet's start. The tick is exact if the model
+ * completed the signal. If the host did, it is now for a packet that has waited, and 0 otherwise. */
 static uint64_t satisfied_at(const struct vg_queue *q, uint64_t va, uint64_t start, uint64_t now)
 {
     uint64_t tick, since = q->blocked_since ? q->blocked_since : start;
@@ -235,8 +236,8 @@ static uint64_t satisfied_at(const struct vg_queue *q, uint64_t va, uint64_t sta
     return q->blocked_since ? now : 0;
 }
 
-/* barrier-and, barrier-or: the packet processor stands still until the signals are zero */
-static enum step barrier(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now, bool any)
+/* barrier-and, barrier-or: the packet processor stalls until the signals are zero. */
+static enum step process_barrier(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now, bool any)
 {
     const hsa_barrier_and_packet_t *b = &p->barrier;
     uint64_t met = 0, first = VG_NEVER;
@@ -248,7 +249,7 @@ static enum step barrier(struct vg_queue *q, const union packet *p, uint64_t sta
             continue;
         deps++;
         if (!value_of(va, &value)) {
-            vg_say("gpu %d queue %u packet %llu: barrier on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
+            vg_log("gpu %d queue %u packet %llu: barrier on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
                    (unsigned long long)q->rd, (unsigned long long)va);
             vg_queue_halt(q, VG_ERROR_PACKET);
             return STOPPED;
@@ -278,30 +279,30 @@ static enum step barrier(struct vg_queue *q, const union packet *p, uint64_t sta
     return LAUNCHED;
 }
 
-static enum step vendor(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now)
+static enum step process_vendor_packet(struct vg_queue *q, const union packet *p, uint64_t start, uint64_t now)
 {
     uint64_t end = start;
     int64_t value;
     switch (p->value.format) {
     case AMD_FORMAT_PM4_IB:
-        /* a command buffer: cache maintenance and the like, without effect on this model; its signal is completed */
+        /* Command buffer (cache maintenance and similar): no effect on this model, only its signal completes. */
         break;
     case AMD_FORMAT_BARRIER_VALUE:
         if (!p->value.signal.handle)
             break; /* HIP sends it without a condition, as a barrier with a signal */
         if (!value_of(p->value.signal.handle, &value)) {
-            vg_say("gpu %d queue %u packet %llu: barrier-value on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
+            vg_log("gpu %d queue %u packet %llu: barrier-value on signal 0x%llx, which isn't GPU memory", q->gpu, q->id,
                    (unsigned long long)q->rd, (unsigned long long)p->value.signal.handle);
             vg_queue_halt(q, VG_ERROR_VENDOR_PACKET);
             return STOPPED;
         }
-        if (!compare(value & p->value.mask, p->value.condition, p->value.value))
+        if (!condition_holds(value & p->value.mask, p->value.condition, p->value.value))
             return wait_for(q, start);
         end = satisfied_at(q, p->value.signal.handle, start, now);
         end = end > start ? end : start;
         break;
     default:
-        vg_say("gpu %d queue %u packet %llu: vendor packet with unknown AmdFormat %u", q->gpu, q->id,
+        vg_log("gpu %d queue %u packet %llu: vendor packet with unknown AmdFormat %u", q->gpu, q->id,
                (unsigned long long)q->rd, p->value.format);
         vg_queue_halt(q, VG_ERROR_VENDOR_PACKET);
         return STOPPED;
@@ -318,7 +319,7 @@ static enum step vendor(struct vg_queue *q, const union packet *p, uint64_t star
     return LAUNCHED;
 }
 
-static enum step process(struct vg_queue *q, const union packet *p, uint16_t header, uint64_t now, uint64_t *due)
+static enum step process_packet(struct vg_queue *q, const union packet *p, uint16_t header, uint64_t now, uint64_t *due)
 {
     uint64_t start = q->cp;
     if (q->rd >= q->seen && q->arrival > start)
@@ -326,7 +327,7 @@ static enum step process(struct vg_queue *q, const union packet *p, uint16_t hea
     if (HEADER_BARRIER(header) && q->max_end > start)
         start = q->max_end;
     if (q->flight.n == VG_FLIGHT_MAX) {
-        q->cp = q->flight.at[0].end; /* no room for one more kernel until the first has ended */
+        q->cp = q->flight.at[0].end; /* the heap is full: start after the first kernel has ended */
         start = start > q->cp ? start : q->cp;
     }
     if (start > now) {
@@ -338,13 +339,13 @@ static enum step process(struct vg_queue *q, const union packet *p, uint16_t hea
     case HSA_PACKET_TYPE_KERNEL_DISPATCH:
         return launch_kernel(q, p, start, now);
     case HSA_PACKET_TYPE_BARRIER_AND:
-        return barrier(q, p, start, now, false);
+        return process_barrier(q, p, start, now, false);
     case HSA_PACKET_TYPE_BARRIER_OR:
-        return barrier(q, p, start, now, true);
+        return process_barrier(q, p, start, now, true);
     case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
-        return vendor(q, p, start, now);
+        return process_vendor_packet(q, p, start, now);
     default:
-        vg_say("gpu %d queue %u packet %llu: unknown AQL packet type %u (header 0x%04x)", q->gpu, q->id,
+        vg_log("gpu %d queue %u packet %llu: unknown AQL packet type %u (header 0x%04x)", q->gpu, q->id,
                (unsigned long long)q->rd, HEADER_TYPE(header), header);
         vg_queue_halt(q, VG_ERROR_PACKET);
         return STOPPED;
@@ -355,31 +356,31 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
 {
     union packet *ring = (void *)q->ring;
     uint64_t mask = q->ring_size / AQL_BYTES - 1, first = q->rd;
-    /* Doorbell first, completions after: what is seen here was submitted before anyone could see them. */
+    /* Doorbell first, completions after: a packet seen here was submitted before the application could see them. */
     uint64_t bell = __atomic_load_n(q->doorbell, __ATOMIC_ACQUIRE);
     bool busy = bell != VG_NEVER, unfinished = q->seen < q->limit;
-    /* Taken, so that the next ring is seen even if it carries the same index: two threads may ring for one each between
-     * two looks, and the later one, for the second time, with that of the last look. */
+    /* Exchange the doorbell, so that the next ring is seen even if it carries an equal index: two threads may each ring
+     * for one packet between two polls, and the second ring may repeat the index of the last poll. */
     if (busy)
         bell = q->last_doorbell = __atomic_exchange_n(q->doorbell, VG_NEVER, __ATOMIC_ACQ_REL);
     else
         bell = q->last_doorbell;
-    /* A doorbell that is ahead of the index: who rang may write the index later, and ring no more. */
+    /* The doorbell is ahead of the write index: its thread may write the index later and not ring again. */
     if (!busy && bell != VG_NEVER && bell >= q->limit)
         busy = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE) > q->limit;
     if (busy) {
-        /* The doorbell is a kick: a later ring may carry a lower index when several threads submit, so how far to go is
-         * what the write index says; an unfinished packet is still INVALID. */
+        /* The doorbell only wakes: with several submitting threads a later ring may carry a lower index. The write
+         * index is the limit; an unfinished packet is still INVALID. */
         q->limit = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE);
         if (q->rd == 0)
             q->truth_id = q->amd->hsa_queue.id;
     }
     if (busy || unfinished) {
-        /* what is new came before this moment, and nothing starts before it came */
+        /* New packets arrived before this moment; none starts before it arrived. */
         now = vg_ns_to_ticks(vg_clock_ns());
         q->arrival = now;
     }
-    busy |= retire(q, now);
+    busy |= retire_ended(q, now);
     unfinished = false;
     bool new_ahead = false;
     while (q->rd < q->limit) {
@@ -390,7 +391,7 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
             break;
         }
         __builtin_prefetch(&ring[(q->rd + 4) & mask], 1);
-        enum step s = process(q, p, header, now, due);
+        enum step s = process_packet(q, p, header, now, due);
         if (s == STOPPED)
             return true;
         if (s == WAITS_FOR_SIGNAL)
@@ -400,16 +401,16 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         if (!vg_cfg.read_index_late)
             __atomic_store_n(&p->header, HSA_PACKET_TYPE_INVALID, __ATOMIC_RELEASE);
         q->rd++;
-        retire(q, now);
-        if (q->executed) { /* that took its time: let others have theirs, and complete what has ended meanwhile */
+        retire_ended(q, now);
+        if (q->executed) { /* executing took real time: serve the other queues, complete what has ended meanwhile */
             q->executed = false;
             busy = true;
             new_ahead = q->rd < q->seen;
             break;
         }
     }
-    /* What came in this look and wasn't reached keeps being new: while one executed, what is in front of it has ended,
-     * and it would start at that end, before it came. */
+    /* Packets that arrived in this pass and were not reached stay new. While one kernel executed, those before them
+     * ended; with an old arrival they would start at that end, before they arrived. */
     if (!new_ahead)
         q->seen = unfinished ? q->rd : q->limit;
     if (q->rd != first) {

@@ -1,15 +1,15 @@
 /*
- * blit.c - kernels whose work is done for real: ROCr's own copies and fill.
+ * blit.c - ROCr's own copy and fill kernels, whose work the model does itself.
  *
- * Compiled kernels don't execute on this model, they take time. But ROCr loads code objects and fills memory with three
- * kernels of its own; without them nothing would be where it belongs. They have no name anywhere and are recognised by
- * their machine code: how many kernel arguments the prologue loads, and from where.
+ * By default compiled kernels do not execute on this model, they only take time. But ROCr loads code objects and fills
+ * memory with three kernels of its own, so these must work. They have no symbol; the model recognises them by their
+ * machine code: how many kernel arguments the prologue loads, and from which offset.
  */
 #include "vgpu.h"
 
 #include <string.h>
 
-/* Ranges may cross from one allocation into the next: large host buffers are registered in pieces. */
+/* A range may cross allocations: large host buffers are registered in pieces. */
 bool vg_gpu_copy(uint64_t dst, uint64_t src, uint64_t n, uint64_t *bad)
 {
     while (n) {
@@ -30,30 +30,30 @@ bool vg_gpu_copy(uint64_t dst, uint64_t src, uint64_t n, uint64_t *bad)
     return true;
 }
 
-static enum vg_blit_result copy(uint64_t dst, uint64_t src, uint64_t end, uint64_t *bytes, uint64_t *bad)
+static enum vg_blit_result blit_copy(uint64_t dst, uint64_t src, uint64_t end, uint64_t *bytes, uint64_t *bad)
 {
     *bytes = end - src;
     return vg_gpu_copy(dst, src, *bytes, bad) ? VG_BLIT_DONE : VG_BLIT_FAULT;
 }
 
-/* source and destination of four phases that follow each other, then where both end */
+/* Arguments: source and destination of four consecutive phases, then the end of both. */
 static enum vg_blit_result copy_aligned(const void *args, uint64_t *bytes, uint64_t *bad)
 {
     uint64_t a[10];
     memcpy(a, args, sizeof a);
-    return copy(a[1], a[0], a[8], bytes, bad);
+    return blit_copy(a[1], a[0], a[8], bytes, bad);
 }
 
-/* the same with two phases */
+/* Like copy_aligned, with two phases. */
 static enum vg_blit_result copy_misaligned(const void *args, uint64_t *bytes, uint64_t *bad)
 {
     uint64_t a[6];
     memcpy(a, args, sizeof a);
-    return copy(a[1], a[0], a[4], bytes, bad);
+    return blit_copy(a[1], a[0], a[4], bytes, bad);
 }
 
-/* where two phases begin, where the second ends, and the dword to store */
-static enum vg_blit_result fill(const void *args, uint64_t *bytes, uint64_t *bad)
+/* Arguments: start of two phases, end of the second, and the dword to store. */
+static enum vg_blit_result blit_fill(const void *args, uint64_t *bytes, uint64_t *bad)
 {
     uint64_t a[4];
     memcpy(a, args, sizeof a);
@@ -70,22 +70,22 @@ static enum vg_blit_result fill(const void *args, uint64_t *bytes, uint64_t *bad
 
 static const struct {
     unsigned wide; /* s_load_dwordx4 from 0, 16, 32, ... */
-    int single;    /* then an s_load_dword from there; -1: none */
+    int single;    /* offset of the s_load_dword that follows; -1: none */
     struct vg_blit blit;
 } known[] = {
     {5, 0x50, {"rocr-copy-aligned", 80, copy_aligned}},
     {3, 0x30, {"rocr-copy-misaligned", 48, copy_misaligned}},
-    {2, -1, {"rocr-fill", 32, fill}},
+    {2, -1, {"rocr-fill", 32, blit_fill}},
 };
 
-/* Scalar memory loads of GFX9, 8 bytes each: bits 31..26 say SMEM, 25..18 which; the offset is in the second word */
+/* GFX9 scalar memory loads are 8 bytes: bits 31..26 select SMEM, 25..18 the opcode; the second word has the offset. */
 #define IS_SMEM(w) ((w) >> 26 == 0x30)
 #define SMEM_OP(w) ((w) >> 18 & 0xff)
 enum { S_LOAD_DWORD = 0, S_LOAD_DWORDX4 = 2 };
 
 const struct vg_blit *vg_blit_recognise(uint64_t object)
 {
-    /* both forms of a kernel's header have the distance to its first instruction at byte 16 */
+    /* In both forms of a kernel's header, byte 16 has the distance to the first instruction. */
     const char *head = vg_xlate(object, 64);
     int64_t entry = 0;
     if (head)

@@ -1,8 +1,8 @@
 /*
- * config.c - what is modelled: the table of GPUs, and the settings that the launcher hands over in VGPU_* variables.
+ * config.c - the table of GPU models, and the settings that tests/vgpu/run passes in VGPU_* variables.
  *
- * The launcher checks its arguments and exports them; the library checks them once more, because a child process may
- * have changed its environment, and refuses to run with a setting that it would have to guess.
+ * The launcher checks its arguments and exports them. The library checks them again, because a child process may have
+ * changed its environment, and refuses to run with an invalid setting.
  */
 #include "vgpu.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Capability bits of the topology: doorbells with AQL semantics (type 2), SRAM ECC, and firmware that supports
- * debuggers: without the last, ROCr 6.4 gives up its own shutdown half way and can't be started again. */
+ * debuggers. Without the last, ROCr 6.4 aborts its own shutdown half-way and cannot be started again. */
 #define CAP_DOORBELL2 (2u << 12)
 #define CAP_SRAM_ECC  (1u << 26)
 #define CAP_DEBUG     (1u << 29)
@@ -93,9 +93,10 @@ const struct vg_model *vg_model_find(const char *gfx)
     return NULL;
 }
 
-__attribute__((format(printf, 1, 0))) static void say_va(const char *fmt, va_list ap)
+__attribute__((format(printf, 1, 0))) static void log_line(const char *fmt, va_list ap)
 {
-    /* one write, so that lines of several threads and processes don't mix; no stdio, the engine may call it */
+    /* A single write() keeps lines of several threads and processes apart. No stdio: the engine may call this
+     * function. */
     char line[1024] = "vgpu: ";
     int n = vsnprintf(line + 6, sizeof line - 7, fmt, ap);
     size_t len = 6 + (n < 0 ? 0 : (size_t)n < sizeof line - 7 ? (size_t)n : sizeof line - 8);
@@ -104,11 +105,11 @@ __attribute__((format(printf, 1, 0))) static void say_va(const char *fmt, va_lis
         return;
 }
 
-void vg_say(const char *fmt, ...)
+void vg_log(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say_va(fmt, ap);
+    log_line(fmt, ap);
     va_end(ap);
 }
 
@@ -116,18 +117,18 @@ void vg_die(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say_va(fmt, ap);
+    log_line(fmt, ap);
     va_end(ap);
     abort();
 }
 
-_Noreturn static void wrong(const char *what)
+_Noreturn static void setting_error(const char *what)
 {
-    vg_say("%s", what);
+    vg_log("%s", what);
     _exit(2);
 }
 
-static uint64_t number(const char *name, uint64_t fallback, uint64_t lo, uint64_t hi)
+static uint64_t number_setting(const char *name, uint64_t fallback, uint64_t lo, uint64_t hi)
 {
     const char *s = getenv(name);
     if (!s || !*s)
@@ -139,7 +140,7 @@ static uint64_t number(const char *name, uint64_t fallback, uint64_t lo, uint64_
         char text[256];
         snprintf(text, sizeof text, "%s=%.60s: a whole number from %llu to %llu is needed", name, s,
                  (unsigned long long)lo, (unsigned long long)hi);
-        wrong(text);
+        setting_error(text);
     }
     return v;
 }
@@ -151,48 +152,48 @@ void vg_config_load(void)
     vg_cfg.model = vg_model_find(gfx && *gfx ? gfx : "gfx90a");
     if (!vg_cfg.model) {
         snprintf(text, sizeof text, "VGPU_GFX=%.60s: not a GPU of this model (gfx90a, gfx906, gfx942)", gfx);
-        wrong(text);
+        setting_error(text);
     }
-    vg_cfg.gpus = (int)number("VGPU_GPUS", 1, 1, VG_MAX_GPUS);
-    vg_cfg.seed = number("VGPU_SEED", 1, 0, UINT64_MAX);
-    vg_cfg.default_ticks = number("VGPU_DURATION_NS", 5000, 0, 3600000000000ull) / VG_TICK_NS;
-    vg_cfg.copy_bytes_per_us = number("VGPU_COPY_MBPS", 25000, 1, 100000000);
+    vg_cfg.gpus = (int)number_setting("VGPU_GPUS", 1, 1, VG_MAX_GPUS);
+    vg_cfg.seed = number_setting("VGPU_SEED", 1, 0, UINT64_MAX);
+    vg_cfg.default_ticks = number_setting("VGPU_DURATION_NS", 5000, 0, 3600000000000ull) / VG_TICK_NS;
+    vg_cfg.copy_bytes_per_us = number_setting("VGPU_COPY_MBPS", 25000, 1, 100000000);
     const char *bar = getenv("VGPU_BAR");
     vg_cfg.large_bar = !bar || !*bar || !strcmp(bar, "large");
     if (!vg_cfg.large_bar && strcmp(bar, "small"))
-        wrong("VGPU_BAR: large or small is needed");
+        setting_error("VGPU_BAR: large or small is needed");
     const char *read_index = getenv("VGPU_READ_INDEX");
     vg_cfg.read_index_late = read_index && !strcmp(read_index, "late");
     if (read_index && *read_index && !vg_cfg.read_index_late && strcmp(read_index, "early"))
-        wrong("VGPU_READ_INDEX: early or late is needed");
-    vg_cfg.verbose = number("VGPU_VERBOSE", 0, 0, 1);
-    vg_cfg.execute = number("VGPU_EXECUTE", 0, 0, 1);
+        setting_error("VGPU_READ_INDEX: early or late is needed");
+    vg_cfg.verbose = number_setting("VGPU_VERBOSE", 0, 0, 1);
+    vg_cfg.execute = number_setting("VGPU_EXECUTE", 0, 0, 1);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    vg_cfg.execute_threads = (unsigned)number("VGPU_EXECUTE_THREADS",
-                                              cores < 1    ? 1
-                                              : cores > 16 ? 16
-                                                           : (uint64_t)cores,
-                                              1, 64);
-    vg_cfg.wait_cycles = (uint32_t)number("VGPU_WAIT_CYCLES", 0, 0, 1000000);
-    vg_cfg.wave_units = (uint32_t)number("VGPU_WAVE_UNITS", 0, 0, 256);
+    vg_cfg.execute_threads = (unsigned)number_setting("VGPU_EXECUTE_THREADS",
+                                                      cores < 1    ? 1
+                                                      : cores > 16 ? 16
+                                                                   : (uint64_t)cores,
+                                                      1, 64);
+    vg_cfg.wait_cycles = (uint32_t)number_setting("VGPU_WAIT_CYCLES", 0, 0, 1000000);
+    vg_cfg.wave_units = (uint32_t)number_setting("VGPU_WAVE_UNITS", 0, 0, 256);
     const char *drift = getenv("VGPU_DRIFT_PPM");
     if (drift && *drift) {
         char *end;
         vg_cfg.drift_ppm = strtod(drift, &end);
         if (*end || !(vg_cfg.drift_ppm >= -1000 && vg_cfg.drift_ppm <= 1000))
-            wrong("VGPU_DRIFT_PPM: a number from -1000 to 1000 is needed");
+            setting_error("VGPU_DRIFT_PPM: a number from -1000 to 1000 is needed");
     }
     const char *shift = getenv("VGPU_SHIFT_NS");
     if (shift && *shift) {
         char *end;
         vg_cfg.shift_ticks = strtol(shift, &end, 10) / VG_TICK_NS;
         if (*end)
-            wrong("VGPU_SHIFT_NS: a number is needed");
+            setting_error("VGPU_SHIFT_NS: a number is needed");
     }
     char err[256];
     vg_cfg.script = getenv("VGPU_SCRIPT");
     if (vg_cfg.script && *vg_cfg.script && !vg_script_load(vg_cfg.script, err, sizeof err))
-        wrong(err);
+        setting_error(err);
     vg_cfg.truth = getenv("VGPU_TRUTH");
     if (vg_cfg.truth && !*vg_cfg.truth)
         vg_cfg.truth = NULL;
@@ -203,5 +204,5 @@ void vg_config_load(void)
     if (vg_cfg.waves && !*vg_cfg.waves)
         vg_cfg.waves = NULL;
     if (vg_cfg.waves && !vg_cfg.execute)
-        wrong("VGPU_WAVES: there are no waves unless kernels compute (VGPU_EXECUTE)");
+        setting_error("VGPU_WAVES: there are no waves unless kernels compute (VGPU_EXECUTE)");
 }

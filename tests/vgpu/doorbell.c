@@ -1,18 +1,19 @@
 /*
- * doorbell.c - how the idle engine learns that a doorbell was rung.
+ * doorbell.c - wakes the idle engine when a doorbell is rung.
  *
- * A doorbell is a plain store that nobody announces. While the engine is busy it reads the doorbells anyway. Before it
- * sleeps it write-protects the application's doorbell pages through userfaultfd: the next store faults, the kernel
- * tells the engine, the engine lifts the protection and the store goes through. So an idle process costs next to
- * nothing, and the first packet after a pause is seen within some 20 microseconds. Where userfaultfd isn't to be had
- * (old kernels, containers that filter it) the engine naps instead, with doubling length; VGPU_NAP=1 forces that.
+ * A doorbell is a plain store that triggers no notification. While the engine is busy it polls the doorbells anyway.
+ * Before it sleeps it write-protects the application's doorbell pages through userfaultfd: the next store faults, the
+ * kernel notifies the engine, the engine lifts the protection and the store goes through. So an idle process costs
+ * next to nothing, and the engine sees the first packet after a pause within some 20 microseconds. Where userfaultfd
+ * is unavailable (old kernels, containers that filter it) the engine naps instead, with doubling length. VGPU_NAP=1
+ * forces naps.
  *
- * Whoever reads a message owes its thread a wake: the kernel has queued the thread, but the thread looks at its page
- * once more before it sleeps, and by then the page may be protected again. A thread whose message was read after the
- * wake would sleep without anyone being told. So messages are read first and the protection, whose lifting wakes all
- * that are queued, is lifted afterwards; and a message that comes later is seen by the next wait, armed or not.
+ * Order matters: first read the messages, then lift the protection. The kernel has queued the faulting thread, but the
+ * thread checks its page once more before it sleeps, and by then the page may be protected again. If its message were
+ * read after the wake, the thread would sleep without a further wake. Lifting the protection wakes all queued threads,
+ * so reading first is safe. The next wait, armed or not, reads a message that arrives later.
  *
- * Ranges are added by the threads that map doorbells, under `lock`; the engine alone arms, waits and disarms.
+ * Threads that map doorbells add ranges under `lock`; only the engine arms, waits and disarms.
  */
 #include "vgpu.h"
 
@@ -37,8 +38,8 @@
 
 #define NAP_MIN_NS 50000
 #define NAP_MAX_NS 2000000
-/* The longest sleep behind protected doorbells: should a kernel lose a fault or a page's protection after all, it costs
- * that much once instead of a hang; looking fifty times a second costs an idle process a tenth of a percent. */
+/* Longest sleep behind protected doorbells. If a kernel loses a fault or a page's protection, this is the delay instead
+ * of a hang. Waking fifty times a second costs an idle process a tenth of a percent. */
 #ifndef SLEEP_MAX_NS
 #define SLEEP_MAX_NS 20000000
 #endif
@@ -71,17 +72,17 @@ bool vg_bell_open(void)
     return true;
 }
 
-/* nothing more is heard of a doorbell page: nap from now on, and nobody is stopped there any more. Under lock. */
-static void give_up(uint64_t va, uint64_t len)
+/* Stop watching a doorbell page: the engine naps from now on, and stores to the page no longer fault. Under lock. */
+static void stop_watching(uint64_t va, uint64_t len)
 {
-    vg_say("userfaultfd can't watch a doorbell page (%s): polling", strerror(errno));
+    vg_log("userfaultfd can't watch a doorbell page (%s): polling", strerror(errno));
     deaf = true;
     struct uffdio_range range = {va, len};
     ioctl(uffd, UFFDIO_UNREGISTER, &range);
     ioctl(uffd, UFFDIO_WAKE, &range);
 }
 
-/* the application has mapped doorbells; without userfaultfd nothing has to be known about it */
+/* Watch the doorbells that the application has mapped. Without userfaultfd there is nothing to do. */
 void vg_bell_add(uint64_t va, uint64_t len)
 {
     struct uffdio_register r = {.range = {va, len}, .mode = UFFDIO_REGISTER_MODE_WP};
@@ -90,11 +91,11 @@ void vg_bell_add(uint64_t va, uint64_t len)
         ranges[range_n].va = va;
         ranges[range_n++].len = len;
     } else if (uffd >= 0) {
-        /* a doorbell that the engine wouldn't hear: nap from now on */
-        give_up(va, len);
+        /* The engine would miss this doorbell: nap from now on. */
+        stop_watching(va, len);
     }
     pthread_mutex_unlock(&lock);
-    /* the engine may be asleep already, without this page under protection */
+    /* The engine may already be asleep, without this page under protection. */
     vg_bell_kick();
 }
 
@@ -112,8 +113,8 @@ static bool protect(bool on)
             i++;
             continue;
         }
-        if (errno != ENOENT) /* which is: unmapped since, by hsa_shut_down */
-            give_up(ranges[i].va, ranges[i].len);
+        if (errno != ENOENT) /* ENOENT: unmapped since, by hsa_shut_down */
+            stop_watching(ranges[i].va, ranges[i].len);
         ranges[i] = ranges[--range_n];
     }
     bool can = !deaf && range_n;
@@ -121,15 +122,15 @@ static bool protect(bool on)
     return can;
 }
 
-/* From here on a store to a doorbell stops its thread until vg_bell_disarm; false: this must be napped. The caller
- * looks at all doorbells once more in between. */
+/* From here on a store to a doorbell stops its thread until vg_bell_disarm. false: the engine must nap. The caller
+ * polls all doorbells once more in between. */
 bool vg_bell_arm(void)
 {
     return uffd >= 0 && protect(true);
 }
 
-/* Whether someone was stopped; goes on now. Called after every wait: what was armed is disarmed, and a message that
- * came late is answered. */
+/* Return true if a thread was stopped at a doorbell; it continues now. Called after every wait: lifts the protection
+ * and answers a message that arrived during the wait. */
 bool vg_bell_disarm(bool armed)
 {
     struct uffd_msg m[16];
@@ -143,7 +144,7 @@ bool vg_bell_disarm(bool armed)
     return any;
 }
 
-/* returns when a doorbell was stored to, someone kicked, or at the latest after max_ns or SLEEP_MAX_NS */
+/* Return on a store to a doorbell, on vg_bell_kick(), or at the latest after max_ns or SLEEP_MAX_NS. */
 void vg_bell_wait(bool armed, bool nap, uint64_t max_ns)
 {
     struct pollfd p[2] = {{.fd = kickfd, .events = POLLIN}, {.fd = uffd, .events = POLLIN}};
@@ -169,7 +170,7 @@ void vg_bell_kick(void)
 {
     uint64_t one = 1;
     if (kickfd >= 0 && write(kickfd, &one, sizeof one) < 0 && errno != EAGAIN)
-        vg_say("eventfd: %s", strerror(errno));
+        vg_log("eventfd: %s", strerror(errno));
 }
 
 void vg_bell_reset_after_fork(void)

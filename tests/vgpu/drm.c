@@ -1,9 +1,9 @@
 /*
- * drm.c - the few libdrm calls that the thunk and ROCr make; they need a device name and a few facts. And the driver
- * calls by which amd-smi learns that a render node is this driver's.
+ * drm.c - the few libdrm calls that the thunk and ROCr make for a device name and a few facts, and the driver calls by
+ * which amd-smi checks that a render node belongs to this driver.
  *
- * A device handle here is a small record with a descriptor of its own: libdrm duplicates the one it is given, and the
- * thunk closes its own as soon as it can ask for libdrm's.
+ * A device handle here is a small record with its own descriptor: libdrm duplicates the descriptor that it receives,
+ * and the thunk closes its own as soon as it can ask for libdrm's.
  */
 #include "vgpu.h"
 
@@ -93,8 +93,8 @@ VG_EXPORT int drmCommandWrite(int fd, unsigned long index, void *data, unsigned 
 {
     (void)fd;
     (void)data;
-    /* AMDGPU_INFO asks for facts that only tools want; a runtime goes on without the answer */
-    vg_say("drmCommandWrite 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
+    /* AMDGPU_INFO asks for facts that only tools need; a runtime continues without the answer. */
+    vg_log("drmCommandWrite 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
     return -EINVAL;
 }
 
@@ -103,11 +103,12 @@ VG_EXPORT int drmCommandWriteRead(int fd, unsigned long index, void *data, unsig
 {
     (void)fd;
     (void)data;
-    vg_say("drmCommandWriteRead 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
+    vg_log("drmCommandWriteRead 0x%02lx (%lu bytes) isn't modelled: EINVAL", index, size);
     return -EINVAL;
 }
 
-static void answer(char *to, size_t *room, const char *text) /* as the kernel does: what fits, and how long it is */
+static void answer(char *to, size_t *room,
+                   const char *text) /* like the kernel: copy what fits, report the full length */
 {
     if (to)
         memcpy(to, text, strlen(text) < *room ? strlen(text) : *room);
@@ -136,7 +137,7 @@ int vg_drm_ioctl(unsigned long request, void *arg)
         client->pid = (unsigned long)getpid();
         return 0;
     }
-    vg_say("DRM ioctl 0x%02x (%u bytes) isn't modelled: EINVAL", (unsigned)_IOC_NR(request),
+    vg_log("DRM ioctl 0x%02x (%u bytes) isn't modelled: EINVAL", (unsigned)_IOC_NR(request),
            (unsigned)_IOC_SIZE(request));
     errno = EINVAL;
     return -1;

@@ -1,10 +1,10 @@
 /*
- * engine.c - the thread that is the GPUs: it polls all queues, sleeps when nothing happens, and can be stopped for an
- * instant by those who take something away from it.
+ * engine.c - the thread that plays the GPUs: it polls all queues, sleeps when nothing happens, and lets other threads
+ * wait until it no longer uses memory or a queue that they remove.
  *
- * Doorbells are plain stores into shared memory, so somebody has to look. One thread for all queues does better than
- * one a queue on few cores. It spins for a short while after the last activity, then sleeps until a doorbell is rung
- * (doorbell.c) or something that it knows of ends.
+ * Doorbells are plain stores into shared memory, so the engine must poll them. On few cores one thread for all queues
+ * does better than one thread a queue. It spins for a short while after the last activity, then sleeps until a doorbell
+ * is rung (doorbell.c) or work that it has launched ends.
  */
 #include "vgpu.h"
 
@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_TICKS      (50000 / VG_TICK_NS) /* keep looking for 50 us after the last activity */
-#define YIELD_TICKS     (5000 / VG_TICK_NS)  /* from then on let others run in between */
+#define SPIN_TICKS      (50000 / VG_TICK_NS) /* poll for 50 us after the last activity */
+#define YIELD_TICKS     (5000 / VG_TICK_NS)  /* after this, yield between polls */
 #define EXPECT_TICKS    (20000000 / VG_TICK_NS)
-#define NAP_SLACK_TICKS (60000 / VG_TICK_NS) /* the host wakes us that late */
+#define NAP_SLACK_TICKS (60000 / VG_TICK_NS) /* the host's wake-up latency */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* written under lock with release, read by the engine with acquire */
@@ -28,13 +28,12 @@ static struct vg_queue *_Atomic slots[VG_MAX_QUEUES];
 static _Atomic unsigned slot_top;                      /* slots in use lie below; written under lock, only grows */
 static bool doorbell_used[VG_MAX_GPUS][VG_MAX_QUEUES]; /* under lock */
 static bool running;                                   /* under lock */
-/* odd inside a pass; written by the engine, read by vg_engine_quiesce; both seq_cst, with the stores to the address
- * space and the slots on the other side, so that either the engine sees the change or the quiescing thread sees the
- * pass */
+/* Odd inside a pass; written by the engine, read by vg_engine_quiesce. Both are seq_cst, like the stores to the address
+ * space and the slots: either the engine sees the change or the quiescing thread sees the pass. */
 static _Atomic uint64_t pass;
 static _Atomic uint64_t flush_wanted; /* bumped by threads that end the process */
 static _Atomic uint64_t flush_done;   /* written by the engine (release) */
-static pthread_t thread;
+static pthread_t engine_thread;
 bool vg_engine_recheck;
 
 static inline void relax(void)
@@ -60,7 +59,7 @@ static bool one_pass(uint64_t now, uint64_t *due)
     return busy;
 }
 
-static void *engine(void *arg)
+static void *engine_main(void *arg)
 {
     (void)arg;
     prctl(PR_SET_TIMERSLACK, 1);
@@ -81,7 +80,7 @@ static void *engine(void *arg)
             continue;
         }
         if (due != VG_NEVER && due < now + NAP_SLACK_TICKS) {
-            relax(); /* something ends soon: be there */
+            relax(); /* work ends soon: keep spinning */
         } else if (now - active < YIELD_TICKS) {
             relax();
         } else if (now - active < SPIN_TICKS) {
@@ -90,7 +89,7 @@ static void *engine(void *arg)
             vg_truth_flush();
             flushed = now;
             bool armed = now >= expected && vg_bell_arm();
-            if (armed) { /* what was rung before the protection was on */
+            if (armed) { /* doorbells rung before the pages were protected */
                 due = VG_NEVER;
                 now = vg_ns_to_ticks(vg_clock_ns());
                 busy = one_pass(now, &due);
@@ -99,8 +98,9 @@ static void *engine(void *arg)
             if (!busy && (due == VG_NEVER || due > now + NAP_SLACK_TICKS))
                 vg_bell_wait(armed, nap, due == VG_NEVER ? VG_NEVER : (due - now - NAP_SLACK_TICKS) * VG_TICK_NS);
             if (vg_bell_disarm(armed)) {
-                /* A thread was stopped at its store, and on a busy host it may be long until it runs again. Until its
-                 * bell is heard nothing is armed: being stopped again and again it might never get through. */
+                /* A thread was stopped at its store; on a busy host much time may pass before it runs again. Until the
+                 * engine has seen its doorbell it protects no page: repeated faults could keep the thread from ever
+                 * storing. */
                 active = vg_ns_to_ticks(vg_clock_ns());
                 expected = active + EXPECT_TICKS;
                 vg_bell_active();
@@ -110,24 +110,24 @@ static void *engine(void *arg)
     return NULL;
 }
 
-/* no signal handler of the application ever runs on the engine's thread */
+/* The engine's thread blocks all signals, so that it never runs a handler of the application. */
 static int start_locked(void)
 {
     if (running)
         return 0;
     char err[512];
     if (!vg_truth_open(vg_cfg.truth, vg_cfg.copy_truth, vg_cfg.waves, err, sizeof err))
-        vg_say("%s", err);
+        vg_log("%s", err);
     vg_bell_open();
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int r = pthread_create(&thread, NULL, engine, NULL);
+    int r = pthread_create(&engine_thread, NULL, engine_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r)
         return -r;
-    pthread_setname_np(thread, "vgpu-engine");
-    pthread_detach(thread);
+    pthread_setname_np(engine_thread, "vgpu-engine");
+    pthread_detach(engine_thread);
     running = true;
     return 0;
 }
@@ -136,12 +136,12 @@ int vg_queue_create(struct vg_queue *q)
 {
     q->ring = vg_mem_host(q->ring_va, q->ring_size);
     if (!q->ring) {
-        vg_say("CREATE_QUEUE: ring 0x%llx (%llu bytes) isn't GPU memory", (unsigned long long)q->ring_va,
+        vg_log("CREATE_QUEUE: ring 0x%llx (%llu bytes) isn't GPU memory", (unsigned long long)q->ring_va,
                (unsigned long long)q->ring_size);
         return -EINVAL;
     }
     if (!q->ring_size || q->ring_size & (q->ring_size - 1)) {
-        vg_say("CREATE_QUEUE: ring size %llu isn't a power of two", (unsigned long long)q->ring_size);
+        vg_log("CREATE_QUEUE: ring size %llu isn't a power of two", (unsigned long long)q->ring_size);
         return -EINVAL;
     }
     if (!q->sdma)
@@ -178,7 +178,7 @@ static struct vg_queue *by_id(uint32_t id)
     return id && id <= VG_MAX_QUEUES ? atomic_load(&slots[id - 1]) : NULL;
 }
 
-struct vg_queue *vg_queue_take(uint32_t id)
+struct vg_queue *vg_queue_remove(uint32_t id)
 {
     pthread_mutex_lock(&lock);
     struct vg_queue *q = by_id(id);
@@ -213,7 +213,7 @@ void vg_engine_quiesce(void)
     uint64_t seen = atomic_load(&pass);
     if (!(seen & 1))
         return;
-    /* a pass in which a kernel computes may take long */
+    /* A pass that executes a kernel may take long. */
     for (unsigned tries = 0; atomic_load(&pass) == seen; tries++) {
         struct timespec t = {0, 50000};
         if (tries < 10000)
@@ -229,7 +229,7 @@ void vg_engine_flush(void)
         return;
     uint64_t mine = atomic_fetch_add(&flush_wanted, 1) + 1;
     vg_bell_kick();
-    /* bounded: the engine may be gone (a child after vfork) or the disk may hang */
+    /* Bounded wait: the engine may not exist (a child after vfork), or the disk may hang. */
     for (int i = 0; i < 2000 && atomic_load(&flush_done) < mine; i++) {
         struct timespec t = {0, 100000};
         nanosleep(&t, NULL);

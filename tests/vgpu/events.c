@@ -1,11 +1,11 @@
 /*
- * events.c - KFD's events: what a GPU interrupt wakes.
+ * events.c - KFD's events, which GPU interrupts set.
  *
- * The semantics are the driver's. Setting an event makes every waiter that is present runnable; an auto-reset event
- * stays set only if nobody was waiting. An event has an age that counts how often it was set: a waiter that passes the
- * age it last saw isn't put to sleep when the age has moved on, even if someone else's wait consumed the event.
+ * The semantics are the driver's. Setting an event wakes every waiter; an auto-reset event stays set only if no thread
+ * was waiting. An event's age counts how often it was set. A waiter passes the age that it last saw and does not sleep
+ * if the age has changed, even if another waiter consumed the event.
  *
- * One mutex guards it all. The engine takes it to interrupt; nobody sleeps while holding it.
+ * One mutex guards all events. The engine takes it to interrupt; no thread sleeps while it holds the mutex.
  */
 #include "kfd_abi.h"
 #include "vgpu.h"
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a waiter on one event: in the event's list while it waits. The memory is the waiter's. */
+/* A waiter's entry for one event, in the event's list while it waits. The waiter owns the memory. */
 struct link {
     struct link *next, **prev;
     struct waiter *waiter;
@@ -27,7 +27,7 @@ struct link {
 };
 
 struct waiter {
-    _Atomic int woken; /* futex: 0 while asleep; written under lock by whoever wakes it */
+    _Atomic int woken; /* futex: 0 while asleep; the waking thread writes it under lock */
     unsigned activated, n;
     bool all, failed;
 };
@@ -36,7 +36,7 @@ struct event {
     bool used, auto_reset, signaled;
     uint32_t type;
     uint64_t age;
-    int fault_gpu; /* memory events: where the fault was */
+    int fault_gpu; /* memory events: the faulting GPU */
     uint64_t fault_va;
     struct link *waiters;
 };
@@ -87,7 +87,7 @@ uint32_t vg_event_create(uint32_t type, bool auto_reset)
     return id;
 }
 
-static struct event *find(uint32_t id)
+static struct event *find_event(uint32_t id)
 {
     return id && id < VG_EVENT_LIMIT && events[id].used ? &events[id] : NULL;
 }
@@ -95,11 +95,11 @@ static struct event *find(uint32_t id)
 int vg_event_destroy(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (e) {
         for (struct link *l = e->waiters, *next; l; l = next) {
             next = l->next;
-            l->prev = NULL; /* the waiter has nothing to take out any more */
+            l->prev = NULL; /* the waiter must not unlink it */
             l->waiter->failed = true;
             wake(l->waiter);
         }
@@ -112,7 +112,7 @@ int vg_event_destroy(uint32_t id)
 int vg_event_set(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (e)
         set_locked(e);
     pthread_mutex_unlock(&lock);
@@ -122,7 +122,7 @@ int vg_event_set(uint32_t id)
 int vg_event_reset(uint32_t id)
 {
     pthread_mutex_lock(&lock);
-    struct event *e = find(id);
+    struct event *e = find_event(id);
     if (e)
         e->signaled = false;
     pthread_mutex_unlock(&lock);
@@ -141,8 +141,8 @@ void vg_event_fault(int gpu, uint64_t va)
     pthread_mutex_unlock(&lock);
 }
 
-/* what the waiter is told about an event that it was woken by */
-static void report(struct kfd_event_data *entry, const struct event *e)
+/* Fill in what the driver reports for an event that ended the wait. */
+static void report_event(struct kfd_event_data *entry, const struct event *e)
 {
     if (e->type == VG_EVENT_MEMORY) {
         memset(&entry->fault, 0, sizeof entry->fault);
@@ -182,7 +182,7 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < n; i++) {
         struct kfd_event_data *entry = &user[i];
-        if (!find(entry->event_id)) {
+        if (!find_event(entry->event_id)) {
             pthread_mutex_unlock(&lock);
             r = -EINVAL;
             goto done;
@@ -190,7 +190,7 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     }
     for (uint32_t i = 0; i < n; i++) {
         struct kfd_event_data *entry = &user[i];
-        struct event *e = find(entry->event_id);
+        struct event *e = find_event(entry->event_id);
         links[i].waiter = &w;
         bool aged = e->type == VG_EVENT_SIGNAL && entry->age && entry->age != e->age;
         if (e->signaled || aged) {
@@ -203,7 +203,7 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     bool ready = all ? w.activated == n : w.activated > 0;
     if (!ready && timeout_ms) {
         for (uint32_t i = 0; i < n; i++) {
-            struct event *e = find(user[i].event_id);
+            struct event *e = find_event(user[i].event_id);
             links[i].next = e->waiters;
             links[i].prev = &e->waiters;
             if (e->waiters)
@@ -226,9 +226,9 @@ int vg_event_wait(struct kfd_event_data *user, uint32_t n, bool all, uint32_t ti
     *result = w.failed ? KFD_WAIT_FAIL : ready ? KFD_WAIT_COMPLETE : KFD_WAIT_TIMEOUT;
     for (uint32_t i = 0; i < n; i++) {
         struct kfd_event_data *entry = &user[i];
-        const struct event *e = find(entry->event_id);
+        const struct event *e = find_event(entry->event_id);
         if (links[i].activated && e)
-            report(entry, e);
+            report_event(entry, e);
     }
     pthread_mutex_unlock(&lock);
 done:

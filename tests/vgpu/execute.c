@@ -1,10 +1,10 @@
 /*
- * execute.c - kernels that compute (VGPU_EXECUTE): a dispatch packet becomes a launch of the interpreter in gcn/, and
- * what it ran into becomes what the driver would report.
+ * execute.c - executes kernels (VGPU_EXECUTE): turns a dispatch packet into a launch of the interpreter in gcn/, and
+ * the interpreter's errors into what the driver would report.
  *
- * The engine's thread runs a kernel when it is launched in simulated time, with helpers for its workgroups; until it is
- * through the engine does nothing else. What it wrote is there before its signal is. Durations and timestamps stay what
- * they are without execution.
+ * The engine's thread executes a kernel at its simulated launch, with worker threads for the workgroups, and does
+ * nothing else until the kernel has finished. So a kernel's results are visible before its signal. Durations and
+ * timestamps are the same as without execution.
  */
 #include "vgpu.h"
 
@@ -14,12 +14,12 @@
 
 #include "gcn/gcn.h"
 
-/* engine thread, but for `unsure`, which the thread that ends the process reads */
-static _Atomic uint64_t unsure; /* dispatches that didn't compute what they should */
+/* Engine thread only, except `unsure`, which the thread that ends the process reads. */
+static _Atomic uint64_t unsure; /* dispatches with wrong or incomplete results */
 static uint64_t dispatches;
 static struct gcn_account account;
 
-/* Registered memory is the application's, which may have unmapped it since: then it is no memory for the GPU either. */
+/* The application may have unmapped registered memory, which it owns; the GPU then has no access either. */
 static bool still_mapped(const char *host, uint64_t bytes)
 {
     unsigned char pages[4096];
@@ -33,7 +33,7 @@ static bool still_mapped(const char *host, uint64_t bytes)
     return true;
 }
 
-static bool find(uint64_t va, struct gcn_span *span)
+static bool find_span(uint64_t va, struct gcn_span *span)
 {
     const struct vg_alloc *a = vg_alloc_find(va);
     if (!a || (a->kind == VG_MEM_USERPTR && !still_mapped(a->host, a->size)))
@@ -42,12 +42,12 @@ static bool find(uint64_t va, struct gcn_span *span)
     return true;
 }
 
-static void tell_unknown(const struct vg_queue *q, const struct vg_kernel *k, const struct gcn_report *r)
+static void report_unknown(const struct vg_queue *q, const struct vg_kernel *k, const struct gcn_report *r)
 {
     char words[40] = "";
     for (unsigned i = 0; i < r->words; i++)
         snprintf(words + strlen(words), sizeof words - strlen(words), " %08" PRIx32, r->raw[i]);
-    vg_say("gpu %d queue %u: NOT MODELLED: %s (encoding%s at +0x%" PRIx64 " of %s): the kernel stopped there. "
+    vg_log("gpu %d queue %u: NOT MODELLED: %s (encoding%s at +0x%" PRIx64 " of %s): the kernel stopped there. "
            "WHAT THIS PROCESS COMPUTES FROM NOW ON IS NOT TO BE TRUSTED.",
            q->gpu, q->id, r->what, words[0] ? words : " none", r->pc - k->object, k->name);
 }
@@ -59,7 +59,7 @@ static enum gcn_target target(void)
                                                       : GCN_GFX942;
 }
 
-static void tell_waves(const struct vg_kernel *k)
+static void write_waves(const struct vg_kernel *k)
 {
     for (unsigned i = 0; i < GCN_UNITS; i++)
         if (account.waves[i])
@@ -85,7 +85,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         .packet = packet,
         .queue = (uint64_t)(uintptr_t)q->amd,
         .dispatch_id = ++dispatches,
-        .find = find,
+        .find = find_span,
         .threads = vg_cfg.execute_threads,
         .units = vg_cfg.wave_units ? vg_cfg.wave_units : (unsigned)vg_cfg.model->cu_count,
         .engines = (unsigned)vg_cfg.model->arrays,
@@ -99,19 +99,20 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
     }
     enum gcn_end end = gcn_run(&launch, &report);
     if (vg_cfg.waves)
-        tell_waves(k);
+        write_waves(k);
     switch (end) {
     case GCN_FAULT:
         *bad = report.address;
-        vg_say("gpu %d queue %u: %s touches address 0x%" PRIx64 " at +0x%" PRIx64
+        vg_log("gpu %d queue %u: %s touches address 0x%" PRIx64 " at +0x%" PRIx64
                " of its code, which isn't GPU memory",
                q->gpu, q->id, k->name, report.address, report.pc - k->object);
         unsure++;
         return false;
     case GCN_NOT_MODELLED:
-        /* once a kernel and place: a loop of dispatches would say it forever; the last line counts them */
+        /* Print once for each kernel and address, since a loop of dispatches would repeat it; the last line counts
+         * them. */
         if (k->unknown_at != report.pc)
-            tell_unknown(q, k, &report);
+            report_unknown(q, k, &report);
         k->unknown_at = report.pc;
         unsure++;
         break;
@@ -119,7 +120,7 @@ bool vg_execute(struct vg_queue *q, const hsa_kernel_dispatch_packet_t *d, struc
         break;
     }
     if (vg_cfg.verbose)
-        vg_say("executed %s: %" PRIu64 " waves, %" PRIu64 " instructions", k->name, report.waves, report.instructions);
+        vg_log("executed %s: %" PRIu64 " waves, %" PRIu64 " instructions", k->name, report.waves, report.instructions);
     return true;
 }
 
@@ -127,7 +128,7 @@ void vg_execute_end(void)
 {
     uint64_t n = unsure;
     if (n)
-        vg_say("%" PRIu64 " dispatch%s didn't compute what %s should have: the results of this process are not to be "
+        vg_log("%" PRIu64 " dispatch%s didn't compute what %s should have: the results of this process are not to be "
                "trusted",
                n, n == 1 ? "" : "es", n == 1 ? "it" : "they");
 }

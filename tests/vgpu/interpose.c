@@ -1,9 +1,9 @@
 /*
- * interpose.c - where the model takes the place of the system: the libc calls by which the thunk reaches the driver.
+ * interpose.c - the interposed libc calls by which the thunk and tools reach the driver.
  *
- * open of /dev/kfd and the render nodes gives a descriptor of the memory file, ioctl on it goes to kfd_ioctl.c, what is
- * asked of the GPUs' files in /sys is answered from memory, _exit lets the engine write its truth. Everything else goes
- * on to libc untouched.
+ * open of /dev/kfd and the render nodes returns a descriptor of the memory file; ioctl on it goes to kfd_ioctl.c. The
+ * GPUs' files in /sys are answered from memory. _exit first lets the engine write its truth. All other calls go to libc
+ * unchanged.
  */
 #include "vgpu.h"
 
@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* the next definition of a function; looked up once, racing threads find the same */
+/* The next definition of a function. It is looked up once; racing threads find the same one. */
 #define NEXT(ret, name, ...)                                                              \
     static _Atomic(ret(*)(__VA_ARGS__)) next_##name;                                      \
     static ret (*real_##name(void))(__VA_ARGS__)                                          \
@@ -56,7 +56,7 @@ NEXT(ssize_t, readlinkat, int, const char *, char *, size_t)
 NEXT(ssize_t, readlink, const char *, char *, size_t)
 NEXT(void, _exit, int)
 
-/* a descriptor from which a text is read, without limits of the process on its files: then it is a pipe */
+/* Return a descriptor from which a text can be read. If RLIMIT_FSIZE is too small for a memfd, it is a pipe. */
 static int text_fd(const char *path, const char *text, size_t len, unsigned flags)
 {
     struct rlimit limit;
@@ -66,8 +66,8 @@ static int text_fd(const char *path, const char *text, size_t len, unsigned flag
     } else if (pipe2(ends, (int)(flags & O_CLOEXEC) | O_NONBLOCK)) {
         return -1;
     }
-    if (ends[1] >= 0 && write(ends[1], text, len) != (ssize_t)len) /* it reads as far as there was room, then */
-        vg_say("%s: no memory for it", path);
+    if (ends[1] >= 0 && write(ends[1], text, len) != (ssize_t)len) /* a pipe that is too small: the text is cut */
+        vg_log("%s: out of memory", path);
     if (ends[0] != ends[1])
         close(ends[1]);
     else if (ends[0] >= 0)
@@ -75,7 +75,7 @@ static int text_fd(const char *path, const char *text, size_t len, unsigned flag
     return ends[0];
 }
 
-/* a file of ours in /sys as a descriptor of its own; -1 with errno: it can't be written, or -2: it isn't ours */
+/* Open one of the model's files in /sys. -1 with errno: it cannot be written. -2: the path is not the model's. */
 static int sys_open(const char *path, int flags)
 {
     size_t len;
@@ -141,7 +141,7 @@ VG_EXPORT int open64(const char *path, int flags, ...)
     return open_path(path, flags, mode, real_open64());
 }
 
-/* what _FORTIFY_SOURCE makes of open without a mode */
+/* _FORTIFY_SOURCE turns open without a mode into this function. */
 VG_EXPORT int __open_2(const char *path, int flags);
 VG_EXPORT int __open_2(const char *path, int flags)
 {
@@ -183,16 +183,17 @@ VG_EXPORT int ioctl(int fd, unsigned long request, ...)
     return real_ioctl()(fd, request, arg);
 }
 
-/* To learn where doorbells are mapped. The system call and not the next mmap: this is called before dlsym works, and
- * from within it. */
-static void *map(void *at, size_t len, int prot, int flags, int fd, off_t offset)
+/* Intercepted to learn where doorbells are mapped. It makes the system call instead of calling the next mmap, because
+ * it runs before and inside dlsym. */
+static void *map_file(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
     bool ours = fd >= 0 && !(flags & MAP_ANONYMOUS) && vg_mem_is_device_fd(fd);
     void *p = ours ? vg_mem_map(at, len, prot, flags, (uint64_t)offset) : NULL;
     if (!p)
         p = (void *)syscall(SYS_mmap, at, len, prot, flags, fd, offset);
     if (ours && p != MAP_FAILED && vg_is_doorbell_offset((uint64_t)offset)) {
-        syscall(SYS_madvise, p, len, MADV_DONTFORK); /* the driver's own doorbells aren't in a forked child either */
+        syscall(SYS_madvise, p, len,
+                MADV_DONTFORK); /* the driver's doorbells are not mapped in a forked child either */
         vg_bell_add((uint64_t)(uintptr_t)p, len);
     }
     return p;
@@ -200,15 +201,15 @@ static void *map(void *at, size_t len, int prot, int flags, int fd, off_t offset
 
 VG_EXPORT void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
 {
-    return map(at, len, prot, flags, fd, offset);
+    return map_file(at, len, prot, flags, fd, offset);
 }
 
 VG_EXPORT void *mmap64(void *at, size_t len, int prot, int flags, int fd, off64_t offset)
 {
-    return map(at, len, prot, flags, fd, offset);
+    return map_file(at, len, prot, flags, fd, offset);
 }
 
-/* a stream with a descriptor, because the C++ library reads by that */
+/* The C++ library reads from the stream's descriptor, so the stream needs one. */
 static FILE *sys_stream(const char *path, const char *mode, FILE *(*next)(const char *, const char *))
 {
     int fd = sys_open(path, mode[0] == 'r' && !strchr(mode, '+') ? O_RDONLY | O_CLOEXEC : O_RDWR);
@@ -231,7 +232,7 @@ VG_EXPORT FILE *fopen64(const char *path, const char *mode)
     return sys_stream(path, mode, real_fopen64());
 }
 
-/* --- what is there in /sys: 1 ours, and what it is; 0 nothing of ours --- */
+/* --- queries about /sys: 1 with the answer for a path of the model, 0 for any other --- */
 
 static bool sys_stat(const char *path, bool follow, struct stat *out)
 {
@@ -344,13 +345,13 @@ VG_EXPORT ssize_t readlinkat(int dir, const char *path, char *out, size_t size)
     return n < 0 ? real_readlinkat()(dir, path, out, size) : n;
 }
 
-/* --- folders in /sys: our own streams, found in a list; nothing but opendir, readdir and closedir knows them --- */
+/* --- folders in /sys: the model's own streams, kept in a list; only opendir, readdir and closedir know them --- */
 
 struct folder {
     struct folder *next;
     char *names, *at;
     unsigned pos;
-    unsigned char type; /* of what is in it */
+    unsigned char type; /* d_type of its entries */
     union {
         struct dirent d;
         struct dirent64 d64;
@@ -359,7 +360,7 @@ struct folder {
 
 static pthread_mutex_t folder_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct folder *folders;        /* under folder_lock */
-static _Atomic unsigned folder_count; /* written under folder_lock, read relaxed: 0 spares readdir the lock */
+static _Atomic unsigned folder_count; /* written under folder_lock, read relaxed: at 0 readdir skips the lock */
 
 static struct folder *our_folder(DIR *d, bool remove)
 {
@@ -399,7 +400,7 @@ VG_EXPORT DIR *opendir(const char *path)
         return NULL;
     }
     f->names = f->at = names;
-    f->type = vg_is_topology_path(path) ? DT_DIR : DT_UNKNOWN; /* then it is asked for with stat */
+    f->type = vg_is_topology_path(path) ? DT_DIR : DT_UNKNOWN; /* DT_UNKNOWN makes the reader call stat */
     pthread_mutex_lock(&folder_lock);
     f->next = folders;
     folders = f;
@@ -408,7 +409,7 @@ VG_EXPORT DIR *opendir(const char *path)
     return (DIR *)(void *)f;
 }
 
-/* dirent and dirent64 are the same on this architecture */
+/* dirent and dirent64 are equal on this architecture. */
 _Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "x86-64 only");
 
 static struct dirent *next_entry(struct folder *f)
@@ -450,7 +451,7 @@ VG_EXPORT int closedir(DIR *d)
     return 0;
 }
 
-/* --- coming and going --- */
+/* --- fork and exit --- */
 
 VG_EXPORT _Noreturn void _exit(int status);
 VG_EXPORT _Noreturn void _exit(int status)
@@ -469,7 +470,7 @@ VG_EXPORT _Noreturn void _Exit(int status)
     _exit(status);
 }
 
-/* The child of a fork has none of our threads: it gets a machine whose GPUs nobody has opened. */
+/* The child of a fork has none of these threads: reset to a machine whose GPUs are not open. */
 static void in_child(void)
 {
     pthread_mutex_init(&folder_lock, NULL);
@@ -481,14 +482,14 @@ static void in_child(void)
     vg_mem_reset_after_fork();
 }
 
-__attribute__((constructor)) static void start(int argc, char **argv)
+__attribute__((constructor)) static void load_model(int argc, char **argv)
 {
     vg_show_program(argc, argv);
     vg_config_load();
     pthread_atfork(vg_engine_lock, vg_engine_unlock, in_child);
 }
 
-__attribute__((destructor)) static void stop(void)
+__attribute__((destructor)) static void unload_model(void)
 {
     vg_engine_flush();
     vg_execute_end();

@@ -1,16 +1,16 @@
 /*
- * kernels.c - which kernel a dispatch packet means.
+ * kernels.c - finds the kernel that a dispatch packet names.
  *
  * A packet carries the address of a kernel descriptor. ROCr keeps the map of loaded code objects that debuggers read
- * (struct r_debug, "_amdgpu_r_debug"), and a loaded code object carries its dynamic symbol table with it into GPU
- * memory; so the name is found where a debugger would find it, and only if the runtime's copy into "VRAM" really
- * happened.
+ * (struct r_debug, "_amdgpu_r_debug"), and a loaded code object has its dynamic symbol table in GPU memory. So the
+ * model finds the name where a debugger would, and only if the runtime really copied the code into "VRAM".
  *
- * The map belongs to the runtime and may change while it is walked (another thread loads code): it is read with
- * process_vm_readv, which fails instead of faulting, and every answer is checked against the symbol in GPU memory.
- * Addresses are reused when code is unloaded: each dispatch compares the symbol and its name with those remembered.
+ * The map belongs to the runtime and may change during the search, when another thread loads code. The model reads it
+ * with process_vm_readv, which fails instead of faulting, and checks every answer against the symbol in GPU memory. The
+ * runtime reuses addresses when it unloads code, so each dispatch compares the symbol and its name with the stored
+ * ones.
  *
- * Engine thread only, but for the debug map's address, which the threads that create queues set.
+ * Engine thread only, except for the debug map's address, which is set by threads that create queues.
  */
 #include "vgpu.h"
 
@@ -22,11 +22,11 @@
 
 #define BUCKETS 4096
 
-/* struct r_debug *, one a runtime of the process; 0 = free. Set once, relaxed: what is gone can't be read any more. */
+/* struct r_debug *, one for each runtime in the process; 0 = free. Set once, relaxed; unmapped maps fail to read. */
 enum { DEBUG_MAPS = 8 };
 static _Atomic uint64_t debug_maps[DEBUG_MAPS];
 static struct vg_kernel *buckets[BUCKETS];
-static struct vg_kernel *last; /* most dispatches repeat the one before */
+static struct vg_kernel *last_kernel; /* most dispatches repeat the previous kernel */
 
 static void add_debug_map(uint64_t r_debug)
 {
@@ -58,7 +58,7 @@ void vg_kernels_set_debug_map(uint64_t r_debug)
         return;
     }
     add_debug_map((uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "_amdgpu_r_debug"));
-    /* a runtime may have been loaded RTLD_LOCAL, and be one of several */
+    /* A runtime may be loaded RTLD_LOCAL, and the process may have several. */
     struct libraries *l = calloc(1, sizeof *l);
     if (l)
         dl_iterate_phdr(see_library, l);
@@ -82,8 +82,8 @@ struct found {
     size_t len; /* without ".kd" */
 };
 
-/* looks for a kernel descriptor at `object` in the code object that is loaded at `load` */
-static bool search(uint64_t load, uint64_t object, struct found *out)
+/* Search the code object loaded at `load` for a kernel descriptor at `object`. */
+static bool search_code_object(uint64_t load, uint64_t object, struct found *out)
 {
     const struct vg_alloc *a = vg_alloc_at(load);
     if (!a || a->kind == VG_MEM_USERPTR)
@@ -102,7 +102,7 @@ static bool search(uint64_t load, uint64_t object, struct found *out)
             continue;
         const Elf64_Dyn *d = (const void *)(image + ph[i].p_vaddr);
         for (size_t n = ph[i].p_memsz / sizeof *d; n && d->d_tag != DT_NULL; n--, d++) {
-            /* a loader may have relocated the table in place: take both forms */
+            /* A loader may have relocated the table in place: accept both forms. */
             uint64_t v = d->d_un.d_ptr >= load ? d->d_un.d_ptr - load : d->d_un.d_ptr;
             if (d->d_tag == DT_SYMTAB)
                 symtab = v;
@@ -144,7 +144,7 @@ static bool resolve_in(uint64_t at, uint64_t object, struct found *out)
             struct link_map l;
             if (!vg_safe_read(&l, node, offsetof(struct link_map, l_prev) + sizeof l.l_prev))
                 break;
-            if (l.l_addr && l.l_addr <= object && search(l.l_addr, object, out))
+            if (l.l_addr && l.l_addr <= object && search_code_object(l.l_addr, object, out))
                 return true;
             node = (uint64_t)(uintptr_t)l.l_next;
         }
@@ -160,7 +160,7 @@ static bool resolve(uint64_t object, struct found *out)
     return false;
 }
 
-/* unnamed kernels get a name that can't be a symbol; ROCr's own copy kernels are known by their code */
+/* Give unnamed kernels a name that cannot be a symbol. ROCr's own copy kernels are recognised by their code. */
 static void name_it(struct vg_kernel *k)
 {
     struct found f;
@@ -179,7 +179,7 @@ static void name_it(struct vg_kernel *k)
         len = (size_t)snprintf(made, sizeof made, "<%s>", k->blit->name);
     } else {
         len = (size_t)snprintf(made, sizeof made, "<unknown:0x%llx>", (unsigned long long)k->object);
-        vg_say("kernel object 0x%llx is in no loaded code object: its dispatches take the default time",
+        vg_log("kernel object 0x%llx is in no loaded code object: its dispatches take the default time",
                (unsigned long long)k->object);
     }
     char *copy = malloc(len + 1);
@@ -198,11 +198,11 @@ static void name_it(struct vg_kernel *k)
 static bool still_there(const struct vg_kernel *k)
 {
     if (!k->name_at)
-        return k->blit; /* unknown ones may become known */
+        return k->blit; /* unknown kernels may become known */
     return !memcmp(k->sym_at, k->sym, sizeof k->sym) && !memcmp(k->name_at, k->name, k->name_len);
 }
 
-static void forget(struct vg_kernel *k)
+static void free_kernel(struct vg_kernel *k)
 {
     free((void *)(uintptr_t)k->name);
     free(k);
@@ -211,37 +211,37 @@ static void forget(struct vg_kernel *k)
 void vg_kernel_done(struct vg_kernel *k)
 {
     if (!--k->flights && k->replaced)
-        forget(k);
+        free_kernel(k);
 }
 
 struct vg_kernel *vg_kernel_find(uint64_t object)
 {
-    struct vg_kernel *k = last && last->object == object ? last : NULL;
+    struct vg_kernel *k = last_kernel && last_kernel->object == object ? last_kernel : NULL;
     if (!k)
         for (k = buckets[bucket_of(object)]; k && k->object != object; k = k->next)
             ;
     if (k && still_there(k)) {
-        last = k;
+        last_kernel = k;
         return k;
     }
     if (k && !k->name_at && !k->blit) {
         struct found f;
         if (!resolve(object, &f)) {
-            last = k;
+            last_kernel = k;
             return k;
         }
     }
     if (k) {
-        /* other code lives at this address now: a new record; the old one stays for what is still running */
+        /* Other code is now at this address: make a new record; running dispatches keep the old one. */
         struct vg_kernel **p = &buckets[bucket_of(object)];
         while (*p != k)
             p = &(*p)->next;
         *p = k->next;
         k->replaced = true;
-        if (last == k)
-            last = NULL;
+        if (last_kernel == k)
+            last_kernel = NULL;
         if (!k->flights)
-            forget(k);
+            free_kernel(k);
     }
     k = calloc(1, sizeof *k);
     if (!k)
@@ -250,12 +250,12 @@ struct vg_kernel *vg_kernel_find(uint64_t object)
     name_it(k);
     k->next = buckets[bucket_of(object)];
     buckets[bucket_of(object)] = k;
-    last = k;
+    last_kernel = k;
     return k;
 }
 
 void vg_kernels_reset_after_fork(void)
 {
     memset(buckets, 0, sizeof buckets);
-    last = NULL;
+    last_kernel = NULL;
 }

@@ -1,8 +1,8 @@
 /*
- * kfd_abi.h - the part of KFD's user interface that the model answers, as of KFD 1.14.
+ * kfd_abi.h - the layouts and numbers of KFD's user interface that the model answers, as of KFD 1.14.
  *
- * Stated here because distributions ship it incompletely: Debian 12's linux/kfd_ioctl.h is 1.11 and includes a header
- * that its package lacks. Only layouts and numbers; what they mean is in kfd_ioctl.c.
+ * Repeated here because distributions' headers are incomplete: Debian 12's linux/kfd_ioctl.h is 1.11 and includes a
+ * header that its package lacks. kfd_ioctl.c has their meaning.
  */
 #ifndef VGPU_KFD_ABI_H
 #define VGPU_KFD_ABI_H
@@ -11,7 +11,7 @@
 
 enum { KFD_QUEUE_SDMA = 1, KFD_QUEUE_AQL = 2, KFD_QUEUE_SDMA_XGMI = 3, KFD_QUEUE_SDMA_BY_ENGINE = 4 };
 
-/* flags of alloc_memory */
+/* Flags of alloc_memory. */
 #define KFD_MEM_VRAM       (1u << 0)
 #define KFD_MEM_GTT        (1u << 1)
 #define KFD_MEM_USERPTR    (1u << 2)
@@ -69,7 +69,7 @@ struct kfd_event_id {
     uint32_t event_id, pad;
 };
 
-/* one event of wait_events. An age is the first word of the data since 1.14. */
+/* One event of wait_events. Since 1.14 the first word of the data is an age. */
 struct kfd_event_data {
     union {
         uint64_t age;

@@ -1,8 +1,8 @@
 /*
  * kfd_ioctl.c - the driver's ioctls.
  *
- * They are told apart by number, not by the whole request, and their arguments are copied by the size that the request
- * carries: the structures grew from release to release, and what a caller doesn't know stays zero.
+ * The model dispatches on the ioctl number, not on the complete request, and copies as many argument bytes as the
+ * request says. The structures grew from release to release; fields that the caller does not have stay zero.
  */
 #include "kfd_abi.h"
 #include "vgpu.h"
@@ -13,18 +13,18 @@
 #include <sys/ioctl.h>
 
 #define KFD_MAJOR         1
-#define KFD_MINOR         14 /* with event ages */
+#define KFD_MINOR         14 /* 1.14: with event ages */
 #define NR_OUT_OF_TREE    0x80
 #define RUNTIME_CORE_DUMP 0x80000000u
 #define WAIT_MAX_MS       1000
 
-/* the GPU's view of the address space, as KFD lays it out for GFX9 */
+/* The GPU's address space as KFD lays it out for GFX9. */
 #define GPUVM_BASE   0x1000000ull
 #define GPUVM_LIMIT  0x7fffffffffffull
 #define LDS_BASE     0x1000000000000ull
 #define SCRATCH_BASE 0x2000000000000ull
 
-/* The runtime takes queue errors as exceptions (RUNTIME_ENABLE, ROCr 6); otherwise in the queue's inactive signal.
+/* The runtime receives queue errors as exceptions (RUNTIME_ENABLE, ROCr 6), otherwise in the queue's inactive signal.
  * Written by the ioctl, read when queues are created, relaxed. */
 static _Atomic bool exceptions;
 
@@ -66,10 +66,10 @@ static int create_queue(union args *a)
         return -EINVAL;
     if (c->type != KFD_QUEUE_AQL && c->type != KFD_QUEUE_SDMA && c->type != KFD_QUEUE_SDMA_XGMI &&
         c->type != KFD_QUEUE_SDMA_BY_ENGINE) {
-        vg_say("CREATE_QUEUE: queue type %u isn't modelled (AQL and SDMA are)", c->type);
+        vg_log("CREATE_QUEUE: queue type %u isn't modelled (AQL and SDMA are)", c->type);
         return -EINVAL;
     }
-    /* the map of loaded code objects; from here because dlsym on the engine thread could deadlock with a dlopen */
+    /* Find the map of loaded code objects here: dlsym on the engine thread could deadlock with a dlopen. */
     vg_kernels_set_debug_map(0);
     struct vg_queue *q = calloc(1, sizeof *q);
     if (!q)
@@ -87,14 +87,14 @@ static int create_queue(union args *a)
         return r;
     }
     c->queue_id = q->id;
-    /* with this generation's doorbells the offset inside the doorbell pages is part of what KFD returns */
+    /* With these doorbells, KFD's result includes the offset inside the doorbell pages. */
     c->doorbell_offset = vg_doorbell_offset(gpu) + q->doorbell_slot * 8;
     return 0;
 }
 
 static int destroy_queue(union args *a)
 {
-    struct vg_queue *q = vg_queue_take(a->queue.queue_id);
+    struct vg_queue *q = vg_queue_remove(a->queue.queue_id);
     if (!q)
         return -EINVAL;
     free(q);
@@ -103,7 +103,7 @@ static int destroy_queue(union args *a)
 
 static int update_queue(union args *a)
 {
-    /* the ring stays where it is on this hardware; a queue without a share of the GPU stands still */
+    /* On this hardware the ring keeps its address. A queue with 0 percent of the GPU is suspended. */
     return vg_queue_suspend(a->update_queue.queue_id, a->update_queue.percentage == 0);
 }
 
@@ -157,18 +157,18 @@ static int create_event(union args *a)
     a->create_event.event_id = id;
     a->create_event.trigger_data = id;
     a->create_event.slot_index = id;
-    /* without an offset the runtime gives its signals no mailbox and polls */
+    /* Without an offset the runtime gives its signals no mailbox and polls. */
     if (!a->create_event.page_offset)
         a->create_event.page_offset = 1;
     return 0;
 }
 
 /*
- * Waits end after WAIT_MAX_MS at the latest, as if their time were over; the runtime then looks at its signals again.
- * ROCr 5.2 loses wake-ups by itself: all its queues' error signals share one auto-reset event, so its event thread can
- * take the wake-up meant for a thread that destroys a queue and has looked at its signal, but doesn't wait yet. Both
- * then wait for ever, on this model as on the real driver (seen in one of some thousand queues on a machine under heavy
- * load).
+ * A wait ends after WAIT_MAX_MS at the latest, as if timed out; the runtime then checks its signals again. ROCr 5.2
+ * loses wake-ups by itself: the error signals of all its queues share one auto-reset event. Its event thread can
+ * consume the wake-up of a thread that destroys a queue and has checked its signal but does not wait yet. Both then
+ * wait for ever, on this model as on the real driver (seen for one of some thousand queues on a heavily loaded
+ * machine).
  */
 static int wait_events(union args *a)
 {
@@ -189,7 +189,7 @@ static int alloc_memory(union args *a)
     if (want.gpu < 0)
         return -EINVAL;
     if (m->flags & KFD_MEM_AQL_QUEUE) {
-        vg_say("ALLOC_MEMORY_OF_GPU: double-mapped rings (AQL_QUEUE_MEM, GFX7 and GFX8) aren't modelled");
+        vg_log("ALLOC_MEMORY_OF_GPU: double-mapped rings (AQL_QUEUE_MEM, GFX7 and GFX8) aren't modelled");
         return -EINVAL;
     }
     if (m->flags & KFD_MEM_DOORBELL)
@@ -213,7 +213,7 @@ static int alloc_memory(union args *a)
     return 0;
 }
 
-/* Mapping is accepted and not enforced: an address is valid on all GPUs while its memory is allocated (README). */
+/* Mapping is accepted but not enforced: an address is valid on all GPUs while its memory is allocated (README). */
 static int map_memory(union args *a)
 {
     struct vg_alloc m;
@@ -263,7 +263,7 @@ static int tile_config(union args *a)
 static int xnack_mode(union args *a)
 {
     if (a->xnack.enabled > 0)
-        return -EPERM; /* as on a GPU without retry faults */
+        return -EPERM; /* like a GPU without retry faults */
     a->xnack.enabled = 0;
     return 0;
 }
@@ -278,13 +278,13 @@ static int runtime_enable(union args *a)
 {
     if (a->runtime.mode_mask & 1)
         vg_kernels_set_debug_map(a->runtime.r_debug);
-    /* core dumps of GPUs are the driver's, so that the runtime doesn't try */
+    /* Claim core dumps for the driver, so that the runtime does not write them. */
     a->runtime.capabilities = RUNTIME_CORE_DUMP;
     atomic_store_explicit(&exceptions, a->runtime.mode_mask & 1, memory_order_relaxed);
     return 0;
 }
 
-/* for what has no effect on a model: no caches, one address space, no debugger, all compute units always */
+/* Accept calls without effect on the model: no caches, one address space, no debugger, all compute units. */
 static int accepted(union args *a)
 {
     (void)a;
@@ -335,15 +335,15 @@ int vg_kfd_ioctl(unsigned long request, void *arg)
 {
     unsigned nr = _IOC_NR(request), size = _IOC_SIZE(request);
     if (nr >= NR_OUT_OF_TREE) {
-        /* AMD's own kernel packages have more; runtimes try them and expect the upstream driver's answer */
+        /* AMD's own kernel packages have more ioctls. Runtimes try them and expect the upstream driver's answer. */
         if (vg_cfg.verbose)
-            vg_say("KFD ioctl 0x%02x is out of tree: ENOTTY", nr);
+            vg_log("KFD ioctl 0x%02x is out of tree: ENOTTY", nr);
         errno = ENOTTY;
         return -1;
     }
     const char *name = nr < sizeof table / sizeof *table ? table[nr].name : NULL;
     if (!name || !table[nr].fn || size > sizeof(union args)) {
-        vg_say("KFD ioctl 0x%02x (%s, %u bytes) isn't modelled: EINVAL", nr, name ? name : "unknown", size);
+        vg_log("KFD ioctl 0x%02x (%s, %u bytes) isn't modelled: EINVAL", nr, name ? name : "unknown", size);
         errno = EINVAL;
         return -1;
     }
@@ -355,7 +355,7 @@ int vg_kfd_ioctl(unsigned long request, void *arg)
     if (size && (_IOC_DIR(request) & _IOC_READ))
         memcpy(arg, &a, size);
     if (vg_cfg.verbose)
-        vg_say("KFD %s: %s", name, r ? strerror(-r) : "ok");
+        vg_log("KFD %s: %s", name, r ? strerror(-r) : "ok");
     if (r) {
         errno = -r;
         return -1;

@@ -1,14 +1,13 @@
 /*
  * memory.c - GPU memory and the GPU address space.
  *
- * One sparse memfd is the memory of all GPUs (VRAM, GTT, doorbells, MMIO page). It stands behind every file descriptor
- * of /dev/kfd and the render nodes, so that the runtime's own mmap calls reach it with the offsets that
- * ALLOC_MEMORY_OF_GPU hands out. The engine sees it through one mapping of its own, which stays whatever the
- * application unmaps: memory freed under a running queue reads as zeros and never faults. Userptr memory is the
- * application's and is used where it lies.
+ * One sparse memfd is the memory of all GPUs (VRAM, GTT, doorbells, MMIO page). Every descriptor of /dev/kfd and the
+ * render nodes refers to it, so the runtime's own mmap calls reach it at the offsets that ALLOC_MEMORY_OF_GPU returns.
+ * The engine uses its own mapping, which the application cannot unmap: memory freed under a running queue reads as
+ * zeros and never faults. Userptr memory belongs to the application and is used in place.
  *
- * The address space is a sorted array of allocations, replaced as a whole by the thread that is in the ioctl (under
- * `lock`) and read by the engine once a pass; see vgpu.h for how an old one is reclaimed.
+ * The address space is a sorted array of allocations. An ioctl replaces the array (under `lock`); the engine reads it
+ * once a pass. vgpu.h describes how an old array is freed.
  */
 #include "vgpu.h"
 
@@ -25,8 +24,8 @@
 
 #define PAGE           4096ull
 #define DOORBELL_BYTES 8192ull /* a process's doorbell pages on one GPU: 1024 doorbells of 8 bytes */
-/* Place for one GPU's doorbells and, in its middle, its MMIO page. The driver's offsets say what they are in their
- * upper half, and a thunk's first queue takes the whole lower half for the place inside the page; so multiples of 4
+/* Room for one GPU's doorbells and, in its middle, its MMIO page. The upper half of the driver's offsets selects the
+ * kind, and a thunk uses the lower half of its first queue's offset as the place inside the page; so multiples of 4
  * GiB. */
 #define DEVICE_BYTES (1ull << 32)
 #define FIRST_OFFSET (DEVICE_BYTES * (VG_MAX_GPUS + 1))
@@ -45,29 +44,29 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int memfd = -1;
 static dev_t mem_dev;
 static ino_t mem_ino;
-static char *base; /* the engine's view of the whole memfd */
+static char *memory_base; /* the engine's mapping of the memfd */
 static uint64_t space_bytes;
 static struct hole *holes; /* free ranges of the memfd, sorted by offset; under lock */
 static unsigned hole_n, hole_cap;
 static uint64_t vram_used[VG_MAX_GPUS]; /* under lock */
 static uint64_t next_handle = 1;        /* under lock */
 static struct space empty_space;
-/* written under lock (seq_cst), read by the engine in vg_mem_begin_pass */
+/* Written under lock (seq_cst), read by the engine in vg_mem_begin_pass. */
 static _Atomic(struct space *) current = &empty_space;
 
-/* engine thread only: the table of this pass and the last allocations found */
+/* Engine thread only: the table of this pass and the most recent allocations found. */
 static struct space *pass_space = &empty_space;
 static uint64_t pass_generation;
 #define RECENT 8
 static struct vg_alloc *recent[RECENT];
 static unsigned recent_next;
 
-/* Where files may not grow at all (a hard RLIMIT_FSIZE), the memory is an anonymous shared mapping and the memfd only
- * the mark of our descriptors: vg_mem_map makes the runtime's mappings from it. */
+/* If files may not grow (a hard RLIMIT_FSIZE), the memory is an anonymous shared mapping; the memfd then only marks the
+ * model's descriptors, and vg_mem_map makes the runtime's mappings from the anonymous one. */
 static bool anonymous;
 
-/* RLIMIT_FSIZE is about files that the application writes; it would also stop our ftruncate (with SIGXFSZ) */
-static int grow(int fd, uint64_t bytes)
+/* RLIMIT_FSIZE is meant for the application's files but would also stop this ftruncate (with SIGXFSZ). */
+static int grow_memfd(int fd, uint64_t bytes)
 {
     struct rlimit old, more;
     bool raised = false;
@@ -103,27 +102,27 @@ static int open_locked(void)
     int fd = memfd_create("vgpu-memory", MFD_CLOEXEC);
     if (fd < 0)
         return -1;
-    /* address space may be limited (RLIMIT_AS): take what there is */
+    /* Address space may be limited (RLIMIT_AS): try smaller sizes. */
     for (uint64_t bytes = 4ull << 40; bytes > FIRST_OFFSET; bytes >>= 2) {
-        anonymous = grow(fd, bytes);
+        anonymous = grow_memfd(fd, bytes);
         void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_NORESERVE | (anonymous ? MAP_ANONYMOUS : 0), anonymous ? -1 : fd, 0);
         if (p == MAP_FAILED)
             continue;
         madvise(p, bytes, MADV_DONTFORK);
         madvise(p, bytes, MADV_DONTDUMP);
-        base = p;
+        memory_base = p;
         space_bytes = bytes;
         break;
     }
     struct stat st;
-    if (!base || fstat(fd, &st)) {
-        int e = base ? errno : ENOMEM;
+    if (!memory_base || fstat(fd, &st)) {
+        int e = memory_base ? errno : ENOMEM;
         close(fd);
         errno = e;
         return -1;
     }
-    /* out of the way of programs that count on low descriptors (close loops, select, tests that print them) */
+    /* Keep low descriptors free for programs that rely on them (close loops, select, tests that print them). */
     int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
     if (high >= 0) {
         close(fd);
@@ -136,9 +135,9 @@ static int open_locked(void)
     hole_cap = 64;
     hole_n = 1;
     holes[0] = (struct hole){FIRST_OFFSET, space_bytes - FIRST_OFFSET};
-    /* a doorbell that was never rung reads as all ones: packet 0 is a valid doorbell value */
+    /* An unrung doorbell reads as all ones, because 0 is the valid doorbell value of packet 0. */
     for (int g = 0; g < vg_cfg.gpus; g++)
-        memset(base + vg_doorbell_offset(g), 0xff, DOORBELL_BYTES);
+        memset(memory_base + vg_doorbell_offset(g), 0xff, DOORBELL_BYTES);
     return 0;
 }
 
@@ -171,8 +170,8 @@ void *vg_mem_map(void *at, size_t len, int prot, int flags, uint64_t offset)
         errno = EINVAL;
         return MAP_FAILED;
     }
-    /* an old length of 0 makes a second mapping of the same shared pages */
-    void *p = mremap(base + offset, 0, len, MREMAP_MAYMOVE | (flags & MAP_FIXED ? MREMAP_FIXED : 0), at);
+    /* An old length of 0 makes a second mapping of these shared pages. */
+    void *p = mremap(memory_base + offset, 0, len, MREMAP_MAYMOVE | (flags & MAP_FIXED ? MREMAP_FIXED : 0), at);
     if (p != MAP_FAILED && prot != (PROT_READ | PROT_WRITE))
         mprotect(p, len, prot);
     return p;
@@ -195,14 +194,14 @@ static uint64_t mmio_offset(int gpu)
 
 volatile uint64_t *vg_doorbell(int gpu, unsigned slot)
 {
-    return (volatile uint64_t *)(void *)(base + vg_doorbell_offset(gpu)) + slot;
+    return (volatile uint64_t *)(void *)(memory_base + vg_doorbell_offset(gpu)) + slot;
 }
 
 /* --- offsets of the memfd: first fit, merged when freed --- */
 
-static uint64_t take_offset(uint64_t size)
+static uint64_t allocate_offset(uint64_t size)
 {
-    /* 2 MiB alignment for what is large keeps huge pages possible */
+    /* Large blocks are aligned to 2 MiB, so that huge pages stay possible. */
     uint64_t align = size >= 2u << 20 ? 2u << 20 : PAGE;
     for (unsigned i = 0; i < hole_n; i++) {
         uint64_t at = (holes[i].offset + align - 1) & ~(align - 1), end = holes[i].offset + holes[i].size;
@@ -234,9 +233,9 @@ static uint64_t take_offset(uint64_t size)
     return VG_NEVER;
 }
 
-static void give_offset(uint64_t offset, uint64_t size)
+static void free_offset(uint64_t offset, uint64_t size)
 {
-    madvise(base + offset, size, MADV_REMOVE);
+    madvise(memory_base + offset, size, MADV_REMOVE);
     unsigned i = 0;
     while (i < hole_n && holes[i].offset < offset)
         i++;
@@ -254,7 +253,7 @@ static void give_offset(uint64_t offset, uint64_t size)
         if (hole_n == hole_cap) {
             struct hole *more = realloc(holes, sizeof *holes * hole_cap * 2);
             if (!more)
-                return; /* the range is lost, nothing else */
+                return; /* only this range leaks */
             holes = more;
             hole_cap *= 2;
         }
@@ -276,11 +275,11 @@ static unsigned upper(const struct space *s, uint64_t va)
         else
             hi = mid;
     }
-    return lo; /* first one that begins behind va */
+    return lo; /* first allocation that begins after va */
 }
 
-/* publishes the table with `add` in it or `take` out of it; returns the old one */
-static struct space *replace(struct vg_alloc *add, const struct vg_alloc *take)
+/* Publish the table with `add` inserted or `take` removed; return the old table. */
+static struct space *replace_space(struct vg_alloc *add, const struct vg_alloc *take)
 {
     struct space *old = atomic_load(&current);
     struct space *s = malloc(sizeof *s + (old->n + 1) * sizeof *s->at);
@@ -332,7 +331,7 @@ int vg_mem_alloc(struct vg_alloc want, struct vg_alloc *out)
         }
         /* fall through */
     case VG_MEM_GTT:
-        a->offset = take_offset(a->size);
+        a->offset = allocate_offset(a->size);
         if (a->offset == VG_NEVER) {
             r = -ENOMEM;
             goto fail;
@@ -340,9 +339,9 @@ int vg_mem_alloc(struct vg_alloc want, struct vg_alloc *out)
         break;
     }
     if (a->offset != VG_NEVER)
-        a->host = base + a->offset;
+        a->host = memory_base + a->offset;
     a->handle = next_handle++;
-    struct space *old = replace(a, NULL);
+    struct space *old = replace_space(a, NULL);
     if (!old) {
         r = -ENOMEM;
         goto fail;
@@ -384,16 +383,16 @@ int vg_mem_free(uint64_t handle)
 {
     pthread_mutex_lock(&lock);
     struct vg_alloc *a = by_handle(handle);
-    struct space *old = a ? replace(NULL, a) : NULL;
+    struct space *old = a ? replace_space(NULL, a) : NULL;
     pthread_mutex_unlock(&lock);
     if (!a)
         return -EINVAL;
     if (!old)
         return -ENOMEM;
-    vg_engine_quiesce(); /* from here on no pass knows this memory */
+    vg_engine_quiesce(); /* from here on no pass uses this memory */
     pthread_mutex_lock(&lock);
     if (a->kind == VG_MEM_VRAM || a->kind == VG_MEM_GTT)
-        give_offset(a->offset, a->size);
+        free_offset(a->offset, a->size);
     if (a->kind == VG_MEM_VRAM)
         vram_used[a->gpu] -= a->size;
     pthread_mutex_unlock(&lock);
@@ -467,12 +466,13 @@ bool vg_safe_read(void *dst, uint64_t addr, size_t len)
 
 void vg_mem_reset_after_fork(void)
 {
-    /* the child has no engine and no mapping of the memory (MADV_DONTFORK); it starts with new GPUs if it opens them */
+    /* The child has no engine and no mapping of the memory (MADV_DONTFORK); if it opens the GPUs, it starts with new
+     * ones. */
     pthread_mutex_init(&lock, NULL);
     if (memfd >= 0)
         close(memfd);
     memfd = -1;
-    base = NULL;
+    memory_base = NULL;
     mem_ino = 0;
     memset(vram_used, 0, sizeof vram_used);
     atomic_store(&current, &empty_space);

@@ -1,9 +1,9 @@
 /*
- * script.c - how long kernels take: rules by kernel name, and the distributions that they draw from.
+ * script.c - durations of kernels: rules by kernel name, and the distributions that they draw from.
  *
- * A script line is `PATTERN DISTRIBUTION NUMBERS`; the first pattern that matches decides. Every kernel draws from a
- * random stream of its own, seeded by the seed and the kernel's name, so that its durations don't depend on what else
- * runs or in which order queues are served.
+ * A script line is `PATTERN DISTRIBUTION NUMBERS`; the first pattern that matches decides. Every kernel draws from its
+ * own random stream, seeded by the seed and the kernel's name. So its durations depend neither on other kernels nor on
+ * the order in which queues are served.
  */
 #include "vgpu.h"
 
@@ -18,7 +18,7 @@ enum form { FIXED, LOGNORMAL, BIMODAL, PARETO, UNIFORM };
 static const struct {
     const char *name;
     int min_args, max_args;
-    unsigned plain; /* bit i: argument i is a bare number, not a time */
+    unsigned plain; /* bit i: argument i is a bare number instead of a time */
     const char *usage;
 } forms[] = {
     [FIXED] = {"fixed", 1, 1, 0, "fixed TIME"},
@@ -60,7 +60,7 @@ static bool parse_time(const char *s, double *ticks)
     return !*end && v == 0 && (*ticks = 0, true);
 }
 
-/* one line; returns what is wrong with it, NULL if nothing */
+/* Parse one line; return an error text, or NULL. */
 static const char *parse_line(char *line)
 {
     static char text[160];
@@ -155,8 +155,8 @@ const struct vg_rule *vg_script_match(const char *name)
     return NULL;
 }
 
-/* xoshiro256+ (its upper bits are what we use), seeded through splitmix64 from the seed and an FNV hash of the name */
-static uint64_t split(uint64_t *s)
+/* xoshiro256+ (only its upper bits are used), seeded through splitmix64 from the seed and an FNV hash of the name. */
+static uint64_t splitmix64(uint64_t *s)
 {
     uint64_t z = (*s += 0x9e3779b97f4a7c15ull);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -169,9 +169,9 @@ void vg_rng_seed(uint64_t rng[4], uint64_t seed, const char *name)
     uint64_t h = 0xcbf29ce484222325ull;
     for (; *name; name++)
         h = (h ^ (unsigned char)*name) * 0x100000001b3ull;
-    h ^= split(&seed);
+    h ^= splitmix64(&seed);
     for (int i = 0; i < 4; i++)
-        rng[i] = split(&h);
+        rng[i] = splitmix64(&h);
 }
 
 static double uniform(uint64_t s[4]) /* in (0, 1] */
@@ -211,7 +211,7 @@ uint64_t vg_draw_ticks(const struct vg_rule *r, uint64_t rng[4])
         v = r->arg[0] + (r->arg[1] - r->arg[0]) * uniform(rng);
         break;
     }
-    /* a day: beyond it nothing is meant, and a heavy tail must not overflow the clock */
+    /* At most one day: a heavy tail must not overflow the clock. */
     double limit = 86400e9 / VG_TICK_NS;
     return (uint64_t)llround(v < limit ? v : limit);
 }

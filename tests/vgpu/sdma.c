@@ -1,12 +1,12 @@
 /*
  * sdma.c - the SDMA engines: a ring of commands, processed in order.
  *
- * Data really moves, byte by byte; large copies in slices, so that one engine thread can serve everything else in
- * between. In simulated time a copy takes its bytes over the configured bandwidth; the commands behind it (fence,
- * timestamp, atomic, trap) happen at its end, and are carried out when real time has passed that.
+ * The model really moves the data. It moves large copies in slices, so that the one engine thread can serve other
+ * queues in between. In simulated time a copy takes its bytes over the configured bandwidth. The commands behind it
+ * (fence, timestamp, atomic, trap) happen at its end, and run when real time has passed that.
  *
- * Both generations of copy counts are understood: 22 bits up to GFX90a's first runtimes, 30 bits from ROCr 6 on, which
- * leave the upper bits zero otherwise. Counts and rectangle sizes are stored less one.
+ * Copy counts have two generations: 22 bits up to GFX90a's first runtimes, 30 bits from ROCr 6 on. The older ones leave
+ * the upper bits zero, so one mask serves both. Counts and rectangle sizes are stored minus one.
  */
 #include "vgpu.h"
 
@@ -28,7 +28,7 @@ enum { TIMESTAMP_GET_GLOBAL = 2 };
 enum { ATOMIC_ADD64 = 47 };
 
 #define SLICE         (1u << 20)
-#define LATENCY_TICKS (1000 / VG_TICK_NS) /* of one copy or fill */
+#define LATENCY_TICKS (1000 / VG_TICK_NS) /* latency of one copy or fill */
 
 enum step { DONE, NOT_YET, WAITS, MORE, STOPPED };
 
@@ -39,22 +39,22 @@ static uint64_t addr(const uint32_t *p)
 
 static enum step fault(struct vg_queue *q, const char *what, uint64_t va)
 {
-    vg_say("gpu %d SDMA queue %u: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id, what,
+    vg_log("gpu %d SDMA queue %u: %s touches address 0x%llx, which isn't GPU memory", q->gpu, q->id, what,
            (unsigned long long)va);
     q->halted = true;
     vg_event_fault(q->gpu, va);
     return STOPPED;
 }
 
-static void take_time(struct vg_queue *q, uint64_t bytes)
+static void advance_time(struct vg_queue *q, uint64_t bytes)
 {
     q->cp = q->copy_start + LATENCY_TICKS + bytes * 1000 / VG_TICK_NS / vg_cfg.copy_bytes_per_us;
     q->copy_done = 0;
 }
 
-static void take_copy_time(struct vg_queue *q, uint64_t bytes)
+static void advance_copy_time(struct vg_queue *q, uint64_t bytes)
 {
-    take_time(q, bytes);
+    advance_time(q, bytes);
     if (vg_truth_of_copies())
         vg_truth_copy(q->gpu, q->id, q->copy_start, q->cp, bytes);
 }
@@ -68,7 +68,7 @@ static enum step copy_linear(struct vg_queue *q, const uint32_t *p)
     q->copy_done += now;
     if (q->copy_done < bytes)
         return MORE;
-    take_copy_time(q, bytes);
+    advance_copy_time(q, bytes);
     return DONE;
 }
 
@@ -99,14 +99,14 @@ static enum step copy_rect(struct vg_queue *q, const uint32_t *p)
         if (++rows * (nx << shift) >= SLICE && q->copy_done < ny * nz)
             return MORE;
     }
-    take_copy_time(q, (nx * ny * nz) << shift);
+    advance_copy_time(q, (nx * ny * nz) << shift);
     return DONE;
 }
 
-static enum step fill(struct vg_queue *q, const uint32_t *p)
+static enum step sdma_fill(struct vg_queue *q, const uint32_t *p)
 {
     unsigned size = 1u << (p[0] >> 30); /* byte, word, dword */
-    /* the count is of bytes, less one element in the same unit */
+    /* The count is in bytes, minus one element of this size. */
     uint64_t bytes = (uint64_t)(p[4] & 0x3fffff) + size, dst = addr(p + 1);
     uint64_t now = bytes - q->copy_done < SLICE ? bytes - q->copy_done : SLICE;
     uint32_t value = p[3];
@@ -122,7 +122,7 @@ static enum step fill(struct vg_queue *q, const uint32_t *p)
     q->copy_done += now;
     if (q->copy_done < bytes)
         return MORE;
-    take_time(q, bytes);
+    advance_time(q, bytes);
     return DONE;
 }
 
@@ -149,7 +149,7 @@ static bool holds(uint32_t value, unsigned func, uint32_t reference)
 static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now)
 {
     if (!(p[0] >> 31))
-        return DONE; /* without the memory bit it is a register: HDP flush, nothing to do */
+        return DONE; /* without the memory bit it polls a register (HDP flush): nothing to do */
     uint64_t va = addr(p + 1), tick;
     const volatile uint32_t *m = vg_xlate(va, 4);
     if (!m)
@@ -159,7 +159,8 @@ static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now
             q->blocked_since = q->copy_start ? q->copy_start : 1;
         return WAITS;
     }
-    /* When it came true, as for barriers (aql.c). A signal's value lies 8 bytes into the signal. */
+    /* Time at which the condition became true, as for barriers (aql.c). A signal's value is at offset 8 of the
+     * signal. */
     uint64_t since = q->blocked_since ? q->blocked_since : q->cp;
     if (vg_signal_time_get(va - offsetof(amd_signal_t, value), &tick) && tick >= since && tick <= now)
         q->cp = tick;
@@ -169,11 +170,11 @@ static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now
     return DONE;
 }
 
-static enum step atomic(struct vg_queue *q, const uint32_t *p)
+static enum step sdma_atomic(struct vg_queue *q, const uint32_t *p)
 {
     uint64_t va = addr(p + 1);
     if (p[0] >> 25 != ATOMIC_ADD64) {
-        vg_say("gpu %d SDMA queue %u: atomic operation %u isn't modelled (ADD64 is)", q->gpu, q->id, p[0] >> 25);
+        vg_log("gpu %d SDMA queue %u: atomic operation %u isn't modelled (ADD64 is)", q->gpu, q->id, p[0] >> 25);
         q->halted = true;
         return STOPPED;
     }
@@ -197,8 +198,8 @@ static enum step store(struct vg_queue *q, const char *what, uint64_t va, uint64
     return DONE;
 }
 
-/* length of a command in dwords; 0 if it is unknown */
-static unsigned length(uint32_t head)
+/* Length of a command in dwords; 0: unknown command. */
+static unsigned command_dwords(uint32_t head)
 {
     switch (head & 0xff) {
     case OP_NOP:
@@ -224,25 +225,25 @@ static unsigned length(uint32_t head)
     }
 }
 
-static enum step process(struct vg_queue *q, const uint32_t *p, uint64_t now)
+static enum step process_command(struct vg_queue *q, const uint32_t *p, uint64_t now)
 {
     switch (p[0] & 0xff) {
     case OP_COPY:
         return (p[0] >> 8 & 0xff) == COPY_LINEAR ? copy_linear(q, p) : copy_rect(q, p);
     case OP_FILL:
-        return fill(q, p);
+        return sdma_fill(q, p);
     case OP_FENCE:
         return store(q, "fence", addr(p + 1), p[3], 4);
     case OP_TIMESTAMP:
         return store(q, "timestamp", addr(p + 1), q->cp, 8);
     case OP_ATOMIC:
-        return atomic(q, p);
+        return sdma_atomic(q, p);
     case OP_POLL:
         return poll_memory(q, p, now);
     case OP_TRAP:
         vg_event_set(p[1] & 0xfffffff);
         return DONE;
-    default: /* NOP, GCR: no caches here */
+    default: /* NOP, GCR: the model has no caches */
         return DONE;
     }
 }
@@ -254,7 +255,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     if (bell != q->last_doorbell) {
         q->last_doorbell = bell;
         q->limit = __atomic_load_n(q->wptr, __ATOMIC_ACQUIRE);
-        now = vg_ns_to_ticks(vg_clock_ns()); /* not before it came */
+        now = vg_ns_to_ticks(vg_clock_ns()); /* work starts no earlier than it arrived */
         if (q->cp < now && q->rd == q->seen)
             q->arrival = now;
         busy = true;
@@ -262,7 +263,7 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
     while (q->rd < q->limit) {
         if (q->cp < q->arrival)
             q->cp = q->arrival;
-        if (q->cp > now) { /* the copy before is still under way */
+        if (q->cp > now) { /* the previous copy is still in flight */
             if (q->cp < *due)
                 *due = q->cp;
             break;
@@ -270,9 +271,9 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         uint32_t p[13];
         unsigned at = (unsigned)(q->rd & (q->ring_size - 1)) / 4, words = (unsigned)q->ring_size / 4;
         memcpy(p, q->ring + at * 4ull, 4);
-        unsigned len = length(p[0]);
+        unsigned len = command_dwords(p[0]);
         if (!len || q->rd + len * 4ull > q->limit) {
-            vg_say("gpu %d SDMA queue %u offset %llu: %s SDMA op %u sub-op %u (header 0x%08x)", q->gpu, q->id,
+            vg_log("gpu %d SDMA queue %u offset %llu: %s SDMA op %u sub-op %u (header 0x%08x)", q->gpu, q->id,
                    (unsigned long long)q->rd, len ? "incomplete" : "unknown", p[0] & 0xff, p[0] >> 8 & 0xff, p[0]);
             q->halted = true;
             return true;
@@ -280,13 +281,13 @@ bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due)
         for (unsigned i = 1; i < len && i < sizeof p / sizeof *p; i++)
             memcpy(&p[i], q->ring + (at + i) % words * 4ull, 4);
         q->copy_start = q->cp;
-        enum step s = process(q, p, now);
+        enum step s = process_command(q, p, now);
         if (s == STOPPED)
             return true;
         if (s == WAITS)
             vg_engine_recheck = true;
         if (s == MORE)
-            busy = true; /* other queues first, then the next slice */
+            busy = true; /* serve other queues before the next slice */
         if (s != DONE)
             break;
         q->rd += len * 4ull;

@@ -1,10 +1,11 @@
 /*
- * sysfs.c - what the driver shows of the GPUs beside the topology: the folders by PCI address, of DRM and of hardware
- * monitors, which rocm-smi, amd-smi and programs that use their libraries read. Made when asked for; no file exists
- * anywhere.
+ * sysfs.c - the driver's files in /sys beside the topology: the folders by PCI address, of DRM and of hardware
+ * monitors, which rocm-smi, amd-smi and programs with their libraries read. The model makes them on request; no real
+ * file exists.
  *
- * One folder holds a GPU's files, /sys/devices/pci0000:00/0000:BB:00.0; the others are links to it, as in the kernel's.
- * Every path is first led through them. Memory in use is this process's own, because each process has GPUs of its own.
+ * One folder holds a GPU's files, /sys/devices/pci0000:00/0000:BB:00.0; the others are links to it, as in the kernel's
+ * tree. Every path is resolved through the links first. Memory in use is that of this process, because each process has
+ * its own GPUs.
  */
 #include "vgpu.h"
 
@@ -15,7 +16,7 @@
 #define PCI_ROOT "/sys/devices/pci0000:00"
 enum { PATH_MAX_HERE = 512 };
 
-/* a GPU's files: a text as it is, or "=" and the name of a number that the model has */
+/* A GPU's files: literal text, or "=" and the name of a number of the model. */
 static const struct {
     const char *name, *text;
 } gpu_files[] = {
@@ -69,7 +70,7 @@ static const struct {
     {"drm/render#/dev", "=render"},
 };
 
-/* folders that aren't a GPU's; '#' stands for the GPU's number (renders: 128 more), once for each */
+/* Folders that do not belong to a GPU. '#' stands for each GPU's number in turn (renders: 128 more). */
 static const struct {
     const char *folder, *names;
 } class_folders[] = {
@@ -121,7 +122,7 @@ static const char *model_text(const char *what, int gpu, char *out, size_t size)
 }
 
 /* "drm/card#" of GPU 2 is "drm/card2", "render#" is renderD130 */
-static void number(const char *pattern, int gpu, char *out, size_t size)
+static void expand_number(const char *pattern, int gpu, char *out, size_t size)
 {
     const char *hash = strchr(pattern, '#');
     if (!hash)
@@ -132,7 +133,7 @@ static void number(const char *pattern, int gpu, char *out, size_t size)
         snprintf(out, size, "%.*s%d%s", (int)(hash - pattern), pattern, gpu, hash + 1);
 }
 
-/* where a link leads to, whole; *rest is what follows it in the path. Only one, the first. */
+/* Resolve the first link in path. `to` gets the link's complete target, *rest what follows it in the path. */
 static bool link_in(const char *path, char *to, size_t size, const char **rest)
 {
     static const struct {
@@ -154,7 +155,7 @@ static bool link_in(const char *path, char *to, size_t size, const char **rest)
             for (int s = 0; s < 2; s++) {
                 char numbered[PATH_MAX_HERE];
                 const char *pattern = pci ? s ? "@" : from : s ? links[i].into : links[i].from;
-                number(pattern, gpu, numbered, sizeof numbered);
+                expand_number(pattern, gpu, numbered, sizeof numbered);
                 if (numbered[0] == '@')
                     snprintf(side[s], sizeof side[s], "%s%.400s", own, numbered + 1);
                 else
@@ -171,8 +172,8 @@ static bool link_in(const char *path, char *to, size_t size, const char **rest)
     return false;
 }
 
-/* path without "..", "." and doubled slashes, and led through the links; the last one only when follow. False: not ours
- */
+/* Normalise path: no "..", "." or double slashes, links resolved (the last one only if follow). False: not the
+ * model's. */
 static bool lead(const char *path, bool follow, char *out)
 {
     size_t len = 0;
@@ -206,7 +207,7 @@ static bool lead(const char *path, bool follow, char *out)
     return true;
 }
 
-/* the GPU whose folder a led path is in, and what follows there ("" for the folder itself); -1 */
+/* GPU whose folder contains the resolved path, and the remaining path ("" for the folder itself); -1: none. */
 static int gpu_of(const char *led, const char **rest)
 {
     for (int gpu = 0; gpu < vg_cfg.gpus; gpu++) {
@@ -231,7 +232,7 @@ char *vg_sysfs_file(const char *path, size_t *len)
         if (!strcmp(led, module_files[i].file))
             found = module_files[i].text;
     for (size_t i = 0; gpu >= 0 && !found && i < sizeof gpu_files / sizeof *gpu_files; i++) {
-        number(gpu_files[i].name, gpu, name, sizeof name);
+        expand_number(gpu_files[i].name, gpu, name, sizeof name);
         if (!strcmp(rest, name))
             found = gpu_files[i].text[0] == '=' ? model_text(gpu_files[i].text + 1, gpu, text, sizeof text)
                                                 : gpu_files[i].text;
@@ -279,7 +280,7 @@ char *vg_sysfs_dir(const char *path)
             size_t n = strcspn(p, " ");
             snprintf(pattern, sizeof pattern, "%.*s", (int)n, p);
             for (int each = 0; each < vg_cfg.gpus; each++) {
-                number(pattern, each, name, sizeof name);
+                expand_number(pattern, each, name, sizeof name);
                 add_name(&names, &len, name, strlen(name));
             }
             p += n;
@@ -287,7 +288,7 @@ char *vg_sysfs_dir(const char *path)
     }
     size_t depth = gpu >= 0 ? strlen(rest) : 0;
     for (size_t i = 0; names && gpu >= 0 && i < sizeof gpu_files / sizeof *gpu_files; i++) {
-        number(gpu_files[i].name, gpu, name, sizeof name);
+        expand_number(gpu_files[i].name, gpu, name, sizeof name);
         if (depth && (strncmp(name, rest, depth) != 0 || name[depth] != '/'))
             continue;
         found = true;

@@ -1,8 +1,8 @@
 /*
- * timeline.c - simulated time: the two clocks, the heap of running kernels, and when signals were last completed.
+ * timeline.c - simulated time: the two clocks, the heap of running kernels, and the times of signal completions.
  *
- * The system clock is CLOCK_BOOTTIME, as KFD reports it. The agent clock counts 10 ns ticks and may be given a drift
- * against the system clock, to test that a tracer calibrates. Everything in the engine is in agent ticks.
+ * The system clock is CLOCK_BOOTTIME, as KFD reports it. The agent clock counts 10 ns ticks and may drift against the
+ * system clock, to test that a tracer calibrates. All times in the engine are agent ticks.
  */
 #include "vgpu.h"
 
@@ -15,8 +15,7 @@ uint64_t vg_clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The drift is counted from boot. A tick more or less at that distance is beyond what double can hold, so whole
- * numbers: parts per 10^12. */
+/* The drift counts from boot. A double cannot hold single ticks at that distance, so use integers: parts per 10^12. */
 static __int128 drifted(uint64_t v, double ppm)
 {
     return (__int128)v + (__int128)v * (int64_t)(ppm * 1e6) / 1000000000000ll;
@@ -35,7 +34,7 @@ uint64_t vg_ticks_to_ns(uint64_t ticks)
     return (uint64_t)((__int128)ticks * VG_TICK_NS * 1000000000000ll / scale);
 }
 
-static bool before(const struct vg_flight *a, const struct vg_flight *b)
+static bool ends_before(const struct vg_flight *a, const struct vg_flight *b)
 {
     return a->end != b->end ? a->end < b->end : a->seq < b->seq;
 }
@@ -46,7 +45,7 @@ void vg_heap_push(struct vg_heap *h, struct vg_flight f)
     f.seq = h->seq++;
     while (i) {
         unsigned up = (i - 1) / 2;
-        if (!before(&f, &h->at[up]))
+        if (!ends_before(&f, &h->at[up]))
             break;
         h->at[i] = h->at[up];
         i = up;
@@ -62,9 +61,9 @@ struct vg_flight vg_heap_pop(struct vg_heap *h)
         unsigned kid = 2 * i + 1;
         if (kid >= h->n)
             break;
-        if (kid + 1 < h->n && before(&h->at[kid + 1], &h->at[kid]))
+        if (kid + 1 < h->n && ends_before(&h->at[kid + 1], &h->at[kid]))
             kid++;
-        if (!before(&h->at[kid], &last))
+        if (!ends_before(&h->at[kid], &last))
             break;
         h->at[i] = h->at[kid];
         i = kid;
@@ -74,7 +73,7 @@ struct vg_flight vg_heap_pop(struct vg_heap *h)
     return top;
 }
 
-/* Direct mapped: a signal that was pushed out by another one costs a barrier its exact time, nothing else. */
+/* Direct mapped: if another signal evicts an entry, a barrier only loses its exact time. */
 static struct {
     uint64_t va, tick;
 } last_done[4096];

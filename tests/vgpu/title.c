@@ -1,7 +1,9 @@
 /*
- * title.c - a program of another release is started by its loader, and would be "ld-linux-x86-64.so.2 --library-path
- * ..." to whoever lists processes: here it gets the command line and the name that it would have when started by the
- * kernel. Only when asked for (VGPU_TITLE): a program that starts itself again by its command line needs the loader's.
+ * title.c - the process title of a program of another release.
+ *
+ * Its loader starts the program, so process lists would show "ld-linux-x86-64.so.2 --library-path ...". This file sets
+ * the command line and name that the program would have if the kernel started it. Only with VGPU_TITLE: a program that
+ * restarts itself from its command line needs the loader's.
  */
 #include "vgpu.h"
 
@@ -11,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* where the kernel looks for the command line: two numbers of /proc/self/stat */
+/* The kernel's bounds of the command line: two numbers of /proc/self/stat. */
 static bool command_line(char **start, char **end)
 {
     enum { STATE = 3, ARG_START = 48, ARG_END };
@@ -24,7 +26,7 @@ static bool command_line(char **start, char **end)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    char *p = strrchr(text, ')'); /* the name may have anything in it */
+    char *p = strrchr(text, ')'); /* the name may contain any character */
     uintptr_t found[2] = {0, 0};
     for (int field = STATE - 1; p && field <= ARG_END; field++) {
         if (field >= ARG_START)
@@ -50,7 +52,7 @@ void vg_show_program(int argc, char **argv)
         return;
     const char *slash = strrchr(argv[0], '/');
     prctl(PR_SET_NAME, slash ? slash + 1 : argv[0]);
-    /* the program's own arguments go to where the loader's were; what points at them stays right */
+    /* Move the program's arguments to where the loader's were; pointers to them stay valid. */
     size_t gap = (size_t)(argv[0] - start), len = (size_t)(end - argv[0]);
     char *own = malloc(len);
     if (!own)

@@ -1,8 +1,8 @@
 /*
- * topology.c - the files below /sys/.../kfd/topology, made from the model's table when they are asked for.
+ * topology.c - the files below /sys/.../kfd/topology, made on request from the model's table.
  *
- * Node 0 is the CPU of this machine, nodes 1 to N are the GPUs, each linked to the CPU by PCI Express and to the other
- * GPUs by XGMI. The thunk reads the files with fopen and opendir only (interpose.c), so no file exists anywhere.
+ * Node 0 is this machine's CPU, nodes 1 to N are the GPUs, each linked to the CPU by PCI Express and to the other
+ * GPUs by XGMI. The thunk reads the files only with fopen and opendir (interpose.c), so no real file exists.
  */
 #include "vgpu.h"
 
@@ -16,12 +16,12 @@ static const char *const roots[] = {
     "/sys/class/kfd/kfd/topology",
 };
 
-#define CPU_CACHES 1 /* with none the runtime looks for them in /sys/devices/system, which a chroot may not have */
+#define CPU_CACHES 1 /* with 0 the runtime reads /sys/devices/system, which a chroot may lack */
 #define GPU_CACHES 3
 
 uint32_t vg_gpu_id(int gpu)
 {
-    return 0x5100u + (uint32_t)gpu * 0x11; /* any number but 0, distinct */
+    return 0x5100u + (uint32_t)gpu * 0x11; /* must be distinct and not 0 */
 }
 
 int vg_gpu_index(uint32_t gpu_id)
@@ -32,8 +32,8 @@ int vg_gpu_index(uint32_t gpu_id)
     return -1;
 }
 
-/* the path below the topology folder ("" for the folder itself), NULL if it is elsewhere */
-static const char *below(const char *path)
+/* The path below the topology folder ("" for the folder itself); NULL: outside of it. */
+static const char *path_below_root(const char *path)
 {
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
         size_t n = strlen(roots[i]);
@@ -49,7 +49,7 @@ static const char *below(const char *path)
 
 bool vg_is_topology_path(const char *path)
 {
-    return path && path[0] == '/' && path[1] == 's' && below(path);
+    return path && path[0] == '/' && path[1] == 's' && path_below_root(path);
 }
 
 struct text {
@@ -75,7 +75,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 static unsigned links_of(int node)
 {
     /* A GPU has links to the CPU and to every other GPU. The CPU has links to GPUs only if it can reach their memory:
-     * that is how runtimes learn of a large BAR. */
+     * runtimes detect a large BAR this way. */
     return node || vg_cfg.large_bar ? (unsigned)vg_cfg.gpus : 0;
 }
 
@@ -106,7 +106,7 @@ static void node_properties(struct text *t, int node)
     add(t, "gfx_target_version %u\n", is_gpu ? m->target_version : 0);
     add(t, "vendor_id %u\n", is_gpu ? 0x1002 : 0);
     add(t, "device_id %u\n", is_gpu ? m->device_id : 0);
-    /* bus 3, 4, ... of domain 0, function 0 */
+    /* Bus 3, 4, ... of domain 0, function 0. */
     add(t, "location_id %u\n", is_gpu ? (unsigned)(gpu + 3) << 8 : 0);
     add(t, "domain 0\n");
     add(t, "drm_render_minor %d\n", is_gpu ? 128 + gpu : 0);
@@ -132,7 +132,7 @@ static void bank_properties(struct text *t, int node)
 {
     const struct vg_model *m = vg_cfg.model;
     if (node) {
-        add(t, "heap_type %d\n", vg_cfg.large_bar ? 1 : 2); /* local memory that the host sees, or doesn't */
+        add(t, "heap_type %d\n", vg_cfg.large_bar ? 1 : 2); /* local memory, visible to the host or not */
         add(t, "size_in_bytes %llu\n", (unsigned long long)m->vram);
         add(t, "flags 0\nwidth %u\nmem_clk_max %u\n", m->mem_width, m->mem_clock_mhz);
         return;
@@ -146,7 +146,7 @@ static void bank_properties(struct text *t, int node)
 static void cache_properties(struct text *t, int node, unsigned cache)
 {
     const struct vg_model *m = vg_cfg.model;
-    /* type bits: 1 data, 2 instruction, 4 of a CPU, 8 shared by SIMDs */
+    /* Type bits: 1 data, 2 instruction, 4 CPU, 8 shared by SIMDs. */
     static const struct {
         unsigned level, kb, type;
     } caches[GPU_CACHES] = {{1, 16, 9}, {1, 64, 10}, {2, 0, 9}};
@@ -160,7 +160,7 @@ static void cache_properties(struct text *t, int node, unsigned cache)
 
 static void link_properties(struct text *t, int node, int link)
 {
-    /* a CPU's link i leads to GPU i; a GPU's link 0 to the CPU, the others to the other GPUs */
+    /* A CPU's link i leads to GPU i; a GPU's link 0 leads to the CPU, its others to the other GPUs. */
     int to = node == 0 ? link + 1 : link == 0 ? 0 : link < node ? link : link + 1;
     bool xgmi = node && to;
     add(t, "type %u\n", xgmi ? 11 : 2);
@@ -172,7 +172,7 @@ static void link_properties(struct text *t, int node, int link)
     add(t, "recommended_transfer_size 0\nflags 1\n");
 }
 
-/* nodes/N/... : the number and what follows it; -1 if that isn't the path's form */
+/* Parse nodes/N/...: return the number and set *rest to what follows; -1: the path has another form. */
 static int node_of(const char *path, const char **rest)
 {
     char *end;
@@ -200,7 +200,7 @@ static int numbered(const char *rest, const char *folder)
 char *vg_topology_file(const char *path, size_t *len)
 {
     struct text t = {NULL, 0};
-    const char *p = below(path), *rest;
+    const char *p = path_below_root(path), *rest;
     if (!strcmp(p, "generation_id")) {
         add(&t, "2\n");
     } else if (!strcmp(p, "system_properties")) {
@@ -240,7 +240,7 @@ static char *numbers(unsigned n)
     return p;
 }
 
-/* a folder's path may end with a slash: RCCL's does */
+/* A folder's path may end with a slash; RCCL's does. */
 static bool is_folder(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
@@ -249,7 +249,7 @@ static bool is_folder(const char *path, const char *folder)
 
 char *vg_topology_dir(const char *path)
 {
-    const char *p = below(path), *rest;
+    const char *p = path_below_root(path), *rest;
     if (is_folder(p, "nodes"))
         return numbers((unsigned)vg_cfg.gpus + 1);
     int node = node_of(p, &rest);

@@ -1,9 +1,9 @@
 /*
- * truth.c - the model's own record of what happened: a line for every kernel dispatch that completed, and in a file of
- * its own one for every copy command of the copy engines.
+ * truth.c - the model's own record of what happened, in up to three files: a line for each completed kernel dispatch,
+ * for each copy command of the copy engines, and for each kernel and compute unit the waves.
  *
- * The engine formats into a buffer and writes it out when it is full, when a millisecond has passed and before it goes
- * to sleep; so at most the last millisecond is lost when the process is killed, and a file never ends within a line.
+ * The engine formats lines into a buffer. It writes the buffer when it is full, after a millisecond, and before it
+ * sleeps. So a killed process loses at most the last millisecond, and a file always ends with a complete line.
  */
 #include "vgpu.h"
 
@@ -44,7 +44,7 @@ static bool open_file(struct file *file, const char *path, char *err, size_t err
     }
     struct stat st;
     if (!fstat(file->fd, &st) && st.st_size == 0 && write(file->fd, file->header, strlen(file->header)) < 0)
-        vg_say("truth file %s: %s", name, strerror(errno));
+        vg_log("truth file %s: %s", name, strerror(errno));
     return true;
 }
 
@@ -70,7 +70,7 @@ bool vg_truth_of_waves(void)
     return files[WAVES].fd >= 0;
 }
 
-static void flush(struct file *file)
+static void flush_file(struct file *file)
 {
     size_t done = 0;
     while (done < file->used) {
@@ -78,7 +78,7 @@ static void flush(struct file *file)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
-            vg_say("truth file: %s; %zu bytes are lost", strerror(errno), file->used - done);
+            vg_log("truth file: %s; %zu bytes are lost", strerror(errno), file->used - done);
             break;
         }
         done += (size_t)n;
@@ -89,7 +89,7 @@ static void flush(struct file *file)
 void vg_truth_flush(void)
 {
     for (int i = 0; i < FILES; i++)
-        flush(&files[i]);
+        flush_file(&files[i]);
 }
 
 void vg_truth_close(void)
@@ -102,7 +102,7 @@ void vg_truth_close(void)
     }
 }
 
-static char *put(char *p, uint64_t v)
+static char *put_number(char *p, uint64_t v)
 {
     char digits[20];
     int n = 0;
@@ -122,14 +122,14 @@ void vg_truth_write(int gpu, uint64_t queue, uint64_t index, uint64_t start, uin
         name_len = 32768;
     struct file *file = &files[KERNELS];
     if (file->used + name_len + 150 > sizeof file->buf)
-        flush(file);
+        flush_file(file);
     char *p = file->buf + file->used;
-    p = put(p, (uint64_t)gpu);
-    p = put(p, queue);
-    p = put(p, index);
-    p = put(p, vg_ticks_to_ns(start));
-    p = put(p, vg_ticks_to_ns(end));
-    p = put(p, signal);
+    p = put_number(p, (uint64_t)gpu);
+    p = put_number(p, queue);
+    p = put_number(p, index);
+    p = put_number(p, vg_ticks_to_ns(start));
+    p = put_number(p, vg_ticks_to_ns(end));
+    p = put_number(p, signal);
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';
@@ -142,10 +142,10 @@ void vg_truth_waves(const uint64_t numbers[WAVE_NUMBERS], const char *name, size
     if (name_len > 32768)
         name_len = 32768;
     if (file->used + name_len + 150 > sizeof file->buf)
-        flush(file);
+        flush_file(file);
     char *p = file->buf + file->used;
     for (int i = 0; i < WAVE_NUMBERS; i++)
-        p = put(p, numbers[i]);
+        p = put_number(p, numbers[i]);
     memcpy(p, name, name_len);
     p += name_len;
     *p++ = '\n';
@@ -156,13 +156,13 @@ void vg_truth_copy(int gpu, uint64_t queue, uint64_t start, uint64_t end, uint64
 {
     struct file *file = &files[COPIES];
     if (file->used + 150 > sizeof file->buf)
-        flush(file);
+        flush_file(file);
     char *p = file->buf + file->used;
-    p = put(p, (uint64_t)gpu);
-    p = put(p, queue);
-    p = put(p, vg_ticks_to_ns(start));
-    p = put(p, vg_ticks_to_ns(end));
-    p = put(p, bytes);
+    p = put_number(p, (uint64_t)gpu);
+    p = put_number(p, queue);
+    p = put_number(p, vg_ticks_to_ns(start));
+    p = put_number(p, vg_ticks_to_ns(end));
+    p = put_number(p, bytes);
     p[-1] = '\n';
     file->used = (size_t)(p - file->buf);
 }

@@ -1,11 +1,11 @@
-// The slots of intercept/base/hsa_table.h against the runtime's own header for tools, which is C++ only: compiling is the
-// test.
+// intercept_table_layout.cc - compares the slots of intercept/base/hsa_table.h with the runtime's own header for tools,
+// which is C++ only. Compiling is the test.
 #include <cstddef>
 #include <hsa/hsa_api_trace.h>
 
 #include "intercept/base/hsa_table.h"
 
-// What rtl_hsa_shift says for this header's table.
+// The shift that rtl_hsa_shift returns for this header's table.
 static constexpr std::size_t slots = (sizeof(AmdExtTable) - sizeof(ApiTableVersion)) / sizeof(void *);
 static_assert(slots <= 51 || slots >= 55, "a release whose layout rtl_hsa_shift refuses");
 static constexpr std::size_t shift = slots >= 55 ? 2 : 0;
@@ -21,7 +21,7 @@ RTL_HSA_FUNCTIONS(CHECK)
 RTL_HSA_ACTIONS(CHECK)
 RTL_HSA_PROBING(CHECK)
 
-// The types of our own: the runtime's, by name or by shape.
+// The types of hsa_table.h must be the runtime's, by name or by shape.
 template <typename A, typename B> struct same {
     static constexpr bool value = false;
 };

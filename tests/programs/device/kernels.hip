@@ -1,7 +1,7 @@
 /*
- * Kernels for the C programs that load code objects themselves: 100 with short names, hsa_00 to hsa_99, and one with a name
- * of more than 2000 characters. Compiled for the device only (Makefile), without HIP's headers, so that any clang that
- * knows the GPU will do; bodies don't matter, the software GPU runs none unless it is told to.
+ * kernels.hip - kernels for the C programs that load code objects themselves: 100 with short names, hsa_00 to hsa_99,
+ * and one with a name of more than 2000 characters. Compiled for the device only (Makefile), without HIP's headers, so
+ * that any clang that knows the GPU can build it. The bodies do not matter: by default the software GPU runs none.
  */
 #define __global__ __attribute__((global))
 

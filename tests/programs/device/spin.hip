@@ -1,11 +1,12 @@
 /*
- * Kernels that spin until a clock has counted so far, for hardware_clocks: how long one lasts at least is known without
- * asking whoever times it. Compiled for the device only (Makefile), without HIP's headers, so that any clang that knows the
- * GPU will do.
+ * spin.hip - kernels that spin until a clock has advanced by a given number of ticks, for hardware_clocks. So a
+ * kernel's minimal duration is known independently of its measurement. Compiled for the device only (Makefile), without
+ * HIP's headers, so that any clang that knows the GPU can build it.
  */
 #include "../spin_clock.h"
 
-/* ticks of the GPU's constant clock; where its first and last reading go; what is set to 1 when it runs */
+/* Arguments: ticks of the GPU's constant clock; where to store the first and last reading; a flag set to 1 when
+ * running. */
 #define SPIN(name)                                                                                                      \
     extern "C" __attribute__((global)) void name(unsigned long long ticks, unsigned long long *clocks, unsigned *runs) \
     {                                                                                                                   \

@@ -1,10 +1,10 @@
 /*
- * Calls to a play HIP (tests/e2e/hip-paths.t makes it, and links this to it) in the ways that a real one is seldom
- * called: from many threads at once, at the end of a thread and of the process, after a fork, from a callback and after
- * one that didn't return.
+ * hip_play.c - calls an emulated HIP (tests/e2e/hip-paths.t builds it and links this program to it) in unusual ways:
+ * from many threads at once, at the end of a thread and of the process, after a fork, from a callback, and after a
+ * callback that did not return.
  *
- * hip_play threads N CALLS | ends | fork | jump [--hold]: prints "called NAME N", and holds then.
- * hip_play early: its status says whether a child that was forked at a bad moment could call.
+ * hip_play threads N CALLS | ends | fork | jump [--hold]: prints "called NAME N", then holds.
+ * hip_play early: the exit status says whether a child that was forked at a bad moment could call.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -31,7 +31,7 @@ static void *many(void *unused)
     pthread_barrier_wait(&together);
     for (int i = 0; i < calls; i++)
         hipGetDevice(&gpu);
-    pthread_barrier_wait(&together); /* all of them are there at once */
+    pthread_barrier_wait(&together); /* start all threads at once */
     return unused;
 }
 
@@ -39,7 +39,8 @@ static void late(void *unused)
 {
     int gpu;
     hipGetDevice(&gpu);
-    if (unused && (size_t)unused < 4) /* once more, in a later round than the library's own */
+    if (unused &&
+        (size_t)unused < 4) /* set again, so that this runs in a later round of destructors than the library's own */
         pthread_setspecific(key, (char *)unused + 1);
 }
 
@@ -66,7 +67,7 @@ static void call(void *unused)
     hipGetDevice(&gpu);
 }
 
-/* A caller whose stack is deeper than that of the call that was left. */
+/* Call with a deeper stack than that of the call that did not return. */
 static __attribute__((noinline)) void deeper(void)
 {
     volatile char room[4096];
@@ -89,7 +90,7 @@ static void jumps(void)
     puts("called hipGetDevice 16\ncalled hipLaunchHostFunc 1\ncalled hipMalloc 1");
 }
 
-/* A thread that is in the middle of the linker's list, for ever. */
+/* Block for ever inside dl_iterate_phdr, holding the linker's lock. */
 static int stay(struct dl_phdr_info *info, size_t bytes, void *data)
 {
     (void)info, (void)bytes, (void)data;
@@ -98,19 +99,19 @@ static int stay(struct dl_phdr_info *info, size_t bytes, void *data)
         pause();
 }
 
-static void *look_around(void *unused)
+static void *hold_linker_lock(void *unused)
 {
     dl_iterate_phdr(stay, NULL);
     return unused;
 }
 
-/* A child whose first call is the first one of all, with the linker's lock held in its parent when it was forked. */
+/* The child makes the process's very first call; its parent held the linker's lock at the fork. */
 static int forks_early(void)
 {
     pthread_t thread;
     int status = 1, gpu;
     pthread_barrier_init(&together, NULL, 2);
-    if (pthread_create(&thread, NULL, look_around, NULL) != 0)
+    if (pthread_create(&thread, NULL, hold_linker_lock, NULL) != 0)
         return 1;
     pthread_barrier_wait(&together);
     pid_t child = fork();
@@ -133,7 +134,7 @@ __attribute__((destructor)) static void last(void)
     hipGetDevice(&gpu);
 }
 
-static void run(int n, void *(*function)(void *))
+static void run_threads(int n, void *(*function)(void *))
 {
     pthread_t thread[200];
     pthread_barrier_init(&together, NULL, (unsigned)n);
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
     atexit(at_exit);
     if (argc > 3 && strcmp(argv[1], "threads") == 0 && n > 0 && n <= 200) {
         calls = atoi(argv[3]);
-        run(n, many);
+        run_threads(n, many);
         printf("called hipGetDevice %d\n", n * calls);
     } else if (argc > 1 && strcmp(argv[1], "early") == 0) {
         _exit(forks_early());
@@ -159,8 +160,8 @@ int main(int argc, char **argv)
         jumps();
     } else if (argc > 1 && strcmp(argv[1], "ends") == 0) {
         pthread_key_create(&key, late);
-        for (int i = 0; i < 300; i++) /* more than there are blocks: they are given back */
-            run(1, ends);
+        for (int i = 0; i < 300; i++) /* more threads than there are blocks, so blocks must be reused */
+            run_threads(1, ends);
         printf("called hipGetDevice %d\n", 300 * 5);
     } else if (argc > 1 && strcmp(argv[1], "fork") == 0) {
         hipGetDevice(&gpu);
@@ -176,7 +177,7 @@ int main(int argc, char **argv)
         puts("called hipGetDevice 1");
     } else {
         for (int i = 0; i < 10; i++)
-            if (hipMalloc(&at, 8) != 0 || hipFree(at) != (i % 5 == 4)) /* each fifth fails */
+            if (hipMalloc(&at, 8) != 0 || hipFree(at) != (i % 5 == 4)) /* every fifth free fails */
                 return 2;
         puts("called hipFree 10\ncalled hipMalloc 10");
     }

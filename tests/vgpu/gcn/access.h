@@ -1,6 +1,5 @@
 /*
- * access.h - loads, stores and atomic operations of a lane, however they reached their address: what flat instructions
- * and buffers share.
+ * access.h - a lane's loads, stores and atomic operations, shared by flat and buffer instructions.
  */
 #ifndef VGPU_GCN_ACCESS_H
 #define VGPU_GCN_ACCESS_H
@@ -8,27 +7,27 @@
 #include "atomic.h"
 #include "wave.h"
 
-/* what an instruction moves: a row of a table */
+/* What an instruction transfers: one row of a table. */
 struct gcn_access {
-    uint8_t bytes;    /* 1, 2 or a multiple of 4; of memory */
-    bool store, sext; /* otherwise a load; sext: extended with its sign */
-    uint8_t d16;      /* 1: the low half of the register, 2: the high half, the other stays (stores: is read from) */
+    uint8_t bytes;    /* in memory: 1, 2 or a multiple of 4 */
+    bool store, sext; /* not store: load; sext: sign extended */
+    uint8_t d16;      /* 1: low half of the register, 2: high half; the other half is kept (stores read that half) */
     enum gcn_atomic atomic;
 };
 
-/* by the name behind flat_ or buffer_ */
+/* Look up an instruction by its name after flat_ or buffer_. */
 bool gcn_access_of(enum gcn_op op, struct gcn_access *what);
-/* moves `index`th dword (or what is smaller) between register and memory */
+/* Move dword number `part` (or a smaller value) between register and memory. */
 void gcn_access_part(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                      unsigned part, char *at);
-/* A load whose result goes into LDS, a dword a lane from `base` on; at: NULL: it is 0. The first function says whether
- * it can, and ends the dispatch if it can't. */
+/* A load into LDS, one dword a lane from `base` on; at == NULL stores 0. The first function returns false and ends the
+ * dispatch if the load is not modelled. */
 bool gcn_access_goes_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what);
 void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        uint32_t base, const char *at);
 void gcn_access_atomic(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        char *at);
-/* a dword (or less) of a work-item's own memory; NULL: beyond its end, which is a fault */
+/* Address of a dword (or less) in a work-item's private memory. NULL: beyond its end, a fault. */
 char *gcn_private(struct gcn_wave *w, unsigned lane, uint64_t offset);
 
 #endif

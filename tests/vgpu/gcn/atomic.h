@@ -1,5 +1,5 @@
 /*
- * atomic.h - what atomic operations make of a value in memory or LDS.
+ * atomic.h - computes the result of atomic operations on memory and LDS.
  */
 #ifndef VGPU_GCN_ATOMIC_H
 #define VGPU_GCN_ATOMIC_H
@@ -127,7 +127,7 @@ static inline uint64_t gcn_atomic64(enum gcn_atomic kind, uint64_t old, uint64_t
     }
 }
 
-/* on memory that other threads use too */
+/* For memory that other threads use as well. */
 static inline uint32_t gcn_atomic_at32(enum gcn_atomic kind, void *at, uint32_t data, uint32_t compare)
 {
     uint32_t *p = at, old = __atomic_load_n(p, __ATOMIC_RELAXED), new;

@@ -1,10 +1,10 @@
 /*
- * begin.c - the state that a wave begins with: what its kernel's descriptor asks for.
+ * begin.c - sets up a wave's initial state as its kernel's descriptor asks.
  */
 #include "wave.h"
 
-/* Arguments that a kernel has in its scalar registers from the first instruction on, from register s on. Its code for
- * GPUs that can't do that, which loads them, comes first and is passed over. */
+/* Preload kernel arguments into scalar registers from register s on. The kernel's first 256 bytes load them on GPUs
+ * without preloading, so skip these. */
 static void preload(struct gcn_wave *w, const struct gcn_descriptor *d, unsigned s)
 {
     enum { PASSED = 256, USER_REGISTERS = 16 };
@@ -30,7 +30,7 @@ void gcn_begin_wave(struct gcn_wave *w, const struct gcn_descriptor *d, const ui
     w->scc = w->index_on = w->waits_at_grid = false;
     w->mode = (d->rsrc1 >> 12 & 0xff) | (d->rsrc1 >> 26 & 1) << GCN_MODE_OVERFLOW;
     w->state = GCN_RUNS;
-    /* one after the other, those that are asked for */
+    /* The requested values follow each other without gaps. */
     if (d->properties & 1) {
         w->s[s] = (uint32_t)GCN_SCRATCH_BASE;
         w->s[s + 1] = (uint32_t)(GCN_SCRATCH_BASE >> 32) | 1u << 31;
@@ -54,7 +54,7 @@ void gcn_begin_wave(struct gcn_wave *w, const struct gcn_descriptor *d, const ui
             w->s[s++] = id[i];
     if (d->rsrc2 >> 10 & 1)
         w->s[s++] = 0;
-    /* where this wave's own memory begins: it has memory of its own. gfx942 needs no kernel's help to know it. */
+    /* Scratch offset of this wave: 0, because each wave has its own scratch. gfx942 kernels do not ask for it. */
     if (g->target == GCN_GFX942)
         gcn_set_pair(w, GCN_FLAT_SCRATCH, GCN_SCRATCH_BASE);
     else if (d->rsrc2 & 1)
@@ -69,7 +69,7 @@ void gcn_begin_wave(struct gcn_wave *w, const struct gcn_descriptor *d, const ui
         at[1] = n / size[0] % size[1];
         at[2] = n / size[0] / size[1];
         bool on = at[2] < size[2];
-        /* the last workgroup of a dimension may be cut off by the grid's end */
+        /* The grid's end may cut the last workgroup of a dimension short. */
         for (unsigned i = 0; i < 3; i++)
             on = on && (uint64_t)id[i] * size[i] + at[i] < g->grid[i];
         exec |= (uint64_t)on << l;

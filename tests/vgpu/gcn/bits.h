@@ -1,6 +1,6 @@
 /*
- * bits.h - between a mask of 64 lanes and a value a lane: 0, or all bits set where the mask has its bit. Loops over the
- * values become vectors, loops over the mask don't.
+ * bits.h - converts between a mask of 64 lanes and a value a lane: 0, or all bits set where the mask has its bit.
+ * Compilers vectorise loops over the values, but not loops over the mask.
  */
 #ifndef VGPU_GCN_BITS_H
 #define VGPU_GCN_BITS_H
@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-/* eight lanes */
+/* Eight lanes. */
 typedef int32_t gcn_ints __attribute__((vector_size(32), aligned(4), may_alias));
 enum { GCN_AT_ONCE = 8 };
 #define GCN_EITHER(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
@@ -22,7 +22,7 @@ static inline void gcn_bits_lanes(uint64_t mask, void *lane)
         ((gcn_ints *)lane)[i] = (gcn_bit_of_lane & (int32_t)(mask >> i * GCN_AT_ONCE & 0xff)) != 0;
 }
 
-/* to = mask ? one : other; `to` may be one of them */
+/* to = mask ? one : other. `to` may be either source. */
 static inline void gcn_either(uint64_t mask, const void *one, const void *other, void *to)
 {
     for (unsigned i = 0; i < 64 / GCN_AT_ONCE; i++) {

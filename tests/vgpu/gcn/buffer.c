@@ -1,6 +1,6 @@
 /*
- * buffer.c - instructions that reach memory through a buffer descriptor (MUBUF): what lies outside of the buffer reads
- * as 0 and isn't written. A wave's own memory is such a buffer, too, with its work-items interleaved.
+ * buffer.c - instructions that access memory through a buffer descriptor (MUBUF). Outside of the buffer, loads return 0
+ * and stores do nothing. A wave's scratch is such a buffer too, with its work-items interleaved.
  */
 #include "access.h"
 
@@ -21,7 +21,7 @@ static struct descriptor descriptor_of(const struct gcn_wave *w, const struct gc
 }
 
 struct place {
-    uint64_t index, offset; /* offset: without the scalar one */
+    uint64_t index, offset; /* offset: without the scalar offset */
 };
 
 static struct place place_of(const struct gcn_wave *w, const struct gcn_inst *in, unsigned lane)
@@ -35,9 +35,9 @@ static struct place place_of(const struct gcn_wave *w, const struct gcn_inst *in
     return p;
 }
 
-/* Inside: of a buffer without a stride its bytes count, of one with a stride its records. */
-static char *reach(struct gcn_wave *w, const struct descriptor *d, struct place p, uint32_t scalar, unsigned part,
-                   unsigned bytes)
+/* Bounds check: without a stride `records` counts bytes, with one it counts records. */
+static char *reach_buffer(struct gcn_wave *w, const struct descriptor *d, struct place p, uint32_t scalar,
+                          unsigned part, unsigned bytes)
 {
     uint64_t offset = p.offset + part * 4;
     if (d->stride ? p.index >= d->records : offset + scalar + bytes > d->records)
@@ -45,7 +45,7 @@ static char *reach(struct gcn_wave *w, const struct descriptor *d, struct place 
     return gcn_reach(w, d->base + scalar + p.index * d->stride + offset, bytes);
 }
 
-/* The wave's own memory: its base moves with the wave, which is nothing here as every wave has memory of its own. */
+/* The base of real scratch moves with the wave; here each wave has its own scratch, so the base is constant. */
 static bool is_scratch(const struct descriptor *d)
 {
     return d->swizzle && d->add_lane && d->base >= GCN_SCRATCH_BASE && d->base < GCN_SCRATCH_BASE + (1ull << 40);
@@ -54,12 +54,12 @@ static bool is_scratch(const struct descriptor *d)
 static char *reach_scratch(struct gcn_wave *w, const struct descriptor *d, struct place p, uint32_t scalar,
                            unsigned part, unsigned lane)
 {
-    /* the scalar offset counts bytes of the whole wave, the others those of a work-item */
+    /* The scalar offset counts bytes of the wave, the other offsets bytes of a work-item. */
     uint64_t wave_offset = d->base - GCN_SCRATCH_BASE + scalar;
     return gcn_private(w, lane, p.offset + part * 4 + wave_offset / GCN_LANES);
 }
 
-static void buffer(struct gcn_wave *w, const struct gcn_inst *in)
+static void buffer_transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
     gcn_access_of(in->op, &what);
@@ -81,13 +81,13 @@ static void buffer(struct gcn_wave *w, const struct gcn_inst *in)
         if (!(exec >> l & 1))
             continue;
         if (what.atomic) {
-            char *at = scratch ? NULL : reach(w, &d, p[l], scalar, 0, what.bytes);
+            char *at = scratch ? NULL : reach_buffer(w, &d, p[l], scalar, 0, what.bytes);
             if (at)
                 gcn_access_atomic(w, in, &what, l, at);
             continue;
         }
         for (unsigned i = 0; i < parts; i++) {
-            char *at = scratch ? reach_scratch(w, &d, p[l], scalar, i, l) : reach(w, &d, p[l], scalar, i, bytes);
+            char *at = scratch ? reach_scratch(w, &d, p[l], scalar, i, l) : reach_buffer(w, &d, p[l], scalar, i, bytes);
             char nothing[4] = {0};
             if (in->lds)
                 gcn_access_to_lds(w, in, &what, l, w->s[GCN_M0] & 0xffff, at);
@@ -121,5 +121,5 @@ gcn_execute *gcn_buffer_execute(enum gcn_op op)
     }
     if (op < GCN_buffer_load_format_x || op > GCN_buffer_atomic_dec_x2 || !gcn_access_of(op, &what))
         return NULL;
-    return buffer;
+    return buffer_transfer;
 }

@@ -1,13 +1,13 @@
 /*
- * compare.c - vector comparisons: a bit a lane into a pair of scalar registers, 0 for lanes that are off; v_cmpx also
- * into exec.
+ * compare.c - vector comparisons: a bit a lane into a pair of scalar registers, 0 for inactive lanes. v_cmpx also
+ * writes exec.
  */
 #include "bits.h"
 #include "wave.h"
 
 #include <math.h>
 
-static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bool into_exec)
+static void put_mask(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bool into_exec)
 {
     bits &= gcn_exec(w);
     gcn_set_pair(w, in->sdst, bits);
@@ -45,7 +45,7 @@ static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bo
 #define LOOP_i64(result) LOOP64(GCN_I64, i, int64_t, result)
 #define LOOP_u64(result) LOOP64(GCN_U64, u, uint64_t, result)
 
-/* n.. is the opposite, which also holds for what can't be compared */
+/* n.. is the negation, so it also holds for unordered operands */
 /* clang-format off */
 #define FLOATS(ty) \
     C(f, ty, 0) C(lt, ty, a < b) C(eq, ty, a == b) C(le, ty, a <= b) C(gt, ty, a > b) C(lg, ty, a < b || a > b) \
@@ -61,16 +61,17 @@ static void put(struct gcn_wave *w, const struct gcn_inst *in, uint64_t bits, bo
 #define C(relation, t, result)                                                     \
     static void x_##relation##_##t(struct gcn_wave *w, const struct gcn_inst *in)  \
     {                                                                              \
-        LOOP_##t(result) put(w, in, bits, false);                                  \
+        LOOP_##t(result) put_mask(w, in, bits, false);                             \
     }                                                                              \
     static void xx_##relation##_##t(struct gcn_wave *w, const struct gcn_inst *in) \
     {                                                                              \
-        LOOP_##t(result) put(w, in, bits, true);                                   \
+        LOOP_##t(result) put_mask(w, in, bits, true);                              \
     }
 ALL
 #undef C
 
-    /* which of ten classes, by the bits of b: signalling and quiet NaN, -inf, -normal, -denormal, -0, +0 ... +inf */
+    /* Membership in ten classes, by the bits of b: signalling and quiet NaN, -inf, -normal, -denormal, -0, +0 ...
+     * +inf. */
     static unsigned
     class_of(int kind, bool negative, bool quiet)
 {
@@ -100,7 +101,7 @@ static void class32(struct gcn_wave *w, const struct gcn_inst *in)
             kind = FP_SUBNORMAL;
         bits |= (uint64_t)(b[l].u >> class_of(kind, a[l].u >> 31, a[l].u >> 22 & 1) & 1) << l;
     }
-    put(w, in, bits, in->op == GCN_v_cmpx_class_f16 || in->op == GCN_v_cmpx_class_f32);
+    put_mask(w, in, bits, in->op == GCN_v_cmpx_class_f16 || in->op == GCN_v_cmpx_class_f32);
 }
 
 static void class64(struct gcn_wave *w, const struct gcn_inst *in)
@@ -112,7 +113,7 @@ static void class64(struct gcn_wave *w, const struct gcn_inst *in)
     uint64_t bits = 0;
     for (unsigned l = 0; l < GCN_LANES; l++)
         bits |= (uint64_t)(b[l].u >> class_of(fpclassify(a[l].d), a[l].u >> 63, a[l].u >> 51 & 1) & 1) << l;
-    put(w, in, bits, in->op == GCN_v_cmpx_class_f64);
+    put_mask(w, in, bits, in->op == GCN_v_cmpx_class_f64);
 }
 
 gcn_execute *gcn_compare_execute(enum gcn_op op)

@@ -1,5 +1,5 @@
 /*
- * compare_avx2.c - compare.c once more, for processors that have AVX2 and FMA: run.c takes this one where it can.
+ * compare_avx2.c - compare.c compiled for AVX2 and FMA; run.c selects it on processors that have them.
  */
 #ifdef __x86_64__
 #ifdef __clang__

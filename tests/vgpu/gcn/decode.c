@@ -1,6 +1,5 @@
 /*
- * decode.c - from the encoding of an instruction to its decoded form; formats as AMD's "Vega", "CDNA 2" and "CDNA 3"
- * manuals have them.
+ * decode.c - decodes instructions. The formats are those of AMD's "Vega", "CDNA 2" and "CDNA 3" manuals.
  */
 #include "isa.h"
 
@@ -9,7 +8,7 @@
 
 #define BITS(word, high, low) ((word) >> (low) & ((2u << ((high) - (low))) - 1))
 
-/* numbers to names, a table a format and target */
+/* Instruction numbers to names, one table for each format and target. */
 struct numbers {
     uint16_t sop2[128], sopk[32], sop1[256], sopc[128], sopp[128], smem[256], vop2[64], vop1[256], vopc[256];
     uint16_t vop3[1024], vop3p[128], ds[256], flat[128], mubuf[128], mtbuf[16];
@@ -79,7 +78,7 @@ const char *gcn_op_name(enum gcn_op op)
     return op < GCN_OPS ? names[op] : names[GCN_UNKNOWN];
 }
 
-/* the assembler gives these no suffix: they exist in one encoding */
+/* The assembler adds no suffix to these, because they have one encoding. */
 static bool one_encoding(enum gcn_op op)
 {
     switch (op) {
@@ -117,14 +116,14 @@ void gcn_inst_name(const struct gcn_inst *in, char *name, size_t size)
     snprintf(name, size, "%s%s", base, suffix);
 }
 
-static uint16_t find(const uint16_t *table, size_t size, uint32_t number)
+static uint16_t find_op(const uint16_t *table, size_t size, uint32_t number)
 {
     return number < size ? table[number] : GCN_UNKNOWN;
 }
-#define FIND(table, number) find(n->table, sizeof n->table / sizeof *n->table, number)
+#define FIND(table, number) find_op(n->table, sizeof n->table / sizeof *n->table, number)
 
-/* the word behind a vector instruction that says which parts of its operands are meant */
-static void sdwa(struct gcn_inst *in, uint32_t w)
+/* The word after a vector instruction that selects parts of its operands. */
+static void decode_sdwa(struct gcn_inst *in, uint32_t w)
 {
     in->sub = GCN_BY_SDWA;
     in->src[0] = (uint16_t)(BITS(w, 7, 0) + (BITS(w, 23, 23) ? 0 : GCN_VGPR));
@@ -145,7 +144,7 @@ static void sdwa(struct gcn_inst *in, uint32_t w)
     in->omod = BITS(w, 15, 14);
 }
 
-static void dpp(struct gcn_inst *in, uint32_t w)
+static void decode_dpp(struct gcn_inst *in, uint32_t w)
 {
     in->sub = GCN_BY_DPP;
     in->src[0] = (uint16_t)(BITS(w, 7, 0) + GCN_VGPR);
@@ -157,7 +156,7 @@ static void dpp(struct gcn_inst *in, uint32_t w)
     in->row_mask = BITS(w, 31, 28);
 }
 
-/* how many words, given that the first source may announce one more */
+/* Length in words: the first source may announce one more word. */
 static unsigned behind_source(struct gcn_inst *in, const uint32_t *w, unsigned words)
 {
     if (in->src[0] != GCN_LITERAL && in->src[0] != GCN_SDWA && in->src[0] != GCN_DPP)
@@ -167,13 +166,13 @@ static unsigned behind_source(struct gcn_inst *in, const uint32_t *w, unsigned w
     if (in->src[0] == GCN_LITERAL)
         in->literal = w[1];
     else if (in->src[0] == GCN_SDWA)
-        sdwa(in, w[1]);
+        decode_sdwa(in, w[1]);
     else
-        dpp(in, w[1]);
+        decode_dpp(in, w[1]);
     return 2;
 }
 
-static unsigned scalar(const struct numbers *n, struct gcn_inst *in, const uint32_t *w, unsigned words)
+static unsigned decode_scalar(const struct numbers *n, struct gcn_inst *in, const uint32_t *w, unsigned words)
 {
     uint32_t a = w[0];
     unsigned len = 1;
@@ -208,7 +207,7 @@ static unsigned scalar(const struct numbers *n, struct gcn_inst *in, const uint3
     return len;
 }
 
-static void smem(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b)
+static void decode_smem(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b)
 {
     in->format = GCN_SMEM;
     in->op = FIND(smem, BITS(a, 25, 18));
@@ -223,7 +222,7 @@ static void smem(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint3
         in->src[2] = BITS(b, 6, 0);
 }
 
-static unsigned vop12c(const struct numbers *n, struct gcn_inst *in, const uint32_t *w, unsigned words)
+static unsigned decode_vop12c(const struct numbers *n, struct gcn_inst *in, const uint32_t *w, unsigned words)
 {
     uint32_t a = w[0];
     in->src[0] = BITS(a, 8, 0);
@@ -247,7 +246,7 @@ static unsigned vop12c(const struct numbers *n, struct gcn_inst *in, const uint3
     }
     in->format = GCN_VOP2;
     in->op = FIND(vop2, BITS(a, 30, 25));
-    in->src[2] = GCN_VCC; /* of those that read a carry or select by it */
+    in->src[2] = GCN_VCC; /* instructions that read a carry or select by it */
     switch (in->op) {
     case GCN_v_madmk_f32:
     case GCN_v_madak_f32:
@@ -286,7 +285,7 @@ static bool two_results(enum gcn_op op)
     }
 }
 
-static void vop3(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b)
+static void decode_vop3(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b)
 {
     uint32_t number = BITS(a, 25, 16);
     in->format = GCN_VOP3;
@@ -313,7 +312,7 @@ static void vop3(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint3
     }
 }
 
-static void vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b)
+static void decode_vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b)
 {
     in->format = GCN_VOP3P;
     in->op = FIND(vop3p, BITS(a, 22, 16));
@@ -321,7 +320,7 @@ static void vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint
     in->src[0] = BITS(b, 8, 0);
     in->src[1] = BITS(b, 17, 9);
     in->src[2] = BITS(b, 26, 18);
-    if (BITS(a, 22, 16) >= 62) { /* matrices and their accumulation registers */
+    if (BITS(a, 22, 16) >= 62) { /* matrix products and their accumulation registers */
         in->cbsz = BITS(a, 10, 8);
         in->abid = BITS(a, 14, 11);
         in->blgp = BITS(b, 31, 29);
@@ -338,7 +337,7 @@ static void vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint
                 in->src[i] += GCN_AGPR - GCN_VGPR;
         if (BITS(a, 15, 15)) {
             in->dst += GCN_AGPR - GCN_VGPR;
-            /* of sparse products it says which elements there are, and is no accumulator */
+            /* For sparse products src2 holds the elements' indices, not an accumulator. */
             if (in->src[2] >= GCN_VGPR && strncmp(gcn_op_name(in->op), "v_smfmac", strlen("v_smfmac")) != 0)
                 in->src[2] += GCN_AGPR - GCN_VGPR;
         }
@@ -351,7 +350,7 @@ static void vop3p(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint
     in->abs = BITS(a, 10, 8);
 }
 
-static void ds(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
+static void decode_ds(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
 {
     uint16_t data = agprs && BITS(a, 25, 25) ? GCN_AGPR : GCN_VGPR;
     in->format = GCN_DS;
@@ -364,7 +363,7 @@ static void ds(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_
     in->offset1 = BITS(a, 15, 8);
 }
 
-static void flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, enum gcn_target target)
+static void decode_flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, enum gcn_target target)
 {
     uint16_t data = target != GCN_GFX906 && BITS(b, 23, 23) ? GCN_AGPR : GCN_VGPR;
     in->format = GCN_FLAT;
@@ -377,7 +376,8 @@ static void flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint3
     in->dst = (uint16_t)(BITS(b, 31, 24) + data);
     if (in->segment && BITS(b, 22, 16) != 0x7f)
         in->saddr = BITS(b, 22, 16);
-    /* gfx942 says by itself whether scratch_ has a vector register; the others have one where there is no scalar one */
+    /* gfx942 encodes whether scratch_ has a vector register; the other targets have one if there is no scalar
+     * register. */
     bool vector = BITS(a, 13, 13);
     if (target == GCN_GFX942) {
         in->lds = in->op >= GCN_flat_load_lds_ubyte && in->op <= GCN_flat_load_lds_dword;
@@ -389,7 +389,7 @@ static void flat(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint3
         in->src[0] = GCN_NO_OPERAND;
 }
 
-static void buffer(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
+static void decode_buffer(const struct numbers *n, struct gcn_inst *in, uint32_t a, uint32_t b, bool agprs)
 {
     uint16_t data = agprs && BITS(b, 23, 23) ? GCN_AGPR : GCN_VGPR;
     in->format = BITS(a, 31, 26) == 0x38 ? GCN_MUBUF : GCN_MTBUF;
@@ -411,7 +411,7 @@ static void buffer(const struct numbers *n, struct gcn_inst *in, uint32_t a, uin
     in->src[2] = BITS(b, 31, 24);
 }
 
-/* the third source of these is what the destination holds */
+/* The destination's old value is the third source. */
 static bool accumulates(enum gcn_op op)
 {
     switch (op) {
@@ -448,32 +448,32 @@ bool gcn_decode(enum gcn_target target, const uint32_t *code, unsigned words, st
     unsigned len = 2;
     uint32_t a = code[0], b = words > 1 ? code[1] : 0;
     if (!(a >> 31)) {
-        len = vop12c(n, in, code, words);
+        len = decode_vop12c(n, in, code, words);
     } else if (a >> 30 == 2) {
-        len = scalar(n, in, code, words);
+        len = decode_scalar(n, in, code, words);
     } else {
         switch (BITS(a, 31, 26)) {
         case 0x30:
-            smem(n, in, a, b);
+            decode_smem(n, in, a, b);
             break;
         case 0x34:
             if (BITS(a, 31, 23) == 0x1a7)
-                vop3p(n, in, a, b);
+                decode_vop3p(n, in, a, b);
             else
-                vop3(n, in, a, b);
+                decode_vop3(n, in, a, b);
             break;
         case 0x35: /* interpolation */
             len = 1;
             break;
         case 0x36:
-            ds(n, in, a, b, agprs);
+            decode_ds(n, in, a, b, agprs);
             break;
         case 0x37:
-            flat(n, in, a, b, target);
+            decode_flat(n, in, a, b, target);
             break;
         case 0x38:
         case 0x3a:
-            buffer(n, in, a, b, agprs);
+            decode_buffer(n, in, a, b, agprs);
             break;
         default:
             break;

@@ -1,32 +1,32 @@
 /*
- * gcn.h - runs the code of a kernel on the host: what whoever dispatches gives and gets.
+ * gcn.h - the interface of the interpreter, which runs a kernel's code on the host.
  *
- * Nothing in this folder knows the software GPU or the driver: memory is what `find` finds.
+ * This folder depends neither on the software GPU nor on the driver; `find` supplies the memory.
  */
 #ifndef VGPU_GCN_GCN_H
 #define VGPU_GCN_GCN_H
 
 #include "isa.h"
 
-/* a piece of GPU memory: addresses from va on lie in the host at `host` */
+/* A range of GPU memory: address va and up is at `host`. */
 struct gcn_span {
     uint64_t va, bytes;
     char *host;
 };
 
-/* What waves took, by the compute unit that they ran on (bits 8 to 15 of HW_ID, the number of the die above them): the
- * interpreter's own account. A cycle is what the counted clock counts. Several threads add to it. */
+/* What the waves used on each compute unit (index: bits 8 to 15 of HW_ID, with the die's number above them). A cycle is
+ * one count of the counted clock. Several threads add to it. */
 enum { GCN_DIE_UNITS = 256, GCN_DIES = 8, GCN_UNITS = GCN_DIES * GCN_DIE_UNITS, GCN_CYCLES = 4 };
 struct gcn_account {
     _Atomic uint64_t waves[GCN_UNITS], cycles[GCN_UNITS];
-    /* where a wave slot had a wave before: from the one's end to the other's beginning */
+    /* Gaps of a wave slot: from the end of one wave to the beginning of the next. */
     _Atomic uint64_t gaps[GCN_UNITS], gap_cycles[GCN_UNITS];
-    _Atomic uint64_t gap_powers[64]; /* by the highest bit set in them and `gap_more`, */
-    uint64_t gap_more;               /* which whoever wants it sets */
+    _Atomic uint64_t gap_powers[64]; /* histogram: highest bit set in gap + gap_more */
+    uint64_t gap_more;               /* set by the reader of gap_powers */
 };
 
-/* How long operations are under way, in cycles of the counted clock; what waits for them took is added up by where they
- * are: `words` words from va on. Several threads add to it. */
+/* Latency of operations, in cycles of the counted clock. `passes` and `cycles` add up the waits at each instruction
+ * word: `words` words from va on. Several threads add to it. */
 struct gcn_waits {
     uint32_t vector, scalar, lds;
     uint64_t va;
@@ -34,46 +34,47 @@ struct gcn_waits {
     _Atomic uint64_t *passes, *cycles;
 };
 
-/* what a dispatch packet and its kernel's descriptor say */
+/* Contents of a dispatch packet and its kernel's descriptor. */
 struct gcn_launch {
     enum gcn_target target;
     uint64_t object; /* address of the kernel descriptor */
     uint32_t grid[3];
     uint16_t group[3];
-    uint32_t lds_bytes, private_bytes; /* of a workgroup, of a work-item */
+    uint32_t lds_bytes, private_bytes; /* per workgroup, per work-item */
     uint64_t kernarg, packet, queue, dispatch_id;
-    /* which allocation has this address; false: none. Called by several threads. */
+    /* The allocation that has this address; false: none. Called by several threads. */
     bool (*find)(uint64_t va, struct gcn_span *span);
-    unsigned threads; /* workgroups run on as many at a time */
-    /* workgroups are on the compute units in turn: across the dies, on each across its engines. Of all dies; 0 is 1 */
+    unsigned threads; /* workgroups that run at the same time */
+    /* Workgroups go to the compute units in turn: across the dies, then across a die's engines. Totals of all dies; 0
+     * counts as 1. */
     unsigned units, engines, dies;
-    /* s_memtime: 0: the host's clock, in ns; else this much when the dispatch begins, and GCN_CYCLES more an
-     * instruction of a wave and of those that its slot had before it */
+    /* s_memtime reads: 0: the host's clock, in ns. Otherwise this value at the dispatch's begin, plus GCN_CYCLES for
+     * each instruction of the wave and of the earlier waves of its slot. */
     uint64_t counted_clock;
-    struct gcn_account *account; /* NULL: nobody wants it */
-    struct gcn_waits *waits;     /* NULL: nothing is waited for */
-    uint32_t unset;              /* what scalar registers hold that nobody fills */
+    struct gcn_account *account; /* NULL: do not account */
+    struct gcn_waits *waits;     /* NULL: operations have no latency */
+    uint32_t unset;              /* value of uninitialised scalar registers */
 };
 
 enum gcn_end {
     GCN_DONE,
-    GCN_FAULT,       /* an address that is no memory */
-    GCN_NOT_MODELLED /* an instruction or mode that this interpreter doesn't have */
+    GCN_FAULT,       /* an unmapped address */
+    GCN_NOT_MODELLED /* an unsupported instruction or mode */
 };
 
 struct gcn_report {
-    uint64_t address;      /* FAULT: the one that is no memory */
-    uint64_t pc;           /* where it happened */
+    uint64_t address;      /* FAULT: the unmapped address */
+    uint64_t pc;           /* address of the instruction */
     uint32_t raw[3];       /* NOT_MODELLED: the instruction */
-    unsigned words;        /* of raw */
-    char what[96];         /* in words */
-    uint64_t instructions; /* executed, of waves */
+    unsigned words;        /* length of raw, in words */
+    char what[96];         /* description */
+    uint64_t instructions; /* number executed, summed over waves */
     uint64_t waves;
 };
 
-/* runs the whole grid; any thread, one dispatch at a time */
+/* Run the complete grid. Any thread, one dispatch at a time. */
 enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report);
-/* the threads are gone in a child of fork */
+/* Call in a child of fork, which has none of the threads. */
 void gcn_reset_after_fork(void);
 
 #endif

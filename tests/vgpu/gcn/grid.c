@@ -1,17 +1,17 @@
 /*
- * grid.c - barriers over the whole grid, which waves come to by way of the GWS (global wave sync): what cooperative
- * kernels of HIP have instead of a variable in memory.
+ * grid.c - barriers over the complete grid, through the GWS (global wave sync). HIP's cooperative kernels use them
+ * instead of a variable in memory.
  *
- * A wave that has to wait looks again when it is its turn; meanwhile its thread runs other workgroups (run.c).
+ * A waiting wave checks the barrier again at its next turn; meanwhile its thread runs other workgroups (run.c).
  */
 #include "wave.h"
 
 #include <pthread.h>
 
-/* by number of the resource; under `lock` */
+/* Indexed by the resource's number; under `lock`. */
 static struct {
-    uint64_t passed; /* how often all have come */
-    uint32_t here;   /* how many have come since */
+    uint64_t passed; /* number of completed barriers */
+    uint32_t here;   /* arrivals since the last one */
 } barriers[64];
 _Atomic uint64_t gcn_moves;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,8 +26,8 @@ void gcn_grid_after_fork(void)
     pthread_mutex_init(&lock, NULL);
 }
 
-/* the first lane that is on says how many come, less one */
-static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
+/* The first active lane has the number of waves, minus one. */
+static void grid_barrier(struct gcn_wave *w, const struct gcn_inst *in)
 {
     uint64_t exec = gcn_exec(w);
     unsigned b = ((w->s[GCN_M0] >> 16) + (uint32_t)in->offset) & 63;
@@ -53,13 +53,13 @@ static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
     }
 }
 
-/* how many waves come says the barrier itself */
-static void init(struct gcn_wave *w, const struct gcn_inst *in)
+/* No effect: the barrier instruction itself has the number of waves. */
+static void grid_init(struct gcn_wave *w, const struct gcn_inst *in)
 {
     (void)w, (void)in;
 }
 
 gcn_execute *gcn_grid_execute(enum gcn_op op)
 {
-    return op == GCN_ds_gws_barrier ? barrier : op == GCN_ds_gws_init ? init : NULL;
+    return op == GCN_ds_gws_barrier ? grid_barrier : op == GCN_ds_gws_init ? grid_init : NULL;
 }

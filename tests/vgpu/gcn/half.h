@@ -1,5 +1,5 @@
 /*
- * half.h - f16 and bf16 to float and back, to nearest even; portable.
+ * half.h - converts f16 and bf16 to float and back, rounding to nearest even; portable.
  */
 #ifndef VGPU_GCN_HALF_H
 #define VGPU_GCN_HALF_H
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* part of a loop that becomes vectors */
+/* Inlined into loops, so that compilers vectorise them. */
 #define GCN_IN_LOOP static inline __attribute__((always_inline))
 
 static inline float gcn_bits_float(uint32_t bits)
@@ -24,7 +24,7 @@ static inline uint32_t gcn_float_bits(float f)
     return bits;
 }
 
-/* Both ways are without branches, so that compilers can make vectors of loops over them. */
+/* Both conversions are free of branches, so that compilers vectorise loops over them. */
 GCN_IN_LOOP float gcn_half_float(uint32_t h)
 {
     uint32_t rest = h & 0x7fff, special = rest >= 0x7c00 ? 112u << 23 : 0;
@@ -32,13 +32,13 @@ GCN_IN_LOOP float gcn_half_float(uint32_t h)
     return gcn_bits_float((h & 0x8000) << 16 | (rest < 0x400 ? small : normal));
 }
 
-/* A float that is the exact result rounded once to float may be rounded again to f16 without harm for +, -, *, / and
- * square roots: 24 bits are at least twice 11 and 2 more. */
+/* A result of +, -, *, / or square root that was rounded to float may be rounded again to f16 without error: a float's
+ * 24 bits are at least 2 * 11 + 2. */
 GCN_IN_LOOP uint32_t gcn_float_half(float f)
 {
     uint32_t bits = gcn_float_bits(f), a = bits & 0x7fffffff;
     uint32_t d = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
-    /* smaller than the smallest normal: counts 2^-24, the last place of the sum, which rounds as it should */
+    /* Below the smallest normal: the sum's last place is worth 2^-24, so the addition rounds correctly. */
     uint32_t small = gcn_float_bits(gcn_bits_float(a) + 0.5f) - 0x3f000000;
     d = a < 0x38800000 ? small : d;
     d = a >= 0x477ff000 ? 0x7c00 : d; /* rounds to 65536 or is infinite */

@@ -1,6 +1,6 @@
 /*
- * half_lanes.h - half.h and fma16 for all lanes at a time, written as vectors because compilers don't find them: to the
- * bit what those compute, but for which of two NaNs a result takes its bits from.
+ * half_lanes.h - half.h and fma16 for all lanes at once, in explicit vectors because compilers do not vectorise them.
+ * The results are bit-identical, except which of two NaNs a result copies its bits from.
  */
 #ifndef VGPU_GCN_HALF_LANES_H
 #define VGPU_GCN_HALF_LANES_H
@@ -10,7 +10,7 @@
 typedef unsigned gcn_words __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float gcn_floats __attribute__((vector_size(32), aligned(4), may_alias));
 
-/* of so many values; from and to may be the same */
+/* Convert n values; from and to may be equal. */
 static inline void gcn_halves_floats(const void *from, void *to, unsigned n)
 {
     for (unsigned i = 0; i < n; i += GCN_AT_ONCE) {
@@ -25,7 +25,7 @@ static inline void gcn_floats_halves(const void *from, void *to, unsigned n)
 {
     for (unsigned i = 0; i < n; i += GCN_AT_ONCE) {
         gcn_ints bits = ((const gcn_ints *)from)[i / GCN_AT_ONCE], a = bits & 0x7fffffff;
-        gcn_words word = (gcn_words)a; /* what overflows here isn't taken */
+        gcn_words word = (gcn_words)a; /* overflowed values are replaced below */
         gcn_ints d = (gcn_ints)(word + 0xfff + (word >> 13 & 1) - 0x38000000) >> 13;
         gcn_floats sum = (gcn_floats)a + 0.5f;
         d = GCN_EITHER(a < 0x38800000, (gcn_ints)sum - 0x3f000000, d);
@@ -35,8 +35,8 @@ static inline void gcn_floats_halves(const void *from, void *to, unsigned n)
     }
 }
 
-/* The product is exact. What the sum loses by rounding is known; it is rounded to odd, so that the rounding to f16 that
- * follows is the only one. */
+/* The product is exact. The sum's rounding error is known; the sum is rounded to odd, so that the following rounding to
+ * f16 is the only one. */
 static inline void gcn_fma16_floats(const float *as, const float *bs, const float *cs, float *to, unsigned n)
 {
     for (unsigned i = 0; i < n; i += GCN_AT_ONCE) {
@@ -49,7 +49,7 @@ static inline void gcn_fma16_floats(const float *as, const float *bs, const floa
         rest = c - part;
         lost += rest;
         gcn_ints bits = (gcn_ints)sum, off = (gcn_ints)lost;
-        gcn_ints odd = (bits + ((bits ^ off) >> 31)) | 1; /* too large if what is lost has the other sign */
+        gcn_ints odd = (bits + ((bits ^ off) >> 31)) | 1; /* one less if the error has the other sign */
         gcn_ints rounded = (lost != 0) & ((bits & 0x7f800000) < 0x7f800000);
         *(gcn_ints *)(to + i) = GCN_EITHER(rounded, odd, bits);
     }

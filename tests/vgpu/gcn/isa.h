@@ -1,8 +1,8 @@
 /*
- * isa.h - GCN instructions as gfx906, gfx90a and gfx942 have them: the names (enum gcn_op) and the decoded form.
+ * isa.h - GCN instructions of gfx906, gfx90a and gfx942: the names (enum gcn_op) and the decoded form.
  *
- * The tables isa_*.h are the only place where numbers of instructions are written down. A decoded instruction carries
- * everything that its execution needs, so that code is decoded once and run often.
+ * Only the tables isa_*.h contain instruction numbers. A decoded instruction has everything that its execution needs,
+ * so that code is decoded once and run often.
  */
 #ifndef VGPU_GCN_ISA_H
 #define VGPU_GCN_ISA_H
@@ -21,13 +21,14 @@
 
 enum gcn_op {
     GCN_UNKNOWN,
-#define X(format, number, name)  GCN_##name,
-#define X6                       X
-#define XA                       X
-#define X2                       X
-#define X6A                      X
-#define XA2                      X
-#define XS(format, number, name) /* on gfx90a and gfx942: another number of one that is in the tables already */
+#define X(format, number, name)   GCN_##name,
+#define X6                        X
+#define XA                        X
+#define X2                        X
+#define X6A                       X
+#define XA2                       X
+#define XS(format, number, name)  /* gfx90a and gfx942: a second number of an instruction that the tables already have \
+                                   */
     GCN_ALL_OPS
 #undef X
 #undef X6
@@ -60,7 +61,7 @@ enum gcn_format {
     GCN_OTHER, /* images, exports, interpolation: never in a compute kernel of these targets */
 };
 
-/* operand codes: as encoded up to 511, then the accumulation registers of gfx90a and gfx942 */
+/* Operand codes: as encoded up to 511, then the accumulation registers of gfx90a and gfx942. */
 enum {
     GCN_FLAT_SCRATCH = 102,
     GCN_XNACK_MASK = 104,
@@ -91,16 +92,16 @@ struct gcn_inst {
     uint16_t op;     /* enum gcn_op */
     uint8_t format;  /* enum gcn_format */
     uint8_t bytes;   /* 4, 8 or 12 */
-    uint32_t raw[3]; /* what it was decoded from */
-    /* operands; memory: src[0] address (of scratch_ it may be none), src[1] data, src[2] second data (DS) or offset
-     * register */
+    uint32_t raw[3]; /* the encoded words */
+    /* Operands. Memory: src[0] address (scratch_ may have none), src[1] data, src[2] second data (DS) or offset
+     * register. */
     uint16_t dst, sdst, src[3];
     uint16_t saddr;                   /* FLAT: base register; buffers: first register of the descriptor */
-    uint32_t literal;                 /* a constant of 32 bits, or a 16-bit constant, sign extended */
-    int32_t offset;                   /* of memory; DS: offset0 */
+    uint32_t literal;                 /* a 32-bit constant, or a sign-extended 16-bit one */
+    int32_t offset;                   /* memory offset; DS: offset0 */
     uint8_t offset1;                  /* DS: the second of two addresses */
-    uint8_t neg, abs;                 /* bit n: of src[n]; VOP3P: neg of the low and of the high half */
-    uint8_t op_sel, op_sel_hi;        /* bit n: of src[n]; bit 3: of the destination */
+    uint8_t neg, abs;                 /* bit n: source n; VOP3P: negation of the low and of the high half */
+    uint8_t op_sel, op_sel_hi;        /* bit n: source n; bit 3: the destination */
     uint8_t clamp, omod;              /* omod: 0, 1: *2, 2: *4, 3: /2 */
     uint8_t sub;                      /* enum gcn_sub */
     uint8_t sel[2], sext, dst_sel;    /* SDWA */
@@ -114,11 +115,11 @@ struct gcn_inst {
     uint8_t dfmt, nfmt;               /* MTBUF */
 };
 
-/* decodes what stands at `code`, of which `words` may be read (at most 3 are); false: it is cut off. What isn't known
- * has the op GCN_UNKNOWN and a length that is right wherever its encoding says it. */
+/* Decode the instruction at `code`, of which `words` may be read (at most 3 are). false: it is truncated. An unknown
+ * instruction has the op GCN_UNKNOWN; its length is right if its encoding states it. */
 bool gcn_decode(enum gcn_target target, const uint32_t *code, unsigned words, struct gcn_inst *in);
 const char *gcn_op_name(enum gcn_op op);
-/* as the assembler names it, with the encoding's suffix */
+/* The assembler's name, with the encoding's suffix. */
 void gcn_inst_name(const struct gcn_inst *in, char *name, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * isa_memory.h - instructions that touch memory by lane: LDS, flat (flat_, global_ and scratch_ by a field of their
- * own) and buffers.
+ * isa_memory.h - instructions that access memory by lane: LDS, flat (a field selects flat_, global_ or scratch_) and
+ * buffers.
  *
- * X(format, number, name): on all targets; X6 on gfx906 only, XA on gfx90a, X2 on gfx942; X6A and XA2 on those two.
- * isa.h says how they are used.
+ * X(format, number, name): all targets; X6: gfx906 only, XA: gfx90a, X2: gfx942; X6A and XA2: both. isa.h includes this
+ * table.
  */
 #ifndef VGPU_GCN_ISA_MEMORY_H
 #define VGPU_GCN_ISA_MEMORY_H

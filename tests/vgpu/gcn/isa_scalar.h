@@ -1,8 +1,8 @@
 /*
  * isa_scalar.h - the scalar instructions: arithmetic, branches, loads and stores.
  *
- * X(format, number, name): on all targets; X6 on gfx906 only, XA on gfx90a, X2 on gfx942; X6A and XA2 on those two.
- * isa.h says how they are used.
+ * X(format, number, name): all targets; X6: gfx906 only, XA: gfx90a, X2: gfx942; X6A and XA2: both. isa.h includes this
+ * table.
  */
 #ifndef VGPU_GCN_ISA_SCALAR_H
 #define VGPU_GCN_ISA_SCALAR_H

@@ -1,9 +1,9 @@
 /*
- * isa_vector.h - the vector instructions. In the long form (VOP3) the others have their number and 0 (VOPC), 256
- * (VOP2), 320 (VOP1).
+ * isa_vector.h - the vector instructions. The long form (VOP3) adds 0 (VOPC), 256 (VOP2) or 320 (VOP1) to the number of
+ * the other formats.
  *
- * X(format, number, name): on all targets; X6 on gfx906 only, XA on gfx90a, X2 on gfx942; X6A and XA2 on those two.
- * isa.h says how they are used.
+ * X(format, number, name): all targets; X6: gfx906 only, XA: gfx90a, X2: gfx942; X6A and XA2: both. isa.h includes this
+ * table.
  */
 #ifndef VGPU_GCN_ISA_VECTOR_H
 #define VGPU_GCN_ISA_VECTOR_H

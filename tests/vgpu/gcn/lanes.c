@@ -1,6 +1,6 @@
 /*
- * lanes.c - vector instructions that are more than one value out of some: carries, selection by a mask, lanes that are
- * read and written from scalar registers, the steps of a division, products of 64 bits.
+ * lanes.c - vector instructions that do not compute one value from a lane's values: carries, selection by a mask, lanes
+ * read and written from scalar registers, the steps of a division, 64-bit products.
  */
 #include "bits.h"
 #include "vector_math.h"
@@ -19,7 +19,7 @@ static void cndmask(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_put32(w, in, out);
 }
 
-/* sums and differences with a carry out, and some with one in */
+/* Sums and differences with a carry out, some also with a carry in. */
 static void carry(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane ar[GCN_LANES], br[GCN_LANES], out[GCN_LANES];
@@ -88,7 +88,7 @@ static void swap(struct gcn_wave *w, const struct gcn_inst *in)
         }
 }
 
-static void move(struct gcn_wave *w, const struct gcn_inst *in)
+static void move_lanes(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane room[GCN_LANES];
     gcn_put32(w, in, gcn_plain(w, in, in->src[0], room));
@@ -117,11 +117,11 @@ static void mad64(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_set_pair(w, in->sdst, over & gcn_exec(w));
 }
 
-/* The first step of a division: what of numerator and denominator is scaled so that no step between leaves the range of
- * normal numbers, and in sdst whether the last product has to be scaled back. Exponents as stored. */
+/* First step of a division: scale numerator or denominator so that every intermediate result is a normal number; sdst
+ * says whether the last product must be scaled back. Exponents as stored. */
 struct scaling {
-    int bias, bits, far; /* of the type; exponents that are so far apart overflow */
-    int by;              /* powers of two */
+    int bias, bits, far; /* of the type; exponents this far apart overflow */
+    int by;              /* in powers of two */
 };
 
 static int stored_exponent(double a, const struct scaling *t)
@@ -143,7 +143,7 @@ static double scale(double s0, double denominator, double numerator, const struc
         return NAN;
     if (!isfinite(denominator) || !isfinite(numerator))
         return s0;
-    bool inverse_small = ed >= 2 * t->bias - 1; /* 1/denominator isn't normal */
+    bool inverse_small = ed >= 2 * t->bias - 1; /* 1/denominator is subnormal */
     bool quotient_small = en - ed + t->bias <= 1;
     if (en - ed >= t->far) {
         *back = true;
@@ -246,7 +246,7 @@ gcn_execute *gcn_lanes_execute(enum gcn_op op)
         return swap;
     case GCN_v_accvgpr_read_b32:
     case GCN_v_accvgpr_write_b32:
-        return move;
+        return move_lanes;
     case GCN_v_mad_u64_u32:
     case GCN_v_mad_i64_i32:
         return mad64;

@@ -1,15 +1,15 @@
 /*
- * lds.c - instructions on LDS, and those that move values between lanes through it. What lies beyond the workgroup's
- * LDS reads as 0 and isn't written, as on hardware.
+ * lds.c - instructions on LDS, and those that move values between lanes through it. As on hardware, loads beyond the
+ * workgroup's LDS return 0 and stores there do nothing.
  */
 #include "access.h"
 #include "bits.h"
 
 struct lds_op {
     enum gcn_op op;
-    uint8_t bytes; /* of one value */
+    uint8_t bytes; /* size of one value */
     bool store, sext, two;
-    uint8_t stride; /* two: what its offsets count, in values */
+    uint8_t stride; /* two: unit of its offsets, in values */
     uint8_t d16;
     enum gcn_atomic atomic;
     bool returns;
@@ -86,17 +86,17 @@ static const struct lds_op *row_of(enum gcn_op op)
     return NULL;
 }
 
-/* by op, made once: the list above is for reading */
+/* Index by op, built at first use from the list above. */
 static const struct lds_op *rows[GCN_OPS];
 
-static char *at(struct gcn_wave *w, uint32_t address, unsigned bytes)
+static char *lds_at(struct gcn_wave *w, uint32_t address, unsigned bytes)
 {
     struct gcn_worker *k = w->worker;
     return address < k->lds_bytes && bytes <= k->lds_bytes - address ? k->lds + address : NULL;
 }
 
-static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds_op *row, unsigned lane, unsigned which,
-                 uint32_t address)
+static void move_value(struct gcn_wave *w, const struct gcn_inst *in, const struct lds_op *row, unsigned lane,
+                       unsigned which, uint32_t address)
 {
     unsigned dwords = row->bytes < 4 ? 1 : row->bytes / 4;
     struct gcn_access what = {
@@ -104,7 +104,7 @@ static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds
     struct gcn_inst part = {.dst = (uint16_t)(in->dst + which * dwords), .src = {0, in->src[1 + which], 0}};
     static const char zero[4];
     for (unsigned i = 0; i < dwords; i++) {
-        char *p = at(w, address + i * 4, what.bytes);
+        char *p = lds_at(w, address + i * 4, what.bytes);
         if (p)
             gcn_access_part(w, &part, &what, lane, i, p);
         else if (!row->store) {
@@ -115,18 +115,18 @@ static void move(struct gcn_wave *w, const struct gcn_inst *in, const struct lds
     }
 }
 
-static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
+static void lds_transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* any thread fills it in */
+    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* filled in by any thread */
     uint64_t exec = gcn_exec(w);
     uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8, address[GCN_LANES];
-    /* the address may be overwritten by the first of two results */
+    /* Copy the address: the first of two results may overwrite it. */
     memcpy(address, w->v[in->src[0] - GCN_VGPR], sizeof address);
-    if (row->bytes == 4 && !row->two && !row->d16) { /* the most frequent */
+    if (row->bytes == 4 && !row->two && !row->d16) { /* the most frequent case */
         for (unsigned l = 0; l < GCN_LANES; l++) {
             if (!(exec >> l & 1))
                 continue;
-            char *p = at(w, address[l] + offset, 4);
+            char *p = lds_at(w, address[l] + offset, 4);
             if (row->store) {
                 if (p)
                     memcpy(p, &w->v[in->src[1] - GCN_VGPR][l], 4);
@@ -142,22 +142,22 @@ static void transfer(struct gcn_wave *w, const struct gcn_inst *in)
         if (!(exec >> l & 1))
             continue;
         if (!row->two) {
-            move(w, in, row, l, 0, address[l] + offset);
+            move_value(w, in, row, l, 0, address[l] + offset);
             continue;
         }
         unsigned unit = row->bytes * row->stride;
-        move(w, in, row, l, 0, address[l] + (uint32_t)in->offset * unit);
-        move(w, in, row, l, 1, address[l] + in->offset1 * unit);
+        move_value(w, in, row, l, 0, address[l] + (uint32_t)in->offset * unit);
+        move_value(w, in, row, l, 1, address[l] + in->offset1 * unit);
     }
 }
 
-static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
+static void lds_atomic(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* any thread fills it in */
+    const struct lds_op *row = __atomic_load_n(&rows[in->op], __ATOMIC_ACQUIRE); /* filled in by any thread */
     uint64_t exec = gcn_exec(w);
     uint32_t offset = (uint32_t)in->offset | (uint32_t)in->offset1 << 8;
     unsigned d0 = in->src[1] - GCN_VGPR, d1 = in->src[2] - GCN_VGPR, to = in->dst - GCN_VGPR;
-    /* compare-and-store has them the other way round: first what to compare with */
+    /* Compare-and-store has its operands in reverse order: the comparand first. */
     if (row->atomic == GCN_CMPSWAP) {
         unsigned t = d0;
         d0 = d1;
@@ -166,7 +166,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
     for (unsigned l = 0; l < GCN_LANES; l++) {
         if (!(exec >> l & 1))
             continue;
-        char *p = at(w, w->v[in->src[0] - GCN_VGPR][l].u + offset, row->bytes);
+        char *p = lds_at(w, w->v[in->src[0] - GCN_VGPR][l].u + offset, row->bytes);
         uint64_t old = 0, new;
         if (p) {
             memcpy(&old, p, row->bytes);
@@ -184,7 +184,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
     }
 }
 
-/* lanes that are off give 0 */
+/* Inactive lanes yield 0. */
 static void bpermute(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane out[GCN_LANES];
@@ -230,10 +230,10 @@ static void swizzle(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_put32(w, in, out);
 }
 
-/* a place in LDS that only they use counts lanes up and down */
-static void count(struct gcn_wave *w, const struct gcn_inst *in)
+/* A counter in LDS, used by these instructions only, that the active lanes increment or decrement. */
+static void count_in_lds(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    char *p = at(w, (w->s[GCN_M0] >> 16) + ((uint32_t)in->offset | (uint32_t)in->offset1 << 8), 4);
+    char *p = lds_at(w, (w->s[GCN_M0] >> 16) + ((uint32_t)in->offset | (uint32_t)in->offset1 << 8), 4);
     uint32_t old = 0, n = (uint32_t)__builtin_popcountll(gcn_exec(w)), new;
     union gcn_lane out[GCN_LANES];
     if (p) {
@@ -262,7 +262,7 @@ gcn_execute *gcn_lds_execute(enum gcn_op op)
         return swizzle;
     case GCN_ds_append:
     case GCN_ds_consume:
-        return count;
+        return count_in_lds;
     case GCN_ds_nop:
         return no_effect;
     default:
@@ -272,5 +272,5 @@ gcn_execute *gcn_lds_execute(enum gcn_op op)
     if (!row)
         return NULL;
     __atomic_store_n(&rows[op], row, __ATOMIC_RELEASE);
-    return row->atomic ? atomic : transfer;
+    return row->atomic ? lds_atomic : lds_transfer;
 }

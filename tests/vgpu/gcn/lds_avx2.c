@@ -1,5 +1,5 @@
 /*
- * lds_avx2.c - lds.c once more, for processors that have AVX2 and FMA: run.c takes this one where it can.
+ * lds_avx2.c - lds.c compiled for AVX2 and FMA; run.c selects it on processors that have them.
  */
 #ifdef __x86_64__
 #ifdef __clang__

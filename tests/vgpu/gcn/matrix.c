@@ -1,30 +1,29 @@
 /*
- * matrix.c - products of small matrices (MFMA), as gfx90a and gfx942 have them: which lane and register holds which
- * element.
+ * matrix.c - products of small matrices (MFMA) of gfx90a and gfx942: which lane and register holds which element.
  *
  * A wave holds blocks of MxK, KxN and MxN matrices. A lane has some neighbouring elements of a row of A and of a column
- * of B; which row is its number modulo M, which k or block the rest of it says. The result lies in registers as
- * result() says. The broadcasts that the instructions can do beside (cbsz, abid, blgp) are used by no compiler.
+ * of B. Its number modulo M selects the row, the quotient selects k or the block. result() has the layout of the
+ * result. No compiler uses the instructions' broadcasts (cbsz, abid, blgp), so they are not modelled.
  *
- * Sparse products (SMFMAC) have of every four neighbours in a row of A two; which they are says a register.
+ * Sparse products (SMFMAC) have two of every four neighbours in a row of A; a register holds their indices.
  */
 #include "small_float.h"
 #include "wave.h"
 
 enum element { F32, XF32, F16, BF16, I8, FP8, BF8, F64 };
-enum { ELEMENTS = 1024, RESULTS = 2048 }; /* of all blocks, at most */
+enum { ELEMENTS = 1024, RESULTS = 2048 }; /* at most, over all blocks */
 
 struct shape {
     enum gcn_op op;
     uint8_t m, k, blocks; /* MxN with N = M */
-    uint8_t each;         /* elements of A a lane */
+    uint8_t each;         /* elements of A in a lane */
     enum element a, b;
-    bool sparse; /* k counts what isn't there, too; B has twice as many elements a lane */
+    bool sparse; /* k includes the missing elements; B has twice as many elements in a lane */
 };
 
 #define DENSE(name, m, k, blocks, each, a, b) {GCN_v_mfma_##name, m, k, blocks, each, a, b, false},
 #define SPARSE(name, m, k, each, a, b)        {GCN_v_smfmac_##name, m, k, 1, each, a, b, true},
-/* what gfx90a and gfx942 have under names of their own */
+/* gfx90a and gfx942 have different names for these. */
 #define BOTH(old, new, m, k, blocks, each, both) \
     DENSE(old, m, k, blocks, each, both, both) DENSE(new, m, k, blocks, each, both, both)
 
@@ -94,7 +93,7 @@ static const struct shape *shape_of(enum gcn_op op)
     return NULL;
 }
 
-/* Lane that holds element (row or column, k) of a block: the k-th of `all` that there are, with `each` a lane. */
+/* Lane that holds element (row or column, k) of a block: the k-th of `all` elements, `each` in a lane. */
 static unsigned lane_of(const struct shape *s, unsigned row, unsigned k, unsigned block, unsigned all, unsigned each)
 {
     if (s->a == F64 && s->m == 4)
@@ -102,7 +101,7 @@ static unsigned lane_of(const struct shape *s, unsigned row, unsigned k, unsigne
     return row + s->m * (k / each + all / each * block);
 }
 
-/* where element (row, column) of a block of the result is */
+/* Lane and register of element (row, column) of a result block. */
 static void result(const struct shape *s, unsigned row, unsigned column, unsigned block, unsigned *lane, unsigned *reg)
 {
     if (s->a == F64) {
@@ -120,7 +119,7 @@ static void result(const struct shape *s, unsigned row, unsigned column, unsigne
     }
 }
 
-/* a float's upper 19 bits, to nearest even, which is how libraries for the hardware make xf32 of f32 */
+/* Round a float to its upper 19 bits, to nearest even, as libraries for the hardware convert f32 to xf32. */
 static float xf32(float f)
 {
     uint32_t bits = gcn_float_bits(f);
@@ -153,7 +152,7 @@ static double element(const struct gcn_wave *w, enum element kind, unsigned firs
     }
 }
 
-/* the result's register and element as it was, or the constant that stands for all */
+/* The result register's old element, or the constant that replaces all of them. */
 static double addend(struct gcn_wave *w, const struct gcn_inst *in, const struct shape *s, unsigned lane, unsigned reg)
 {
     uint16_t code = s->sparse ? in->dst : in->src[2];
@@ -174,10 +173,10 @@ static double addend(struct gcn_wave *w, const struct gcn_inst *in, const struct
     return s->a == I8 ? (double)v.i : (double)v.f;
 }
 
-/* Of sparse products: k of the `which`th element of A that a lane has, among those that it would have. A register holds
- * some sets of them: cbsz 0 lets abid choose, otherwise it is the first. */
-static unsigned place(const struct gcn_wave *w, const struct gcn_inst *in, const struct shape *s, unsigned lane,
-                      unsigned which)
+/* Sparse products: k of the lane's element number `which` of A. A register holds several sets of indices: cbsz 0 lets
+ * abid choose, otherwise the first set is used. */
+static unsigned sparse_k(const struct gcn_wave *w, const struct gcn_inst *in, const struct shape *s, unsigned lane,
+                         unsigned which)
 {
     unsigned set = in->cbsz & 3 ? 0 : in->abid % (16 / s->each);
     uint32_t bits = w->v[in->src[2] - GCN_VGPR][lane].u >> set * s->each * 2;
@@ -189,7 +188,7 @@ static void product(struct gcn_wave *w, const struct gcn_inst *in)
     const struct shape *s = shape_of(in->op);
     double a[ELEMENTS], b[ELEMENTS], d[RESULTS];
     uint8_t places[ELEMENTS]; /* k of an element of A */
-    /* of products of f64 gfx942 has signs there instead */
+    /* For f64 products gfx942 uses this field for signs. */
     bool signs = in->op == GCN_v_mfma_f64_16x16x4_f64 || in->op == GCN_v_mfma_f64_4x4x4_4b_f64;
     bool broadcasts = (in->blgp && !signs) || (!s->sparse && (in->cbsz || in->abid));
     double sign = signs && (in->blgp ^ in->blgp >> 1) & 1 ? -1 : 1, sign_c = signs && in->blgp & 4 ? -1 : 1;
@@ -197,7 +196,7 @@ static void product(struct gcn_wave *w, const struct gcn_inst *in)
         gcn_not_modelled(w, in, "a matrix product that broadcasts blocks or has a constant factor");
         return;
     }
-    /* all lanes take part, whatever exec says */
+    /* All lanes take part, independent of exec. */
     unsigned first = in->src[0] - GCN_VGPR, second = in->src[1] - GCN_VGPR, to = in->dst - GCN_VGPR, lane, reg;
     unsigned m = s->m, of_a = s->sparse ? s->k / 2 : s->k, each = s->each, each_b = s->sparse ? each * 2 : each;
     for (unsigned n = 0; n < s->blocks; n++)
@@ -206,7 +205,8 @@ static void product(struct gcn_wave *w, const struct gcn_inst *in)
             for (unsigned k = 0; k < of_a; k++) {
                 lane = lane_of(s, i, k, n, of_a, each);
                 a[row * of_a + k] = element(w, s->a, first, lane, k % each);
-                places[row * of_a + k] = (uint8_t)(s->sparse ? k / each * each_b + place(w, in, s, lane, k % each) : k);
+                places[row * of_a + k] =
+                    (uint8_t)(s->sparse ? k / each * each_b + sparse_k(w, in, s, lane, k % each) : k);
             }
             for (unsigned k = 0; k < s->k; k++)
                 b[row * s->k + k] = element(w, s->b, second, lane_of(s, i, k, n, s->k, each_b), k % each_b);

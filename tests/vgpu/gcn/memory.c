@@ -52,7 +52,7 @@ static void scalar_store(struct gcn_wave *w, const struct gcn_inst *in)
         memcpy(at, &w->s[in->sdst], n * 4);
 }
 
-/* what lies behind the buffer's end reads as 0 */
+/* Loads beyond the buffer's end return 0. */
 static void scalar_buffer_load(struct gcn_wave *w, const struct gcn_inst *in)
 {
     unsigned n = dwords_of(in->op), stride = w->s[in->saddr + 1] >> 16 & 0x3fff;
@@ -71,7 +71,7 @@ static void scalar_buffer_load(struct gcn_wave *w, const struct gcn_inst *in)
 
 enum place { MEMORY, LDS, PRIVATE };
 
-/* where a lane's address lies; *va becomes the offset in LDS or in the work-item's own memory */
+/* Kind of memory of a lane's address; *va becomes the offset in LDS or in private memory. */
 static enum place place_of(const struct gcn_wave *w, const struct gcn_inst *in, unsigned lane, uint64_t base,
                            uint64_t *va)
 {
@@ -98,13 +98,13 @@ static enum place place_of(const struct gcn_wave *w, const struct gcn_inst *in, 
     return MEMORY;
 }
 
-static char *reach(struct gcn_wave *w, enum place place, uint64_t va, unsigned bytes)
+static char *reach_place(struct gcn_wave *w, enum place place, uint64_t va, unsigned bytes)
 {
     if (place == MEMORY)
         return gcn_reach(w, va, bytes);
     if (va + bytes <= w->worker->lds_bytes)
         return w->worker->lds + va;
-    return gcn_reach(w, GCN_SHARED_APERTURE | va, bytes); /* no memory is there: the fault */
+    return gcn_reach(w, GCN_SHARED_APERTURE | va, bytes); /* out of bounds: report the fault */
 }
 
 static uint64_t base_of(const struct gcn_wave *w, const struct gcn_inst *in)
@@ -114,8 +114,8 @@ static uint64_t base_of(const struct gcn_wave *w, const struct gcn_inst *in)
     return in->segment == 1 ? gcn_scalar(w, in, in->saddr) : gcn_pair(w, in->saddr);
 }
 
-/* Where all lanes reach memory in one allocation it is looked for once. va: addresses by lane, of lanes that are off
- * any; NULL: it isn't so. *from is the address at which the result lies. */
+/* If all active lanes access one allocation, look it up only once. va gets the addresses by lane (arbitrary for
+ * inactive lanes), *from the address of the result. NULL: more than one allocation. */
 static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t base, unsigned bytes,
                          uint64_t va[GCN_LANES], uint64_t *from)
 {
@@ -135,7 +135,7 @@ static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t
         for (unsigned l = 0; l < GCN_LANES; l++)
             va[l] = exec >> l & 1 ? va[l] : some;
     }
-    /* signed: vectors have no other comparison; where it makes a difference there is no memory */
+    /* Signed, because vectors have no unsigned comparison. Addresses for which this matters are unmapped. */
     int64_t least = (int64_t)va[0], most = least;
     for (unsigned l = 0; l < GCN_LANES; l++) {
         int64_t one = (int64_t)va[l];
@@ -148,8 +148,8 @@ static char *reach_lanes(struct gcn_wave *w, const struct gcn_inst *in, uint64_t
     return gcn_reach_all(w, (uint64_t)least, (uint64_t)(most - least) + bytes);
 }
 
-/* Loads of whole dwords; values come straight into the registers. A dword comes whole, as on the GPU; what a kernel
- * reads while another wave writes it, such as a flag that it waits for, is the kernel's affair and no race of ours. */
+/* Loads of complete dwords, straight into the registers. Each dword is read at once, as on the GPU. If another wave
+ * writes it at the same time (a flag that a kernel polls, say), that is the kernel's race and not the interpreter's. */
 __attribute__((no_sanitize("thread"))) static void load_lanes(struct gcn_wave *w, const struct gcn_inst *in,
                                                               unsigned parts, const char *at, uint64_t from,
                                                               const uint64_t va[GCN_LANES])
@@ -173,14 +173,14 @@ static void flat_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const str
         if (!(exec >> l & 1))
             continue;
         enum place place = place_of(w, in, l, base, &va);
-        const char *at = place == PRIVATE ? gcn_private(w, l, va) : reach(w, place, va, what->bytes);
+        const char *at = place == PRIVATE ? gcn_private(w, l, va) : reach_place(w, place, va, what->bytes);
         if (!at)
             return;
         gcn_access_to_lds(w, in, what, l, to, at);
     }
 }
 
-static void flat(struct gcn_wave *w, const struct gcn_inst *in)
+static void flat_transfer(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
     gcn_access_of(in->op, &what);
@@ -203,7 +203,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
                 gcn_access_part(w, in, &what, l, i, all + (va[l] - from) + i * 4);
         return;
     }
-    /* all addresses before the first result: it may be stored over them */
+    /* Compute all addresses before the first result, which may overwrite them. */
     for (unsigned l = 0; l < GCN_LANES; l++)
         if (exec >> l & 1)
             place[l] = place_of(w, in, l, base, &va[l]);
@@ -218,7 +218,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
             }
             continue;
         }
-        char *at = reach(w, place[l], va[l], what.bytes);
+        char *at = reach_place(w, place[l], va[l], what.bytes);
         if (!at)
             return;
         for (unsigned i = 0; i < parts; i++)
@@ -226,7 +226,7 @@ static void flat(struct gcn_wave *w, const struct gcn_inst *in)
     }
 }
 
-static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
+static void flat_atomic(struct gcn_wave *w, const struct gcn_inst *in)
 {
     struct gcn_access what;
     gcn_access_of(in->op, &what);
@@ -242,7 +242,7 @@ static void atomic(struct gcn_wave *w, const struct gcn_inst *in)
             gcn_not_modelled(w, in, "an atomic operation on a work-item's own memory");
             return;
         }
-        char *at = reach(w, place[l], va[l], what.bytes);
+        char *at = reach_place(w, place[l], va[l], what.bytes);
         if (!at)
             return;
         gcn_access_atomic(w, in, &what, l, at);
@@ -274,5 +274,5 @@ gcn_execute *gcn_memory_execute(enum gcn_op op)
     }
     if (op < GCN_flat_load_ubyte || op > GCN_flat_atomic_dec_x2 || !gcn_access_of(op, &what))
         return NULL;
-    return what.atomic ? atomic : flat;
+    return what.atomic ? flat_atomic : flat_transfer;
 }

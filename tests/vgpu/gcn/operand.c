@@ -1,7 +1,7 @@
 /*
- * operand.c - what an operand of an instruction is worth, by lane, with all modifiers; and how a result is stored.
+ * operand.c - reads an instruction's operands by lane, with all modifiers, and stores its results.
  *
- * The quick way, a register as it is, is gcn_src in wave.h. Everything else comes through here: constants, scalar
+ * gcn_src in wave.h is the fast path for plain registers. This file handles the other operands: constants, scalar
  * registers, negated and absolute values, halves of registers, SDWA's bytes and words, DPP's other lanes.
  */
 #include "bits.h"
@@ -73,7 +73,7 @@ uint64_t gcn_scalar64(const struct gcn_wave *w, const struct gcn_inst *in, uint1
     return (uint64_t)(int64_t)(int32_t)bits;
 }
 
-/* which lane a lane's value comes from; -1: from none */
+/* The lane from which this lane's value comes; -1: none. */
 static int dpp_source(unsigned control, int lane)
 {
     int row = lane & ~15, in_row = lane & 15, n = (int)(control & 15), from;
@@ -114,7 +114,7 @@ static int dpp_source(unsigned control, int lane)
     }
 }
 
-/* brings the values of other lanes and decides which lanes are written */
+/* Fill in each lane's source lane, and decide which lanes are written. */
 static void dpp_lanes(struct gcn_wave *w, const struct gcn_inst *in, int from[GCN_LANES])
 {
     uint64_t exec = gcn_exec(w), written = 0;
@@ -144,22 +144,22 @@ const union gcn_lane *gcn_plain(struct gcn_wave *w, const struct gcn_inst *in, u
     return buffer;
 }
 
-static void take_part(union gcn_lane *b, unsigned sel, bool sext)
+static void select_part(union gcn_lane *b, unsigned sel, bool sext)
 {
     if (sel == GCN_SEL_DWORD)
         return;
     unsigned shift = sel >= GCN_SEL_WORD0 ? (sel & 1) * 16u : sel * 8u;
-    unsigned over = sel >= GCN_SEL_WORD0 ? 16 : 24; /* bits of the register that aren't the value's */
+    unsigned over = sel >= GCN_SEL_WORD0 ? 16 : 24; /* number of register bits that the value does not use */
     gcn_ints *at = (gcn_ints *)b;
     for (unsigned i = 0; i < GCN_LANES / GCN_AT_ONCE; i++) {
-        gcn_ints upper = at[i] << (over - shift); /* the value's bits are the highest now */
+        gcn_ints upper = at[i] << (over - shift); /* move the value to the highest bits */
         at[i] = upper >> over;
         if (!sext)
             at[i] &= (int32_t)(UINT32_MAX >> over);
     }
 }
 
-/* a constant's value as a 16-bit operand sees it */
+/* Value of a constant for a 16-bit operand. */
 static uint32_t constant16(const struct gcn_inst *in, uint16_t code, uint32_t bits)
 {
     (void)in;
@@ -168,7 +168,7 @@ static uint32_t constant16(const struct gcn_inst *in, uint16_t code, uint32_t bi
     return is_inline_float(code) ? gcn_float_half(gcn_bits_float(bits)) : bits & 0xffff;
 }
 
-static void convert(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
+static void convert_lanes(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
 {
     switch (kind) {
     case GCN_F16:
@@ -185,7 +185,7 @@ static void convert(union gcn_lane *b, enum gcn_kind kind, bool neg, bool abs)
     default:
         break;
     }
-    /* the sign bit, whatever is in the register: v_cndmask_b32 and v_mov_b32 have modifiers too */
+    /* Change the sign bit only, for any type: v_cndmask_b32 and v_mov_b32 have modifiers too. */
     uint32_t keep = abs ? 0x7fffffff : 0xffffffff, flip = neg ? 0x80000000 : 0;
     if ((neg || abs) && (kind == GCN_F32 || kind == GCN_F16 || kind == GCN_U32))
         for (unsigned l = 0; l < GCN_LANES; l++)
@@ -215,12 +215,12 @@ const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u = lanes[l] < 0 ? 0 : other[lanes[l]].u;
     } else if (in->sub == GCN_BY_SDWA && n < 2) {
-        take_part(buffer, in->sel[n], in->sext >> n & 1);
+        select_part(buffer, in->sel[n], in->sext >> n & 1);
     } else if (in->format == GCN_VOP3 && small && in->op_sel >> n & 1) {
         for (unsigned l = 0; l < GCN_LANES; l++)
             buffer[l].u >>= 16;
     }
-    convert(buffer, kind, in->neg >> n & 1, in->abs >> n & 1);
+    convert_lanes(buffer, kind, in->neg >> n & 1, in->abs >> n & 1);
     return buffer;
 }
 
@@ -253,7 +253,7 @@ const union gcn_wide *gcn_src64(struct gcn_wave *w, const struct gcn_inst *in, u
     return buffer;
 }
 
-/* SDWA: the result goes to a part of the register */
+/* SDWA: insert the result into its part of the register. */
 static uint32_t placed(const struct gcn_inst *in, uint32_t old, uint32_t value)
 {
     if (in->dst_sel == GCN_SEL_DWORD)
@@ -285,7 +285,7 @@ void gcn_put32(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_la
     gcn_either(mask, value, to, to);
 }
 
-/* output modifiers of floats; clamp takes NaN to 0 as DX10_CLAMP, which compilers leave on, says */
+/* Output modifiers of floats. Clamp turns NaN into 0, as with DX10_CLAMP, which compilers leave on. */
 static float modified(const struct gcn_inst *in, float f)
 {
     static const float by[] = {1, 2, 4, 0.5f};
@@ -303,8 +303,7 @@ void gcn_put_f32(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *
     gcn_put32(w, in, value);
 }
 
-/* A 16-bit result clears the other half, but for the few that keep it, and those that are told which half they write.
- */
+/* A 16-bit result clears the other half, except for instructions that keep it or select the half. */
 void gcn_put16(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_lane *value, bool keep)
 {
     union gcn_lane *to = w->v[in->dst - GCN_VGPR];

@@ -1,5 +1,5 @@
 /*
- * operand_avx2.c - operand.c once more, for processors that have AVX2 and FMA: what the others of that kind use.
+ * operand_avx2.c - operand.c compiled for AVX2 and FMA, for the other *_avx2.c files.
  */
 #ifdef __x86_64__
 #ifdef __clang__

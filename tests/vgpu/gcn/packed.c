@@ -1,12 +1,12 @@
 /*
- * packed.c - two values in a register (VOP3P): which half of each source goes into which half of the result is said in
- * the instruction; mixed precision; dot products.
+ * packed.c - packed instructions with two values in a register (VOP3P), mixed precision, dot products. The instruction
+ * selects which half of each source goes into which half of the result.
  */
 #include "half_lanes.h"
 #include "vector_math.h"
 #include "wave.h"
 
-/* the half of source n that makes the low or the high half of the result, negated if the instruction says so */
+/* The half of source n for the low or the high half of the result, negated if the instruction says so. */
 static uint32_t half_of(const struct gcn_inst *in, unsigned n, uint32_t value, bool high, bool is_float)
 {
     unsigned sel = high ? in->op_sel_hi >> n & 1 : in->op_sel >> n & 1;
@@ -15,7 +15,7 @@ static uint32_t half_of(const struct gcn_inst *in, unsigned n, uint32_t value, b
     return is_float && neg ? h ^ 0x8000 : h;
 }
 
-/* A constant of 16 bits stands in the low half; for floats a constant is that of f16. */
+/* A 16-bit constant is in the low half; for floats it is the f16 constant. */
 static const union gcn_lane *source(struct gcn_wave *w, const struct gcn_inst *in, unsigned n, bool is_float,
                                     union gcn_lane *room)
 {
@@ -41,9 +41,9 @@ static const union gcn_lane *source(struct gcn_wave *w, const struct gcn_inst *i
     P(v_pk_add_u16, in->clamp &&a + b > 65535 ? 65535 : a + b)        \
     P(v_pk_sub_u16, in->clamp &&a < b ? 0 : a - b) P(v_pk_max_u16, MAX(a, b)) P(v_pk_min_u16, MIN(a, b))
 
-/* a half of every lane of a source */
-static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn_lane *from, unsigned high,
-                          bool is_float, uint32_t *to)
+/* One half of each lane of a source. */
+static inline void source_halves(const struct gcn_inst *in, unsigned n, const union gcn_lane *from, unsigned high,
+                                 bool is_float, uint32_t *to)
 {
     unsigned shift = ((high ? in->op_sel_hi : in->op_sel) >> n & 1) * 16;
     uint32_t flip = is_float && (high ? in->abs : in->neg) >> n & 1 ? 0x8000 : 0;
@@ -59,9 +59,9 @@ static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn
                              *cp = source(w, in, 2, false, cr);                                    \
         for (unsigned h = 0; h < 2; h++) {                                                         \
             uint32_t ah[GCN_LANES], bh[GCN_LANES], ch[GCN_LANES];                                  \
-            halves(in, 0, ap, h, false, ah);                                                       \
-            halves(in, 1, bp, h, false, bh);                                                       \
-            halves(in, 2, cp, h, false, ch);                                                       \
+            source_halves(in, 0, ap, h, false, ah);                                                \
+            source_halves(in, 1, bp, h, false, bh);                                                \
+            source_halves(in, 2, cp, h, false, ch);                                                \
             for (unsigned l = 0; l < GCN_LANES; l++) {                                             \
                 type a = from(ah[l]), b = from(bh[l]), c = from(ch[l]);                            \
                 (void)c;                                                                           \
@@ -75,7 +75,7 @@ static inline void halves(const struct gcn_inst *in, unsigned n, const union gcn
 
 typedef void pack_floats(const float *a, const float *b, const float *c, float *to);
 
-/* halves that are floats: f16 to float and back is the same for all of them */
+/* Float halves: all these instructions convert f16 to float and back. */
 static inline void packed_floats(struct gcn_wave *w, const struct gcn_inst *in, unsigned sources, pack_floats *compute)
 {
     union gcn_lane room[3][GCN_LANES], out[2][GCN_LANES];
@@ -86,7 +86,7 @@ static inline void packed_floats(struct gcn_wave *w, const struct gcn_inst *in, 
         float f[3][GCN_LANES], to[GCN_LANES];
         for (unsigned n = 0; n < sources; n++) {
             uint32_t half[GCN_LANES];
-            halves(in, n, from[n], h, true, half);
+            source_halves(in, n, from[n], h, true, half);
             gcn_halves_floats(half, f[n], GCN_LANES);
         }
         compute(f[0], f[1], f[2], to);
@@ -133,8 +133,8 @@ SIGNED
 UNSIGNED
 #undef P
 
-/* fused multiply and add of sources that are each f32 or a half of a register; here abs is abs */
-static void mix(struct gcn_wave *w, const struct gcn_inst *in)
+/* Fused multiply-add; each source is f32 or a half of a register. Here `abs` really means absolute value. */
+static void fma_mix(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_lane room[3][GCN_LANES], out[GCN_LANES];
     for (unsigned n = 0; n < 3; n++) {
@@ -191,8 +191,8 @@ static void dot(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_put32(w, in, out);
 }
 
-/* two f32 at a time, in pairs of registers */
-static void pair(struct gcn_wave *w, const struct gcn_inst *in)
+/* Two f32 at a time, in pairs of registers. */
+static void packed_f32(struct gcn_wave *w, const struct gcn_inst *in)
 {
     union gcn_wide room[3][GCN_LANES], out[GCN_LANES];
     const union gcn_wide *from[3] = {room[0], room[1], room[2]};
@@ -253,7 +253,7 @@ gcn_execute *gcn_packed_execute(enum gcn_op op)
     case GCN_v_fma_mix_f32:
     case GCN_v_fma_mixlo_f16:
     case GCN_v_fma_mixhi_f16:
-        return mix;
+        return fma_mix;
     case GCN_v_dot2_f32_f16:
     case GCN_v_dot2_i32_i16:
     case GCN_v_dot2_u32_u16:
@@ -266,7 +266,7 @@ gcn_execute *gcn_packed_execute(enum gcn_op op)
     case GCN_v_pk_mul_f32:
     case GCN_v_pk_add_f32:
     case GCN_v_pk_mov_b32:
-        return pair;
+        return packed_f32;
     default:
         return NULL;
     }

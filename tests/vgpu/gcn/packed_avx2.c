@@ -1,5 +1,5 @@
 /*
- * packed_avx2.c - packed.c once more, for processors that have AVX2 and FMA: run.c takes this one where it can.
+ * packed_avx2.c - packed.c compiled for AVX2 and FMA; run.c selects it on processors that have them.
  */
 #ifdef __x86_64__
 #ifdef __clang__

@@ -1,11 +1,11 @@
 /*
- * reach.c - addresses to places in the host, every one checked; and how a dispatch ends early.
+ * reach.c - translates addresses to host pointers, with all checks; and ends a dispatch early.
  */
 #include "access.h"
 
 #include <stdio.h>
 
-static void stop(struct gcn_wave *w, enum gcn_end end)
+static void end_dispatch(struct gcn_wave *w, enum gcn_end end)
 {
     struct gcn_worker *k = w->worker;
     if (k->end != GCN_DONE)
@@ -38,7 +38,7 @@ char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes)
         return at;
     if (k->end == GCN_DONE)
         k->report.address = va;
-    stop(w, GCN_FAULT);
+    end_dispatch(w, GCN_FAULT);
     return NULL;
 }
 
@@ -50,17 +50,17 @@ void gcn_not_modelled(struct gcn_wave *w, const struct gcn_inst *in, const char 
     memcpy(r->raw, in->raw, sizeof r->raw);
     r->words = in->bytes / 4;
     snprintf(r->what, sizeof r->what, "%s", what);
-    stop(w, GCN_NOT_MODELLED);
+    end_dispatch(w, GCN_NOT_MODELLED);
 }
 
-/* interleaved by dwords, as the hardware does it: buffers with a swizzle get to the same places */
+/* Interleaved by dwords like the hardware, so that swizzled buffers reach the same bytes. */
 char *gcn_private(struct gcn_wave *w, unsigned lane, uint64_t offset)
 {
     uint64_t at = offset / 4 * (GCN_LANES * 4) + lane * 4 + offset % 4;
     if (at >= w->worker->scratch_bytes) {
         if (w->worker->end == GCN_DONE)
             w->worker->report.address = GCN_PRIVATE_APERTURE + offset;
-        stop(w, GCN_FAULT);
+        end_dispatch(w, GCN_FAULT);
         return NULL;
     }
     return w->scratch + at;
@@ -180,7 +180,7 @@ bool gcn_access_of(enum gcn_op op, struct gcn_access *what)
     return true;
 }
 
-/* a value in memory of at most a dword, as a dword */
+/* Load a value of at most a dword, extended to a dword. */
 static uint32_t loaded(const struct gcn_access *what, const char *at)
 {
     unsigned size = what->bytes < 4 ? what->bytes : 4;
@@ -217,7 +217,7 @@ bool gcn_access_goes_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const
     return false;
 }
 
-/* The instruction's offset counts in LDS, too. What lies beyond its end is lost. */
+/* The instruction's offset applies to LDS too. Stores beyond the end of LDS are dropped. */
 void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        uint32_t base, const char *at)
 {
@@ -226,7 +226,7 @@ void gcn_access_to_lds(struct gcn_wave *w, const struct gcn_inst *in, const stru
         memcpy(w->worker->lds + to, &value, sizeof value);
 }
 
-/* the data's registers: the new value, behind it what to compare with; with glc the old value comes back */
+/* Data registers: the new value, then the comparand. With glc the old value is returned. */
 void gcn_access_atomic(struct gcn_wave *w, const struct gcn_inst *in, const struct gcn_access *what, unsigned lane,
                        char *at)
 {

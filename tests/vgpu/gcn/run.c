@@ -1,11 +1,10 @@
 /*
- * run.c - runs workgroups: the loop over a wave's instructions, barriers, and the threads that workgroups are spread
- * over.
+ * run.c - runs workgroups: the loop over a wave's instructions, barriers, and the threads that share the workgroups.
  *
- * A workgroup belongs to one thread, which runs its waves in turn: each until it ends, waits at a barrier, sleeps or
- * has had its share. Workgroups are begun in the order of their numbers. One that takes long may wait for a later one:
- * it is put aside, and its thread begins another one, on a worker of its own, until as many are alive as a GPU has room
- * for.
+ * A workgroup belongs to one thread, which runs its waves in turn. A wave's turn lasts until it ends, waits at a
+ * barrier, sleeps or has used its share. Workgroups begin in the order of their numbers. A long one may wait for a
+ * later one: the thread then suspends it and begins another on a worker of its own, up to the number of waves that a
+ * GPU has room for.
  */
 #include "wave.h"
 
@@ -15,13 +14,12 @@
 #include <stdlib.h>
 
 enum { PAGE_WORDS = 1024, CODE_PAGES = 256, CODE_SLOTS = 1024, THREADS_MAX = 64 };
-/* in instructions: of a wave until the next one's turn, and of a workgroup until it is put aside; both while there is
- * one workgroup, and while there are several. A round in which all waves only look whether they may go on counts as
- * more. */
+/* Numbers of instructions: a wave's turn, and a workgroup's turn before it is suspended; each with one workgroup alive
+ * and with several. A round in which all waves only poll counts as more. */
 enum { SHARE = 100000, SHARE_OF_MANY = 10000, PATIENCE = 5000000, PATIENCE_OF_MANY = 20000 };
 enum { LOOKING = 64, LOOKS = 1000, ALIVE_WAVES = 2048, IDLE_TURNS = 1000 };
 
-/* ---- decoded code: what was decoded is decoded once, and again when other code is there ---- */
+/* ---- decoded code: each instruction is decoded once, and again when its code has changed ---- */
 
 struct slot {
     struct gcn_inst in;
@@ -29,7 +27,7 @@ struct slot {
 };
 
 struct page {
-    uint64_t va; /* of its first word */
+    uint64_t va; /* valid for its first word */
     struct slot *slots;
 };
 
@@ -84,7 +82,7 @@ static struct slot *slots_of(struct gcn_code *c, uint64_t va)
     return c->pages[i].slots;
 }
 
-/* the page of code that a wave is in: where the host has it, and how much of it there is */
+/* The page of code that a wave executes: its host address and its length. */
 struct place {
     uint64_t va;
     uint32_t bytes;
@@ -92,12 +90,12 @@ struct place {
     struct slot *slots;
 };
 
-/* false: there is no memory, or none is left */
+/* false: unmapped, or out of memory. */
 static bool enter_page(struct gcn_wave *w, uint64_t pc, struct place *p)
 {
     uint64_t va = pc & ~(uint64_t)(PAGE_WORDS * 4 - 1);
     struct gcn_span span;
-    /* memory is made of pages, so this one is there as a whole or its end is the memory's */
+    /* Memory consists of pages, so this page is complete or ends where the memory ends. */
     if (pc & 3 || !w->worker->launch->find(pc, &span)) {
         gcn_reach(w, pc & 3 ? UINT64_MAX : pc, 4);
         return false;
@@ -114,12 +112,12 @@ static bool enter_page(struct gcn_wave *w, uint64_t pc, struct place *p)
     return p->slots;
 }
 
-static struct slot *decode(struct gcn_wave *w, uint64_t pc, struct slot *s)
+static struct slot *decode_slot(struct gcn_wave *w, uint64_t pc, struct slot *s)
 {
     struct gcn_worker *k = w->worker;
     uint32_t words[3];
     unsigned n = 3;
-    /* code may end with its allocation */
+    /* Code may end with its allocation. */
     struct gcn_span span;
     while (n && !(k->launch->find(pc, &span) && span.bytes - (pc - span.va) >= n * 4))
         n--;
@@ -134,23 +132,23 @@ static struct slot *decode(struct gcn_wave *w, uint64_t pc, struct slot *s)
     return s;
 }
 
-/* the instruction at pc; NULL: there is no memory, or none is left */
-static inline struct slot *fetch(struct gcn_wave *w, uint64_t pc, struct place *p)
+/* The instruction at pc; NULL: unmapped, or out of memory. */
+static inline struct slot *fetch_inst(struct gcn_wave *w, uint64_t pc, struct place *p)
 {
     if ((pc - p->va >= p->bytes || pc & 3) && !enter_page(w, pc, p))
         return NULL;
     uint32_t at = (uint32_t)(pc - p->va), word[2] = {0, 0};
     struct slot *s = &p->slots[at / 4];
-    /* what was decoded here may have been replaced since */
+    /* The code may have been replaced since it was decoded. */
     if (s->in.bytes && at + 8 <= p->bytes) {
         memcpy(word, p->host + at, 8);
         if (word[0] == s->in.raw[0] && (s->in.bytes == 4 || word[1] == s->in.raw[1]))
             return s;
     }
-    return decode(w, pc, s);
+    return decode_slot(w, pc, s);
 }
 
-/* s_set_gpr_idx_on: numbers of vector registers are moved by what m0 says, where its bits say so */
+/* s_set_gpr_idx_on: m0 has an offset for vector register numbers and bits that select the operands. */
 static void indexed(struct gcn_wave *w, const struct slot *s)
 {
     struct gcn_inst in = s->in;
@@ -168,7 +166,7 @@ static bool is_vector(const struct gcn_inst *in)
     return in->format >= GCN_VOP2 && in->format <= GCN_VOP3P;
 }
 
-/* runs the wave until it ends, has to wait, or has had its share */
+/* Run the wave until it ends, has to wait, or has used its share. */
 static void run_wave(struct gcn_wave *w)
 {
     struct gcn_worker *k = w->worker;
@@ -177,7 +175,7 @@ static void run_wave(struct gcn_wave *w)
     struct place place = {0};
     while (w->instructions < share && w->state == GCN_RUNS && k->end == GCN_DONE) {
         w->at = w->pc;
-        struct slot *s = fetch(w, w->pc, &place);
+        struct slot *s = fetch_inst(w, w->pc, &place);
         if (!s)
             break;
         w->pc += s->in.bytes;
@@ -202,7 +200,7 @@ static void run_wave(struct gcn_wave *w)
 
 /* ---- workgroups ---- */
 
-static void ready(struct gcn_worker *k, const struct gcn_launch *launch)
+static void reset_worker(struct gcn_worker *k, const struct gcn_launch *launch)
 {
     k->launch = launch;
     k->end = GCN_DONE;
@@ -213,7 +211,7 @@ static void ready(struct gcn_worker *k, const struct gcn_launch *launch)
     memset(&k->report, 0, sizeof k->report);
 }
 
-static bool prepare(struct gcn_worker *k, unsigned waves)
+static bool prepare_waves(struct gcn_worker *k, unsigned waves)
 {
     const struct gcn_launch *g = k->launch;
     k->count = waves;
@@ -245,12 +243,12 @@ static void begin_group(struct gcn_worker *k, const struct gcn_descriptor *d, co
         w->scratch = k->scratch ? k->scratch + k->scratch_bytes * i : NULL;
         gcn_begin_wave(w, d, id, i * GCN_LANES);
     }
-    gcn_slots_take(k->launch, number, k->waves, k->count);
+    gcn_slots_occupy(k->launch, number, k->waves, k->count);
     k->report.waves += k->count;
     k->alive = true;
 }
 
-/* each of its waves once; false: it has ended, or has to */
+/* Run each wave once; false: the workgroup has ended or must end. */
 static bool run_round(struct gcn_worker *k)
 {
     unsigned waiting = 0, left = 0;
@@ -261,7 +259,7 @@ static bool run_round(struct gcn_worker *k)
         waiting += w->state == GCN_AT_BARRIER;
         left += w->state != GCN_ENDED;
     }
-    /* waves that have ended don't keep the others at a barrier */
+    /* Ended waves do not hold up the others at a barrier. */
     for (unsigned i = 0; i < k->count && waiting == left; i++)
         if (k->waves[i]->state == GCN_AT_BARRIER)
             k->waves[i]->state = GCN_RUNS;
@@ -270,9 +268,9 @@ static bool run_round(struct gcn_worker *k)
 
 /* ---- threads ---- */
 
-/* one dispatch at a time: all of this is its; under `lock` but for `next`, which the threads count up */
+/* All of this belongs to the one running dispatch; under `lock`, except `next`, which the threads count up. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t begin = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t round_begin = PTHREAD_COND_INITIALIZER, round_done = PTHREAD_COND_INITIALIZER;
 static struct gcn_worker *workers[THREADS_MAX];
 static unsigned threads, wanted, busy, threads_now;
 static uint64_t round_number;
@@ -281,8 +279,8 @@ static _Atomic bool stopped;
 static uint64_t groups[3], total;
 static struct gcn_descriptor descriptor;
 
-/* a turn of a workgroup; false: it has ended, or has to. *moved: a wave did more than look whether it may go on;
- * *sleeps: not all of them are at barriers. */
+/* Run a workgroup's turn; false: it has ended or must end. *moved: a wave did more than poll. *sleeps: not all waves
+ * are at barriers. */
 static bool run_turn(struct gcn_worker *k, bool many, bool *moved, bool *sleeps)
 {
     k->share = many ? SHARE_OF_MANY : SHARE;
@@ -297,13 +295,13 @@ static bool run_turn(struct gcn_worker *k, bool many, bool *moved, bool *sleeps)
         for (unsigned i = 0; i < k->count; i++)
             runs |= k->waves[i]->state == GCN_RUNS || k->waves[i]->state == GCN_YIELDS;
         if (!runs)
-            return true; /* the others have to come to the barrier first */
+            return true; /* the others must first reach the barrier */
     }
     *sleeps = true;
     return true;
 }
 
-/* another worker behind k; NULL: there may be none, or no memory is left */
+/* Another worker behind k; NULL: the limit is reached, or out of memory. */
 static struct gcn_worker *another(struct gcn_worker *k, unsigned alive)
 {
     if ((alive + 1) * k->count * threads_now > ALIVE_WAVES)
@@ -312,12 +310,12 @@ static struct gcn_worker *another(struct gcn_worker *k, unsigned alive)
     if (!g && !(g = calloc(1, sizeof *g)))
         return NULL;
     k->more = g;
-    ready(g, k->launch);
+    reset_worker(g, k->launch);
     g->code = k->code;
-    return prepare(g, k->count) ? g : NULL;
+    return prepare_waves(g, k->count) ? g : NULL;
 }
 
-/* no thread has anything to do: nothing has moved since `moves` */
+/* True if no thread has work: nothing has moved since `moves`. */
 static bool all_idle(uint64_t moves)
 {
     for (unsigned i = 0; i < threads_now; i++)
@@ -326,7 +324,7 @@ static bool all_idle(uint64_t moves)
     return true;
 }
 
-static bool take(struct gcn_worker *k)
+static bool begin_next_group(struct gcn_worker *k)
 {
     uint64_t n;
     if (stopped || (n = next++) >= total)
@@ -338,8 +336,8 @@ static bool take(struct gcn_worker *k)
     return true;
 }
 
-/* until all is done that this thread can get: the workgroups that are alive in turn, one in the usual case */
-static void work(struct gcn_worker *first)
+/* Run all workgroups that this thread can get; the live ones in turn, usually just one. */
+static void run_groups(struct gcn_worker *first)
 {
     unsigned workers_here = 1, alive = 0, idle = 0;
     uint64_t seen = gcn_moves;
@@ -347,11 +345,11 @@ static void work(struct gcn_worker *first)
     do {
         bool moved = false, sleeps = false;
         for (struct gcn_worker *k = first;; k = k->more) {
-            while (k->alive || take(k)) {
+            while (k->alive || begin_next_group(k)) {
                 alive += !k->turns++;
                 if (run_turn(k, last != first, &moved, &sleeps))
                     break;
-                gcn_slots_give(k->waves, k->count);
+                gcn_slots_release(k->waves, k->count);
                 k->alive = false;
                 k->turns = 0;
                 alive--;
@@ -403,18 +401,18 @@ static void *thread_main(void *arg)
     pthread_mutex_lock(&lock);
     for (;;) {
         while (seen == round_number || me >= wanted)
-            pthread_cond_wait(&begin, &lock);
+            pthread_cond_wait(&round_begin, &lock);
         seen = round_number;
         pthread_mutex_unlock(&lock);
-        work(workers[me]);
+        run_groups(workers[me]);
         pthread_mutex_lock(&lock);
         if (--busy == 0)
-            pthread_cond_signal(&done);
+            pthread_cond_signal(&round_done);
     }
     return NULL;
 }
 
-/* as many as are wanted and can be had; worker 0 is whoever calls */
+/* Start up to `want` threads; return how many there are. Worker 0 is the caller. */
 static unsigned have_threads(unsigned want)
 {
     sigset_t all, old;
@@ -438,7 +436,7 @@ static unsigned have_threads(unsigned want)
     return want < threads ? want : threads;
 }
 
-static enum gcn_end refuse(struct gcn_report *report, const char *why)
+static enum gcn_end refuse_launch(struct gcn_report *report, const char *why)
 {
     memset(report, 0, sizeof *report);
     strncpy(report->what, why, sizeof report->what - 1);
@@ -455,7 +453,7 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
         return GCN_FAULT;
     }
     if (!items || items > GCN_WAVES_MAX * GCN_LANES)
-        return refuse(report, "a workgroup of no size or of more than 1024 work-items");
+        return refuse_launch(report, "a workgroup of no size or of more than 1024 work-items");
     memcpy(&descriptor, span.host + (launch->object - span.va), sizeof descriptor);
     total = 1;
     for (unsigned i = 0; i < 3; i++) {
@@ -465,12 +463,12 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
     unsigned n = have_threads(total < launch->threads ? (unsigned)total : launch->threads);
     unsigned waves = (unsigned)((items + GCN_LANES - 1) / GCN_LANES);
     for (unsigned i = 0; i < n; i++) {
-        ready(workers[i], launch);
-        if (!prepare(workers[i], waves))
+        reset_worker(workers[i], launch);
+        if (!prepare_waves(workers[i], waves))
             n = i;
     }
     if (!n)
-        return refuse(report, "no memory for its waves");
+        return refuse_launch(report, "no memory for its waves");
     next = 0;
     stopped = false;
     gcn_slots_begin();
@@ -481,14 +479,14 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
         wanted = n;
         busy = n - 1;
         round_number++;
-        pthread_cond_broadcast(&begin);
+        pthread_cond_broadcast(&round_begin);
         pthread_mutex_unlock(&lock);
     }
-    work(workers[0]);
+    run_groups(workers[0]);
     if (n > 1) {
         pthread_mutex_lock(&lock);
         while (busy)
-            pthread_cond_wait(&done, &lock);
+            pthread_cond_wait(&round_done, &lock);
         wanted = 0;
         pthread_mutex_unlock(&lock);
     }
@@ -510,8 +508,8 @@ enum gcn_end gcn_run(const struct gcn_launch *launch, struct gcn_report *report)
 void gcn_reset_after_fork(void)
 {
     pthread_mutex_init(&lock, NULL);
-    pthread_cond_init(&begin, NULL);
-    pthread_cond_init(&done, NULL);
+    pthread_cond_init(&round_begin, NULL);
+    pthread_cond_init(&round_done, NULL);
     gcn_slots_after_fork();
     gcn_grid_after_fork();
     threads = wanted = busy = 0;

@@ -1,6 +1,6 @@
 /*
- * scalar.c - scalar arithmetic, comparisons, branches and what steers a wave. What the plain ones compute is in
- * scalar_ops.h.
+ * scalar.c - scalar arithmetic, comparisons, branches and instructions that control a wave. scalar_ops.h defines what
+ * the plain ones compute.
  */
 #include "scalar_ops.h"
 #include "wave.h"
@@ -46,65 +46,66 @@ typedef int32_t t32i;
 typedef uint64_t t64u;
 typedef int64_t t64i;
 
-static uint32_t operand(const struct gcn_wave *w, const struct gcn_inst *in, unsigned n)
+static uint32_t scalar_operand(const struct gcn_wave *w, const struct gcn_inst *in, unsigned n)
 {
     return in->src[n] == GCN_NO_OPERAND ? 0 : gcn_scalar(w, in, in->src[n]);
 }
 
-static uint64_t operand64(const struct gcn_wave *w, const struct gcn_inst *in, unsigned n)
+static uint64_t scalar_operand64(const struct gcn_wave *w, const struct gcn_inst *in, unsigned n)
 {
     return in->src[n] == GCN_NO_OPERAND ? 0 : gcn_scalar64(w, in, in->src[n], true);
 }
 
-#define S32(name, sign, result, carry)                                                        \
-    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                       \
-    {                                                                                         \
-        t32##sign a = (t32##sign)operand(w, in, 0), b = (t32##sign)operand(w, in, 1), old, d; \
-        old = (t32##sign)w->s[in->sdst];                                                      \
-        (void)b, (void)old;                                                                   \
-        d = (result);                                                                         \
-        w->scc = (carry);                                                                     \
-        w->s[in->sdst] = (uint32_t)d;                                                         \
+#define S32(name, sign, result, carry)                                                                      \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                                     \
+    {                                                                                                       \
+        t32##sign a = (t32##sign)scalar_operand(w, in, 0), b = (t32##sign)scalar_operand(w, in, 1), old, d; \
+        old = (t32##sign)w->s[in->sdst];                                                                    \
+        (void)b, (void)old;                                                                                 \
+        d = (result);                                                                                       \
+        w->scc = (carry);                                                                                   \
+        w->s[in->sdst] = (uint32_t)d;                                                                       \
     }
-#define SET64(name, sign, btype, bvalue, result, carry)                                          \
-    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                          \
-    {                                                                                            \
-        t64##sign a = (t64##sign)operand64(w, in, 0), old = (t64##sign)gcn_pair(w, in->sdst), d; \
-        btype b = bvalue;                                                                        \
-        (void)b, (void)old;                                                                      \
-        d = (result);                                                                            \
-        w->scc = (carry);                                                                        \
-        gcn_set_pair(w, in->sdst, (uint64_t)d);                                                  \
+#define SET64(name, sign, btype, bvalue, result, carry)                                                 \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                                 \
+    {                                                                                                   \
+        t64##sign a = (t64##sign)scalar_operand64(w, in, 0), old = (t64##sign)gcn_pair(w, in->sdst), d; \
+        btype b = bvalue;                                                                               \
+        (void)b, (void)old;                                                                             \
+        d = (result);                                                                                   \
+        w->scc = (carry);                                                                               \
+        gcn_set_pair(w, in->sdst, (uint64_t)d);                                                         \
     }
-#define S64(name, sign, result, carry)    SET64(name, sign, t64##sign, (t64##sign)operand64(w, in, 1), result, carry)
-#define S64B32(name, sign, result, carry) SET64(name, sign, uint32_t, operand(w, in, 1), result, carry)
+#define S64(name, sign, result, carry) \
+    SET64(name, sign, t64##sign, (t64##sign)scalar_operand64(w, in, 1), result, carry)
+#define S64B32(name, sign, result, carry) SET64(name, sign, uint32_t, scalar_operand(w, in, 1), result, carry)
 #define S6432(name, result, carry)                                      \
     static void x_##name(struct gcn_wave *w, const struct gcn_inst *in) \
     {                                                                   \
-        uint64_t a = operand64(w, in, 0);                               \
+        uint64_t a = scalar_operand64(w, in, 0);                        \
         uint32_t d = (result);                                          \
         w->scc = (carry);                                               \
         w->s[in->sdst] = d;                                             \
     }
-#define SAVE(name, result)                                               \
-    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)  \
-    {                                                                    \
-        uint64_t a = operand64(w, in, 0), e = gcn_exec(w), d = (result); \
-        gcn_set_pair(w, in->sdst, e);                                    \
-        gcn_set_pair(w, GCN_EXEC, d);                                    \
-        w->scc = d != 0;                                                 \
+#define SAVE(name, result)                                                      \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)         \
+    {                                                                           \
+        uint64_t a = scalar_operand64(w, in, 0), e = gcn_exec(w), d = (result); \
+        gcn_set_pair(w, in->sdst, e);                                           \
+        gcn_set_pair(w, GCN_EXEC, d);                                           \
+        w->scc = d != 0;                                                        \
     }
-#define CMP32(name, sign, result)                                                     \
-    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)               \
-    {                                                                                 \
-        t32##sign a = (t32##sign)operand(w, in, 0), b = (t32##sign)operand(w, in, 1); \
-        w->scc = (result);                                                            \
+#define CMP32(name, sign, result)                                                                   \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)                             \
+    {                                                                                               \
+        t32##sign a = (t32##sign)scalar_operand(w, in, 0), b = (t32##sign)scalar_operand(w, in, 1); \
+        w->scc = (result);                                                                          \
     }
-#define CMP64(name, result)                                             \
-    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in) \
-    {                                                                   \
-        uint64_t a = operand64(w, in, 0), b = operand64(w, in, 1);      \
-        w->scc = (result);                                              \
+#define CMP64(name, result)                                                      \
+    static void x_##name(struct gcn_wave *w, const struct gcn_inst *in)          \
+    {                                                                            \
+        uint64_t a = scalar_operand64(w, in, 0), b = scalar_operand64(w, in, 1); \
+        w->scc = (result);                                                       \
     }
 #define K32(name, sign, type, result)                                   \
     static void x_##name(struct gcn_wave *w, const struct gcn_inst *in) \
@@ -129,19 +130,19 @@ GCN_SCALAR_CONSTANT
 
 static void bfm64(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    uint32_t a = operand(w, in, 0) & 63, b = operand(w, in, 1) & 63;
+    uint32_t a = scalar_operand(w, in, 0) & 63, b = scalar_operand(w, in, 1) & 63;
     gcn_set_pair(w, in->sdst, ((1ull << a) - 1) << b);
 }
 
 static void bitset64(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    uint64_t bit = 1ull << (operand(w, in, 0) & 63), old = gcn_pair(w, in->sdst);
+    uint64_t bit = 1ull << (scalar_operand(w, in, 0) & 63), old = gcn_pair(w, in->sdst);
     gcn_set_pair(w, in->sdst, in->op == GCN_s_bitset1_b64 ? old | bit : old & ~bit);
 }
 
 static void wrexec(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    uint64_t a = operand64(w, in, 0), e = gcn_exec(w), d = in->op == GCN_s_andn1_wrexec_b64 ? ~a & e : a & ~e;
+    uint64_t a = scalar_operand64(w, in, 0), e = gcn_exec(w), d = in->op == GCN_s_andn1_wrexec_b64 ? ~a & e : a & ~e;
     gcn_set_pair(w, GCN_EXEC, d);
     gcn_set_pair(w, in->sdst, d);
     w->scc = d != 0;
@@ -149,14 +150,14 @@ static void wrexec(struct gcn_wave *w, const struct gcn_inst *in)
 
 static void bitreplicate(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    uint32_t a = operand(w, in, 0);
+    uint32_t a = scalar_operand(w, in, 0);
     uint64_t d = 0;
     for (unsigned i = 0; i < 32; i++)
         d |= (uint64_t)(a >> i & 1) * 3 << i * 2;
     gcn_set_pair(w, in->sdst, d);
 }
 
-static void constant(struct gcn_wave *w, const struct gcn_inst *in)
+static void literal_arithmetic(struct gcn_wave *w, const struct gcn_inst *in)
 {
     int32_t k = (int32_t)in->literal, old = (int32_t)w->s[in->sdst], d;
     switch (in->op) {
@@ -175,8 +176,8 @@ static void constant(struct gcn_wave *w, const struct gcn_inst *in)
     w->s[in->sdst] = (uint32_t)d;
 }
 
-/* Of the registers of the hardware the mode of floats is kept, and where the wave runs; the others read as 0, as does
- * the die where there is but one. */
+/* Hardware registers: only the float mode and the wave's place (HW_ID, XCC_ID) are modelled. The others read as 0, as
+ * does the die of a GPU with only one. */
 static void hardware(struct gcn_wave *w, const struct gcn_inst *in)
 {
     enum { MODE = 1, HW_ID = 4, XCC_ID = 20 };
@@ -194,7 +195,7 @@ static void hardware(struct gcn_wave *w, const struct gcn_inst *in)
 
 static void jump(struct gcn_wave *w, const struct gcn_inst *in)
 {
-    uint64_t to = in->op == GCN_s_getpc_b64 || in->op == GCN_s_call_b64 ? 0 : operand64(w, in, 0), pc = w->pc;
+    uint64_t to = in->op == GCN_s_getpc_b64 || in->op == GCN_s_call_b64 ? 0 : scalar_operand64(w, in, 0), pc = w->pc;
     if (in->op == GCN_s_call_b64)
         to = pc + (uint64_t)((int64_t)(int32_t)in->literal * 4);
     if (in->op != GCN_s_setpc_b64)
@@ -232,18 +233,18 @@ static void branch(struct gcn_wave *w, const struct gcn_inst *in)
         w->pc += (uint64_t)((int64_t)(int32_t)in->literal * 4);
 }
 
-static void nothing(struct gcn_wave *w, const struct gcn_inst *in)
+static void do_nothing(struct gcn_wave *w, const struct gcn_inst *in)
 {
     (void)w, (void)in;
 }
 
-static void end(struct gcn_wave *w, const struct gcn_inst *in)
+static void end_wave(struct gcn_wave *w, const struct gcn_inst *in)
 {
     (void)in;
     w->state = GCN_ENDED;
 }
 
-static void barrier(struct gcn_wave *w, const struct gcn_inst *in)
+static void wave_barrier(struct gcn_wave *w, const struct gcn_inst *in)
 {
     (void)in;
     w->state = GCN_AT_BARRIER;
@@ -255,7 +256,7 @@ static void yield(struct gcn_wave *w, const struct gcn_inst *in)
     w->state = GCN_YIELDS;
 }
 
-static void trap(struct gcn_wave *w, const struct gcn_inst *in)
+static void refuse_trap(struct gcn_wave *w, const struct gcn_inst *in)
 {
     gcn_not_modelled(w, in, "the kernel trapped (an assertion of its own, or abort)");
 }
@@ -273,27 +274,27 @@ static void clock_of(struct gcn_wave *w, const struct gcn_inst *in)
     gcn_set_pair(w, in->sdst, in->op == GCN_s_memrealtime ? ns / 10 : ns);
 }
 
-/* registers by the number in m0 */
+/* m0 is added to a register number. */
 static void relative(struct gcn_wave *w, const struct gcn_inst *in)
 {
     bool pair = in->op == GCN_s_movrels_b64 || in->op == GCN_s_movreld_b64;
     bool from = in->op == GCN_s_movrels_b32 || in->op == GCN_s_movrels_b64;
     unsigned source = (from ? in->src[0] + w->s[GCN_M0] : in->src[0]) % 126;
     unsigned to = (from ? in->sdst : in->sdst + w->s[GCN_M0]) % 126;
-    uint64_t value = from ? gcn_pair(w, source) : operand64(w, in, 0);
+    uint64_t value = from ? gcn_pair(w, source) : scalar_operand64(w, in, 0);
     w->s[to] = (uint32_t)value;
     if (pair)
         w->s[to + 1] = (uint32_t)(value >> 32);
 }
 
-/* vector registers by the number in m0, which compilers use for arrays in registers: the loop over instructions applies
- * it */
+/* m0 is added to vector register numbers, which compilers use for arrays in registers. The instruction loop in run.c
+ * applies it. */
 static void index_mode(struct gcn_wave *w, const struct gcn_inst *in)
 {
     uint32_t m0 = w->s[GCN_M0];
     switch (in->op) {
     case GCN_s_set_gpr_idx_on:
-        w->s[GCN_M0] = (m0 & ~0xf0ffu) | (operand(w, in, 0) & 0xff) | (in->src[1] & 15u) << 12;
+        w->s[GCN_M0] = (m0 & ~0xf0ffu) | (scalar_operand(w, in, 0) & 0xff) | (in->src[1] & 15u) << 12;
         w->index_on = true;
         break;
     case GCN_s_set_gpr_idx_off:
@@ -303,7 +304,7 @@ static void index_mode(struct gcn_wave *w, const struct gcn_inst *in)
         w->s[GCN_M0] = (m0 & ~0xf000u) | (in->literal & 15) << 12;
         break;
     default:
-        w->s[GCN_M0] = (m0 & ~0xffu) | (operand(w, in, 0) & 0xff);
+        w->s[GCN_M0] = (m0 & ~0xffu) | (scalar_operand(w, in, 0) & 0xff);
     }
 }
 
@@ -335,7 +336,7 @@ gcn_execute *gcn_scalar_execute(enum gcn_op op)
     case GCN_s_cmovk_i32:
     case GCN_s_addk_i32:
     case GCN_s_mulk_i32:
-        return constant;
+        return literal_arithmetic;
     case GCN_s_getreg_b32:
     case GCN_s_setreg_b32:
     case GCN_s_setreg_imm32_b32:
@@ -366,16 +367,16 @@ gcn_execute *gcn_scalar_execute(enum gcn_op op)
     case GCN_s_dcache_wb:
     case GCN_s_dcache_inv_vol:
     case GCN_s_dcache_wb_vol:
-        return nothing;
+        return do_nothing;
     case GCN_s_endpgm:
     case GCN_s_endpgm_saved:
-        return end;
+        return end_wave;
     case GCN_s_barrier:
-        return barrier;
+        return wave_barrier;
     case GCN_s_sleep:
         return yield;
     case GCN_s_trap:
-        return trap;
+        return refuse_trap;
     case GCN_s_memtime:
     case GCN_s_memrealtime:
         return clock_of;

@@ -1,8 +1,8 @@
 /*
- * scalar_ops.h - what the scalar instructions compute: the result d of a and b, and what becomes of scc.
+ * scalar_ops.h - what the scalar instructions compute: the result d from a and b, and the new scc.
  *
- * S32(name, signed or not, result, scc), S64 the same with 64 bits; in them `old` is what the destination holds. KEEP
- * leaves scc alone. CMP32 and CMP64 are comparisons, K32 those with a constant in the instruction.
+ * S32(name, signed or not, result, scc), S64 likewise with 64 bits; `old` is the destination's old value. KEEP leaves
+ * scc unchanged. CMP32 and CMP64 are comparisons, K32 instructions with a built-in constant.
  */
 #ifndef VGPU_GCN_SCALAR_OPS_H
 #define VGPU_GCN_SCALAR_OPS_H
@@ -64,7 +64,7 @@
     S32(s_bitset1_b32, u, old | 1u << (a & 31), KEEP) \
     S32(s_abs_i32, i, a < 0 ? (int32_t)(0 - (uint32_t)a) : a, NONZERO)
 
-/* the second operand of these has 32 bits: b is its number */
+/* The second operand b of some is a 32-bit number. */
 #define GCN_SCALAR_64 \
     S64(s_cselect_b64, u, w->scc ? a : b, KEEP) \
     S64(s_and_b64, u, a & b, NONZERO) \
@@ -95,7 +95,7 @@
     S6432(s_flbit_i32_b64, a ? (uint32_t)__builtin_clzll(a) : UINT32_MAX, KEEP) \
     S6432(s_flbit_i32_i64, (int64_t)a == 0 || ~a == 0 ? UINT32_MAX : (uint32_t)__builtin_clzll((int64_t)a < 0 ? ~a : a), KEEP)
 
-/* d = what exec becomes; the destination gets what it was */
+/* d = the new exec; the destination gets the old one. */
 #define GCN_SCALAR_SAVEEXEC \
     SAVE(s_and_saveexec_b64, a & e) \
     SAVE(s_or_saveexec_b64, a | e) \

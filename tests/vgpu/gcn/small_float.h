@@ -1,6 +1,6 @@
 /*
- * small_float.h - floats of 8 bits as gfx942 has them: fp8, with 3 bits of fraction, and bf8, with 2. Neither has
- * infinities nor a zero below 0, whose bits mean that it isn't a number; exponents are biased by 8 and by 16.
+ * small_float.h - gfx942's 8-bit floats: fp8 with 3 fraction bits and bf8 with 2. Neither has infinities or a negative
+ * zero, whose bits mean NaN. The exponent biases are 8 and 16.
  */
 #ifndef VGPU_GCN_SMALL_FLOAT_H
 #define VGPU_GCN_SMALL_FLOAT_H
@@ -10,15 +10,15 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { GCN_FP8 = 3, GCN_BF8 = 2, GCN_SMALL_NAN = 0x80 }; /* kinds are bits of fraction */
+enum { GCN_FP8 = 3, GCN_BF8 = 2, GCN_SMALL_NAN = 0x80 }; /* a kind's value is its number of fraction bits */
 
-/* the exponent of 1.0 as it is stored */
+/* The stored exponent of 1.0. */
 static inline unsigned gcn_small_bias(unsigned kind)
 {
     return kind == GCN_FP8 ? 8 : 16;
 }
 
-/* by the lowest byte */
+/* Convert the lowest byte. */
 static inline float gcn_small_float(unsigned kind, uint32_t byte)
 {
     float scale = gcn_bits_float((254 - gcn_small_bias(kind)) << 23);
@@ -26,7 +26,7 @@ static inline float gcn_small_float(unsigned kind, uint32_t byte)
     return (byte & 0xff) == GCN_SMALL_NAN ? NAN : byte & 0x80 ? -f : f;
 }
 
-/* of a fraction and exponent in one, which may be too large by now */
+/* Combine the sign with exponent and fraction d, which may have overflowed. */
 static inline uint32_t gcn_small_signed(uint32_t bits, uint32_t d, bool saturate)
 {
     if (d > 0x7f)
@@ -34,22 +34,22 @@ static inline uint32_t gcn_small_signed(uint32_t bits, uint32_t d, bool saturate
     return d ? (bits >> 24 & 0x80) | d : 0;
 }
 
-/* To nearest even. What is too large isn't a number, or the largest one there is, but for infinities. */
+/* Round to nearest even. Overflow gives NaN, or with saturate the largest value; infinities always give NaN. */
 static inline uint32_t gcn_float_small(unsigned kind, float f, bool saturate)
 {
-    unsigned shift = 23 - kind, below = 127 - gcn_small_bias(kind); /* exponents that it hasn't */
+    unsigned shift = 23 - kind, below = 127 - gcn_small_bias(kind); /* exponents below the type's range */
     uint32_t bits = gcn_float_bits(f), a = bits & 0x7fffffff;
     if (a >= 0x7f800000)
         return GCN_SMALL_NAN;
     uint32_t d = ((a + (1u << (shift - 1)) - 1 + (a >> shift & 1)) >> shift) - (below << kind);
-    if (a < (below + 1) << 23) { /* the last place of the sum counts the smallest one */
+    if (a < (below + 1) << 23) { /* the sum's last place is worth the smallest value */
         uint32_t one = (below + 1 + 23 - kind) << 23;
         d = gcn_float_bits(gcn_bits_float(a) + gcn_bits_float(one)) - one;
     }
     return gcn_small_signed(bits, d, saturate);
 }
 
-/* Up or down by chance: the upper bits of a random number are added to what the fraction loses. */
+/* Stochastic rounding: add the upper bits of a random number to the lost fraction bits. */
 static inline uint32_t gcn_float_small_by_chance(unsigned kind, float f, uint32_t random, bool saturate)
 {
     unsigned lost = 23 - kind, below = 127 - gcn_small_bias(kind);

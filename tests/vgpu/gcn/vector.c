@@ -1,12 +1,12 @@
 /*
- * vector.c - vector arithmetic, a lane at a time: vector_ops.h says what is computed, this file fetches, loops and
- * stores. All lanes are computed, also those that are off, so that compilers can make vectors of the loops.
+ * vector.c - vector arithmetic by lane. vector_ops.h defines what is computed; this file fetches, loops and stores.
+ * Inactive lanes are computed too, so that compilers vectorise the loops.
  */
 #include "vector_math.h"
 #include "vector_ops.h"
 #include "wave.h"
 
-/* what each type is: how a source is fetched, where its value is, how a result is put */
+/* For each type: how a source is fetched, which member has its value, how a result is stored. */
 #define T_u32  uint32_t
 #define T_i32  int32_t
 #define T_f32  float
@@ -109,7 +109,7 @@
         PUT_##td;                                                             \
     }
 #define VA V3
-/* to floats of 8 bits; a bit of the mode says that what is too large becomes the largest one */
+/* Conversion to 8-bit floats; a mode bit makes overflow saturate. */
 #define SATURATES           (w->mode >> GCN_MODE_OVERFLOW & 1)
 #define TO_FP8(x)           gcn_float_small(GCN_FP8, x, SATURATES)
 #define TO_BF8(x)           gcn_float_small(GCN_BF8, x, SATURATES)

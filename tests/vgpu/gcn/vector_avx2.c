@@ -1,5 +1,5 @@
 /*
- * vector_avx2.c - vector.c once more, for processors that have AVX2 and FMA: run.c takes this one where it can.
+ * vector_avx2.c - vector.c compiled for AVX2 and FMA; run.c selects it on processors that have them.
  */
 #ifdef __x86_64__
 #ifdef __clang__

@@ -1,5 +1,5 @@
 /*
- * vector_math.h - the arithmetic of vector instructions that C has no operator for, as AMD's manuals define it.
+ * vector_math.h - arithmetic of vector instructions for which C has no operator, as AMD's manuals define it.
  */
 #ifndef VGPU_GCN_VECTOR_MATH_H
 #define VGPU_GCN_VECTOR_MATH_H
@@ -23,7 +23,7 @@ static inline uint32_t to_u32(double a)
     return a >= 4294967295.0 ? UINT32_MAX : a > 0 ? (uint32_t)a : 0;
 }
 
-/* of a NaN and a number the number; -0 is less than 0 */
+/* If one operand is a NaN, return the other. -0 is less than 0. */
 static inline float lesser(float a, float b)
 {
     if (a == b)
@@ -115,7 +115,7 @@ static inline uint32_t signed16(int32_t a)
     return (uint32_t)(a < -32768 ? -32768 : a > 32767 ? 32767 : a);
 }
 
-/* to a fraction of 32767 or 65535 */
+/* Convert to a fraction of 32767 or 65535. */
 static inline uint32_t norm16(float a, int32_t least)
 {
     float most = least ? 32767.0f : 65535.0f;
@@ -164,7 +164,7 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c)
         uint32_t sel = c >> i & 255, byte = 0;
         if (sel < 8)
             byte = (uint32_t)(both >> sel * 8) & 255;
-        else if (sel < 12) /* the sign of a 16-bit half, lowest first */
+        else if (sel < 12) /* sign of a 16-bit half, lowest first */
             byte = both >> ((sel - 8) * 16 + 15) & 1 ? 255 : 0;
         else if (sel > 12)
             byte = 255;
@@ -173,12 +173,12 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t c)
     return d;
 }
 
-/* the product has 22 bits: in double the sum is rounded once more only where it hardly matters */
+/* The product has 22 bits; in double, rounding the sum a second time matters only in rare cases. */
 static inline float fma16(float a, float b, float c)
 {
     double d = (double)a * b + c;
     float f = (float)d;
-    /* to odd, so that the rounding to f16 that follows is the only one */
+    /* Round to odd, so that the following rounding to f16 is the only one. */
     if ((double)f != d && isfinite(f)) {
         uint32_t bits = gcn_float_bits(f);
         if (fabs((double)f) > fabs(d))
@@ -204,7 +204,7 @@ static inline uint32_t pk_fma_f16(uint32_t a, uint32_t b, uint32_t c)
     return d;
 }
 
-/* the two lowest bytes as floats, the first one in the lower half */
+/* The two lowest bytes as floats; the first is in the lower half. */
 static inline uint64_t small_pair(unsigned kind, uint32_t a)
 {
     return gcn_float_bits(gcn_small_float(kind, a)) | (uint64_t)gcn_float_bits(gcn_small_float(kind, a >> 8)) << 32;
@@ -215,7 +215,7 @@ static inline uint32_t with_byte(uint32_t old, unsigned which, uint32_t byte)
     return (old & ~(0xffu << which * 8)) | byte << which * 8;
 }
 
-/* sums of products of parts of so many bits */
+/* Sums of products of fields of `bits` bits. */
 static inline uint32_t dot_signed(uint32_t a, uint32_t b, unsigned bits)
 {
     uint32_t sum = 0;
@@ -233,7 +233,7 @@ static inline uint32_t dot_unsigned(uint32_t a, uint32_t b, unsigned bits)
     return sum;
 }
 
-/* the last step of a division: a the quotient so far, b the denominator, c the numerator */
+/* Last step of a division: a is the quotient so far, b the denominator, c the numerator. */
 static inline double fixup(double a, double b, double c)
 {
     double sign = (signbit(b) != 0) != (signbit(c) != 0) ? -1.0 : 1.0;
@@ -250,7 +250,7 @@ static inline double fixup(double a, double b, double c)
     return isnan(a) ? sign * INFINITY : copysign(a, sign);
 }
 
-/* a part of 2/pi for reducing huge angles: 53 bits from the b-th group on, as large as the angle's exponent wants */
+/* Part of 2/pi for reducing huge angles: 53 bits from the b-th group on, scaled for the angle's exponent. */
 static inline double trig_preop(double a, uint32_t b)
 {
     static const uint32_t two_over_pi[] = {

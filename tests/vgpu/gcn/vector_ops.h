@@ -1,8 +1,7 @@
 /*
  * vector_ops.h - what the vector instructions compute, by lane: V1(name, type of the result, type of a, result), V2
- * with b, V3 with c. Types: u32 i32 f32 u16 i16 f16 u64 i64 f64; f16 is float here, and rounded when it is stored.
- * f16k, u16k and i16k keep the other half of the register. Functions that are named here are in
- * vector_math.h.
+ * with b, V3 with c. Types: u32 i32 f32 u16 i16 f16 u64 i64 f64. f16 is a float here and is rounded when stored. f16k,
+ * u16k and i16k keep the other half of the register. vector_math.h has the functions named here.
  */
 #ifndef VGPU_GCN_VECTOR_OPS_H
 #define VGPU_GCN_VECTOR_OPS_H
@@ -227,7 +226,7 @@
     V3(v_fmamk_f32, f32, f32, f32, f32, fmaf(a, b, c)) \
     V3(v_fmaak_f32, f32, f32, f32, f32, fmaf(a, b, c))
 
-/* c is what the destination holds */
+/* c is the destination's old value. */
 #define GCN_VECTOR_ACCUMULATE \
     VA(v_mac_f32, f32, f32, f32, f32, a * b + c) \
     VA(v_fmac_f32, f32, f32, f32, f32, fmaf(a, b, c)) \

@@ -1,8 +1,8 @@
 /*
- * wave.h - a wave of 64 work-items, its workgroup, and how instructions reach operands and memory.
+ * wave.h - a wave of 64 work-items and its workgroup, and access to operands and memory.
  *
- * A wave belongs to one thread from its beginning to its end; what several threads share is the memory that `find`
- * finds, and the dispatch (read only).
+ * A wave belongs to one thread from begin to end. Threads share only the memory that `find` returns, and the dispatch
+ * (read only).
  */
 #ifndef VGPU_GCN_WAVE_H
 #define VGPU_GCN_WAVE_H
@@ -26,20 +26,20 @@ union gcn_wide {
     uint32_t half[2];
 };
 
-/* bits of the mode that are looked at: of all else arithmetic is as the README says */
+/* Modelled bits of the mode register; the README describes the arithmetic. */
 enum { GCN_MODE_OVERFLOW = 23 };
 
 enum gcn_wave_state { GCN_RUNS, GCN_AT_BARRIER, GCN_ENDED, GCN_YIELDS, GCN_AT_GRID };
 
-/* where flat addresses lead to LDS and to a work-item's own memory instead of memory */
+/* Flat addresses that lead to LDS and to a work-item's private memory. */
 #define GCN_SHARED_APERTURE  0x1000000000000ull
 #define GCN_PRIVATE_APERTURE 0x2000000000000ull
-/* the base of the buffer that a wave's own memory is reached by; never memory of anybody */
+/* Base of the buffer for a wave's scratch; never a valid memory address. */
 #define GCN_SCRATCH_BASE 0x7e0000000000ull
 
 struct gcn_worker;
 
-/* operations that a counter of s_waitcnt counts: when each is done */
+/* Operations that a counter of s_waitcnt counts, with the times of their completion. */
 struct gcn_under_way {
     uint64_t done[64];
     unsigned count;
@@ -47,49 +47,50 @@ struct gcn_under_way {
 
 struct gcn_wave {
     union gcn_lane v[512][GCN_LANES]; /* the upper half: accumulation registers */
-    uint32_t s[128];                  /* with vcc, m0 and exec in their places */
-    uint64_t at;                      /* address of the instruction that runs */
-    uint64_t pc;                      /* of the instruction behind the one that runs */
+    uint32_t s[128];                  /* with vcc, m0 and exec at their operand codes */
+    uint64_t at;                      /* address of the current instruction */
+    uint64_t pc;                      /* address of the next instruction */
     bool scc;
     bool waits_at_grid;
     bool index_on; /* s_set_gpr_idx_on */
     uint32_t mode;
     enum gcn_wave_state state;
     struct gcn_worker *worker;
-    uint64_t written; /* DPP: lanes that are written, of the instruction that runs */
+    uint64_t written; /* DPP: lanes that the current instruction writes */
     char *scratch;
-    uint64_t instructions; /* that it has begun */
-    uint64_t waited;       /* cycles beside those of instructions */
+    uint64_t instructions; /* number begun */
+    uint64_t waited;       /* cycles in addition to those of instructions */
     struct gcn_under_way vm, lgkm;
-    uint64_t arrived_in; /* AT_GRID: how often all had come to that barrier when it came */
-    uint32_t hw_id;      /* where it runs, as the register of that name says it */
-    uint32_t die;        /* of which, as XCC_ID says it */
+    uint64_t arrived_in; /* AT_GRID: the barrier's `passed` when this wave arrived */
+    uint32_t hw_id;      /* its place, as in the register HW_ID */
+    uint32_t die;        /* its die, as in XCC_ID */
     uint64_t begun;      /* cycles from the dispatch's beginning to its own */
 };
 
 struct gcn_worker {
     const struct gcn_launch *launch;
-    struct gcn_span spans[GCN_SPANS]; /* found lately */
+    struct gcn_span spans[GCN_SPANS]; /* recent results of `find` */
     unsigned next_span;
     uint32_t lds_bytes;
-    uint64_t scratch_bytes; /* of a wave */
+    uint64_t scratch_bytes; /* of one wave */
     enum gcn_end end;
     struct gcn_report report;
     struct gcn_code *code;
     struct gcn_wave *waves[GCN_WAVES_MAX];
-    unsigned count;           /* of them that the workgroup has */
-    unsigned share;           /* instructions of a wave until the next one's turn */
-    bool alive;               /* its workgroup has begun and hasn't ended */
-    _Atomic uint64_t idle_at; /* of a thread's first: its thread has nothing to do since so many moves; 0: it has */
-    uint64_t turns;           /* that it has had */
-    struct gcn_worker *more;  /* the same thread's, of workgroups that are alive at the same time */
+    unsigned count;           /* number of waves in the workgroup */
+    unsigned share;           /* instructions in a wave's turn */
+    bool alive;               /* its workgroup has begun but not ended */
+    _Atomic uint64_t idle_at; /* in a thread's first worker: value of gcn_moves since which the thread has had no work;
+                                 0: it has work */
+    uint64_t turns;           /* number of turns run */
+    struct gcn_worker *more;  /* next worker of this thread, for another workgroup that is alive at the same time */
     char *scratch;
     uint64_t scratch_room;
     char lds[GCN_LDS_MAX];
 };
 
 typedef void gcn_execute(struct gcn_wave *w, const struct gcn_inst *in);
-/* by enum gcn_op; each file fills in its own, gcn_find_execute asks them */
+/* Execution functions by enum gcn_op. Each file has its own; gcn_find_execute asks all files. */
 gcn_execute *gcn_scalar_execute(enum gcn_op op);
 gcn_execute *gcn_memory_execute(enum gcn_op op);
 gcn_execute *gcn_buffer_execute(enum gcn_op op);
@@ -100,14 +101,14 @@ gcn_execute *gcn_packed_execute(enum gcn_op op);
 gcn_execute *gcn_lanes_execute(enum gcn_op op);
 gcn_execute *gcn_matrix_execute(enum gcn_op op);
 gcn_execute *gcn_grid_execute(enum gcn_op op);
-/* the same for processors that have AVX2 and FMA */
+/* The AVX2 and FMA versions. */
 gcn_execute *gcn_memory_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_lds_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_vector_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_compare_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_packed_execute_avx2(enum gcn_op op);
 gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
-#ifdef GCN_AVX2 /* they use operand.c's of that kind */
+#ifdef GCN_AVX2 /* these call operand_avx2.c */
 #define gcn_scalar   gcn_scalar_avx2
 #define gcn_scalar64 gcn_scalar64_avx2
 #define gcn_slow_src gcn_slow_src_avx2
@@ -122,7 +123,7 @@ gcn_execute *gcn_lanes_execute_avx2(enum gcn_op op);
 #define gcn_mask     gcn_mask_avx2
 #endif
 
-/* what code objects say of a kernel */
+/* A kernel's descriptor in a code object. */
 struct gcn_descriptor {
     uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
     int64_t entry;
@@ -133,23 +134,23 @@ struct gcn_descriptor {
 };
 _Static_assert(sizeof(struct gcn_descriptor) == 64, "kernel descriptor");
 
-/* begin.c: the work-items from number `first` on, of the workgroup `id` */
+/* begin.c: set up a wave with the work-items from number `first` on of workgroup `id`. */
 void gcn_begin_wave(struct gcn_wave *w, const struct gcn_descriptor *d, const uint32_t id[3], unsigned first);
 
-/* grid.c: before a dispatch */
+/* grid.c: call before a dispatch, and in a child of fork. */
 void gcn_grid_begin(void);
 void gcn_grid_after_fork(void);
-/* counts what somebody may wait for: whoever looks and finds it as it was has seen nothing move. Any thread. */
+/* Counts events that a waiting wave may depend on; an unchanged value means that nothing has moved. Any thread. */
 extern _Atomic uint64_t gcn_moves;
-/* wait.c: of an instruction that was executed, where the launch has `waits` */
+/* wait.c: account for an executed instruction, if the launch has `waits`. */
 void gcn_wait(struct gcn_wave *w, const struct gcn_inst *in);
 
-/* slots.c: where a workgroup's waves run, and from when on; each of them was begun, and none has run so far. Waits for
- * threads that have all of the slots. */
-void gcn_slots_take(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count);
-/* it has ended */
-void gcn_slots_give(struct gcn_wave **waves, unsigned count);
-/* before a dispatch; in a child of fork */
+/* slots.c: choose the slots and begin times of a workgroup's waves, which are set up but have not run. Waits for
+ * threads that occupy all of the slots. */
+void gcn_slots_occupy(const struct gcn_launch *g, uint64_t group, struct gcn_wave **waves, unsigned count);
+/* Release the slots of a workgroup that has ended. */
+void gcn_slots_release(struct gcn_wave **waves, unsigned count);
+/* Call before a dispatch, and in a child of fork. */
 void gcn_slots_begin(void);
 void gcn_slots_after_fork(void);
 
@@ -171,26 +172,26 @@ static inline uint64_t gcn_exec(const struct gcn_wave *w)
     return gcn_pair(w, GCN_EXEC);
 }
 
-/* the compute unit that it runs on, of all dies */
+/* Number of its compute unit, over all dies. */
 static inline unsigned gcn_unit(const struct gcn_wave *w)
 {
     return w->die * GCN_DIE_UNITS + (w->hw_id >> 8 & 0xff);
 }
 
 uint32_t gcn_scalar(const struct gcn_wave *w, const struct gcn_inst *in, uint16_t code);
-/* 64 bits; a literal of 32 is extended with its sign if `is_signed` */
+/* 64 bits; a 32-bit literal is sign extended if `is_signed`. */
 uint64_t gcn_scalar64(const struct gcn_wave *w, const struct gcn_inst *in, uint16_t code, bool is_signed);
 
 /* ---- vector operands (operand.c): a value a lane ---- */
 
-/* f16 is handed over as float, 16-bit integers as 32-bit ones */
+/* f16 is passed as float, 16-bit integers as 32-bit ones. */
 enum gcn_kind { GCN_U32, GCN_I32, GCN_F32, GCN_U16, GCN_I16, GCN_F16, GCN_U64, GCN_I64, GCN_F64 };
 
 const union gcn_lane *gcn_slow_src(struct gcn_wave *w, const struct gcn_inst *in, unsigned n, enum gcn_kind kind,
                                    union gcn_lane *buffer);
 const union gcn_wide *gcn_src64(struct gcn_wave *w, const struct gcn_inst *in, unsigned n, enum gcn_kind kind,
                                 union gcn_wide *buffer);
-/* the same without a modifier, SDWA and DPP */
+/* gcn_src without modifiers, SDWA and DPP. */
 const union gcn_lane *gcn_plain(struct gcn_wave *w, const struct gcn_inst *in, uint16_t code, union gcn_lane *buffer);
 
 static inline const union gcn_lane *gcn_src(struct gcn_wave *w, const struct gcn_inst *in, unsigned n,
@@ -201,23 +202,23 @@ static inline const union gcn_lane *gcn_src(struct gcn_wave *w, const struct gcn
     return gcn_slow_src(w, in, n, kind, buffer);
 }
 
-/* stores for the lanes that are on */
+/* Store for the active lanes. */
 void gcn_put32(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_lane *value);
 void gcn_put_f32(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *value);
 void gcn_put16(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_lane *value, bool keep);
 void gcn_put_f16(struct gcn_wave *w, const struct gcn_inst *in, union gcn_lane *value, bool keep);
 void gcn_put64(struct gcn_wave *w, const struct gcn_inst *in, const union gcn_wide *value);
 void gcn_put_f64(struct gcn_wave *w, const struct gcn_inst *in, union gcn_wide *value);
-/* which lanes the instruction may write */
+/* The lanes that the instruction may write. */
 uint64_t gcn_mask(const struct gcn_wave *w, const struct gcn_inst *in);
 
 /* ---- memory (reach.c) ---- */
 
-/* where the host finds these bytes; NULL: a fault, which ends the dispatch */
+/* Host address of these bytes. NULL: a fault, which ends the dispatch. */
 char *gcn_reach(struct gcn_wave *w, uint64_t va, uint32_t bytes);
-/* the same without the fault: NULL also if they lie in more than one allocation */
+/* gcn_reach without the fault. NULL also if the bytes span more than one allocation. */
 char *gcn_reach_all(struct gcn_wave *w, uint64_t va, uint64_t bytes);
-/* the dispatch ends here: what it met isn't modelled */
+/* End the dispatch: `what` is not modelled. */
 void gcn_not_modelled(struct gcn_wave *w, const struct gcn_inst *in, const char *what);
 
 #endif

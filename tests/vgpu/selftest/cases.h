@@ -1,4 +1,4 @@
-/* cases.h - the cases of vgpu_hsa and what they share */
+/* cases.h - the cases of vgpu_hsa, and declarations that they share. */
 #ifndef VGPU_SELFTEST_CASES_H
 #define VGPU_SELFTEST_CASES_H
 

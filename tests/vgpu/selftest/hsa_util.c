@@ -1,4 +1,4 @@
-/* hsa_util.c - see hsa_util.h */
+/* hsa_util.c - implements hsa_util.h. */
 #include "hsa_util.h"
 
 #include <fcntl.h>
@@ -128,7 +128,7 @@ hsa_signal_t signal_new(int64_t value)
     return s;
 }
 
-/* Writes the packet into the next slot, and rings for nobody. */
+/* Write the packet into the next slot, without ringing the doorbell. */
 static uint64_t write_packet(hsa_queue_t *q, const void *packet, uint16_t header)
 {
     uint64_t i = hsa_queue_add_write_index_relaxed(q, 1);

@@ -1,4 +1,4 @@
-// Kernels for the self-tests: nothing but names. The model gives them time, it doesn't run them.
+// kernels.S - the kernels of the self-tests: only names. The model simulates their time and does not run them.
 	.text
 	.macro kernel name
 	.globl \name

@@ -1,4 +1,4 @@
-/* life_cases.c - agents, threads, coming and going, errors */
+/* life_cases.c - self-tests of agents, threads, start and end of the runtime, and errors. */
 #include "cases.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ void case_every_gpu(int argc, char **argv)
     }
 }
 
-/* every thread has a queue and waits for interrupts; one kernel in eight is long */
+/* Each thread has its own queue and waits for interrupts; one kernel in eight is long. */
 static void *one_thread(void *arg)
 {
     int n = *(int *)arg;
@@ -100,7 +100,7 @@ static long resident_kb(void)
     return kb;
 }
 
-/* queues come and go, 64 at a time; prints how much the process grew over the last three quarters, in kB */
+/* Create and destroy queues, 64 at a time. Prints the process's growth in kB over the last three quarters. */
 void case_queues(int argc, char **argv)
 {
     enum { AT_ONCE = 64 };
@@ -133,7 +133,7 @@ static void child_ends_well(pid_t pid)
         fail("child: status 0x%x", status);
 }
 
-/* children that only exit, that fork once more, and the parent's work in between */
+/* Children that only exit, children that fork again, and work of the parent in between. */
 void case_fork(int argc, char **argv)
 {
     (void)argc;
@@ -151,7 +151,7 @@ void case_fork(int argc, char **argv)
         one_kernel();
         child_ends_well(pid);
     }
-    /* a process that shut the runtime down may fork a child that starts it */
+    /* After a process has shut the runtime down, its forked child can start it. */
     CHECK(hsa_shut_down());
     pid_t pid = fork();
     if (!pid) {
@@ -165,7 +165,7 @@ void case_fork(int argc, char **argv)
     one_kernel();
 }
 
-/* a child that becomes another program on the GPU while the parent works */
+/* A child execs another program on the GPU while the parent works. */
 void case_exec(int argc, char **argv)
 {
     REQUIRE(argc > 0);
@@ -180,7 +180,7 @@ void case_exec(int argc, char **argv)
     child_ends_well(pid);
 }
 
-/* ends with kernels in flight: return, exit, _exit, abort, kill */
+/* End with kernels in flight: return, exit, _exit, abort, kill. */
 void case_exit(int argc, char **argv)
 {
     const char *how = argc > 0 ? argv[0] : "exit";
@@ -204,8 +204,8 @@ void case_exit(int argc, char **argv)
     }
 }
 
-/* prints the CPU time, in microseconds, of some seconds without work after some work; with a queue that waits for the
- * host if a second argument says so */
+/* Print the CPU time, in microseconds, of some idle seconds after some work. With a second argument a queue waits for
+ * the host meanwhile. */
 void case_idle(int argc, char **argv)
 {
     struct timespec pause = {argc > 0 ? atoi(argv[0]) : 2, 0}, t0, t1;
@@ -224,7 +224,7 @@ void case_idle(int argc, char **argv)
     CHECK(hsa_queue_destroy(q));
 }
 
-/* packets that no GPU takes: the queue reports an error (status 3 from its callback) */
+/* Packets that every GPU rejects: the queue reports an error (status 3 from its callback). */
 void case_bad_packet(int argc, char **argv)
 {
     const char *what = argc > 0 ? argv[0] : "type";
@@ -242,7 +242,7 @@ void case_bad_packet(int argc, char **argv)
     fail("the queue reported no error");
 }
 
-/* a copy to an address that no GPU knows: the runtime ends the process */
+/* A copy to an unmapped address: the runtime ends the process. */
 void case_fault(int argc, char **argv)
 {
     (void)argc;
@@ -254,7 +254,7 @@ void case_fault(int argc, char **argv)
     fail("no memory fault was reported");
 }
 
-/* code unloaded and other code loaded at the same address: names have to follow */
+/* Code is unloaded and other code loaded at its address: the names must change with it. */
 void case_reload(int argc, char **argv)
 {
     static const char *const names[] = {"vg_short", "vg_other"};
@@ -264,7 +264,7 @@ void case_reload(int argc, char **argv)
     hsa_queue_t *q = make_queue(&h, 0, 64, true);
     for (int i = 0; i < rounds; i++) {
         char file[4096];
-        /* the same kernels in another order: another name at every address */
+        /* The other file has the kernels in another order, so each address gets another name. */
         snprintf(file, sizeof file, "%s%s", code_file, i % 2 ? ".swapped" : "");
         hsa_executable_t e = load_code(&h, 0, file);
         uint64_t k = kernel_object(e, &h, 0, names[i % 2]);

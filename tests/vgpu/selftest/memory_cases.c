@@ -1,5 +1,5 @@
-/* memory_cases.c - data that really moves: SDMA, the runtime's copy kernels, registered memory, and memory that goes
- * away */
+/* memory_cases.c - self-tests of real data transfers: SDMA, the runtime's copy kernels, registered memory, freed
+ * memory. */
 #include "cases.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void async_copy(void *dst, hsa_agent_t da, const void *src, hsa_agent_t s
     CHECK(hsa_signal_destroy(s));
 }
 
-/* host -> GPU -> GPU -> host in every alignment, byte for byte; the bytes around stay as they were */
+/* host -> GPU -> GPU -> host in every alignment, byte for byte; the surrounding bytes stay unchanged. */
 void case_copy(int argc, char **argv)
 {
     enum { MAX = 9 << 20, EDGE = 64 };
@@ -93,7 +93,7 @@ void case_rect(int argc, char **argv)
             }
 }
 
-/* memory of malloc, registered: the GPU has another address for it, and both sides see the same bytes */
+/* Registered malloc memory: the GPU has another address for it, and both sides see the same bytes. */
 void case_lock(int argc, char **argv)
 {
     enum { BYTES = 5 << 20 };
@@ -115,7 +115,7 @@ void case_lock(int argc, char **argv)
     free(copy);
 }
 
-/* queues and signals that go away while kernels run: nothing crashes, the others go on */
+/* Destroy queues and signals while kernels run: nothing crashes, and the others continue. */
 void case_free(int argc, char **argv)
 {
     (void)argc;
@@ -136,7 +136,7 @@ void case_free(int argc, char **argv)
     }
 }
 
-/* memory comes and goes: it is given back, and what is new is not what was old */
+/* Allocate and free repeatedly: freed memory is reusable, and new memory has none of the old data. */
 void case_churn(int argc, char **argv)
 {
     int rounds = argc > 0 ? atoi(argv[0]) : 200;
@@ -153,7 +153,7 @@ void case_churn(int argc, char **argv)
     }
 }
 
-/* a GPU's memory ends where the topology says */
+/* A GPU's memory ends where the topology says. */
 void case_limit(int argc, char **argv)
 {
     (void)argc;

@@ -1,8 +1,9 @@
 /*
- * noop_tool.cc - the smallest tool library for ROCr: every queue becomes an intercept queue whose callback passes packets
- * on and counts kernels. It shows that the software GPU carries tools on every release. C++, because the header of ROCr's tables is.
+ * noop_tool.cc - the smallest tool library for ROCr: every queue becomes an intercept queue whose callback passes
+ * packets on and counts kernels. It tests that the software GPU supports tools on every release. C++, because the
+ * header of ROCr's tables is.
  */
-/* without it the header looks for its neighbours in a folder that Debian does not have */
+/* Otherwise the header looks for the other headers in a folder that Debian does not have. */
 #define AMD_INTERNAL_BUILD
 #include <hsa/hsa_api_trace.h>
 #include <atomic>
@@ -11,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void **ext;                             /* the extension table, as slots */
-static size_t moved;                           /* two slots were inserted behind async_copy from ROCr 5.6 on */
+static void **ext;                             /* the extension table as an array of slots */
+static size_t moved;                           /* ROCr 5.6 inserted two slots after async_copy */
 static std::atomic<unsigned long> kernels;
 
-/* the slot of a function, by its place in the headers of ROCr 5.2 */
+/* The slot of a function, by its place in ROCr 5.2's headers. */
 #define SLOT(name) (offsetof(AmdExtTable, name##_fn) / sizeof(void *))
 #define EXT(name)                                                                                                      \
     (reinterpret_cast<decltype(name) *>(ext[SLOT(name) + (SLOT(name) > SLOT(hsa_amd_memory_async_copy) ? moved : 0)]))
 
-static void pass(const void *packets, uint64_t n, uint64_t index, void *data, hsa_amd_queue_intercept_packet_writer writer)
+static void pass_packets(const void *packets, uint64_t n, uint64_t index, void *data, hsa_amd_queue_intercept_packet_writer writer)
 {
     (void)index;
     (void)data;
@@ -41,7 +42,7 @@ static hsa_status_t create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_typ
                                                          group_size == UINT32_MAX ? 0 : group_size, queue);
     if (r == HSA_STATUS_SUCCESS)
         r = EXT(hsa_amd_profiling_set_profiler_enabled)(*queue, 1);
-    return r == HSA_STATUS_SUCCESS ? EXT(hsa_amd_queue_intercept_register)(*queue, pass, NULL) : r;
+    return r == HSA_STATUS_SUCCESS ? EXT(hsa_amd_queue_intercept_register)(*queue, pass_packets, NULL) : r;
 }
 
 extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable *table, uint64_t, uint64_t, const char *const *)
@@ -52,7 +53,7 @@ extern "C" __attribute__((visibility("default"))) bool OnLoad(HsaApiTable *table
     return true;
 }
 
-static void report()
+static void write_report()
 {
     const char *file = getenv("NOOP_REPORT");
     FILE *f = file ? fopen(file, "a") : NULL;
@@ -66,7 +67,7 @@ extern "C" __attribute__((visibility("default"))) void OnUnload()
 {
 }
 
-__attribute__((destructor)) static void stop()
+__attribute__((destructor)) static void report_at_exit()
 {
-    report();
+    write_report();
 }

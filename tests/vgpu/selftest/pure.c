@@ -1,4 +1,5 @@
-/* pure.c - tests of the parts that need no GPU: scripts and distributions, the heap, clocks, events. Prints TAP. */
+/* pure.c - tests of the model's parts that need no GPU: scripts and distributions, the heap, clocks, events. Prints
+ * TAP. */
 #include "../kfd_abi.h"
 #include "../vgpu.h"
 
@@ -17,13 +18,13 @@ static void ok(bool good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
 }
 
-/* what the files under test want of the others */
+/* Stubs for the files under test. */
 uint32_t vg_gpu_id(int gpu)
 {
     return 1000 + (uint32_t)gpu;
 }
 
-static bool load(const char *text, char *err)
+static bool load_script(const char *text, char *err)
 {
     char name[] = "/tmp/vgpu-script-XXXXXX";
     int fd = mkstemp(name);
@@ -56,20 +57,20 @@ static void scripts(void)
     };
     char err[256];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        ok(!load(wrong[i][0], err) && strstr(err, wrong[i][1]), wrong[i][1]);
+        ok(!load_script(wrong[i][0], err) && strstr(err, wrong[i][1]), wrong[i][1]);
     ok(!vg_script_load("/nonexistent/script", err, sizeof err) && strstr(err, "/nonexistent"),
        "a script that isn't there");
-    ok(load("gemm_* fixed 12.5us # comment\n\na? 3ticks\n_Z* lognormal 40us 0.5\nb* bimodal 1us 9us 0.25\n"
-            "p* pareto 2us 1.5 1ms\nu* uniform 1us 2us\nz 0\n",
-            err),
+    ok(load_script("gemm_* fixed 12.5us # comment\n\na? 3ticks\n_Z* lognormal 40us 0.5\nb* bimodal 1us 9us 0.25\n"
+                   "p* pareto 2us 1.5 1ms\nu* uniform 1us 2us\nz 0\n",
+                   err),
        "a script with every form");
     uint64_t rng[4], other[4];
     vg_rng_seed(rng, 1, "x");
-    ok(vg_draw_ticks(vg_script_match("gemm_4"), rng) == 1250, "fixed");
-    ok(vg_draw_ticks(vg_script_match("ab"), rng) == 3 && !vg_script_match("abc"), "glob patterns, TIME alone");
-    ok(vg_draw_ticks(vg_script_match("z"), rng) == 0, "zero");
+    ok(vg_draw_ticks(vg_script_match("gemm_4"), rng) == 1250, "script: fixed duration");
+    ok(vg_draw_ticks(vg_script_match("ab"), rng) == 3 && !vg_script_match("abc"), "script: glob patterns, TIME alone");
+    ok(vg_draw_ticks(vg_script_match("z"), rng) == 0, "script: a duration of 0");
     vg_cfg.default_ticks = 77;
-    ok(vg_draw_ticks(vg_script_match("other"), rng) == 77, "the default");
+    ok(vg_draw_ticks(vg_script_match("other"), rng) == 77, "script: default duration");
 
     enum { N = 100001 };
     uint64_t *v = malloc(N * sizeof *v);
@@ -105,10 +106,10 @@ static void scripts(void)
     for (int i = 0; i < 100; i++)
         same &= vg_draw_ticks(vg_script_match("_Z"), rng) == vg_draw_ticks(vg_script_match("_Z"), other);
     vg_rng_seed(other, 6, "k");
-    ok(same && memcmp(rng, other, sizeof rng), "the seed and the name decide");
+    ok(same && memcmp(rng, other, sizeof rng), "script: durations depend on seed and name only");
 }
 
-static void heap(void)
+static void test_heap(void)
 {
     static struct vg_heap h;
     bool sorted = true, stable = true;
@@ -125,19 +126,19 @@ static void heap(void)
             last = f;
         }
     }
-    ok(sorted && !h.n, "the heap gives back in order of end");
-    ok(stable, "kernels that end together complete in the order of launch");
+    ok(sorted && !h.n, "heap: kernels complete in order of end");
+    ok(stable, "heap: kernels that end together complete in launch order");
 }
 
 static void clocks(void)
 {
     vg_cfg.drift_ppm = 0;
-    ok(vg_ns_to_ticks(123456789012345ull) == 12345678901234ull, "a tick is 10 ns");
+    ok(vg_ns_to_ticks(123456789012345ull) == 12345678901234ull, "clock: a tick is 10 ns");
     vg_cfg.drift_ppm = 50;
     uint64_t hour = 3600ull * 1000000000, t = vg_ns_to_ticks(hour * 100 + hour) - vg_ns_to_ticks(hour * 100);
-    ok(llabs((long long)(t - (hour / 10 + hour / 10 / 20000))) <= 1, "50 ppm over an hour");
+    ok(llabs((long long)(t - (hour / 10 + hour / 10 / 20000))) <= 1, "clock: drift of 50 ppm over an hour");
     uint64_t ns = 98765432109876ull, back = vg_ticks_to_ns(vg_ns_to_ticks(ns));
-    ok(back <= ns && ns - back <= 2 * VG_TICK_NS, "there and back");
+    ok(back <= ns && ns - back <= 2 * VG_TICK_NS, "clock: ns to ticks and back");
     vg_cfg.drift_ppm = 0;
 }
 
@@ -158,10 +159,10 @@ static void *waiting(void *arg)
     return NULL;
 }
 
-static void start(struct wait *w)
+static void start_waiter(struct wait *w)
 {
     pthread_create(&w->thread, NULL, waiting, w);
-    /* until it sleeps; a minute at most */
+    /* Poll until the waiter sleeps, for at most a minute. */
     for (int i = 0; i < 60000; i++) {
         char name[64], state = 0;
         snprintf(name, sizeof name, "/proc/self/task/%d/stat", atomic_load(&w->tid));
@@ -177,77 +178,78 @@ static void start(struct wait *w)
     }
 }
 
-static void events(void)
+static void test_events(void)
 {
     uint32_t a = vg_event_create(VG_EVENT_SIGNAL, true), b = vg_event_create(VG_EVENT_SIGNAL, true);
     uint32_t hold = vg_event_create(VG_EVENT_SIGNAL, false);
     struct wait w = {.e = {{.event_id = a}}, .n = 1, .timeout = 0};
     waiting(&w);
-    ok(!w.r && w.result == KFD_WAIT_TIMEOUT, "an event that wasn't set: timeout");
+    ok(!w.r && w.result == KFD_WAIT_TIMEOUT, "event not set: the wait times out");
     vg_event_set(a);
     waiting(&w);
-    ok(!w.r && w.result == KFD_WAIT_COMPLETE, "set before the wait");
+    ok(!w.r && w.result == KFD_WAIT_COMPLETE, "event set before the wait: the wait completes");
     waiting(&w);
-    ok(w.result == KFD_WAIT_TIMEOUT, "auto-reset: the wait took it");
+    ok(w.result == KFD_WAIT_TIMEOUT, "auto-reset event: the wait resets it");
     vg_event_set(hold);
     struct wait m = {.e = {{.event_id = hold}}, .n = 1, .timeout = 0};
     waiting(&m);
     waiting(&m);
-    ok(m.result == KFD_WAIT_COMPLETE, "manual reset: it stays set");
+    ok(m.result == KFD_WAIT_COMPLETE, "manual-reset event: a wait leaves it set");
     vg_event_reset(hold);
     waiting(&m);
-    ok(m.result == KFD_WAIT_TIMEOUT, "until it is reset");
+    ok(m.result == KFD_WAIT_TIMEOUT, "manual-reset event: unset after the reset");
 
     struct wait two[2] = {{.e = {{.event_id = a}}, .n = 1, .timeout = 60000},
                           {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 60000}};
-    start(&two[0]);
-    start(&two[1]);
+    start_waiter(&two[0]);
+    start_waiter(&two[1]);
     vg_event_set(a);
     pthread_join(two[0].thread, NULL);
     pthread_join(two[1].thread, NULL);
     ok(two[0].result == KFD_WAIT_COMPLETE && two[1].result == KFD_WAIT_COMPLETE,
        "one set wakes every waiter that is there");
     waiting(&w);
-    ok(w.result == KFD_WAIT_TIMEOUT, "and then the event isn't set any more");
+    ok(w.result == KFD_WAIT_TIMEOUT, "event set while a thread waits: unset afterwards");
 
     struct wait both = {.e = {{.event_id = a}, {.event_id = b}}, .n = 2, .timeout = 60000, .all = true};
-    start(&both);
+    start_waiter(&both);
     vg_event_set(a);
     vg_event_set(b);
     pthread_join(both.thread, NULL);
-    ok(both.result == KFD_WAIT_COMPLETE, "waiting for all");
+    ok(both.result == KFD_WAIT_COMPLETE, "wait for all events");
 
     struct wait age = {.e = {{.event_id = a, .age = 1}}, .n = 1, .timeout = 0};
     waiting(&age);
     uint64_t seen = age.e[0].age;
-    ok(age.result == KFD_WAIT_COMPLETE && seen > 1, "an old age doesn't sleep");
+    ok(age.result == KFD_WAIT_COMPLETE && seen > 1, "event age: an old age does not sleep");
     waiting(&age);
-    ok(age.result == KFD_WAIT_TIMEOUT && age.e[0].age == seen, "the current one does");
+    ok(age.result == KFD_WAIT_TIMEOUT && age.e[0].age == seen, "event age: the current age sleeps");
     vg_event_set(a);
     waiting(&w);
     waiting(&age);
-    ok(age.result == KFD_WAIT_COMPLETE && age.e[0].age == seen + 1, "an age tells of a set that someone else consumed");
+    ok(age.result == KFD_WAIT_COMPLETE && age.e[0].age == seen + 1,
+       "event age: shows a set that another wait consumed");
 
     struct wait gone = {.e = {{.event_id = b}}, .n = 1, .timeout = 60000};
-    start(&gone);
+    start_waiter(&gone);
     vg_event_destroy(b);
     pthread_join(gone.thread, NULL);
-    ok(gone.result == KFD_WAIT_FAIL, "an event destroyed under its waiter");
-    ok(vg_event_set(b) == -EINVAL, "and unknown afterwards");
+    ok(gone.result == KFD_WAIT_FAIL, "event destroyed during a wait: the wait fails");
+    ok(vg_event_set(b) == -EINVAL, "destroyed event: setting it is refused");
     waiting(&gone);
-    ok(gone.r == -EINVAL, "waiting for it is refused");
+    ok(gone.r == -EINVAL, "destroyed event: waiting for it is refused");
     uint32_t n = 0;
     while (vg_event_create(VG_EVENT_SIGNAL, true))
         n++;
-    ok(n == VG_EVENT_LIMIT - 1 - 2, "4095 events and no more");
+    ok(n == VG_EVENT_LIMIT - 1 - 2, "at most 4095 events");
 }
 
 int main(void)
 {
     scripts();
-    heap();
+    test_heap();
     clocks();
-    events();
+    test_events();
     printf("1..%d\n", number);
     return bad != 0;
 }

@@ -1,6 +1,6 @@
 /*
- * pure_sdma.c - tests of the SDMA engine's packets on a ring of our own, without a runtime: what ROCr doesn't send
- * today is tested here too. Prints TAP.
+ * pure_sdma.c - tests the SDMA engine's packets on its own ring, without a runtime, including packets that ROCr does
+ * not send today. Prints TAP.
  */
 #include "../vgpu.h"
 
@@ -17,7 +17,7 @@ static void ok(bool good, const char *what)
     printf("%sok %d - %s\n", good ? "" : "not ", ++number, what);
 }
 
-/* GPU memory of these tests: one block, whose GPU address isn't the host's */
+/* GPU memory of these tests: one block, whose GPU address differs from the host's. */
 #define VA    0x500000000000ull
 #define BYTES (8u << 20)
 static unsigned char *memory;
@@ -58,20 +58,20 @@ static void fresh(void)
     q.rptr = &rptr;
 }
 
-static void put(const uint32_t *words, unsigned n)
+static void put_words(const uint32_t *words, unsigned n)
 {
     for (unsigned i = 0; i < n; i++, put_at += 4)
         memcpy(ring + put_at % sizeof ring, &words[i], 4);
 }
 
-/* rings the bell and lets the engine work until it has nothing more to do; false: it waits or was halted */
-static bool run(void)
+/* Ring the doorbell and run the engine until it is idle; false: it waits or was halted. */
+static bool run_engine(void)
 {
     wptr = put_at;
     doorbell = put_at;
     for (int i = 0; i < 10000 && rptr != put_at && !q.halted; i++) {
         uint64_t due = VG_NEVER, now = vg_ns_to_ticks(vg_clock_ns());
-        /* time is ours: whatever is due is due now */
+        /* Simulated time advances at will: whatever is due is due now. */
         vg_sdma_step(&q, now > q.cp ? now : q.cp, &due);
     }
     return rptr == put_at;
@@ -87,7 +87,7 @@ static uint32_t hi(uint64_t v)
     return (uint32_t)(v >> 32);
 }
 
-static void copies(void)
+static void test_copies(void)
 {
     static const uint32_t sizes[] = {1, 63, 4096, 0x3fffe0, 5000003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -99,16 +99,16 @@ static void copies(void)
         unsigned char *want = malloc(BYTES);
         memcpy(want, memory, BYTES);
         memmove(want + (dst - VA), want + 5, n);
-        put((uint32_t[]){1, n - 1, 0, lo(src), hi(src), lo(dst), hi(dst)}, 7);
+        put_words((uint32_t[]){1, n - 1, 0, lo(src), hi(src), lo(dst), hi(dst)}, 7);
         char what[64];
         snprintf(what, sizeof what, "linear copy of %u bytes", n);
         bool overlap = dst < src + n;
-        ok(run() && (overlap || !memcmp(memory, want, BYTES)), what);
+        ok(run_engine() && (overlap || !memcmp(memory, want, BYTES)), what);
         free(want);
     }
     fresh();
-    put((uint32_t[]){1, 99, 0, lo(VA), hi(VA), 0x1000, 0}, 7);
-    ok(!run() && q.halted, "a copy to nowhere stops the queue");
+    put_words((uint32_t[]){1, 99, 0, lo(VA), hi(VA), 0x1000, 0}, 7);
+    ok(!run_engine() && q.halted, "a copy to an unmapped address stops the queue");
 }
 
 static void fills(void)
@@ -122,25 +122,26 @@ static void fills(void)
         fresh();
         memset(memory, 0, 4096);
         uint32_t unit = 1u << cases[i].size;
-        put((uint32_t[]){11 | cases[i].size << 30, lo(VA + 64), hi(VA + 64), 0x11223344, cases[i].count - unit}, 5);
-        bool good = run();
+        put_words((uint32_t[]){11 | cases[i].size << 30, lo(VA + 64), hi(VA + 64), 0x11223344, cases[i].count - unit},
+                  5);
+        bool good = run_engine();
         for (uint32_t k = 0; k < cases[i].count; k++)
             good &= memory[64 + k] == cases[i].bytes[k % 4];
         ok(good && !memory[63] && !memory[64 + cases[i].count], "fill of bytes, words, dwords");
     }
 }
 
-static void rest(void)
+static void test_other_packets(void)
 {
     uint64_t *value = (uint64_t *)(void *)memory;
     fresh();
     *value = 0x1ffffffffull;
-    put((uint32_t[]){10 | 47u << 25, lo(VA), hi(VA), 0xffffffff, 0xffffffff, 0, 0, 0}, 8);
-    ok(run() && *value == 0x1fffffffeull, "64-bit add");
+    put_words((uint32_t[]){10 | 47u << 25, lo(VA), hi(VA), 0xffffffff, 0xffffffff, 0, 0, 0}, 8);
+    ok(run_engine() && *value == 0x1fffffffeull, "64-bit add");
     fresh();
-    put((uint32_t[]){5, lo(VA + 8), hi(VA + 8), 0xcafe}, 4);
-    put((uint32_t[]){13 | 2 << 8, lo(VA + 32), hi(VA + 32)}, 3);
-    ok(run() && *(uint32_t *)(void *)(memory + 8) == 0xcafe && value[4] == q.cp && q.cp, "fence and timestamp");
+    put_words((uint32_t[]){5, lo(VA + 8), hi(VA + 8), 0xcafe}, 4);
+    put_words((uint32_t[]){13 | 2 << 8, lo(VA + 32), hi(VA + 32)}, 3);
+    ok(run_engine() && *(uint32_t *)(void *)(memory + 8) == 0xcafe && value[4] == q.cp && q.cp, "fence and timestamp");
 
     static const struct {
         uint32_t func, value, met;
@@ -150,42 +151,42 @@ static void rest(void)
     for (size_t i = 0; i < sizeof polls / sizeof *polls; i++) {
         fresh();
         *value = polls[i].value | 0x700;
-        put((uint32_t[]){8 | polls[i].func << 28 | 1u << 31, lo(VA), hi(VA), 5, 0xff, 0}, 6);
-        good &= run() == polls[i].met;
+        put_words((uint32_t[]){8 | polls[i].func << 28 | 1u << 31, lo(VA), hi(VA), 5, 0xff, 0}, 6);
+        good &= run_engine() == polls[i].met;
     }
     ok(good, "poll: six conditions, under the mask");
     fresh();
-    put((uint32_t[]){8, 0, 0x80000000, 0, 0, 0}, 6);
-    ok(run(), "HDP flush");
+    put_words((uint32_t[]){8, 0, 0x80000000, 0, 0, 0}, 6);
+    ok(run_engine(), "HDP flush");
 
     fresh();
     memset(memory, 1, 256);
-    for (int i = 0; i < 1000; i++) { /* every place of the ring, across its end */
-        put((uint32_t[]){0}, 1);
-        put((uint32_t[]){2u << 16, 1, 2}, 3);
-        put((uint32_t[]){1, 15, 0, lo(VA), hi(VA), lo(VA + 100), hi(VA + 100)}, 7);
-        put((uint32_t[]){17 | 1 << 8, 0, 0, 0, 0}, 5);
-        if (!run())
+    for (int i = 0; i < 1000; i++) { /* every place of the ring, including across its end */
+        put_words((uint32_t[]){0}, 1);
+        put_words((uint32_t[]){2u << 16, 1, 2}, 3);
+        put_words((uint32_t[]){1, 15, 0, lo(VA), hi(VA), lo(VA + 100), hi(VA + 100)}, 7);
+        put_words((uint32_t[]){17 | 1 << 8, 0, 0, 0, 0}, 5);
+        if (!run_engine())
             break;
     }
     ok(rptr == 1000 * 16 * 4 && memory[115] == 1, "nops of any length, cache control, the ring's end");
 
     uint32_t event = vg_event_create(VG_EVENT_SIGNAL, false);
     fresh();
-    put((uint32_t[]){6, event}, 2);
-    ok(run(), "trap");
+    put_words((uint32_t[]){6, event}, 2);
+    ok(run_engine(), "trap");
 }
 
-static bool says(const uint32_t *words, unsigned n, const char *text)
+static bool prints(const uint32_t *words, unsigned n, const char *text)
 {
     int p[2], keep = dup(2);
     char line[256] = "";
     fresh();
-    put(words, n);
+    put_words(words, n);
     if (pipe(p))
         return false;
     dup2(p[1], 2);
-    bool done = run();
+    bool done = run_engine();
     dup2(keep, 2);
     close(p[1]);
     close(keep);
@@ -200,13 +201,15 @@ int main(void)
     memory = malloc(BYTES);
     block.host = (char *)memory;
     vg_cfg.copy_bytes_per_us = 25000;
-    copies();
+    test_copies();
     fills();
-    rest();
-    ok(says((uint32_t[]){99, 0}, 2, "unknown SDMA op 99 sub-op 0"), "an unknown command names itself");
-    ok(says((uint32_t[]){1 | 9 << 8, 0}, 2, "unknown SDMA op 1 sub-op 9"), "an unknown kind of copy too");
-    ok(says((uint32_t[]){1, 5}, 2, "incomplete SDMA op 1"), "a command that ends behind the write pointer too");
-    ok(says((uint32_t[]){10 | 7u << 25, 0, 0, 0, 0, 0, 0, 0}, 8, "atomic operation 7"), "an unknown atomic too");
+    test_other_packets();
+    ok(prints((uint32_t[]){99, 0}, 2, "unknown SDMA op 99 sub-op 0"), "an unknown command is printed");
+    ok(prints((uint32_t[]){1 | 9 << 8, 0}, 2, "unknown SDMA op 1 sub-op 9"), "an unknown kind of copy is printed");
+    ok(prints((uint32_t[]){1, 5}, 2, "incomplete SDMA op 1"),
+       "a command that ends beyond the write pointer is printed");
+    ok(prints((uint32_t[]){10 | 7u << 25, 0, 0, 0, 0, 0, 0, 0}, 8, "atomic operation 7"),
+       "an unknown atomic is printed");
     printf("1..%d\n", number);
     free(memory);
     return bad != 0;

@@ -1,6 +1,5 @@
-# suite.sh - the self-tests of the software GPU on one release of the runtime. Sourced by tests that have sourced tap.sh.
-# shellcheck shell=sh
-# shellcheck disable=SC2154 # work and tap_top come from tap.sh
+# suite.sh - the self-tests of the software GPU on one release of the runtime. Sourced by tests that have sourced
+# tap.sh.
 
 case $O in
 /*) vgpu_out=$O/tests/vgpu ;;
@@ -24,7 +23,7 @@ vgpu_build() {
     }
 }
 
-# hsa CASE [ARGS]: a case on the software GPU, with the options in $vgpu_options and its truth in $work/truth
+# hsa CASE [ARGS]: run a case on the software GPU with the options in $vgpu_options; its truth goes to $work/truth
 hsa() {
     rm -f "$work/truth"
     # shellcheck disable=SC2086 # options are words
@@ -43,7 +42,7 @@ all_are() { # FILE VALUE COUNT: every line of FILE is VALUE, and there are COUNT
     awk -v v="$2" -v n="$3" '$0 != v { bad = 1 } END { exit bad || NR != n }' "$1"
 }
 
-# the truth of a kernel: number of lines, each of the given duration, sorted by end
+# Check a kernel's truth: COUNT lines, each of the given duration, sorted by end
 truth_is() { # NAME COUNT NANOSECONDS
     awk -F '\t' -v name="$1" -v count="$2" -v ns="$3" '
         NR == 1 { if ($0 != "gpu\tqueue\tpacket_index\tstart_ns\tend_ns\tsignal\tkernel_name") { print "header: " $0; bad = 1 } next }
@@ -52,7 +51,7 @@ truth_is() { # NAME COUNT NANOSECONDS
         END { if (n != count) { print n " lines instead of " count; bad = 1 } exit bad }' "$work/truth"
 }
 
-# ticks that the program saw in the signals against those of the truth, one by one
+# Compare the ticks that the program saw in the signals with those of the truth, one by one
 same_as_truth() { # NAME FILE
     awk -F '\t' -v name="$1" '$7 == name { printf "%d\n", ($5 - $4) / 10 }' "$work/truth" | cmp - "$2"
 }
@@ -72,10 +71,10 @@ hip_truth() { # what one round of the HIP program launches
 
 vgpu_suite() { # LABEL: the cases that every release has to pass
     hsa basic >"$work/out" 2>"$work/err"
-    check "$1: kernels run, and take what the script says" all_are "$work/out" 12 100
-    check "$1: the truth has every one of them" truth_is vg_short 100 120
+    check "$1: kernels take the script's durations" all_are "$work/out" 12 100
+    check "$1: the truth has every kernel" truth_is vg_short 100 120
     hsa draw 300 >"$work/out" 2>"$work/err"
-    check "$1: drawn durations are those of the truth" same_as_truth vg_random "$work/out"
+    check "$1: drawn durations equal the truth" same_as_truth vg_random "$work/out"
     for name in overlap chain slots deps same-bell no-profile clock copy fill rect lock free churn threads reinit fork; do
         check "$1: $name" hsa "$name"
     done
@@ -89,20 +88,20 @@ vgpu_suite() { # LABEL: the cases that every release has to pass
     check "$1: a tool's intercept queues (HSA)" tool_counts hsa threads 50
     for what in type vendor kernel; do
         hsa bad-packet "$what" >"$work/out" 2>"$work/err"
-        is "$1: an error of the queue: $what" $? 3
+        is "$1: queue error: $what" $? 3
     done
     hsa fault >"$work/out" 2>"$work/err"
-    is "$1: a copy to nowhere is a memory fault of the runtime's" $? 134
-    check "$1: it says where" grep -q 'Memory access fault by GPU node-1 .* on address 0x123450000000' "$work/err"
+    is "$1: a copy to an unmapped address is a memory fault of the runtime" $? 134
+    check "$1: the memory fault has the address" grep -q 'Memory access fault by GPU node-1 .* on address 0x123450000000' "$work/err"
     check "$1: HIP" hip
     check "$1: HIP: the truth has every launch" hip_truth
     check "$1: a tool's intercept queues (HIP)" tool_counts hip
     check "$1: HIP without SDMA engines" env HSA_ENABLE_SDMA=0 "$0" --hip
-    check "$1: HIP whose launches go through threads of its own" env AMD_DIRECT_DISPATCH=0 "$0" --hip
+    check "$1: HIP without direct dispatch (its own threads launch)" env AMD_DIRECT_DISPATCH=0 "$0" --hip
     check "$1: HIP, small BAR, two GPUs" env VGPU_BAR=small VGPU_GPUS=2 "$0" --hip 2
 }
 
-# run by the checks above, as a process of their own with other settings
+# The checks above start this script again with --case, as a separate process with other settings
 case ${1:-} in
 --case)
     shift

@@ -1,4 +1,4 @@
-/* time_cases.c - simulated time: exact durations, what overlaps and what doesn't, clocks, throughput */
+/* time_cases.c - self-tests of simulated time: exact durations, overlap, order, clocks, throughput. */
 #include "cases.h"
 
 #include <sched.h>
@@ -14,7 +14,7 @@ static double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* kernels one after the other, each waited for; prints their ticks */
+/* Run n kernels one after the other, wait for each, and print its ticks. */
 static void run_and_print(const char *name, int n)
 {
     hsa_executable_t e = load_code(&h, 0, code_file);
@@ -46,8 +46,8 @@ void case_draw(int argc, char **argv)
     run_and_print("vg_random", argc > 0 ? atoi(argv[0]) : 200);
 }
 
-/* Returns when the GPU knows of everything that was submitted before: it looks at all queues by turns, so it does when
- * it has heard of a kernel on one more queue and has ended that in a later turn. */
+/* Return when the GPU has seen all earlier submissions. The engine polls the queues in turn: when it has seen a kernel
+ * on one more queue and completed it in a later turn, it has polled every queue. */
 static void heard(hsa_executable_t e)
 {
     hsa_queue_t *q = make_queue(&h, 0, 64, true);
@@ -60,7 +60,7 @@ static void heard(hsa_executable_t e)
 
 enum { N = 16 };
 
-/* Behind a closed gate, so that all are there before the first begins, however slow the host is. */
+/* Submit behind a closed gate, so that all are queued before the first begins, even on a slow host. */
 static void submit_many(hsa_signal_t s[N], bool barrier)
 {
     hsa_executable_t e = load_code(&h, 0, code_file);
@@ -80,7 +80,7 @@ static void submit_many(hsa_signal_t s[N], bool barrier)
     CHECK(hsa_executable_destroy(e));
 }
 
-/* without the barrier bit kernels run beside each other */
+/* Without the barrier bit kernels overlap. */
 void case_overlap(int argc, char **argv)
 {
     hsa_signal_t s[N];
@@ -93,7 +93,7 @@ void case_overlap(int argc, char **argv)
     }
 }
 
-/* with it, each begins where the one before ended, to the tick */
+/* With the barrier bit each kernel begins where the one before ended, to the tick. */
 void case_chain(int argc, char **argv)
 {
     hsa_signal_t s[N];
@@ -104,7 +104,7 @@ void case_chain(int argc, char **argv)
         REQUIRE(raw(s[i])->start_ts == raw(s[i - 1])->end_ts);
 }
 
-/* who sees a completed signal finds its slot given back, and all slots before it */
+/* When a signal has completed, its slot and all slots before it have been released. */
 void case_slots(int argc, char **argv)
 {
     int rounds = argc > 0 ? atoi(argv[0]) : 1000;
@@ -126,7 +126,7 @@ void case_slots(int argc, char **argv)
         for (unsigned i = 0; i < BURST; i++) {
             for (unsigned long looks = 0; hsa_signal_load_scacquire(done[i]) != 0; looks++)
                 if (looks > 10000)
-                    sched_yield(); /* one core only */
+                    sched_yield(); /* needed on a single core */
             REQUIRE(hsa_queue_load_read_index_scacquire(q) > first + i);
         }
         CHECK(hsa_signal_destroy(gate));
@@ -144,8 +144,8 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Says when the read index moves: "early" when that was mostly in the first half of the time until the signal came. The
- * kernel takes longer than a busy machine makes this thread wait for its turn.
+ * Print when the read index moves: "early" if mostly in the first half of the time until the signal completes. The
+ * kernel takes longer than a busy machine delays this thread.
  */
 void case_read_index(int argc, char **argv)
 {
@@ -172,7 +172,7 @@ void case_read_index(int argc, char **argv)
     puts(early > ROUNDS / 2 ? "early" : "late");
 }
 
-/* Each store to the doorbell is heard, also one of the index that it had before. */
+/* The engine notices every store to the doorbell, even one that repeats the index. */
 void case_same_bell(int argc, char **argv)
 {
     (void)argc;
@@ -192,7 +192,7 @@ void case_same_bell(int argc, char **argv)
     CHECK(hsa_queue_destroy(q));
 }
 
-/* barriers end with what they wait for, to the tick, across queues */
+/* Barriers end together with the signals that they wait for, to the tick, across queues. */
 void case_deps(int argc, char **argv)
 {
     (void)argc;
@@ -204,13 +204,13 @@ void case_deps(int argc, char **argv)
         q[i] = make_queue(&h, 0, 1024, true);
     hsa_signal_t a = signal_new(1), b = signal_new(1), all = signal_new(1), any = signal_new(1), value = signal_new(1);
     hsa_signal_t after = signal_new(1), gate = signal_new(1), host = signal_new(1), deps[2] = {a, b};
-    /* kernel after barrier on a queue of its own: the barriers are there before what they wait for */
+    /* Kernel after barrier on another queue: submit the barriers before the kernels that they wait for. */
     barrier_and(q[2], deps, 2, all, true);
     hsa_barrier_or_packet_t either = {.dep_signal = {a, b}, .completion_signal = any};
     submit(q[1], &either, HSA_PACKET_TYPE_BARRIER_OR | 1 << HSA_PACKET_HEADER_BARRIER);
     dispatch(q[2], quick, after, true);
     hsa_queue_t *work[2] = {make_queue(&h, 0, 1024, true), make_queue(&h, 0, 1024, true)};
-    hsa_signal_t both = signal_new(1); /* the slow one and the quick one begin together */
+    hsa_signal_t both = signal_new(1); /* the slow and the quick kernel begin together */
     for (int i = 0; i < 2; i++)
         barrier_and(work[i], &both, 1, (hsa_signal_t){0}, true);
     dispatch(work[0], slow, a, true);
@@ -224,7 +224,7 @@ void case_deps(int argc, char **argv)
     REQUIRE(raw(b)->end_ts < raw(a)->end_ts);
     REQUIRE(raw(any)->end_ts == raw(b)->end_ts);
     REQUIRE(raw(after)->start_ts == raw(all)->end_ts);
-    /* AMD's barrier-value: until (signal & mask) >= value */
+    /* AMD's barrier-value: waits until (signal & mask) >= value. */
     hsa_amd_barrier_value_packet_t v = {
         .signal = gate, .value = 5, .mask = 0xff, .cond = HSA_SIGNAL_CONDITION_GTE, .completion_signal = value};
     v.header.AmdFormat = HSA_AMD_PACKET_TYPE_BARRIER_VALUE;
@@ -235,7 +235,7 @@ void case_deps(int argc, char **argv)
     REQUIRE(hsa_signal_load_scacquire(value) == 1);
     hsa_signal_store_screlease(gate, 0x205);
     wait_zero(value);
-    /* a signal that the host completes */
+    /* A signal that the host completes. */
     barrier_and(q[0], &host, 1, a, true);
     hsa_signal_store_relaxed(a, 1);
     nanosleep(&pause, NULL);
@@ -244,7 +244,7 @@ void case_deps(int argc, char **argv)
     wait_zero(a);
 }
 
-/* timestamps are written only for queues that ask for them */
+/* The GPU writes timestamps only for queues that ask for them. */
 void case_no_profile(int argc, char **argv)
 {
     (void)argc;
@@ -263,7 +263,7 @@ void case_no_profile(int argc, char **argv)
     REQUIRE(raw(s)->start_ts != 0 && raw(s)->end_ts >= raw(s)->start_ts);
 }
 
-/* a kernel's times in the system's domain lie between the host's times around it */
+/* A kernel's times in the system domain lie between the host's times around it. */
 void case_clock(int argc, char **argv)
 {
     (void)argc;
@@ -281,13 +281,13 @@ void case_clock(int argc, char **argv)
         wait_zero(s);
         CHECK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &t1));
         hsa_amd_profiling_dispatch_time_t t = times(&h, 0, s);
-        /* the runtime converts by a line through two readings: exact but for rounding */
+        /* The runtime converts by a line through two readings, so only rounding errors occur. */
         uint64_t slack = freq / 5000000;
         REQUIRE(t.start + slack >= t0 && t.end <= t1 + slack);
     }
 }
 
-/* N dispatches, each with a signal of its own from a pool that is reused in order */
+/* N dispatches, each with its own signal from a pool that is reused in order. */
 void case_throughput(int argc, char **argv)
 {
     long n = argc > 0 ? atol(argv[0]) : 1000000;

@@ -1,5 +1,5 @@
-// vgpu_hip.hip - the HIP program of the self-tests: launches, copies, events, streams, graphs, threads. It ends with the
-// line "ok", or with what went wrong and status 1. The argument is the number of rounds.
+// vgpu_hip.hip - the HIP program of the self-tests: launches, copies, events, streams, graphs, threads. Its last line is
+// "ok"; on a failure it prints the cause and exits with status 1. The argument is the number of rounds.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -33,8 +33,8 @@ __global__ void hip_add(float *a, const float *b, int n)
 }
 template <int N> __global__ void hip_scale(float *a) { a[threadIdx.x] *= N; }
 
-// Host memory in pages of its own: without SVM, which the model hasn't, ROCm 7.2's runtime now and then doesn't find a
-// pinned buffer again that shares a page with another one, and an assertion of its ends the process.
+// Host memory in its own pages. The model has no SVM; without it ROCm 7.2's runtime sometimes loses a pinned buffer that
+// shares a page with another one, and an assertion ends the process.
 template <class T> struct own_pages {
     typedef T value_type;
     own_pages() {}
@@ -72,7 +72,7 @@ static void copies()
         CHECK(hipFree(a));
         CHECK(hipFree(b));
     }
-    // two dimensions, and a fill in words
+    // Two dimensions, and a fill in words.
     const size_t w = 100, h = 37, pitch = 128;
     host_vector<unsigned char> in(w * h), out(w * h, 0);
     for (size_t i = 0; i < in.size(); i++)
@@ -110,7 +110,7 @@ static void pinned()
     CHECK(hipFree(gpu));
 }
 
-// What a thread works with; made and destroyed by the main thread.
+// A thread's resources; the main thread creates and destroys them.
 struct Job {
     static const int n = 4096;
     float *a, *b;
@@ -154,7 +154,7 @@ static void work(Job *j, int device, int seed)
     CHECK(hipStreamSynchronize(j->s[1]));
     CHECK(hipEventElapsedTime(&ms, j->e[0], j->e[1]));
     REQUIRE(ms > 0);
-    // HIP 5.2 and 5.7 corrupt their heap now and then when two threads work with graphs at the same time; 6.4 doesn't.
+    // HIP 5.2 and 5.7 sometimes corrupt their heap when two threads use graphs at the same time; 6.4 does not.
     static std::mutex graphs;
     std::lock_guard<std::mutex> one(graphs);
     hipGraph_t graph;

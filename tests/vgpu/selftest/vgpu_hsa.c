@@ -1,6 +1,6 @@
 /*
- * vgpu_hsa.c - self-tests of the software GPU through the real HSA runtime. One case a run: vgpu_hsa CODE_OBJECT CASE.
- * What a case prints is for its test script; a failure is a line on stderr and status 1.
+ * vgpu_hsa.c - self-tests of the software GPU through the real HSA runtime, one case a run: vgpu_hsa CODE_OBJECT CASE.
+ * The test script reads what a case prints. A failure is a line on stderr and status 1.
  */
 #include "cases.h"
 
