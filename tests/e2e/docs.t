@@ -39,7 +39,7 @@ RTL_MODES(MODE)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/modes.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - >"$work/modes"
 # shellcheck disable=SC2016 # backquotes of the text
-sed -n '/^## Modes/,/^How it/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' doc/use.md >"$work/in-readme"
+sed -n '/^| .RTL_MODE/,/^$/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' doc/use.md >"$work/in-readme"
 check "there are modes" test "$(wc -l <"$work/modes")" -gt 3
 is "doc/use.md has every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
 
