@@ -85,12 +85,12 @@ awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "METRICS" { key = $3; getline; 
 is "rtl-top-serve(1) has every metric in the words of the table" "$(diff "$work/in-tables" "$work/in-man")" ""
 check "there are more than 30 of them" test "$(wc -l <"$work/in-tables")" -gt 30
 
-# --- rtl-top --help against rtl-top(1) ---
-"$O/rtl-top" --help >"$work/help"
+# --- rtl-top --help all against rtl-top(1) ---
+"$O/rtl-top" --help all >"$work/help"
 options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
 options <"$work/help" >"$work/in-help"
 mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | options >"$work/in-page"
-check "rtl-top --help lists options" test "$(wc -l <"$work/in-help")" -gt 10
+check "rtl-top --help all lists options" test "$(wc -l <"$work/in-help")" -gt 10
 is "each of them is in rtl-top(1)" "$(comm -23 "$work/in-help" "$work/in-page")" ""
 
 # --- what README and CONTRIBUTING name exists ---

@@ -124,7 +124,7 @@ static void help_and_version_are_printed(void **state)
 {
     (void)state;
     struct rtl_options o;
-    assert_int_equal(parse(&o, "-h"), RTL_PARSED_DONE);
+    assert_int_equal(parse(&o, "-h all"), RTL_PARSED_DONE);
     for (int i = 0; i < RTL_OPTION_COUNT; i++) {
         assert_non_null(strstr(said, rtl_options[i].name));
         assert_non_null(strstr(said, rtl_options[i].meaning));
