@@ -22,7 +22,7 @@ statuses=$("$top" --help all | sed -n '/^exit status/,/^$/s/^  \([0-9][0-9]*\) .
 is "exit statuses are listed in their order, each once" "$statuses" "$(echo "$statuses" | sort -nu)"
 check "there are exit statuses" test "$(echo "$statuses" | wc -l)" -gt 15
 check "there are commands" test "$(echo "$commands" | wc -l)" -gt 7
-options() { "$top" ${1:+"$1"} --help ${1:-all} | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
+options() { "$top" help "${1:-all}" | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
 
 # --- jobs, on a process ---
 "$O/tests/programs/segment_demo" --kernels 5 --seconds 600 >"$work/demo.out" &
@@ -78,7 +78,7 @@ is "--help: it fits into 80x24" "$(awk 'length > 80 { print "too long: " $0 } EN
 is "--help: each command has an example" "$(sed -n '/^commands/,/^All/s/^  \([a-z]*\).*/\1/p' "$work/card" | sort)" "$(echo "$commands" | sort)"
 is "--help: each option in an example is one of its command" "$(sed -n 's/^  \(.\{31\}\).*/\1/p' "$work/card" | while read -r command words; do
     for word in $words; do
-        case $word in --) ;; -*) "$top" "$command" --help | grep -qE -e "^ .*$word[, ]" || echo "$command $word" ;; esac
+        case $word in --) ;; -*) "$top" "$command" --help | grep -qE -e "^ .*${word}[, ]" || echo "$command $word" ;; esac
     done
 done)" ""
 is "of a command, too" "$("$top" help diff; "$top" help help)" "$("$top" diff --help; "$top" help --help)"
