@@ -45,7 +45,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all vgpu units programs benches syntax sanitized fuzzers demo check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
+.PHONY: all vgpu units programs benches syntax sanitized fuzzers demo pictures check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
         soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS and WERROR=1 apply)
@@ -199,6 +199,11 @@ demo: ## watch a serving-like HIP program on the software GPU (installs missing 
 	@tools/deps build gpu
 	@tools/demo
 
+pictures: ## make doc/screen.svg again, the picture in README: rtl-top's real screen on the software GPU
+	@tools/deps build gpu test
+	@$(MAKE) --no-print-directory all vgpu $(O)/tests/programs/serve
+	@O='$(O)' tools/pictures
+
 check: ## run all tests on this machine (installs missing packages)
 	@tools/deps build gpu unit test
 	@tests/run check
@@ -249,7 +254,7 @@ tsan: ## run unit tests with the thread sanitizer, in build/tsan
 	@tests/run tsan
 
 # The installed files; uninstall removes exactly these.
-DOC = doc/use.md doc/costs.md doc/verified.md doc/serve.md
+DOC = doc/use.md doc/costs.md doc/verified.md doc/serve.md doc/screen.svg
 INSTALLED = bin/rtl-top share/man/man1/rtl-top.1 share/man/man1/rtl-top-serve.1 share/man/man5/rtl-top-db.5 \
             share/man/man7/librtl.7 share/doc/rtl-top/LICENSE share/doc/rtl-top/README.md \
             $(addprefix share/doc/rtl-top/,$(DOC))

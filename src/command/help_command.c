@@ -1,10 +1,11 @@
-/* rtl-top help: what --help prints, for those who ask so. */
+/* rtl-top help [COMMAND|all]: the same as --help. */
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "shm/segment_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int rtl_help_command(int argc, char **argv)
 {
@@ -16,8 +17,9 @@ int rtl_help_command(int argc, char **argv)
     if (rtl_arguments_done(&a, &status))
         return status;
     const char *name = a.first < argc ? argv[a.first] : "";
+    bool all = !strcmp(name, "all");
     enum rtl_command command = *name ? rtl_command_find(name) : RTL_COMMAND_NONE;
-    if (argc - a.first > 1 || (*name && command == RTL_COMMAND_NONE)) {
+    if (argc - a.first > 1 || (*name && !all && command == RTL_COMMAND_NONE)) {
         char *meant = argc - a.first > 1 ? NULL : rtl_arguments_no_command(name);
         if (meant)
             rtl_complain("%s", meant);
@@ -28,7 +30,7 @@ int rtl_help_command(int argc, char **argv)
         free(meant);
         return RTL_READER_USAGE;
     }
-    char *text = rtl_command_help(command);
+    char *text = *name ? rtl_command_help(command) : rtl_command_card();
     if (!text) {
         rtl_complain("out of memory");
         return RTL_READER_USAGE;

@@ -49,7 +49,7 @@ void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool
 static const char *how(const struct rtl_arguments *a, char text[80])
 {
     const char *name = rtl_commands[a->command].name;
-    snprintf(text, 80, "'rtl-top %s%s--help' lists the options", name, *name ? " " : "");
+    snprintf(text, 80, "'rtl-top %s%s--help%s' lists the options", name, *name ? " " : "", *name ? "" : " all");
     return text;
 }
 
@@ -127,7 +127,8 @@ int rtl_arguments_next(struct rtl_arguments *a)
         return number;
     enum rtl_option shared = c->shared[number - c->own_count];
     if (shared == RTL_OPTION_HELP) {
-        a->help = rtl_command_help(a->command);
+        bool all = a->command != RTL_COMMAND_NONE || (optind < a->argc && !strcmp(a->argv[optind], "all"));
+        a->help = all ? rtl_command_help(a->command) : rtl_command_card();
         if (!a->help)
             a->wrong = line("out of memory");
         return -1;

@@ -101,6 +101,24 @@ static void print_everything(FILE *out)
     fputs("\nkeys: press ? on the screen; more: man rtl-top\n", out);
 }
 
+char *rtl_command_card(void)
+{
+    size_t size;
+    char *text = NULL;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("usage: rtl-top [PID|NAME] [options]      watch a process's kernels; ? for keys\n"
+          "       rtl-top COMMAND [options] ...\n\ncommands by example:\n",
+          out);
+#define EXAMPLE(example, gist) fprintf(out, "  %-31s %s\n", example, gist);
+    RTL_COMMAND_EXAMPLES(EXAMPLE)
+#undef EXAMPLE
+    fputs("All options and exit statuses: rtl-top --help all; everything else: man rtl-top\n", out);
+    fclose(out);
+    return text;
+}
+
 char *rtl_command_help(enum rtl_command command)
 {
     const struct rtl_command_info *c = &rtl_commands[command];

@@ -38,6 +38,28 @@
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "print completions for bash, zsh or fish")   \
     COMMAND(HELP, "help", rtl_help_command, "[COMMAND]", "print the help of rtl-top or of a command, like --help")
 
+/* X(example without "rtl-top", gist): the commands on one screen, the most used ones first; "rtl-top --help" prints
+ * them. */
+#define RTL_COMMAND_EXAMPLES(X)                                             \
+    X("run -- python3 serve.py", "start a command traced and watch it")     \
+    X("env --shell docker", "print the variables that trace a process")     \
+    X("check -- python3 serve.py", "report what prevents tracing")          \
+    X("list", "list the processes that use a GPU")                          \
+    X("record -p PID run.db", "record what the screen shows, without it")   \
+    X("replay run.db", "show a recording: pause, step, jump")               \
+    X("snapshot -p PID a.db", "save all statistics since the start")        \
+    X("diff a.db b.db --fail-over 10%", "show which kernels got slower")    \
+    X("trace -p PID trace.db", "record every dispatch and copy")            \
+    X("export trace.db --csv t.csv", "convert a trace, also for Perfetto")  \
+    X("mode -p PID auto", "switch between off, lite, default and auto")     \
+    X("api -p PID", "print HIP calls, ranges and memory in use")            \
+    X("probe -p PID -k gemm", "measure a kernel's waves and their waits")   \
+    X("serve", "publish metrics for Prometheus")                            \
+    X("report >report.txt", "collect facts for a question or a bug report") \
+    X("names -w 43 <names.txt", "shorten kernel names as the screen does")  \
+    X("completions bash", "print completions for bash, zsh or fish")        \
+    X("help record", "print the options of a command")
+
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
 #define RTL_RECORD_OPTIONS(X)
 #define RTL_REPLAY_OPTIONS(X)
@@ -175,7 +197,14 @@ enum rtl_command rtl_command_find(const char *name);
 /* Its options, its own first: NULL after the last one. */
 const struct rtl_option_info *rtl_command_option(enum rtl_command command, int number);
 
-/* What it takes, as --help prints it; allocated, NULL without memory. Of RTL_COMMAND_NONE: all there is to say. */
+/*
+ * Return the help of a command, as its --help prints it; of RTL_COMMAND_NONE what "rtl-top --help all" prints.
+ * Allocated; NULL without memory.
+ */
 char *rtl_command_help(enum rtl_command command);
+
+/* Return what "rtl-top --help" prints: the commands by example, on one screen of 80x24. Allocated; NULL without memory.
+ */
+char *rtl_command_card(void);
 
 #endif

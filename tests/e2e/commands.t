@@ -17,12 +17,12 @@ check "a job without a file" refuses 'record wants the name of one FILE' record 
 check "what a terminal obeys is escaped" refuses 'no option --na\\x1b\[2Jmes' "$(printf -- '--na\033[2Jmes')"
 check "completions for no shell that there is" refuses 'one of bash, zsh, fish' completions tcsh
 
-commands=$("$top" --help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
-statuses=$("$top" --help | sed -n '/^exit status/,/^$/s/^  \([0-9][0-9]*\) .*/\1/p')
+commands=$("$top" --help all | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
+statuses=$("$top" --help all | sed -n '/^exit status/,/^$/s/^  \([0-9][0-9]*\) .*/\1/p')
 is "exit statuses are listed in their order, each once" "$statuses" "$(echo "$statuses" | sort -nu)"
 check "there are exit statuses" test "$(echo "$statuses" | wc -l)" -gt 15
 check "there are commands" test "$(echo "$commands" | wc -l)" -gt 7
-options() { "$top" ${1:+"$1"} --help | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
+options() { "$top" help "${1:-all}" | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
 
 # --- jobs, on a process ---
 "$O/tests/programs/segment_demo" --kernels 5 --seconds 600 >"$work/demo.out" &
@@ -72,7 +72,15 @@ is "nothing for a number" "$(completed record -n '')" ""
 is "processes that can be watched: none here is no trouble" "$(completed -p 999999999)" ""
 
 # --- help ---
-is "help is --help" "$("$top" help)" "$("$top" --help)"
+is "help is --help" "$("$top" help; "$top" help all)" "$("$top" --help; "$top" --help all)"
+"$top" --help >"$work/card"
+is "--help: it fits into 80x24" "$(awk 'length > 80 { print "too long: " $0 } END { if (NR > 24) print NR " lines" }' "$work/card")" ""
+is "--help: each command has an example" "$(sed -n '/^commands/,/^All/s/^  \([a-z]*\).*/\1/p' "$work/card" | sort)" "$(echo "$commands" | sort)"
+is "--help: each option in an example is one of its command" "$(sed -n 's/^  \(.\{31\}\).*/\1/p' "$work/card" | while read -r command words; do
+    for word in $words; do
+        case $word in --) ;; -*) "$top" "$command" --help | grep -qE -e "^ .*${word}[, ]" || echo "$command $word" ;; esac
+    done
+done)" ""
 is "of a command, too" "$("$top" help diff; "$top" help help)" "$("$top" diff --help; "$top" help --help)"
 is "of no command" "$("$top" help dif 2>&1; echo $?)" "rtl-top: no command 'dif'; did you mean diff? 'rtl-top --help' lists them
 1"

@@ -39,7 +39,7 @@ RTL_MODES(MODE)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/modes.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - >"$work/modes"
 # shellcheck disable=SC2016 # backquotes of the text
-sed -n '/^## Modes/,/^How it/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' doc/use.md >"$work/in-readme"
+sed -n '/^| .RTL_MODE/,/^$/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' doc/use.md >"$work/in-readme"
 check "there are modes" test "$(wc -l <"$work/modes")" -gt 3
 is "doc/use.md has every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
 
@@ -85,12 +85,12 @@ awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "METRICS" { key = $3; getline; 
 is "rtl-top-serve(1) has every metric in the words of the table" "$(diff "$work/in-tables" "$work/in-man")" ""
 check "there are more than 30 of them" test "$(wc -l <"$work/in-tables")" -gt 30
 
-# --- rtl-top --help against rtl-top(1) ---
-"$O/rtl-top" --help >"$work/help"
+# --- rtl-top --help all against rtl-top(1) ---
+"$O/rtl-top" --help all >"$work/help"
 options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
 options <"$work/help" >"$work/in-help"
 mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | options >"$work/in-page"
-check "rtl-top --help lists options" test "$(wc -l <"$work/in-help")" -gt 10
+check "rtl-top --help all lists options" test "$(wc -l <"$work/in-help")" -gt 10
 is "each of them is in rtl-top(1)" "$(comm -23 "$work/in-help" "$work/in-page")" ""
 
 # --- what README and CONTRIBUTING name exists ---
@@ -119,5 +119,5 @@ for release in $(sed -n 's/^#define RTL_RELEASES_TESTED "\(.*\)"/\1/p' src/base/
     check "and README" grep -qF "$release" README.md
 done
 check "README has at most 150 lines" test "$(wc -l <README.md)" -le 150
-check "CONTRIBUTING is short" test "$(wc -l <CONTRIBUTING.md)" -le 120
+check "CONTRIBUTING has at most 170 lines" test "$(wc -l <CONTRIBUTING.md)" -le 170
 finish

@@ -10,7 +10,7 @@ is "rtl-top says the version" "$("$top" --version | sed -n '1s/^rtl-top \([^ ]*\
 has "the changes begin with it" "$(grep '^## ' CHANGELOG.md | head -n 1)" "^## $version(,|$)"
 is "nothing else says it" "$(grep -rnF "$version" packaging tools Makefile .github)" ""
 
-"$top" --help >"$work/help"
+"$top" --help all >"$work/help"
 for command in $(grep -ohE 'rtl-top [a-z]+' .github/*/*.md packaging/systemd/* | awk '{ print $2 }' | sort -u); do
     check "rtl-top $command, which templates or units name, is a command" grep -qE "^  $command  " "$work/help"
 done

@@ -84,10 +84,10 @@ static void a_wrong_word_is_told_with_what_was_meant(void **state)
         {"rtl-top recrod x", "no command 'recrod'; did you mean record? 'rtl-top --help' lists them"},
         {"rtl-top snap", "did you mean snapshot?"},
         {"rtl-top -p 3 diff a b", "the command comes first: rtl-top diff ..."},
-        {"rtl-top --windw 3", "no option --windw; did you mean --window? 'rtl-top --help' lists the options"},
+        {"rtl-top --windw 3", "no option --windw; did you mean --window? 'rtl-top --help all' lists the options"},
         {"rtl-top --windw=3", "did you mean --window?"},
         {"rtl-top --no-colue", "did you mean --no-color?"}, /* and not --no-mouse, which is near, too */
-        {"rtl-top --xyzzy", "no option --xyzzy; 'rtl-top --help' lists the options"},
+        {"rtl-top --xyzzy", "no option --xyzzy; 'rtl-top --help all' lists the options"},
         {"rtl-top --re f", "no option --re alone: several begin so"},
         {"rtl-top record -p 3", "record wants the name of one FILE; 'rtl-top record --help' shows what it takes"},
         {"rtl-top record -p 3 a.db b.db", "not also b.db"},

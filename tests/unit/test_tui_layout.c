@@ -163,7 +163,7 @@ static void the_reference_size(void **state)
     assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
     l = main_of(60, 200, 8);
     assert_true(l.column_width[RTL_COLUMN_TREND] >= 35 && l.column_width[RTL_COLUMN_HEAT] >= 20);
-    l = main_of(60, 300, 8);
+    l = main_of(60, 320, 8);
     assert_int_equal(l.column_width[RTL_COLUMN_TREND], 60); /* a mark each second of a minute */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_true(l.column_at[i] >= 0 || i == RTL_COLUMN_SLOWEST || i == RTL_COLUMN_LAUNCH); /* all of them */

@@ -13,17 +13,17 @@ static const struct {
     {"Which kernel takes most of the time?", "", {"\n>  44", " nccl AllReduce bf16 Sum"}},
     {"Which kernel got slower just now, and how much?", "", {"\n ! ", " 3.0x TP5 ", " paged_attn"}},
     {"Which rank is slow, and how much?", "", {" TP5 2.0x   gemm TN bf16"}},
-    {"Who keeps the others waiting in a collective?", "", {" TP5 last   nccl AllReduce"}},
+    {"Which rank delays the others in a collective?", "", {" TP5 last   nccl AllReduce"}},
     {"Why is a GPU idle?", "", {"G5 ", "host late"}},
     {"How does each rank do in that kernel?", "Down e", {" gemm TN bf16", "! 4194005    TP5 ", " 2.00x\n"}},
-    {"Since when, and how are its durations distributed?",
+    {"Since when is it slow, and how are its durations distributed?",
      "Enter",
      {" P99 over time", "since start", " CALLS ", " p50"}},
     {"Which process is on which GPU, how busy, in which mode?",
      "p",
      {" PID  RANK        GPU %BUSY", "  4194005   TP5    08:00.0  65.0  ", " default python3 -m vllm"}},
-    {"How long do packets wait, in whose queue?", "Tab", {" WAIT P99", " 4194005 ", " 14.0µs"}},
-    {"How much do all gemms take together?", "g", {" + gemm  1 kernel", "   29.2 "}},
+    {"How long do packets wait, in which process's queue?", "Tab", {" WAIT P99", " 4194005 ", " 14.0µs"}},
+    {"How much time do all gemms take together?", "g", {" + gemm  1 kernel", "   29.2 "}},
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
