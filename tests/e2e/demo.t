@@ -19,7 +19,7 @@ check "make demo: RELEASE with SERVER=llama is refused" test "$?" -ne 0
 has "make demo: the refusal of RELEASE with SERVER=llama says why" "$(cat "$work/out")" '^make demo: RELEASE=experimental excludes SERVER=llama'
 make O="$O" demo RELEASE=no/release >"$work/out" 2>&1
 check "make demo: a RELEASE that is no name is refused" test "$?" -ne 0
-has "make demo: the refusal names the wrong RELEASE" "$(cat "$work/out")" "'no/release' is no name of a release"
+has "make demo: the refusal names the wrong RELEASE" "$(cat "$work/out")" "'no/release' is neither a release"
 if [ -d cache/releases/experimental ]; then
     check "the demo runs on ROCm 7.2.4" tests/e2e/watch-demo 180 make O="$O" demo RELEASE=experimental
     check "make demo on ROCm 7.2.4: the program has ended" wait_until 60 nothing_left
