@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "command/output.h"
-#include "record/buckets.h"
+#include "record/recorded_histogram.h"
 #include "record/recording.h"
 #include "watch/player.h"
 

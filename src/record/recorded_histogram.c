@@ -1,5 +1,5 @@
-/* Histograms as text and back. See buckets.h. */
-#include "record/buckets.h"
+/* Histograms as text and back, and as columns of rows. See recorded_histogram.h. */
+#include "record/recorded_histogram.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,21 +9,8 @@
 
 enum { NUMBER_BYTES = 21, PAIR_BYTES = 2 * NUMBER_BYTES + 2, BUCKETS = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS };
 
-static bool make_room(struct rtl_text_buffer *text, size_t bytes)
-{
-    if (text->size - text->used >= bytes)
-        return true;
-    size_t size = 2 * text->size + bytes + 256;
-    char *more = realloc(text->bytes, size);
-    if (!more)
-        return false;
-    text->bytes = more;
-    text->size = size;
-    return true;
-}
-
-/* Where `at` is then. */
-static char *put_number(char *at, int64_t value)
+/* Write a number; return the position behind it. */
+static char *write_number(char *at, int64_t value)
 {
     char digits[NUMBER_BYTES];
     int n = 0;
@@ -38,35 +25,42 @@ static char *put_number(char *at, int64_t value)
     return at;
 }
 
-/* The same, faster for one or two digits: nearly all gaps and many counts are that short, and a kernel has some hundred
- * numbers. */
-static inline char *put_small(char *at, int64_t value)
+/* Fast path for one or two digits: nearly all gaps and many counts, and a kernel has some hundred numbers. */
+static inline char *write_short_number(char *at, int64_t value)
 {
     if (value < 0 || value >= 100)
-        return put_number(at, value);
+        return write_number(at, value);
     if (value >= 10)
         *at++ = (char)('0' + value / 10);
     *at++ = (char)('0' + value % 10);
     return at;
 }
 
-/* Each pair begins with a comma; the first one is overwritten by the bracket. There is room for PAIR_BYTES. */
-static inline char *put_pair(char *at, int64_t gap, int64_t count)
+/* Each pair begins with a comma; end_text replaces the first one by the bracket. Needs PAIR_BYTES of room. */
+static inline char *write_pair(char *at, int64_t gap, int64_t count)
 {
     *at++ = ',';
-    at = put_small(at, gap);
+    at = write_short_number(at, gap);
     *at++ = ',';
-    return put_small(at, count);
+    return write_short_number(at, count);
 }
 
-/* Keeps the first `used` bytes and makes room for so many more pairs and the end; where to go on, or NULL. */
-static char *room_for(struct rtl_text_buffer *text, size_t used, size_t pairs)
+/* Keep the first `used` bytes and make room for more pairs and the end; return the position behind `used`, or NULL. */
+static char *reserve_pairs(struct rtl_text_buffer *text, size_t used, size_t pairs)
 {
+    size_t bytes = used + pairs * PAIR_BYTES + 2;
+    char *more = bytes > text->size ? realloc(text->bytes, 2 * bytes) : text->bytes;
     text->used = used;
-    return make_room(text, pairs * PAIR_BYTES + 2) ? text->bytes + used : NULL;
+    if (!more)
+        return NULL;
+    if (bytes > text->size)
+        text->size = 2 * bytes;
+    text->bytes = more;
+    return more + used;
 }
 
-static void end(struct rtl_text_buffer *text, char *at)
+/* Write the brackets around the pairs, if there are any. */
+static void end_text(struct rtl_text_buffer *text, char *at)
 {
     text->used = at ? (size_t)(at - text->bytes) : 0;
     if (!text->used)
@@ -88,7 +82,7 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
             before++;
         if (earlier && before < earlier->octave_count && earlier->octaves[before].octave == o->octave)
             was = &earlier->octaves[before];
-        at = room_for(text, at ? (size_t)(at - text->bytes) : 0, RTL_CHUNK_BUCKETS);
+        at = reserve_pairs(text, at ? (size_t)(at - text->bytes) : 0, RTL_CHUNK_BUCKETS);
         if (!at)
             return false;
         for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
@@ -96,29 +90,29 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
             if (!grown)
                 continue;
             uint32_t number = o->octave * RTL_CHUNK_BUCKETS + b;
-            at = put_pair(at, number - last, (int64_t)grown);
+            at = write_pair(at, number - last, (int64_t)grown);
             last = number;
         }
     }
-    end(text, at);
+    end_text(text, at);
     return true;
 }
 
-/* Both may be NULL: nothing. */
+/* `earlier` and `later` may be NULL: all zeros. */
 static bool write_counts(const uint64_t *earlier, const uint64_t *later, uint32_t count, struct rtl_text_buffer *text)
 {
     uint32_t last = 0;
-    char *at = later ? room_for(text, 0, count) : NULL;
+    char *at = later ? reserve_pairs(text, 0, count) : NULL;
     if (later && !at)
         return false;
     for (uint32_t i = 0; at && i < count; i++) {
         uint64_t grown = later[i] - (earlier ? earlier[i] : 0);
         if (!grown)
             continue;
-        at = put_pair(at, i - last, (int64_t)grown);
+        at = write_pair(at, i - last, (int64_t)grown);
         last = i;
     }
-    end(text, at);
+    end_text(text, at);
     return true;
 }
 
@@ -133,16 +127,8 @@ bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl
     return write_counts(earlier ? earlier->coarse : NULL, later->coarse, RTL_OCTAVES_MAX, text);
 }
 
-bool rtl_histogram_delta_make(struct rtl_histogram_delta *delta, const struct rtl_histogram_copy *earlier,
-                              const struct rtl_histogram_copy *later)
-{
-    static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
-    delta->any = rtl_quantiles(earlier, later, q, RTL_RECORDED_QUANTILES, delta->quantile);
-    return rtl_buckets_write(earlier, later, &delta->buckets) && rtl_coarse_write(earlier, later, &delta->coarse);
-}
-
-/* The next number and the mark behind it; false at anything else. */
-static bool number(const char **text, int64_t *value, char *mark)
+/* Read a number and the mark behind it; false for anything else. */
+static bool read_number(const char **text, int64_t *value, char *mark)
 {
     char *stop;
     errno = 0;
@@ -156,7 +142,7 @@ static bool number(const char **text, int64_t *value, char *mark)
     return true;
 }
 
-/* Calls `add` for each pair whose number is below `limit`. */
+/* Call `add` for each pair; a number of `limit` or more is an error. */
 static bool each_pair(const char *text, uint32_t limit, bool (*add)(void *, uint32_t, uint64_t), void *to)
 {
     uint64_t at = 0;
@@ -167,8 +153,9 @@ static bool each_pair(const char *text, uint32_t limit, bool (*add)(void *, uint
         return false;
     while (mark == ',') {
         int64_t gap, count;
-        if (!number(&text, &gap, &mark) || mark != ',' || gap < 0 || gap >= limit || (at += (uint64_t)gap) >= limit ||
-            !number(&text, &count, &mark) || !add(to, (uint32_t)at, (uint64_t)count))
+        if (!read_number(&text, &gap, &mark) || mark != ',' || gap < 0 || gap >= limit ||
+            (at += (uint64_t)gap) >= limit || !read_number(&text, &count, &mark) ||
+            !add(to, (uint32_t)at, (uint64_t)count))
             return false;
     }
     return !*text;
@@ -185,14 +172,14 @@ bool rtl_counts_read(const char *text, uint64_t *counts, uint32_t count)
     return each_pair(text, count, add_count, counts);
 }
 
-struct adding {
+struct octave_adder {
     struct rtl_histogram_copy *to;
     uint32_t *room;
 };
 
 static bool add_bucket(void *context, uint32_t bucket, uint64_t count)
 {
-    struct adding *a = context;
+    struct octave_adder *a = context;
     struct rtl_histogram_copy *h = a->to;
     uint32_t octave = bucket / RTL_CHUNK_BUCKETS, at = h->octave_count;
     while (at && h->octaves[at - 1].octave >= octave)
@@ -214,7 +201,7 @@ static bool add_bucket(void *context, uint32_t bucket, uint64_t count)
 
 bool rtl_buckets_add(struct rtl_histogram_copy *to, const char *text, uint32_t *room)
 {
-    return each_pair(text, BUCKETS, add_bucket, &(struct adding){to, room});
+    return each_pair(text, BUCKETS, add_bucket, &(struct octave_adder){to, room});
 }
 
 static bool add_coarse(void *context, uint32_t octave, uint64_t count)
@@ -229,4 +216,65 @@ static bool add_coarse(void *context, uint32_t octave, uint64_t count)
 bool rtl_coarse_add(struct rtl_histogram_copy *to, const char *text)
 {
     return each_pair(text, RTL_OCTAVES_MAX, add_coarse, to);
+}
+
+/* --- rows --- */
+
+bool rtl_histogram_differs(const struct rtl_histogram_copy *a, const struct rtl_histogram_copy *b)
+{
+    return rtl_fields_differ(&rtl_histogram_fields, a, b);
+}
+
+int rtl_histogram_bind(struct rtl_db *db, struct rtl_db_statement *st, int at, struct rtl_histogram_texts *texts,
+                       const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *now)
+{
+    static const double q[RTL_RECORDED_QUANTILES] = {0.5, 0.9, 0.99, 0.999};
+    uint64_t quantile[RTL_RECORDED_QUANTILES];
+    bool any = rtl_quantiles(before, now, q, RTL_RECORDED_QUANTILES, quantile);
+    if (!rtl_buckets_write(before, now, &texts->buckets) || !rtl_coarse_write(before, now, &texts->coarse))
+        rtl_db_no_memory(db);
+    at = rtl_fields_bind(st, at, &rtl_histogram_fields, before, now);
+    for (int i = 0; i < RTL_RECORDED_QUANTILES; i++, at++)
+        if (any)
+            rtl_db_bind_int(st, at, (int64_t)quantile[i]);
+        else
+            rtl_db_bind_null(st, at);
+    rtl_db_bind_string(st, at++, texts->buckets.used ? texts->buckets.bytes : NULL);
+    rtl_db_bind_string(st, at++, texts->coarse.used ? texts->coarse.bytes : NULL);
+    return at;
+}
+
+int rtl_histogram_read(struct rtl_db *db, struct rtl_db_statement *st, int at, struct rtl_histogram_copy *h,
+                       uint32_t *room)
+{
+    at = rtl_fields_read(st, at, &rtl_histogram_fields, h);
+    if (!rtl_buckets_add(h, rtl_db_text(st, at, NULL), room) || !rtl_coarse_add(h, rtl_db_text(st, at + 1, NULL)))
+        rtl_db_damaged(db, "a histogram is malformed");
+    return at + 2;
+}
+
+void rtl_histogram_own(struct rtl_db *db, struct rtl_histogram_copy *h, uint32_t *room)
+{
+    const struct rtl_octave *octaves = h->octaves;
+    const uint64_t *coarse = h->coarse;
+    h->octaves = NULL;
+    h->coarse = NULL;
+    if (h->octave_count && !(h->octaves = malloc(h->octave_count * sizeof *octaves))) {
+        h->octave_count = 0;
+        rtl_db_no_memory(db);
+    }
+    if (h->octaves)
+        memcpy(h->octaves, octaves, h->octave_count * sizeof *octaves);
+    *room -= h->octave_count < *room ? h->octave_count : *room;
+    if (coarse && !(h->coarse = malloc(RTL_OCTAVES_MAX * sizeof *coarse)))
+        rtl_db_no_memory(db);
+    if (h->coarse)
+        memcpy(h->coarse, coarse, RTL_OCTAVES_MAX * sizeof *coarse);
+}
+
+void rtl_histogram_free(struct rtl_histogram_copy *h)
+{
+    free(h->octaves);
+    free(h->coarse);
+    *h = (struct rtl_histogram_copy){0};
 }
