@@ -1,4 +1,5 @@
 /* Statements, transactions and SQLite's errors. See db.h. */
+#include "record/db.h"
 #include "record/db_vfs.h"
 
 #include <sqlite3.h>

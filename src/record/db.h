@@ -40,27 +40,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/db_status.h"
+
 #define RTL_DB_APPLICATION_ID 0x52544c54 /* "RTLT" */
 #define RTL_DB_VERSION        1          /* grows when a table changes its meaning, not when one is added */
 #define RTL_DB_VALUE_MAX      (4 << 20)  /* bytes of a value or a row: names and their escapes are the longest */
-
-/* X(symbol, exit status of rtl-top, meaning); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
-#define RTL_DB_ERRORS(X)                                                         \
-    X(PATH, 10, "a recording or an output cannot be opened or created there")    \
-    X(SCHEMA, 11, "the file is no recording, or one of another version")         \
-    X(FULL, 12, "what was written is incomplete: a full disk or a failed write") \
-    X(CORRUPT, 13, "a recording is damaged")                                     \
-    X(BUSY, 14, "a recording stayed locked by another program")                  \
-    X(MISSING, 15, "the recording has nothing of the kind that was asked for")   \
-    X(SLOWER, 16, "diff: a kernel got slower than --fail-over allows")
-
-#define RTL_DB_ENUM(sym, status, text) RTL_DB_##sym = (status),
-enum rtl_db_status {
-    RTL_DB_OK = 0,
-    RTL_DB_FAILED = 1,
-    RTL_DB_ERRORS(RTL_DB_ENUM) RTL_DB_STOPPED = -1 /* the user asked to leave (rtl_db_stop_when): no exit status */
-};
-#undef RTL_DB_ENUM
 
 struct rtl_db;
 struct rtl_db_statement; /* owned by its database, ends with it */
@@ -93,12 +77,6 @@ enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t 
 /* Set how long to wait for other writers (busy_ms of the options). */
 void rtl_db_wait(struct rtl_db *db, unsigned busy_ms);
 void rtl_db_close(struct rtl_db *db); /* drops uncommitted changes; NULL is allowed */
-/*
- * Set this thread's stop function. A working database calls it very often; once it returns true the statement ends with
- * RTL_DB_STOPPED, and rtl_db_rollback makes the database usable again. Writes stop only when they take long. NULL:
- * none.
- */
-void rtl_db_stop_when(bool (*asked)(void));
 
 const char *rtl_db_path(const struct rtl_db *db);
 uint64_t rtl_db_bytes(const struct rtl_db *db);            /* of the file and its -wal: an upper bound for the data */

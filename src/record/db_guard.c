@@ -4,8 +4,9 @@
  *
  * Before a set is used its tables are checked: each is a table, has no trigger, and computes only what our own tables
  * compute. Pages that point to one another in a circle are endless, too, so every statement's work is counted, and more
- * work than the file's size explains is damage. The same count polls whether the user wants to leave.
+ * work than the file's size explains is damage (rtl_db_give_up).
  */
+#include "record/db.h"
 #include "record/db_vfs.h"
 
 #include <sqlite3.h>
@@ -13,36 +14,11 @@
 #include <string.h>
 
 enum {
-    STEPS = 64,            /* of SQLite's machine between two calls of count_steps */
-    PATTERN_BYTES = 64,    /* of GLOB: a longer pattern can take forever */
-    WORK_FIRST = 20000000, /* steps, for any file */
-    WORK_BYTE = 64,        /* steps for each byte of the file; reading a byte of a recording takes two or three */
-    WORK_HURRY = 2000000,  /* steps after which a write stops when the user wants to leave */
+    STEPS = 64,         /* of SQLite's machine between two calls of count_steps */
+    PATTERN_BYTES = 64, /* of GLOB: a longer pattern can take forever */
 };
 
 /* --- how much work --- */
-
-static _Thread_local bool (*wants_to_leave)(void);
-
-void rtl_db_stop_when(bool (*asked)(void))
-{
-    wants_to_leave = asked;
-}
-
-bool rtl_db_give_up(struct rtl_db *db, uint64_t work)
-{
-    *db->meter += work;
-    if (db->given_up)
-        return true;
-    if (*db->meter > db->budget) {
-        db->budget = WORK_FIRST + WORK_BYTE * rtl_db_files_size(db->files); /* the file may have grown */
-        if (*db->meter > db->budget)
-            db->given_up = RTL_DB_CORRUPT;
-    }
-    if (wants_to_leave && (!db->write || *db->meter > WORK_HURRY) && wants_to_leave())
-        db->given_up = RTL_DB_STOPPED;
-    return db->given_up != RTL_DB_OK;
-}
 
 static int count_steps(void *db)
 {

@@ -1,5 +1,6 @@
 /* Opening a recording: check that the file is a recording before SQLite may change it. See db.h. */
 #include "record/db_journal.h"
+#include "record/db.h"
 #include "record/db_vfs.h"
 
 #include <errno.h>

@@ -2,7 +2,11 @@
 #ifndef RTL_RECORD_DB_PRIVATE_H
 #define RTL_RECORD_DB_PRIVATE_H
 
-#include "record/db.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/db_status.h"
 
 enum { RTL_DB_WHY_BYTES = 512 };
 
@@ -29,14 +33,12 @@ struct rtl_db {
     struct rtl_db_statement *statements;
     unsigned busy_ms;
     uint64_t work;   /* steps of SQL outside our statements */
-    uint64_t budget; /* limit for each meter, see db_guard.c */
+    uint64_t budget; /* limit for each meter, see rtl_db_give_up */
     uint64_t *meter; /* `work` of the database or of the running statement */
     enum rtl_db_status given_up;
 };
 
 void rtl_db_fail_code(struct rtl_db *db, int code); /* latch an error of SQLite */
 void rtl_db_guard(struct rtl_db *db);               /* set the limits of a new connection (db_guard.c) */
-/* Charge steps of work; true if the work exceeds the budget or the user asked to leave. */
-bool rtl_db_give_up(struct rtl_db *db, uint64_t work);
 
 #endif

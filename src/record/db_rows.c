@@ -1,4 +1,5 @@
 /* Rows in memory as a virtual table of SQLite, read from the first row to the last. See rtl_db_feed in db.h. */
+#include "record/db.h"
 #include "record/db_private.h"
 
 #include <sqlite3.h>

@@ -23,7 +23,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHM_BYTES = 32768 };
+enum {
+    SHM_BYTES = 32768,
+    WORK_FIRST = 20000000, /* steps, for any file */
+    WORK_BYTE = 64,        /* steps for each byte of the file; reading a byte of a recording takes two or three */
+    WORK_HURRY = 2000000,  /* steps after which a write stops when the user wants to leave */
+};
 #define SORT_BYTES (256ull << 20) /* plus twice the file: disk space that a reader's sorting may use */
 
 enum { RTL_JOURNAL, RTL_WAL, RTL_SHM, RTL_BESIDE }; /* the files beside a database */
@@ -90,6 +95,32 @@ uint64_t rtl_db_files_log_size(const struct rtl_db_files *files)
 {
     return size_of_file(files->wal);
 }
+
+/* --- limits on the work --- */
+
+static _Thread_local bool (*wants_to_leave)(void);
+
+void rtl_db_stop_when(bool (*asked)(void))
+{
+    wants_to_leave = asked;
+}
+
+bool rtl_db_give_up(struct rtl_db *db, uint64_t work)
+{
+    *db->meter += work;
+    if (db->given_up)
+        return true;
+    if (*db->meter > db->budget) {
+        db->budget = WORK_FIRST + WORK_BYTE * rtl_db_files_size(db->files); /* the file may have grown */
+        if (*db->meter > db->budget)
+            db->given_up = RTL_DB_CORRUPT;
+    }
+    if (wants_to_leave && (!db->write || *db->meter > WORK_HURRY) && wants_to_leave())
+        db->given_up = RTL_DB_STOPPED;
+    return db->given_up != RTL_DB_OK;
+}
+
+/* --- refusing files --- */
 
 /* Keep the line that explains SQLITE_CANTOPEN, the result. */
 static int refuse_file(struct rtl_db_files *files, enum rtl_db_status status, const char *format, ...)

@@ -20,4 +20,8 @@ int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes
 /* Empty the file and remove the files beside it, unless another process has it locked. Returns SQLite's code. */
 int rtl_db_files_empty(struct rtl_db_files *files);
 
+/* Charge steps of work; true if the work exceeds the budget, which grows with the file, or if the user asked to leave.
+ */
+bool rtl_db_give_up(struct rtl_db *db, uint64_t work);
+
 #endif
