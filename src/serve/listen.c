@@ -1,4 +1,4 @@
-/* Sockets that listen. See listen.h. */
+/* Listening sockets. See listen.h. */
 #include "serve/listen.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 
 enum { BACKLOG = 64, INHERITED = 3 };
 
-static void explain(const struct rtl_address *a, int error, char *why, size_t why_bytes)
+static void explain_error(const struct rtl_address *a, int error, char *why, size_t why_bytes)
 {
     const char *host = a->host;
     if (error == EADDRINUSE)
@@ -50,7 +50,7 @@ int rtl_listen(const struct rtl_address *a, char *why, size_t why_bytes)
     }
     freeaddrinfo(found);
     if (fd < 0)
-        explain(a, error, why, why_bytes);
+        explain_error(a, error, why, why_bytes);
     return fd;
 }
 

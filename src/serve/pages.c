@@ -1,4 +1,4 @@
-/* The pages that are sent. See pages.h. */
+/* The current page of each format. See pages.h. */
 #include "serve/pages.h"
 #include "base/clock.h"
 
@@ -23,8 +23,7 @@ static bool is_new(uint64_t made_ns, uint64_t now_ns)
     return made_ns && now_ns - made_ns < RTL_PAGE_NS;
 }
 
-/* What is there already when it is new, a failure as well, or when there are too many pages that clients haven't read.
- */
+/* The old page, or its failure, is returned while it is new, or while too many bodies are still being sent. */
 struct rtl_http_body *rtl_pages_get(struct rtl_pages *pages, struct rtl_fleet *fleet, struct rtl_http *http,
                                     enum rtl_format format, unsigned parts)
 {

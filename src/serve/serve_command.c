@@ -1,6 +1,6 @@
 /*
- * rtl-top serve: the numbers of all traced and observed processes of this machine over HTTP, for Prometheus. One
- * thread: it looks after the processes once a second and answers in between.
+ * rtl-top serve: metrics of all traced and observed processes of this machine over HTTP, for Prometheus. One thread: it
+ * updates the processes once a second and answers requests in between.
  */
 #include "base/clock.h"
 #include "record/db.h"
@@ -22,10 +22,10 @@
 
 enum { SHOWN = 40, PARTS = 2, TICK_MS = 1000 };
 
-struct server {
+struct serve_state {
     struct rtl_options options; /* which processes */
     struct rtl_address address;
-    bool given; /* the address was said */
+    bool given; /* the address was given */
     uint32_t shown;
     unsigned parts;
     bool wake;
@@ -45,7 +45,7 @@ static void on_signal(int number)
 
 static void answer(void *context, const char *path, const char *accept, struct rtl_http_reply *reply)
 {
-    struct server *s = context;
+    struct serve_state *s = context;
     if (!strcmp(path, "/")) {
         *reply = (struct rtl_http_reply){.status = 200, .text = "rtl-top serve: the metrics are at /metrics\n"};
         return;
@@ -72,7 +72,7 @@ static bool parse_number(const char *text, uint32_t most, uint32_t *number)
     return true;
 }
 
-static int parse(struct server *s, int argc, char **argv, bool *done)
+static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *done)
 {
     struct rtl_arguments a;
     uint32_t parts = 0;
@@ -118,8 +118,8 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
     return 0;
 }
 
-/* Pids don't come later, names do. */
-static int check_processes(const struct server *s)
+/* A missing pid is an error; a process with the name may start later. */
+static int check_processes(const struct serve_state *s)
 {
     const struct rtl_options *o = &s->options;
     struct rtl_proc_entry *all;
@@ -143,7 +143,7 @@ static int check_processes(const struct server *s)
     return missing && missing == o->pid_count ? RTL_READER_NO_PROCESS : 0;
 }
 
-static int open_socket(const struct server *s)
+static int open_socket(const struct serve_state *s)
 {
     char why[512], name[96];
     bool loopback;
@@ -163,7 +163,7 @@ static int open_socket(const struct server *s)
     return listening;
 }
 
-static void loop(struct server *s)
+static void serve_requests(struct serve_state *s)
 {
     struct rtl_http *http = s->http;
     struct sigaction act = {.sa_handler = on_signal};
@@ -171,7 +171,7 @@ static void loop(struct server *s)
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ours, &before); /* but for where it waits: none is missed */
+    sigprocmask(SIG_BLOCK, &ours, &before); /* delivered in ppoll only, so none is missed */
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -180,7 +180,7 @@ static void loop(struct server *s)
         if (now >= tick_ns) {
             bool more = rtl_fleet_tick(s->fleet);
             now = rtl_mono_ns();
-            tick_ns = more ? now : now + TICK_MS * 1000000ull; /* who asks comes in between */
+            tick_ns = more ? now : now + TICK_MS * 1000000ull; /* answer requests in between */
         }
         int wait = tick_ns > now ? (int)((tick_ns - now) / 1000000) + 1 : 0, sooner = rtl_http_timeout_ms(http);
         wait = sooner >= 0 && sooner < wait ? sooner : wait;
@@ -194,9 +194,9 @@ static void loop(struct server *s)
 
 int rtl_serve_command(int argc, char **argv)
 {
-    struct server s = {.shown = SHOWN, .parts = PARTS};
+    struct serve_state s = {.shown = SHOWN, .parts = PARTS};
     bool done = false;
-    int status = parse(&s, argc, argv, &done);
+    int status = parse_arguments(&s, argc, argv, &done);
     if (status || done)
         return status;
     if ((status = check_processes(&s)))
@@ -209,7 +209,7 @@ int rtl_serve_command(int argc, char **argv)
     s.fleet = rtl_fleet_create(s.shown, &s.options, s.wake, s.observe);
     s.http = s.fleet ? rtl_http_start(listening, answer, &s) : NULL;
     if (s.http)
-        loop(&s);
+        serve_requests(&s);
     else
         rtl_complain("the server could not be started: out of memory or of descriptors");
     rtl_pages_free(&s.pages);
