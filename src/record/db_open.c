@@ -16,18 +16,9 @@
 
 enum { BUSY_MS = 5000 };
 
-static enum rtl_db_status refuse_open(enum rtl_db_status status, char *why, size_t why_bytes, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static enum rtl_db_status refuse_open(enum rtl_db_status status, char *why, size_t why_bytes, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, why_bytes, format, args);
-    va_end(args);
-    return status;
-}
+static const char replace_hint[] = ": choose another name, or replace it with --force";
 
-/* What the header of the file says; reading it locks and changes nothing. */
+/* The header of the file shows this; reading it locks and changes nothing. */
 enum db_content { CONTENT_NEW, CONTENT_OURS, CONTENT_OTHER, CONTENT_OTHER_VERSION, CONTENT_UNREADABLE };
 
 static enum db_content read_content(struct rtl_db *db, uint32_t *version)
@@ -49,53 +40,46 @@ static enum db_content read_content(struct rtl_db *db, uint32_t *version)
 /*
  * Check the file at the path (*info gets its stat) or create one for a writer (*info is empty). An existing file is
  * opened by SQLite only: closing another descriptor of it would drop the locks that another database of this process
- * holds on it.
+ * holds on it. Errors are latched.
  */
-static enum rtl_db_status find_file(const char *path, const struct rtl_db_options *o, bool *made, struct stat *info,
-                                    char *why, size_t why_bytes)
+static void find_file(struct rtl_db *db, struct stat *info)
 {
-    const char *cannot = o->write ? "write" : "open";
-    *made = false;
-    if (stat(path, info)) {
+    const char *cannot = db->write ? "write" : "open";
+    if (stat(db->path, info)) {
         int fd = -1;
         *info = (struct stat){0};
-        if (errno == ENOENT && o->write)
-            fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-        *made = fd >= 0;
-        if (*made)
+        if (errno == ENOENT && db->write)
+            fd = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+        db->made = fd >= 0;
+        if (db->made)
             close(fd);
         else if (errno != EEXIST) /* EEXIST: a dangling link, SQLite creates the file it points to */
-            return refuse_open(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
-        return RTL_DB_OK;
+            rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
+    } else if (S_ISDIR(info->st_mode)) {
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(EISDIR));
+    } else if (!S_ISREG(info->st_mode)) {
+        rtl_db_fail(db, RTL_DB_PATH, "%s is not a file: a recording needs one", db->path);
+    } else if (access(db->path, db->write ? R_OK | W_OK : R_OK)) {
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
     }
-    if (S_ISDIR(info->st_mode))
-        return refuse_open(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(EISDIR));
-    if (!S_ISREG(info->st_mode))
-        return refuse_open(RTL_DB_PATH, why, why_bytes, "%s is not a file: a recording needs one", path);
-    if (access(path, o->write ? R_OK | W_OK : R_OK))
-        return refuse_open(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
-    return RTL_DB_OK;
 }
 
-/* Check that the file's content is acceptable. Fresh: it is empty. */
-static enum rtl_db_status check_content(struct rtl_db *db, const struct rtl_db_options *o, bool *fresh, char *why,
-                                        size_t why_bytes)
+/* Check that the file's content is acceptable; returns true if the file is empty. */
+static bool check_content(struct rtl_db *db, const struct rtl_db_options *o)
 {
     uint32_t version;
     enum db_content content = read_content(db, &version);
-    *fresh = content == CONTENT_NEW;
+    bool foreign = o->foreign && !o->write;
     if (content == CONTENT_UNREADABLE)
-        return refuse_open(RTL_DB_PATH, why, why_bytes, "cannot read %s: %s", db->path, strerror(errno ? errno : EIO));
-    if (content == CONTENT_OTHER && !(o->foreign && !o->write))
-        return refuse_open(RTL_DB_SCHEMA, why, why_bytes, "%s is not a recording of rtl-top%s", db->path,
-                           o->write ? ": choose another name, or replace it with --force" : "");
-    if (content == CONTENT_OTHER_VERSION && !(o->foreign && !o->write))
-        return refuse_open(RTL_DB_SCHEMA, why, why_bytes, "%s is a recording of version %u, this rtl-top knows %d%s",
-                           db->path, version, RTL_DB_VERSION,
-                           o->write ? ": choose another name, or replace it with --force" : "");
-    if (content == CONTENT_NEW && !o->write)
-        return refuse_open(RTL_DB_SCHEMA, why, why_bytes, "%s is empty: nothing was recorded", db->path);
-    return RTL_DB_OK;
+        rtl_db_fail(db, RTL_DB_PATH, "cannot read %s: %s", db->path, strerror(errno ? errno : EIO));
+    else if (content == CONTENT_OTHER && !foreign)
+        rtl_db_fail(db, RTL_DB_SCHEMA, "%s is not a recording of rtl-top%s", db->path, o->write ? replace_hint : "");
+    else if (content == CONTENT_OTHER_VERSION && !foreign)
+        rtl_db_fail(db, RTL_DB_SCHEMA, "%s is a recording of version %u, this rtl-top knows %d%s", db->path, version,
+                    RTL_DB_VERSION, o->write ? replace_hint : "");
+    else if (content == CONTENT_NEW && !o->write)
+        rtl_db_fail(db, RTL_DB_SCHEMA, "%s is empty: nothing was recorded", db->path);
+    return content == CONTENT_NEW;
 }
 
 static void disconnect_db(struct rtl_db *db)
@@ -163,30 +147,27 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
                     "PRAGMA cache_size=-32768"); /* KiB: a frame of 10,000 kernels fits */
 }
 
-static enum rtl_db_status open_and_check(struct rtl_db *db, const struct rtl_db_options *o, char *why, size_t why_bytes)
+static void open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
 {
-    bool fresh = false;
     struct stat info;
-    enum rtl_db_status status = find_file(db->path, o, &db->made, &info, why, why_bytes);
-    if (status)
-        return status;
+    find_file(db, &info);
+    if (db->status)
+        return;
     /* SQLite resolves links itself, even links of other users in a folder like /tmp, which the kernel refuses */
     if (connect_db(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
         rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
                     db->path);
     if (!db->status && o->write && o->force && has_other_content(db))
         replace_content(db);
-    if (!db->status)
-        status = check_content(db, o, &fresh, why, why_bytes);
-    if (status)
-        return status;
+    if (db->status)
+        return;
+    bool fresh = check_content(db, o);
+    if (db->status)
+        return;
     if (o->write)
         prepare_to_write(db, o, fresh);
     else
         rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
-    if (db->status)
-        snprintf(why, why_bytes, "%s", db->why);
-    return db->status;
 }
 
 static bool has_no_row(struct rtl_db *db, const char *sql)
@@ -228,7 +209,8 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     *out = NULL;
     if (!db || !(db->path = strdup(path))) {
         free(db);
-        return refuse_open(RTL_DB_FAILED, why, why_bytes, "out of memory");
+        snprintf(why, why_bytes, "out of memory");
+        return RTL_DB_FAILED;
     }
     db->write = options->write;
     rtl_db_wait(db, options->busy_ms);
@@ -237,12 +219,15 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     /* memory statistics are unused and take locks; after initialization the call fails, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_initialize(); /* rtl_db_files_create needs it before the first sqlite3_open */
-    enum rtl_db_status status = open_and_check(db, options, why, why_bytes);
+    open_and_check(db, options);
     pthread_mutex_unlock(&one);
-    if (status)
+    enum rtl_db_status status = db->status;
+    if (status) {
+        snprintf(why, why_bytes, "%s", db->why);
         rtl_db_close(db);
-    else
+    } else {
         *out = db;
+    }
     return status;
 }
 
@@ -251,8 +236,11 @@ enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t 
     struct rtl_db *db;
     struct stat info;
     if (force && !stat(path, &info)) { /* opening it with `force` would empty it */
-        bool made;
-        return find_file(path, &(struct rtl_db_options){.write = true}, &made, &info, why, why_bytes);
+        struct rtl_db checked = {.path = (char *)(uintptr_t)path, .write = true};
+        find_file(&checked, &info);
+        if (checked.status)
+            snprintf(why, why_bytes, "%s", checked.why);
+        return checked.status;
     }
     enum rtl_db_status status = rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, why_bytes);
     if (!status)

@@ -104,8 +104,7 @@ static void write_recording(struct rtl_recording *r, const struct rtl_snapshot *
     rtl_db_bind_string(st, 11, r->process.runtime);
     rtl_db_bind_string(st, 12, s->library_version);
     rtl_db_bind_int(st, 13, (int64_t)r->info.interval_ns);
-    rtl_fields_bind(st, 14, &rtl_recording_fields, NULL, s);
-    if (!rtl_db_run(st))
+    if (!rtl_fields_insert(st, 14, &rtl_recording_fields, NULL, s))
         return;
     r->id = rtl_db_last_id(r->db);
     st = rtl_db_prepare_ints(r->db, "INSERT INTO rtl_process(recording, rank, label, container) VALUES(?, ?, ?, ?)",
@@ -122,8 +121,7 @@ static int64_t write_frame(struct rtl_recording *r, const struct rtl_snapshot *s
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         r->db, "INSERT INTO rtl_frame(recording, sequence, time_ns, exited" RTL_FIELD_NAMES(FRAME) ") VALUES(?, ?, ?, ?"
                RTL_FIELD_MARKS(FRAME) ")", r->id, (int64_t)r->sequence, (int64_t)real_ns, exited);
-    rtl_fields_bind(st, 5, &rtl_frame_fields, NULL, s);
-    return rtl_db_run(st) ? rtl_db_last_id(r->db) : 0;
+    return rtl_fields_insert(st, 5, &rtl_frame_fields, NULL, s) ? rtl_db_last_id(r->db) : 0;
 }
 
 /* The kernel in the last frame, or NULL. Ids ascend; *at is the position of the search. */
@@ -212,8 +210,7 @@ static void write_path(struct rtl_recording *r, int64_t frame, const struct rtl_
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         r->db, "INSERT INTO rtl_queue_way(frame, slot" RTL_FIELD_NAMES(QUEUE_PATH) ") VALUES(?, ?" RTL_FIELD_MARKS(QUEUE_PATH) ")",
         frame, q->slot);
-    rtl_fields_bind(st, 3, &rtl_queue_path_fields, NULL, q);
-    rtl_db_run(st);
+    rtl_fields_insert(st, 3, &rtl_queue_path_fields, NULL, q);
 }
 
 static void write_queues(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
@@ -229,8 +226,7 @@ static void write_queues(struct rtl_recording *r, int64_t frame, const struct rt
             struct rtl_db_statement *st = rtl_db_prepare_ints(
                 r->db, "INSERT INTO rtl_queue_sample(frame, slot" RTL_FIELD_NAMES(QUEUE) ") VALUES(?, ?"
                        RTL_FIELD_MARKS(QUEUE) ")", frame, q->slot);
-            rtl_fields_bind(st, 3, &rtl_queue_fields, was, q);
-            rtl_db_run(st);
+            rtl_fields_insert(st, 3, &rtl_queue_fields, was, q);
         }
         write_path(r, frame, was, q);
         write_untimed(r, frame, was, q);
@@ -250,8 +246,7 @@ static void write_gpu(struct rtl_recording *r, const struct rtl_agent_snapshot *
     rtl_db_bind_string(st, 3, a->name);
     rtl_db_bind_string(st, 4, address);
     rtl_db_bind_string(st, 5, a->uuid);
-    rtl_fields_bind(st, 6, &rtl_gpu_fields, NULL, a);
-    rtl_db_run(st);
+    rtl_fields_insert(st, 6, &rtl_gpu_fields, NULL, a);
 }
 
 static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
@@ -268,8 +263,7 @@ static void write_gpus(struct rtl_recording *r, int64_t frame, const struct rtl_
         struct rtl_db_statement *st = rtl_db_prepare_ints(
             r->db, "INSERT OR IGNORE INTO rtl_gpu_sample(frame, gpu" RTL_FIELD_NAMES(BUSY) ") VALUES(?, ?"
                    RTL_FIELD_MARKS(BUSY) ")", frame, a->gpu);
-        rtl_fields_bind(st, 3, &rtl_busy_fields, was, a);
-        rtl_db_run(st);
+        rtl_fields_insert(st, 3, &rtl_busy_fields, was, a);
     }
 }
 
@@ -311,8 +305,7 @@ static void write_observed(struct rtl_recording *r, int64_t frame, const struct 
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         r->db, "INSERT INTO rtl_observed_frame(frame" RTL_FIELD_NAMES(OBSERVED) ") VALUES(?" RTL_FIELD_MARKS(OBSERVED) ")",
         frame);
-    rtl_fields_bind(st, 2, &rtl_observed_fields, NULL, s);
-    rtl_db_run(st);
+    rtl_fields_insert(st, 2, &rtl_observed_fields, NULL, s);
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->kernel_count && !rtl_db_status(r->db); i++) {
         static const struct rtl_kernel_snapshot none;
@@ -321,8 +314,7 @@ static void write_observed(struct rtl_recording *r, int64_t frame, const struct 
             continue;
         st = rtl_db_prepare_ints(r->db, "INSERT INTO rtl_observed_sample(frame, kernel" RTL_FIELD_NAMES(ESTIMATE)
                                         ") VALUES(?, ?" RTL_FIELD_MARKS(ESTIMATE) ")", frame, k->id);
-        rtl_fields_bind(st, 3, &rtl_estimate_fields, was, k);
-        rtl_db_run(st);
+        rtl_fields_insert(st, 3, &rtl_estimate_fields, was, k);
     }
 }
 

@@ -128,8 +128,7 @@ static void write_memory(const struct rtl_calls_writer *w, const struct rtl_call
         struct rtl_db_statement *st = rtl_db_prepare_ints(
             w->db, "INSERT OR IGNORE INTO rtl_call_memory(frame, place" RTL_FIELD_NAMES(MEMORY) ") VALUES(?, ?"
                    RTL_FIELD_MARKS(MEMORY) ")", w->frame, m->place);
-        rtl_fields_bind(st, 3, &rtl_memory_fields, NULL, m);
-        rtl_db_run(st);
+        rtl_fields_insert(st, 3, &rtl_memory_fields, NULL, m);
     }
 }
 
@@ -174,8 +173,7 @@ static uint32_t write_nodes(const struct rtl_calls_writer *w, const struct rtl_c
         struct rtl_db_statement *st = rtl_db_prepare_ints(
             w->db, "INSERT INTO rtl_range_sample(frame, range" RTL_FIELD_NAMES(NODE) ") VALUES(?, ?"
                    RTL_FIELD_MARKS(NODE) ")", w->frame, number[i]);
-        rtl_fields_bind(st, 3, &rtl_node_fields, was, node);
-        rtl_db_run(st);
+        rtl_fields_insert(st, 3, &rtl_node_fields, was, node);
     }
     return left_out;
 }
@@ -197,8 +195,7 @@ static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls
 {
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         w->db, "INSERT INTO rtl_pair_frame(frame" RTL_FIELD_NAMES(PAIRS) ") VALUES(?" RTL_FIELD_MARKS(PAIRS) ")", w->frame);
-    rtl_fields_bind(st, 2, &rtl_pairs_fields, NULL, now);
-    rtl_db_run(st);
+    rtl_fields_insert(st, 2, &rtl_pairs_fields, NULL, now);
     struct kernel_number *kernels = calloc((size_t)w->now->kernel_count + 1, sizeof *kernels);
     if (!kernels) {
         rtl_db_no_memory(w->db);
@@ -273,6 +270,5 @@ void rtl_calls_write(const struct rtl_calls_writer *w)
     calls.ranges_other += left_out;
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         w->db, "INSERT INTO rtl_call_frame(frame" RTL_FIELD_NAMES(CALLS) ") VALUES(?" RTL_FIELD_MARKS(CALLS) ")", w->frame);
-    rtl_fields_bind(st, 2, &rtl_calls_fields, NULL, &calls);
-    rtl_db_run(st);
+    rtl_fields_insert(st, 2, &rtl_calls_fields, NULL, &calls);
 }

@@ -269,7 +269,6 @@ static void add_rows(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
         int next = rtl_fields_read(st, 1, &rtl_call_fields, &c->calls[at]);
         rtl_histogram_read(c->db, st, next, &c->calls[at].histogram, room);
     }
-    rtl_db_reset(st);
 }
 
 static void add_memory(struct rtl_replay_calls *c, int64_t frame)
@@ -286,7 +285,6 @@ static void add_memory(struct rtl_replay_calls *c, int64_t frame)
         c->memory_seen[place] = true;
         rtl_fields_read(st, 1, &rtl_memory_fields, &c->memory[place]);
     }
-    rtl_db_reset(st);
 }
 
 static void add_nodes(struct rtl_replay_calls *c, int64_t frame)
@@ -304,7 +302,6 @@ static void add_nodes(struct rtl_replay_calls *c, int64_t frame)
         for (; !c->node_seen[at]; at = c->nodes.nodes[at].parent) /* a range is shown only together with its parents */
             c->node_seen[at] = true;
     }
-    rtl_db_reset(st);
 }
 
 static void add_launches(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
@@ -314,7 +311,6 @@ static void add_launches(struct rtl_replay_calls *c, int64_t frame, uint32_t *ro
     struct rtl_histogram_copy *h;
     while (rtl_db_step(st) && (h = find_histogram(c, &c->launches, 0, rtl_db_int(st, 0))))
         rtl_histogram_read(c->db, st, 1, h, room);
-    rtl_db_reset(st);
 }
 
 static void add_pairs(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
@@ -340,7 +336,6 @@ static void add_pairs(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
         for (; !c->node_seen[at]; at = c->nodes.nodes[at].parent)
             c->node_seen[at] = true;
     }
-    rtl_db_reset(st);
 }
 
 void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)

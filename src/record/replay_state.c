@@ -199,7 +199,6 @@ static void add_kernels(struct rtl_replay_state *state, int64_t frame)
         if (!rtl_db_is_null(st, at))
             rtl_fields_read(st, at, &rtl_launch_fields, k);
     }
-    rtl_db_reset(st);
 }
 
 static void add_estimates(struct rtl_replay_state *state, int64_t frame)
@@ -211,7 +210,6 @@ static void add_estimates(struct rtl_replay_state *state, int64_t frame)
         state->db, "SELECT kernel" RTL_FIELD_NAMES(ESTIMATE) " FROM rtl_observed_sample WHERE frame = ?", frame);
     while (rtl_db_step(st) && (k = find_kernel(state, rtl_db_int(st, 0))))
         rtl_fields_read(st, 1, &rtl_estimate_fields, k);
-    rtl_db_reset(st);
 }
 
 static void add_queues(struct rtl_replay_state *state, int64_t frame)
@@ -221,20 +219,17 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
     struct rtl_queue_snapshot *q;
     while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), true)))
         rtl_fields_read(st, 1, &rtl_queue_fields, q);
-    rtl_db_reset(st);
     st = rtl_db_prepare_ints(state->db, "SELECT slot, reason, dispatches FROM rtl_untimed WHERE frame = ?", frame);
     while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
         int64_t reason = rtl_db_int(st, 1);
         if (reason >= 0 && reason < RTL_UNTIMED_LIMIT) /* ignore reasons of later versions */
             q->untimed[reason] += (uint64_t)rtl_db_int(st, 2);
     }
-    rtl_db_reset(st);
     st = rtl_db_prepare_ints(
         state->db, "SELECT slot, kind" RTL_HISTOGRAM_SELECT " FROM rtl_queue_histogram WHERE frame = ?", frame);
     while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false)))
         rtl_histogram_read(state->db, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap,
                            &state->room);
-    rtl_db_reset(st);
 }
 
 /* A number beyond 32 bits must not turn into one that has a name. */
@@ -254,7 +249,6 @@ static void add_paths(struct rtl_replay_state *state, int64_t frame)
         q->path = read_path_number(rtl_db_int(st, 1));
         q->path_reason = q->path ? read_path_number(rtl_db_int(st, 2)) : 0;
     }
-    rtl_db_reset(st);
 }
 
 static struct rtl_copies_snapshot *find_copies(struct rtl_replay_state *state, struct rtl_db_statement *st, bool make)
@@ -294,7 +288,6 @@ static void add_copies(struct rtl_replay_state *state, int64_t frame)
                             frame);
     while (rtl_db_step(st) && (c = find_copies(state, st, true)))
         rtl_histogram_read(state->db, st, rtl_fields_read(st, 2, &rtl_copies_fields, c), &c->histogram, &state->room);
-    rtl_db_reset(st);
     st = rtl_db_prepare_ints(state->db,
                              "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?", frame);
     while (rtl_db_step(st) && (c = find_copies(state, st, false))) {
@@ -302,7 +295,6 @@ static void add_copies(struct rtl_replay_state *state, int64_t frame)
         if (reason >= 0 && reason < RTL_COPY_UNTIMED_LIMIT)
             c->untimed[reason] += (uint64_t)rtl_db_int(st, 3);
     }
-    rtl_db_reset(st);
 }
 
 static void add_gpus(struct rtl_replay_state *state, int64_t frame)
@@ -326,7 +318,6 @@ static void add_gpus(struct rtl_replay_state *state, int64_t frame)
         }
         rtl_fields_read(st, 1, &rtl_busy_fields, &s->agents[at]);
     }
-    rtl_db_reset(st);
 }
 
 void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool *exited)

@@ -198,6 +198,13 @@ int rtl_fields_bind(struct rtl_db_statement *st, int at, const struct rtl_field_
     return at;
 }
 
+bool rtl_fields_insert(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, const void *before,
+                       const void *now)
+{
+    rtl_fields_bind(st, at, list, before, now);
+    return rtl_db_run(st);
+}
+
 int rtl_fields_read(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, void *to)
 {
     for (const struct rtl_field *f = list->fields; f < list->fields + list->count; f++) {

@@ -193,14 +193,14 @@ struct rtl_field_list {
     int count;
 };
 extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_observed_fields, rtl_kernel_fields,
-    rtl_launch_fields, rtl_estimate_fields, rtl_histogram_fields, rtl_queue_fields, rtl_queue_path_fields, rtl_gpu_fields,
-    rtl_busy_fields, rtl_copies_fields, rtl_calls_fields, rtl_pairs_fields, rtl_call_fields, rtl_memory_fields,
-    rtl_node_fields;
+    rtl_launch_fields, rtl_estimate_fields, rtl_histogram_fields, rtl_queue_fields, rtl_queue_path_fields,
+    rtl_gpu_fields, rtl_busy_fields, rtl_copies_fields, rtl_calls_fields, rtl_pairs_fields, rtl_call_fields,
+    rtl_memory_fields, rtl_node_fields;
 
 /* Define rtl_NAME_fields from the list RTL_LIST_FIELDS of members of STRUCT; the columns in CREATE TABLE. */
 #define RTL_FIELD_(column, member, how_) \
     {.offset = offsetof(STRUCT, member), .size = sizeof((STRUCT){0}.member), .kind = RTL_FIELD_##how_},
-#define RTL_DEFINE_FIELDS(name, LIST)                                              \
+#define RTL_DEFINE_FIELDS(name, LIST)                                                \
     static const struct rtl_field name##_list[] = {RTL_##LIST##_FIELDS(RTL_FIELD_)}; \
     const struct rtl_field_list rtl_##name##_fields = {name##_list, sizeof name##_list / sizeof *name##_list};
 #define RTL_COLUMN(column, member, kind) ", " #column " INTEGER NOT NULL"
@@ -212,10 +212,11 @@ extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_o
 #define RTL_FIELD_MARKS(LIST)                  RTL_##LIST##_FIELDS(RTL_COLUMN_MARK_)
 
 /* The columns of a histogram in an INSERT and in a SELECT; recorded_histogram.h binds and reads them. */
-#define RTL_HISTOGRAM_NAMES   RTL_FIELD_NAMES(HISTOGRAM) ", p50_ns, p90_ns, p99_ns, p999_ns, buckets, coarse"
-#define RTL_HISTOGRAM_MARKS   RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?"
-#define RTL_HISTOGRAM_SELECT  RTL_FIELD_NAMES(HISTOGRAM) ", buckets, coarse"
-#define RTL_HISTOGRAM_COLUMNS RTL_HISTOGRAM_FIELDS(RTL_COLUMN) \
+#define RTL_HISTOGRAM_NAMES  RTL_FIELD_NAMES(HISTOGRAM) ", p50_ns, p90_ns, p99_ns, p999_ns, buckets, coarse"
+#define RTL_HISTOGRAM_MARKS  RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?"
+#define RTL_HISTOGRAM_SELECT RTL_FIELD_NAMES(HISTOGRAM) ", buckets, coarse"
+#define RTL_HISTOGRAM_COLUMNS        \
+    RTL_HISTOGRAM_FIELDS(RTL_COLUMN) \
     ", p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, buckets TEXT, coarse TEXT"
 enum { RTL_RECORDED_QUANTILES = 4 };
 
@@ -233,6 +234,9 @@ int rtl_fields_bind(struct rtl_db_statement *st, int at, const struct rtl_field_
                     const void *now);
 /* Read columns from `at` on into `to`; GROW adds. Returns the next column. */
 int rtl_fields_read(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, void *to);
+/* Bind the last fields of a row and run the statement; false after an error. */
+bool rtl_fields_insert(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, const void *before,
+                       const void *now);
 bool rtl_fields_differ(const struct rtl_field_list *list, const void *a, const void *b);
 
 #endif
