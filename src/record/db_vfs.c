@@ -588,36 +588,6 @@ static int system_access(sqlite3_vfs *system, const char *name, int what, int *r
     return files->below->xAccess(files->below, name, what, result);
 }
 
-static int system_full_path(sqlite3_vfs *system, const char *name, int bytes, char *out)
-{
-    sqlite3_vfs *other = files_of(system)->below;
-    return other->xFullPathname(other, name, bytes, out);
-}
-
-static int system_randomness(sqlite3_vfs *system, int bytes, char *out)
-{
-    sqlite3_vfs *other = files_of(system)->below;
-    return other->xRandomness(other, bytes, out);
-}
-
-static int system_sleep(sqlite3_vfs *system, int us)
-{
-    sqlite3_vfs *other = files_of(system)->below;
-    return other->xSleep(other, us);
-}
-
-static int system_time(sqlite3_vfs *system, double *time)
-{
-    sqlite3_vfs *other = files_of(system)->below;
-    return other->xCurrentTime(other, time);
-}
-
-static int system_last_error(sqlite3_vfs *system, int bytes, char *out)
-{
-    sqlite3_vfs *other = files_of(system)->below;
-    return other->xGetLastError(other, bytes, out);
-}
-
 struct rtl_db_files *rtl_db_files_create(struct rtl_db *db)
 {
     static atomic_uint count;
@@ -630,19 +600,16 @@ struct rtl_db_files *rtl_db_files_create(struct rtl_db *db)
     files->db = db;
     files->below = other;
     snprintf(files->name, sizeof files->name, "rtl-top-%u", atomic_fetch_add(&count, 1));
-    files->system = (sqlite3_vfs){.iVersion = 1, /* extensions can't be loaded */
-                                  .szOsFile = (int)sizeof(struct rtl_db_file) + other->szOsFile,
-                                  .mxPathname = other->mxPathname,
-                                  .zName = files->name,
-                                  .pAppData = files,
-                                  .xOpen = system_open,
-                                  .xDelete = system_delete,
-                                  .xAccess = system_access,
-                                  .xFullPathname = system_full_path,
-                                  .xRandomness = system_randomness,
-                                  .xSleep = system_sleep,
-                                  .xCurrentTime = system_time,
-                                  .xGetLastError = system_last_error};
+    /* The other methods of SQLite's file system don't use their first argument. Extensions can't be loaded. */
+    files->system = *other;
+    files->system.iVersion = 1;
+    files->system.szOsFile += (int)sizeof(struct rtl_db_file);
+    files->system.zName = files->name;
+    files->system.pAppData = files;
+    files->system.xOpen = system_open;
+    files->system.xDelete = system_delete;
+    files->system.xAccess = system_access;
+    files->system.xDlOpen = NULL;
     if (sqlite3_vfs_register(&files->system, 0)) {
         free(files);
         return NULL;

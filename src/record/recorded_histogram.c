@@ -71,6 +71,22 @@ static void end_text(struct rtl_text_buffer *text, char *at)
     text->used++;
 }
 
+/* Append the pairs of an array whose first bucket has number `first`; *last: number of the last pair. `earlier` NULL:
+ * zeros. Returns the position behind the pairs, or NULL without memory. */
+static char *append_growth(struct rtl_text_buffer *text, char *at, uint32_t *last, uint32_t first,
+                           const uint64_t *earlier, const uint64_t *later, uint32_t count)
+{
+    at = reserve_pairs(text, at ? (size_t)(at - text->bytes) : 0, count);
+    for (uint32_t i = 0; at && i < count; i++) {
+        uint64_t grown = later[i] - (earlier ? earlier[i] : 0);
+        if (!grown)
+            continue;
+        at = write_pair(at, first + i - *last, (int64_t)grown);
+        *last = first + i;
+    }
+    return at;
+}
+
 bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                        struct rtl_text_buffer *text)
 {
@@ -82,17 +98,10 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
             before++;
         if (earlier && before < earlier->octave_count && earlier->octaves[before].octave == o->octave)
             was = &earlier->octaves[before];
-        at = reserve_pairs(text, at ? (size_t)(at - text->bytes) : 0, RTL_CHUNK_BUCKETS);
+        at = append_growth(text, at, &last, o->octave * RTL_CHUNK_BUCKETS, was ? was->bucket : NULL, o->bucket,
+                           RTL_CHUNK_BUCKETS);
         if (!at)
             return false;
-        for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
-            uint64_t grown = o->bucket[b] - (was ? was->bucket[b] : 0);
-            if (!grown)
-                continue;
-            uint32_t number = o->octave * RTL_CHUNK_BUCKETS + b;
-            at = write_pair(at, number - last, (int64_t)grown);
-            last = number;
-        }
     }
     end_text(text, at);
     return true;
@@ -102,18 +111,9 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
 static bool write_counts(const uint64_t *earlier, const uint64_t *later, uint32_t count, struct rtl_text_buffer *text)
 {
     uint32_t last = 0;
-    char *at = later ? reserve_pairs(text, 0, count) : NULL;
-    if (later && !at)
-        return false;
-    for (uint32_t i = 0; at && i < count; i++) {
-        uint64_t grown = later[i] - (earlier ? earlier[i] : 0);
-        if (!grown)
-            continue;
-        at = write_pair(at, i - last, (int64_t)grown);
-        last = i;
-    }
+    char *at = later ? append_growth(text, NULL, &last, 0, earlier, later, count) : NULL;
     end_text(text, at);
-    return true;
+    return at || !later;
 }
 
 bool rtl_counts_write(const uint64_t *counts, uint32_t count, struct rtl_text_buffer *text)

@@ -16,7 +16,7 @@ struct rtl_recording {
     struct rtl_recording_info info;
     struct rtl_proc_member_info process;
     int64_t id; /* of its row; 0 = not yet written */
-    uint64_t sequence, frames, failed;
+    uint64_t sequence, frames;
     struct rtl_snapshot last; /* the last frame written */
     bool has_last;
     struct rtl_call_numbers calls;
@@ -362,10 +362,8 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
         status = rtl_db_need(r->db, &rtl_probe_set);
     if (status && probe && leave_out_probes(r, status))
         return rtl_recording_add(r, s, real_ns, exited);
-    if (status) {
-        r->failed++;
+    if (status)
         return status;
-    }
     uint32_t calls = r->calls.calls.count, nodes = r->calls.nodes.count;
     int64_t id = r->id;
     rtl_db_begin(r->db);
@@ -389,7 +387,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
         r->id = id;
         if (probe && leave_out_probes(r, status))
             return rtl_recording_add(r, s, real_ns, exited);
-        r->failed++;
         return status;
     }
     r->frames++;
@@ -435,11 +432,6 @@ const char *rtl_recording_why(const struct rtl_recording *r)
 uint64_t rtl_recording_frames(const struct rtl_recording *r)
 {
     return r->frames;
-}
-
-uint64_t rtl_recording_failed(const struct rtl_recording *r)
-{
-    return r->failed;
 }
 
 struct rtl_db *rtl_recording_db(struct rtl_recording *r)

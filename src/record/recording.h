@@ -59,7 +59,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const stru
 
 const char *rtl_recording_why(const struct rtl_recording *recording); /* the last error, one line */
 uint64_t rtl_recording_frames(const struct rtl_recording *recording); /* written */
-uint64_t rtl_recording_failed(const struct rtl_recording *recording); /* not written */
 struct rtl_db *rtl_recording_db(struct rtl_recording *recording);     /* for tests */
 
 #endif

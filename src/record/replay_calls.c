@@ -87,21 +87,17 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
 
 void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64_t recording)
 {
-    *c = (struct rtl_replay_calls){.db = db};
+    memset(c, 0, sizeof *c);
+    c->db = db;
     if (!rtl_db_has_set(db, &rtl_calls_set))
         return;
     c->has_pairs = rtl_db_has_set(db, &rtl_pairs_set);
     c->calls = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->calls);
     c->nodes.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->nodes.nodes);
-    c->call_seen = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->call_seen);
-    c->node_seen = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->node_seen);
-    c->call_index = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->call_index);
-    c->node_index = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->node_index);
     c->view.rows = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->view.rows);
     c->view.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->view.nodes);
     c->view.memory = calloc(RTL_API_PLACES, sizeof *c->view.memory);
-    if (!c->calls || !c->nodes.nodes || !c->call_seen || !c->node_seen || !c->call_index || !c->node_index ||
-        !c->view.rows || !c->view.nodes || !c->view.memory) {
+    if (!c->calls || !c->nodes.nodes || !c->view.rows || !c->view.nodes || !c->view.memory) {
         rtl_db_no_memory(db);
         return;
     }
@@ -141,10 +137,6 @@ void rtl_replay_calls_end(struct rtl_replay_calls *c)
     clear_calls(c);
     free(c->calls);
     free(c->nodes.nodes);
-    free(c->call_seen);
-    free(c->node_seen);
-    free(c->call_index);
-    free(c->node_index);
     free(c->launches.list);
     free(c->view.rows);
     free(c->view.nodes);

@@ -25,10 +25,10 @@ struct rtl_replay_calls {
     uint32_t known_calls, known_nodes;
     struct rtl_call *calls;
     struct rtl_calls nodes; /* uses `nodes` only */
-    bool *call_seen, *node_seen;
-    uint32_t *call_index, *node_index;            /* by number in the file: index + 1 */
-    struct rtl_replay_histograms launches, pairs; /* launches: of node 0 */
-    bool has_pairs;                               /* the file has their table */
+    bool call_seen[RTL_REPLAY_CALLS_MAX], node_seen[RTL_REPLAY_NODES_MAX];
+    uint32_t call_index[RTL_REPLAY_CALLS_MAX], node_index[RTL_REPLAY_NODES_MAX]; /* by number in the file: index + 1 */
+    struct rtl_replay_histograms launches, pairs;                                /* launches: of node 0 */
+    bool has_pairs;                                                              /* the file has their table */
     struct rtl_call_memory memory[RTL_API_PLACES];
     bool memory_seen[RTL_API_PLACES];
     struct rtl_calls values;            /* the frame's own values */

@@ -2,6 +2,7 @@
 /* clang-format off */
 #include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
+#include "shm/calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,15 +115,11 @@ static void read_name(struct rtl_rocpd_calls *c, uint32_t row)
 
 static int64_t category_of(struct rtl_rocpd_calls *c, unsigned kind)
 {
-    static const char *const keys[RTL_API_KIND_COUNT] = {
-#define KEY(sym, number, key, text) [number] = key,
-        RTL_API_KINDS(KEY)
-#undef KEY
-    };
-    if (kind >= RTL_API_KIND_COUNT || !keys[kind])
-        return 1; /* the empty string */
+    const char *key = rtl_call_kind_key(kind);
+    if (kind >= RTL_API_KIND_COUNT || !key)
+        return RTL_ROCPD_EMPTY;
     if (!c->category[kind])
-        c->category[kind] = rtl_rocpd_string(c->db, keys[kind]);
+        c->category[kind] = rtl_rocpd_string(c->db, key);
     return c->category[kind];
 }
 
@@ -161,7 +158,7 @@ static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 {
     char text[40];
-    int64_t args = 1;
+    int64_t args = RTL_ROCPD_EMPTY;
     if (e->code) {
         snprintf(text, sizeof text, "returned %" PRId32, e->code);
         args = rtl_rocpd_string(c->db, text);

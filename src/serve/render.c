@@ -2,6 +2,7 @@
 #include "serve/render.h"
 #include "base/version.h"
 #include "model/labels.h"
+#include "shm/calls.h"
 #include "shm/gpu_names.h"
 
 #include <inttypes.h>
@@ -59,16 +60,6 @@ static bool is_any(const struct rtl_tally *t)
     return t->calls || t->errors || t->times.values;
 }
 
-static const char *kind_name(unsigned kind)
-{
-    static const char *const names[RTL_API_KIND_COUNT] = {"unknown",
-#define KIND(sym, number, name, text) [number] = name,
-                                                          RTL_API_KINDS(KIND)
-#undef KIND
-    };
-    return kind < RTL_API_KIND_COUNT ? names[kind] : names[0];
-}
-
 static void add_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, struct rtl_page *page,
                        enum rtl_metric metric)
 {
@@ -80,7 +71,8 @@ static void add_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, stru
         if (!r->series[i].shown)
             continue;
         labels[0] = r->series[i].name;
-        labels[1] = kind_name(r->series[i].kind);
+        const char *kind = rtl_call_kind_key(r->series[i].kind);
+        labels[1] = kind ? kind : "unknown";
         if (kernels)
             kernel_labels(fleet, i, labels, &id);
         rtl_page_labels(page, labels);
@@ -134,23 +126,13 @@ static void add_gaps(const struct rtl_served_gpu *gpu, const char *label, struct
     }
 }
 
-static const char *direction_name(int direction)
-{
-    static const char *const names[RTL_DIRECTION_COUNT] = {
-#define DIRECTION(sym, num, key, text, meaning) [num] = key,
-        RTL_DIRECTIONS(DIRECTION)
-#undef DIRECTION
-    };
-    return names[direction];
-}
-
 static void add_copies(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
     for (int i = 0; i < RTL_DIRECTION_COUNT; i++) {
         const struct rtl_served_copies *c = &gpu->copies[i];
         if (!c->count)
             continue;
-        rtl_page_labels(page, (const char *[]){label, direction_name(i)});
+        rtl_page_labels(page, (const char *[]){label, rtl_direction_key((unsigned)i)});
         if (page->metric == RTL_METRIC_COPY_DURATION)
             rtl_page_histogram(page, &c->times);
         else

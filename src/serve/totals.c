@@ -67,18 +67,11 @@ static bool charge_credit(struct rtl_share *share, struct rtl_credit need)
     return true;
 }
 
-/* Add the growth of a counter of events. */
-static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share)
+/* Add the growth of a counter of events, or of time. */
+static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share, bool time)
 {
     uint64_t more = grown(earlier, later);
-    if (more && charge_credit(share, (struct rtl_credit){.events = more}))
-        rtl_count_up(counter, more);
-}
-
-static void time_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share)
-{
-    uint64_t more = grown(earlier, later);
-    if (more && charge_credit(share, (struct rtl_credit){.busy_ns = more}))
+    if (more && charge_credit(share, (struct rtl_credit){.events = time ? 0 : more, .busy_ns = time ? more : 0}))
         rtl_count_up(counter, more);
 }
 
@@ -161,12 +154,13 @@ static struct rtl_served_gpu *find_gpu(struct rtl_totals *totals, uint32_t bdf, 
     return &totals->gpus[i];
 }
 
-static const struct rtl_agent_snapshot *agent_before(const struct rtl_snapshot *earlier, uint32_t agent)
+static const struct rtl_agent_snapshot *find_earlier_agent(const struct rtl_snapshot *earlier, uint32_t agent)
 {
+    static const struct rtl_agent_snapshot none;
     for (uint32_t i = 0; i < earlier->agent_count; i++)
         if (earlier->agents[i].agent == agent)
             return &earlier->agents[i];
-    return NULL;
+    return &none;
 }
 
 static void add_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
@@ -177,10 +171,10 @@ static void add_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot
         snprintf(gpu->name, sizeof gpu->name, "%s", later->name);
         snprintf(gpu->uuid, sizeof gpu->uuid, "%s", later->uuid);
     }
-    time_grown(&gpu->busy_ns, earlier ? earlier->busy_ns : 0, later->busy_ns, share);
+    count_grown(&gpu->busy_ns, earlier->busy_ns, later->busy_ns, share, true);
     for (int i = 0; i < RTL_IDLE_COUNT; i++) {
-        count_grown(&gpu->idle[i].count, earlier ? earlier->idle[i].count : 0, later->idle[i].count, share);
-        time_grown(&gpu->idle[i].total_ns, earlier ? earlier->idle[i].total_ns : 0, later->idle[i].total_ns, share);
+        count_grown(&gpu->idle[i].count, earlier->idle[i].count, later->idle[i].count, share, false);
+        count_grown(&gpu->idle[i].total_ns, earlier->idle[i].total_ns, later->idle[i].total_ns, share, true);
     }
 }
 
@@ -240,9 +234,9 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
             add_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
     }
     for (uint32_t i = 0; i < RTL_UNTIMED_LIMIT; i++)
-        count_grown(&totals->untimed[i], earlier->untimed[i], later->untimed[i], share);
+        count_grown(&totals->untimed[i], earlier->untimed[i], later->untimed[i], share, false);
     for (uint32_t i = 0; i < later->agent_count; i++)
-        add_agent(totals, agent_before(earlier, later->agents[i].agent), &later->agents[i], share);
+        add_agent(totals, find_earlier_agent(earlier, later->agents[i].agent), &later->agents[i], share);
     add_queues(totals, earlier, later, share);
     add_copies(totals, earlier, later, share);
 }
