@@ -18,7 +18,7 @@ enum {
     PATTERN_BYTES = 64, /* of GLOB: a longer pattern can take forever */
 };
 
-/* --- how much work --- */
+/* --- work and waiting --- */
 
 static int count_steps(void *db)
 {
@@ -38,7 +38,7 @@ static int wait_for_lock(void *data, int times)
     return 1;
 }
 
-/* --- what may be computed --- */
+/* --- allowed functions --- */
 
 /* Functions in tables of rtl-top (any version) and of other tools. SQLite writes the argument count behind the name:
  * "printf(-1)". */

@@ -24,8 +24,8 @@ enum rtl_db_status {
 
 /*
  * Set this thread's stop function. A working database calls it very often; once it returns true the statement ends with
- * RTL_DB_STOPPED, and rtl_db_rollback makes the database usable again. Writes stop only when they take long. NULL:
- * none.
+ * RTL_DB_STOPPED, and rtl_db_rollback makes the database usable again. Writes stop only when they take long. NULL
+ * removes the function.
  */
 void rtl_db_stop_when(bool (*asked)(void));
 

@@ -14,7 +14,8 @@ static int compare_id(const void *id, const void *kernel)
 }
 
 /* Find a kernel by id in another snapshot of its process; the name has to be the same. */
-static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *s, const struct rtl_kernel_snapshot *k)
+static const struct rtl_kernel_snapshot *find_matching_kernel(const struct rtl_snapshot *s,
+                                                              const struct rtl_kernel_snapshot *k)
 {
     size_t at = s ? rtl_lower_bound(s->kernels, s->kernel_count, sizeof *s->kernels, &k->id, compare_id) : 0;
     if (!s || at == s->kernel_count || s->kernels[at].id != k->id)
@@ -26,7 +27,7 @@ static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *
 static struct rtl_diff_side side_of(const struct rtl_diff_span *span, const struct rtl_kernel_snapshot *k)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_kernel_snapshot *was = find_kernel(span->earlier, k);
+    const struct rtl_kernel_snapshot *was = find_matching_kernel(span->earlier, k);
     const struct rtl_histogram_copy *before = was ? &was->histogram : NULL;
     struct rtl_diff_side side = {.id = k->id};
     uint64_t v[2];

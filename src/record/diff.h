@@ -44,8 +44,7 @@ struct rtl_diff {
 
 bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
                    struct rtl_diff *diff); /* false without memory */
-/* The same for HIP functions, or for roctx ranges and marks, whose calls are all timed. Spans without calls make no
- * rows. */
+/* Compare HIP functions, or roctx ranges and marks, whose calls are all timed. Spans without calls make no rows. */
 enum rtl_diff_calls { RTL_DIFF_FUNCTIONS, RTL_DIFF_RANGES };
 bool rtl_diff_make_calls(const struct rtl_diff_span *a, const struct rtl_diff_span *b, enum rtl_diff_calls what,
                          struct rtl_diff *diff);

@@ -187,8 +187,8 @@ static bool open_temporary(struct rtl_outfile *file, const struct stat *was, cha
         return refuse_output(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
     if (was) {
         mode_t mode = was->st_mode & 0777;
-        if (fchown(file->fd, was->st_uid,
-                   was->st_gid)) /* the file has another group, which gets the rights of "other" */
+        /* if the group can't be set, the file's group gets the rights of "other" */
+        if (fchown(file->fd, was->st_uid, was->st_gid))
             mode = (mode & 0707) | (mode & 7) << 3;
         fchmod(file->fd, mode);
     }

@@ -19,10 +19,11 @@ struct rtl_text_buffer {
  * without memory. */
 bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                        struct rtl_text_buffer *text);
-/* The same for values that are counted per octave only. */
+/* As rtl_buckets_write, for values that are counted per octave only. */
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                       struct rtl_text_buffer *text);
-/* The same for any numbers; read them back into an array of zeros. False without memory or for malformed text. */
+/* Write any numbers in this format; read them back into an array of zeros. False without memory or for malformed text.
+ */
 bool rtl_counts_write(const uint64_t *counts, uint32_t count, struct rtl_text_buffer *text);
 bool rtl_counts_read(const char *text, uint64_t *counts, uint32_t count);
 

@@ -289,7 +289,7 @@ void rtl_rocpd_note_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns
     enum { SLACK_NS = 1000000 }; /* time that may pass between two clock readings */
     if ((r->clocks_seen && boot_offset_ns == r->boot_offset) || r->boot_count == sizeof r->boots / sizeof *r->boots)
         return; /* a full buffer is emptied by the next write; the clocks are read again then */
-    /* real time shows whether the host was suspended since the process began; so does a clock that was set */
+    /* real time shows whether the host was suspended since the process began; setting the clock looks the same */
     int64_t then = rtl_rocpd_bounded(r->latest.start_real_ns) - rtl_rocpd_bounded(r->latest.start_mono_ns);
     bool slept = boot_offset_ns && llabs(real_ns - mono_ns - then) > SLACK_NS;
     int64_t *boot = r->boots[r->boot_count++];

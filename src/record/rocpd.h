@@ -71,7 +71,7 @@ void rtl_rocpd_sample_depths(struct rtl_rocpd *rocpd);
 /* Read the host's clocks; record the offset of boot time at the first call and after each change. The first offset also
  * holds for earlier times if the host wasn't suspended since the process began. */
 void rtl_rocpd_read_clocks(struct rtl_rocpd *rocpd);
-/* The same with the clocks as arguments: monotonic time, real time, offset of boot time to monotonic time. */
+/* As rtl_rocpd_read_clocks, with given monotonic time, real time, and offset of boot time to monotonic time. */
 void rtl_rocpd_note_clocks(struct rtl_rocpd *rocpd, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns);
 
 /* Probes of the hash table so far (id_map.h): tests check the work with it. */

@@ -101,7 +101,7 @@ static int copy_kind(const char *name)
     return kind;
 }
 
-static void read_name(struct rtl_rocpd_calls *c, uint32_t row)
+static void read_api_row(struct rtl_rocpd_calls *c, uint32_t row)
 {
     char text[RTL_API_TEXT], safe[10 * RTL_API_TEXT + 1]; /* each byte may become an escape */
     unsigned kind = 0;
@@ -134,7 +134,7 @@ static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, in
     rtl_db_run(add);
 }
 
-static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_range(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_op(id,gpuId,queueId,sequenceId,completionSignal,start,end,description_id,"
@@ -279,9 +279,9 @@ void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
             continue;
         c->come[come++] = id_of(c, e->id);
         if (!c->row[e->row].name)
-            read_name(c, e->row);
+            read_api_row(c, e->row);
         if (c->row[e->row].kind == RTL_API_RANGE || c->row[e->row].kind == RTL_API_MARK)
-            add_marker(c, e);
+            add_range(c, e);
         else
             add_call(c, e);
     }

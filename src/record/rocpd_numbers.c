@@ -214,7 +214,7 @@ static int64_t find_number(struct rtl_numbers *n, const struct rtl_id_key *ident
 }
 
 /* Run an INSERT of a metadata row; its first parameter is the tag. */
-static void add_row(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
+static void add_description(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
 {
     char tag[48];
     snprintf(tag, sizeof tag, "%s %" PRId64, kind, number);
@@ -251,7 +251,7 @@ int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_proc
     rtl_db_bind_string(add, 8, p->rocr);
     rtl_db_bind_string(add, 9, p->librtl);
     rtl_db_bind_ints(add, 10, p->clocks.mono_ns, p->clocks.boot_ns);
-    add_row(n, add, "process", number);
+    add_description(n, add, "process", number);
     add_number(n, &identity, PROCESS_TAKEN, 0, number);
     return number;
 }
@@ -286,7 +286,7 @@ int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, 
     } else {
         rtl_db_bind_ints(add, 2, g->process, g->agent);
     }
-    add_row(n, add, "gpu", number);
+    add_description(n, add, "gpu", number);
     add_number(n, &identity, GPU_TAKEN, 0, number);
     return number;
 }
@@ -349,7 +349,7 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
     }
     rtl_db_bind_string(add, 10, rtl_queue_path_key(q->path));
     rtl_db_bind_string(add, 11, rtl_path_reason_key(q->path_reason));
-    add_row(n, add, "queue", number);
+    add_description(n, add, "queue", number);
     add_number(n, &identity, QUEUE_TAKEN, q->gpu, number);
     return number;
 }

@@ -51,7 +51,7 @@ void rtl_rocpd_refresh(struct rtl_rocpd *r)
 }
 
 /* Return the index of an agent among the parts of a partitioned GPU, which may share a PCI address. */
-static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
+static uint32_t find_gpu_part(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
 {
     uint32_t part = 0;
     for (uint32_t i = 0; i < r->latest.agent_count; i++) {
@@ -69,7 +69,7 @@ static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_age
     struct rtl_numbers_gpu g = {.host = r->host,
                                 .pci = address.text,
                                 .uuid = a ? a->uuid : "",
-                                .part = a ? part_of(r, a) : 0,
+                                .part = a ? find_gpu_part(r, a) : 0,
                                 .process = r->process,
                                 .agent = a ? -1 : (int64_t)agent,
                                 .own = a ? a->gpu : agent,
@@ -102,7 +102,7 @@ const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *r, uint32_t agent)
     return &r->gpu[agent];
 }
 
-static const struct rtl_queue_snapshot *find_slot(const struct rtl_rocpd *r, uint32_t slot)
+static const struct rtl_queue_snapshot *find_queue_slot(const struct rtl_rocpd *r, uint32_t slot)
 {
     for (uint32_t i = 0; i < r->latest.queue_count; i++)
         if (r->latest.queues[i].slot == slot)
@@ -119,10 +119,10 @@ static enum rtl_queue_kind classify_queue(struct rtl_rocpd *r, const struct rtl_
 {
     if (!event->generation)
         return RTL_QUEUE_KIND_OTHERS;
-    const struct rtl_queue_snapshot *q = find_slot(r, event->queue);
+    const struct rtl_queue_snapshot *q = find_queue_slot(r, event->queue);
     if (!q || q->generation < event->generation) {
         rtl_rocpd_refresh(r);
-        q = find_slot(r, event->queue);
+        q = find_queue_slot(r, event->queue);
     }
     if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
         return RTL_QUEUE_KIND_UNKNOWN;

@@ -1,5 +1,4 @@
-/* Shared by the writer of traces: rows (rocpd.c), and the strings, GPUs and queues that they refer to (rocpd_refs.c).
- */
+/* Shared by rocpd.c, which writes rows, and rocpd_refs.c: the strings, GPUs and queues that rows refer to. */
 #ifndef RTL_RECORD_ROCPD_REFS_H
 #define RTL_RECORD_ROCPD_REFS_H
 

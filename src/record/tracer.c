@@ -87,7 +87,8 @@ static void *record_trace(void *data)
         uint32_t n = rtl_reader_linked_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
         bool full = !rtl_rocpd_read_calls(t->rocpd); /* after the records: the calls that submitted them */
         have += n;
-        left -= stop ? (n < left ? n : left) : 0; /* don't read a running process forever */
+        if (stop) /* read at most the ring's capacity from a process that keeps running */
+            left -= n < left ? n : left;
         bool last = (!alive && !n) || (stop && (!n || !left)) || atomic_load(&t->leave);
         if (now - sampled >= t->sample_ns || last) {
             rtl_rocpd_sample_depths(t->rocpd);
@@ -149,7 +150,7 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
         snprintf(
             why, why_bytes,
             "process %d has no event ring to trace: start it with RTL_TRACE=1 in its environment (man librtl); its "
-            "statistics can be watched without",
+            "statistics can be watched without one",
             (int)o->pid);
         return free_tracer(t, RTL_READER_NO_RING);
     }

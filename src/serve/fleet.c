@@ -88,7 +88,7 @@ static void leave_out_estimates(struct rtl_snapshot *s)
 }
 
 /* Names of an observed process belong to the observer and are not charged. */
-static uint64_t memory_of(const struct rtl_served *s, const struct rtl_snapshot *now)
+static uint64_t memory_of_kernels(const struct rtl_served *s, const struct rtl_snapshot *now)
 {
     uint64_t bytes = RTL_KERNELS_MAX * sizeof *s->series + rtl_snapshot_memory(now);
     return bytes + (s->attach.reader ? rtl_reader_memory(s->attach.reader) : 0);
@@ -105,7 +105,7 @@ static uint64_t memory_of_calls(const struct rtl_api_copy *copy)
 }
 
 /* Stop reading a process that exceeds its quota; its counters so far stay. */
-static void stop_reading(struct rtl_fleet *fleet, struct rtl_served *s)
+static void stop_serving(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     if (has_kernels(s))
         close_kernels(fleet, s);
@@ -125,7 +125,7 @@ static void enforce_memory_limit(struct rtl_fleet *fleet)
         }
         if (!most)
             return;
-        stop_reading(fleet, most);
+        stop_serving(fleet, most);
     }
 }
 
@@ -135,7 +135,10 @@ static void update_credit(struct rtl_served *s)
     uint64_t now = rtl_clock_ns(CLOCK_BOOTTIME), from = s->credited_ns;
     if (!from)
         from = s->start_time * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
-    rtl_credit_add(&s->credit, from < now ? now - from : s->credited_ns ? 0 : now);
+    if (from < now)
+        rtl_credit_add(&s->credit, now - from);
+    else if (!s->credited_ns)
+        rtl_credit_add(&s->credit, now);
     s->credited_ns = now;
 }
 
@@ -170,9 +173,9 @@ static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     }
     if (status != RTL_READER_OK)
         return;
-    if (!rtl_user_may_hold(s->user, &s->bytes, memory_of(s, &now))) {
+    if (!rtl_user_may_hold(s->user, &s->bytes, memory_of_kernels(s, &now))) {
         rtl_snapshot_free(&now);
-        stop_reading(fleet, s);
+        stop_serving(fleet, s);
         return;
     }
     if (s->attach.observer)
@@ -374,8 +377,7 @@ static void add_served(struct rtl_fleet *fleet, struct rtl_served *fresh)
     fleet->served[fleet->count++] = s;
 }
 
-/* Check a process for segments. The time is charged to its user, unless the process has none and the check was short.
- */
+/* Check a process for segments. Its user pays for the time, unless it has none and the check was short. */
 static void check_process(struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
 {
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();

@@ -176,8 +176,9 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
     return result;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *data, size_t *data_size, void **state)
+static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
+                                      const char *method, const char *version, const char *data, size_t *data_size,
+                                      void **state)
 {
     struct rtl_http *http = context;
     struct rtl_http_reply reply = {.status = MHD_HTTP_METHOD_NOT_ALLOWED,
@@ -207,8 +208,8 @@ struct rtl_http *rtl_http_start(int listening, rtl_http_answer *answer, void *co
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++)
         http->connections[i].fd = -1;
     http->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listening,
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)RTL_HTTP_CONNECTIONS,
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle_request, http, MHD_OPTION_LISTEN_SOCKET,
+                         (MHD_socket)listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)RTL_HTTP_CONNECTIONS,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)RTL_HTTP_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
                          (unsigned)RTL_HTTP_IDLE_S, MHD_OPTION_NOTIFY_CONNECTION, connected, http, MHD_OPTION_END);
     if (!http->daemon) {

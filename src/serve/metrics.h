@@ -4,7 +4,8 @@
  *
  * Units are Prometheus's (seconds, bytes); a counter's samples end in _total, an info's in _info. Metrics of kernels,
  * families, GPUs, copies and calls are sums over all processes of the machine and keep growing when a process ends. A
- * metric with the label pid is about one process and ends with it. rtl_page_labels takes values in the order of the labels.
+ * metric with the label pid is about one process and ends with it. rtl_page_labels takes values in the order of the
+ * labels.
  */
 #ifndef RTL_SERVE_METRICS_H
 #define RTL_SERVE_METRICS_H

@@ -1,5 +1,4 @@
-/* The current page of each format, made on request, at most once every RTL_PAGE_NS, also after a failure. One thread.
- */
+/* The current page of each format, made on request, at most once every RTL_PAGE_NS. One thread. */
 #ifndef RTL_SERVE_PAGES_H
 #define RTL_SERVE_PAGES_H
 
@@ -10,7 +9,7 @@
 static const uint64_t RTL_PAGE_NS = 250000000;
 
 struct rtl_pages {
-    struct rtl_http_body *body[RTL_FORMAT_COUNT]; /* NULL: none yet, or it had no room */
+    struct rtl_http_body *body[RTL_FORMAT_COUNT]; /* NULL: none yet, or the last one failed */
     uint64_t made_ns[RTL_FORMAT_COUNT], collected_ns;
     uint64_t made; /* number of pages */
     struct rtl_serve_facts facts;

@@ -14,8 +14,7 @@ struct rtl_address {
     unsigned port; /* 0: any that is free */
 };
 
-/* Parse "ADDR:PORT", "[ADDR]:PORT", ":PORT", "PORT", "ADDR" or "[ADDR]"; missing parts get the default. False
- * otherwise. */
+/* Parse "ADDR:PORT", "[ADDR]:PORT", ":PORT", "PORT", "ADDR" or "[ADDR]", with defaults. False for other texts. */
 bool rtl_address_parse(const char *text, struct rtl_address *address);
 
 /* X(symbol, name, Content-Type): formats of a page */

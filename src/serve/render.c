@@ -21,7 +21,7 @@ static struct label_text format_number(uint64_t value)
     return t;
 }
 
-static struct label_text rank_of(const struct rtl_served *s)
+static struct label_text format_rank(const struct rtl_served *s)
 {
     return s->info.rank < 0 ? (struct label_text){""} : format_number((uint64_t)s->info.rank);
 }
@@ -41,7 +41,7 @@ static void kernel_labels(struct rtl_fleet *fleet, uint32_t number, const char *
     label[2] = rtl_name_family_name(rtl_totals_family(&fleet->totals, number));
 }
 
-static void add_tally(struct rtl_page *page, const struct rtl_tally *t)
+static void render_tally(struct rtl_page *page, const struct rtl_tally *t)
 {
     if (rtl_metrics[page->metric].type == RTL_METRIC_TYPE_HISTOGRAM)
         rtl_page_histogram(page, &t->times);
@@ -60,8 +60,8 @@ static bool is_any(const struct rtl_tally *t)
     return t->calls || t->errors || t->times.values;
 }
 
-static void add_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, struct rtl_page *page,
-                       enum rtl_metric metric)
+static void render_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, struct rtl_page *page,
+                          enum rtl_metric metric)
 {
     bool kernels = r == &fleet->totals.kernels;
     const char *labels[3];
@@ -76,30 +76,30 @@ static void add_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, stru
         if (kernels)
             kernel_labels(fleet, i, labels, &id);
         rtl_page_labels(page, labels);
-        add_tally(page, own_of(&r->series[i]));
+        render_tally(page, own_of(&r->series[i]));
     }
     if (!kernels && !r->count)
         return;
     rtl_page_labels(page, (const char *[]){RTL_OTHER_LABEL, "", ""});
-    add_tally(page, &r->other);
+    render_tally(page, &r->other);
     if (!is_any(&r->ended))
         return;
     rtl_page_labels(page, (const char *[]){RTL_ENDED_LABEL, "", ""});
-    add_tally(page, &r->ended);
+    render_tally(page, &r->ended);
 }
 
 /* --- metrics of a fixed number of series --- */
 
-static void add_families(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
+static void render_families(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < RTL_FAMILY_COUNT; i++) {
         rtl_page_labels(page, (const char *[]){rtl_name_family_name((enum rtl_name_family)i)});
-        add_tally(page, &t->families[i]);
+        render_tally(page, &t->families[i]);
     }
 }
 
-static void add_untimed(const struct rtl_totals *t, struct rtl_page *page)
+static void render_untimed(const struct rtl_totals *t, struct rtl_page *page)
 {
     rtl_page_metric(page, RTL_METRIC_UNTIMED);
 #define REASON(sym, num, key, text, writer)       \
@@ -115,7 +115,7 @@ static const char *gap_label(int idle_class)
     return labels[idle_class];
 }
 
-static void add_gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
+static void render_gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
     for (int i = 0; i < RTL_IDLE_COUNT; i++) {
         rtl_page_labels(page, (const char *[]){label, gap_label(i)});
@@ -126,7 +126,7 @@ static void add_gaps(const struct rtl_served_gpu *gpu, const char *label, struct
     }
 }
 
-static void add_copies(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
+static void render_copies(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
     for (int i = 0; i < RTL_DIRECTION_COUNT; i++) {
         const struct rtl_served_copies *c = &gpu->copies[i];
@@ -140,7 +140,7 @@ static void add_copies(const struct rtl_served_gpu *gpu, const char *label, stru
     }
 }
 
-static void add_gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
+static void render_gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < t->gpu_count; i++) {
@@ -148,11 +148,11 @@ static void add_gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl
         struct rtl_gpu_name bdf = gpu_label(gpu->bdf);
         const char *label = bdf.text;
         if (metric == RTL_METRIC_GPU_IDLE || metric == RTL_METRIC_GPU_GAPS) {
-            add_gaps(gpu, label, page);
+            render_gaps(gpu, label, page);
             continue;
         }
         if (metric == RTL_METRIC_COPIES || metric == RTL_METRIC_COPY_BYTES || metric == RTL_METRIC_COPY_DURATION) {
-            add_copies(gpu, label, page);
+            render_copies(gpu, label, page);
             continue;
         }
         rtl_page_labels(page, (const char *[]){label, gpu->name, gpu->uuid});
@@ -167,7 +167,7 @@ static void add_gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl
 
 /* --- metrics of one process --- */
 
-static void add_queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+static void render_queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
 {
     uint32_t left = RTL_SERVED_QUEUES;
     rtl_page_metric(page, metric);
@@ -189,7 +189,7 @@ static void add_queues(const struct rtl_fleet *fleet, struct rtl_page *page, enu
     }
 }
 
-static void add_process_busy(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
+static void render_process_busy(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
     for (uint32_t i = 0; i < s->snapshot.agent_count; i++) {
         const struct rtl_agent_snapshot *agent = &s->snapshot.agents[i];
@@ -204,8 +204,8 @@ static void add_process_busy(const struct rtl_served *s, const char *pid, const 
 }
 
 /* Only kernels with their own series: a sum of the others would decrease when one of them gets its own. */
-static void add_process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s, const char *pid, const char *rank,
-                                struct rtl_page *page)
+static void render_process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s, const char *pid,
+                                   const char *rank, struct rtl_page *page)
 {
     const struct rtl_ranked *r = &fleet->totals.kernels;
     struct kernel_sum {
@@ -238,7 +238,7 @@ static void add_process_kernels(struct rtl_fleet *fleet, const struct rtl_served
     free(sums);
 }
 
-static void add_process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
+static void render_process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
     for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
         char place[24] = "host";
@@ -259,14 +259,14 @@ static uint64_t count_in_flight(const struct rtl_snapshot *snapshot)
     return depth;
 }
 
-static void add_process(struct rtl_fleet *fleet, const struct rtl_served *s, struct rtl_page *page)
+static void render_process(struct rtl_fleet *fleet, const struct rtl_served *s, struct rtl_page *page)
 {
-    struct label_text pid = format_number((uint64_t)s->pid), rank = rank_of(s);
+    struct label_text pid = format_number((uint64_t)s->pid), rank = format_rank(s);
     const char *labels[] = {pid.text,     rank.text,         s->info.title,
                             s->info.user, s->info.container, s->has_snapshot ? rtl_mode_label(s->snapshot.mode) : ""};
     const struct rtl_snapshot *snapshot = &s->snapshot;
     if (page->metric == RTL_METRIC_MEMORY) {
-        add_process_memory(s, pid.text, rank.text, page);
+        render_process_memory(s, pid.text, rank.text, page);
         return;
     }
     if (page->metric != RTL_METRIC_PROCESS && !s->has_snapshot)
@@ -274,13 +274,13 @@ static void add_process(struct rtl_fleet *fleet, const struct rtl_served *s, str
     bool observed = rtl_is_observed(snapshot);
     if (page->metric == RTL_METRIC_PROCESS_BUSY) {
         if (!observed)
-            add_process_busy(s, pid.text, rank.text, page);
+            render_process_busy(s, pid.text, rank.text, page);
         return;
     }
     if (page->metric == RTL_METRIC_PROCESS_LOST && !observed)
         return;
     if (page->metric == RTL_METRIC_PROCESS_KERNEL) {
-        add_process_kernels(fleet, s, pid.text, rank.text, page);
+        render_process_kernels(fleet, s, pid.text, rank.text, page);
         return;
     }
     rtl_page_labels(page, labels);
@@ -298,17 +298,17 @@ static void add_process(struct rtl_fleet *fleet, const struct rtl_served *s, str
         rtl_page_count(page, count_in_flight(snapshot));
 }
 
-static void add_processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+static void render_processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < fleet->count; i++)
         if (!fleet->served[i]->ended_ns)
-            add_process(fleet, fleet->served[i], page);
+            render_process(fleet, fleet->served[i], page);
 }
 
 /* --- the server --- */
 
-static void add_server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
+static void render_server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
 {
     rtl_page_metric(page, RTL_METRIC_SERVE);
     rtl_page_labels(page, (const char *[]){RTL_VERSION});
@@ -344,20 +344,20 @@ static void add_server(const struct rtl_fleet *fleet, const struct rtl_serve_fac
 void rtl_render(struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
 {
     const struct rtl_totals *t = &fleet->totals;
-    add_ranked(fleet, &t->kernels, page, RTL_METRIC_KERNEL_DISPATCHES);
-    add_ranked(fleet, &t->kernels, page, RTL_METRIC_KERNEL_DURATION);
-    add_families(t, page, RTL_METRIC_FAMILY_DISPATCHES);
-    add_families(t, page, RTL_METRIC_FAMILY_DURATION);
-    add_untimed(t, page);
+    render_ranked(fleet, &t->kernels, page, RTL_METRIC_KERNEL_DISPATCHES);
+    render_ranked(fleet, &t->kernels, page, RTL_METRIC_KERNEL_DURATION);
+    render_families(t, page, RTL_METRIC_FAMILY_DISPATCHES);
+    render_families(t, page, RTL_METRIC_FAMILY_DURATION);
+    render_untimed(t, page);
     for (int m = RTL_METRIC_GPU; m <= RTL_METRIC_COPY_DURATION; m++)
-        add_gpus(t, page, (enum rtl_metric)m);
-    add_queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);
-    add_queues(fleet, page, RTL_METRIC_QUEUE_DEPTH);
+        render_gpus(t, page, (enum rtl_metric)m);
+    render_queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);
+    render_queues(fleet, page, RTL_METRIC_QUEUE_DEPTH);
     for (int m = RTL_METRIC_PROCESS; m <= RTL_METRIC_PROCESS_KERNEL; m++)
-        add_processes(fleet, page, (enum rtl_metric)m);
-    add_ranked(fleet, &t->functions, page, RTL_METRIC_API);
-    add_ranked(fleet, &t->functions, page, RTL_METRIC_API_ERRORS);
-    add_ranked(fleet, &t->ranges, page, RTL_METRIC_RANGES);
-    add_processes(fleet, page, RTL_METRIC_MEMORY);
-    add_server(fleet, facts, page);
+        render_processes(fleet, page, (enum rtl_metric)m);
+    render_ranked(fleet, &t->functions, page, RTL_METRIC_API);
+    render_ranked(fleet, &t->functions, page, RTL_METRIC_API_ERRORS);
+    render_ranked(fleet, &t->ranges, page, RTL_METRIC_RANGES);
+    render_processes(fleet, page, RTL_METRIC_MEMORY);
+    render_server(fleet, facts, page);
 }

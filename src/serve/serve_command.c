@@ -51,15 +51,15 @@ static void answer(void *context, const char *path, const char *accept, struct r
         return;
     }
     if (strcmp(path, "/metrics") != 0) {
-        *reply = (struct rtl_http_reply){.status = 404, .text = "there is nothing here: the metrics are at /metrics\n"};
+        *reply = (struct rtl_http_reply){.status = 404, .text = "not found: the metrics are at /metrics\n"};
         return;
     }
     s->pages.facts.scrapes++;
     *reply = (struct rtl_http_reply){
         .status = 200, .body = rtl_pages_get(&s->pages, s->fleet, s->http, rtl_accepted(accept), s->parts)};
     if (!reply->body)
-        *reply = (struct rtl_http_reply){
-            .status = 500, .text = "no memory for all metrics: fewer kernels (--kernels) make less of them\n"};
+        *reply =
+            (struct rtl_http_reply){.status = 500, .text = "no memory for all metrics: reduce them with --kernels\n"};
 }
 
 static bool parse_number(const char *text, uint32_t most, uint32_t *number)
@@ -85,11 +85,11 @@ static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *d
         } else if (o == RTL_SERVE_OBSERVE) {
             s->observe = true;
         } else if (o == RTL_SERVE_KERNELS && !parse_number(a.value, RTL_SERIES_SHOWN_MAX, &s->shown)) {
-            rtl_complain("--kernels wants a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
+            rtl_complain("--kernels takes a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
             return RTL_READER_USAGE;
         } else if (o == RTL_SERVE_BUCKETS) {
             if (!parse_number(a.value, RTL_PROM_BUCKET_PARTS, &parts) || parts == 3) {
-                rtl_complain("--buckets wants 1, 2 or 4 in each factor of two, not '%s'", a.value);
+                rtl_complain("--buckets takes 1, 2 or 4 (in each factor of two), not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             s->parts = parts;
@@ -107,11 +107,11 @@ static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *d
         return status;
     s->given = a.first < argc;
     if (a.first + 1 < argc) {
-        rtl_complain("rtl-top serve takes one ADDR:PORT, and no '%s'", argv[a.first + 1]);
+        rtl_complain("rtl-top serve takes one ADDR:PORT, not also '%s'", argv[a.first + 1]);
         return RTL_READER_USAGE;
     }
     if (!rtl_address_parse(s->given ? argv[a.first] : RTL_SERVE_HOST, &s->address)) {
-        rtl_complain("'%s' is no ADDR:PORT: 127.0.0.1:%d, [::1]:%d or :%d are", argv[a.first], RTL_SERVE_PORT,
+        rtl_complain("'%s' is no ADDR:PORT, such as 127.0.0.1:%d, [::1]:%d or :%d", argv[a.first], RTL_SERVE_PORT,
                      RTL_SERVE_PORT, RTL_SERVE_PORT);
         return RTL_READER_USAGE;
     }
@@ -137,7 +137,7 @@ static int check_processes(const struct serve_state *s)
     for (int i = 0; i < count && !named; i++)
         named = all[i].pid != getpid() && rtl_proc_has_name(all[i].pid, o->process);
     if (count >= 0 && !named)
-        rtl_complain("no process is called '%s' so far: it is served when there is one", o->process);
+        rtl_complain("no process is named '%s' yet: it will be served when it starts", o->process);
     if (count >= 0)
         free(all);
     return missing && missing == o->pid_count ? RTL_READER_NO_PROCESS : 0;
@@ -157,9 +157,10 @@ static int open_socket(const struct serve_state *s)
     rtl_listen_name(listening, name, sizeof name, &loopback);
     printf("serving http://%s/metrics\n", name);
     if (!loopback)
-        rtl_complain("whoever reaches %s sees the names of kernels and the command lines: put a proxy with TLS and a "
-                     "password before it, or listen on 127.0.0.1",
-                     name);
+        rtl_complain(
+            "everyone who can reach %s sees names of kernels and command lines: use a proxy with TLS and a password, "
+            "or listen on 127.0.0.1",
+            name);
     return listening;
 }
 

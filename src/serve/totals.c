@@ -26,7 +26,7 @@ void rtl_totals_free(struct rtl_totals *totals)
     rtl_ranked_free(&totals->ranges);
 }
 
-static uint64_t grown(uint64_t earlier, uint64_t later)
+static uint64_t growth(uint64_t earlier, uint64_t later)
 {
     return later > earlier ? later - earlier : 0;
 }
@@ -70,7 +70,7 @@ static bool charge_credit(struct rtl_share *share, struct rtl_credit need)
 /* Add the growth of a counter of events, or of time. */
 static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share, bool time)
 {
-    uint64_t more = grown(earlier, later);
+    uint64_t more = growth(earlier, later);
     if (more && charge_credit(share, (struct rtl_credit){.events = time ? 0 : more, .busy_ns = time ? more : 0}))
         rtl_count_up(counter, more);
 }
@@ -103,12 +103,12 @@ static uint32_t find_series(struct rtl_totals *totals, const struct rtl_kernel_s
     return found == RTL_SERIES_OTHER ? found : found + 1;
 }
 
-static void add_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapshot *earlier,
+static void sum_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapshot *earlier,
                        const struct rtl_kernel_snapshot *later, uint32_t *series, struct rtl_share *share)
 {
     if (earlier && earlier->calls == later->calls && earlier->histogram.count == later->histogram.count)
         return;
-    struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls)};
+    struct rtl_tally more = {.calls = growth(earlier ? earlier->calls : 0, later->calls)};
     rtl_prom_buckets_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
     if (!charge_credit(share, (struct rtl_credit){.events = add_saturated(more.calls, more.times.values),
                                                   .busy_ns = more.times.sum_ns}))
@@ -163,7 +163,7 @@ static const struct rtl_agent_snapshot *find_earlier_agent(const struct rtl_snap
     return &none;
 }
 
-static void add_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
+static void sum_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
                       const struct rtl_agent_snapshot *later, struct rtl_share *share)
 {
     struct rtl_served_gpu *gpu = find_gpu(totals, later->bdf, share);
@@ -178,7 +178,7 @@ static void add_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot
     }
 }
 
-static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
+static void sum_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                        struct rtl_share *share)
 {
     uint32_t at = 0;
@@ -195,7 +195,7 @@ static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *ear
     }
 }
 
-static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
+static void sum_copies(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                        struct rtl_share *share)
 {
     for (uint32_t i = 0; i < later->copies_count; i++) {
@@ -206,7 +206,7 @@ static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
         if (now->direction >= RTL_DIRECTION_COUNT)
             continue;
         struct rtl_served_copies *c = &find_gpu(totals, rtl_bdf_of(later, now->agent), share)->copies[now->direction];
-        uint64_t count = grown(then ? then->count : 0, now->count), bytes = grown(then ? then->bytes : 0, now->bytes);
+        uint64_t count = growth(then ? then->count : 0, now->count), bytes = growth(then ? then->bytes : 0, now->bytes);
         struct rtl_prom_buckets more = {0};
         rtl_prom_buckets_grow(&more, then ? &then->histogram : NULL, &now->histogram);
         if (!charge_credit(share, (struct rtl_credit){.events = add_saturated(count, more.values),
@@ -231,14 +231,14 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
             at++;
         bool same = at < earlier->kernel_count && earlier->kernels[at].id == kernel->id;
         if (kernel->id < RTL_KERNELS_MAX)
-            add_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
+            sum_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
     }
     for (uint32_t i = 0; i < RTL_UNTIMED_LIMIT; i++)
         count_grown(&totals->untimed[i], earlier->untimed[i], later->untimed[i], share, false);
     for (uint32_t i = 0; i < later->agent_count; i++)
-        add_agent(totals, find_earlier_agent(earlier, later->agents[i].agent), &later->agents[i], share);
-    add_queues(totals, earlier, later, share);
-    add_copies(totals, earlier, later, share);
+        sum_agent(totals, find_earlier_agent(earlier, later->agents[i].agent), &later->agents[i], share);
+    sum_queues(totals, earlier, later, share);
+    sum_copies(totals, earlier, later, share);
 }
 
 /* --- calls of HIP and ranges --- */
@@ -278,18 +278,18 @@ static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_api_row_co
     return number;
 }
 
-static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *earlier,
+static void sum_row(struct rtl_totals *totals, const struct rtl_api_row_copy *earlier,
                     const struct rtl_api_row_copy *later, struct rtl_share *share)
 {
     bool range = later->kind == RTL_API_RANGE || later->kind == RTL_API_MARK;
     struct rtl_ranked *ranked = range ? &totals->ranges : &totals->functions;
     unsigned kind = later->kind < RTL_API_KIND_COUNT && !range ? later->kind : 0;
-    struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls),
-                             .errors = grown(earlier ? earlier->errors : 0, later->errors)};
+    struct rtl_tally more = {.calls = growth(earlier ? earlier->calls : 0, later->calls),
+                             .errors = growth(earlier ? earlier->errors : 0, later->errors)};
     if (later->buckets)
         rtl_prom_buckets_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
                                       later->buckets->count, RTL_API_BUCKETS,
-                                      grown(earlier ? earlier->total_ns : 0, later->total_ns));
+                                      growth(earlier ? earlier->total_ns : 0, later->total_ns));
     uint64_t events = add_saturated(add_saturated(more.calls, more.errors), more.times.values);
     if (!charge_credit(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
         return;
@@ -305,7 +305,7 @@ void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_api_copy *
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < later->count; i++)
-        add_row(totals, find_earlier_row(earlier, &at, &later->rows[i]), &later->rows[i], share);
+        sum_row(totals, find_earlier_row(earlier, &at, &later->rows[i]), &later->rows[i], share);
 }
 
 static void forget_name(void *names, uint32_t number)

@@ -9,7 +9,7 @@ struct rtl_user *rtl_user_known(struct rtl_users *users, uid_t uid)
     return NULL;
 }
 
-/* True if the account is as unused as a new one. Users with GPUs, which are never removed, keep it. */
+/* True if the account is like a new one. A user with GPUs keeps it, because GPUs are never removed. */
 static bool is_idle(struct rtl_user *user, uint64_t now_ns)
 {
     return !user->trusted && !user->several && !user->processes && !user->names && !user->gpus && !user->bytes &&

@@ -38,8 +38,7 @@ struct rtl_users {
     struct rtl_user user[RTL_USERS_MAX];
 };
 
-/* Return the account of a uid, new or recycled from an idle user if necessary. Valid while the user has anything in it.
- */
+/* Return the account of a uid, new or recycled from an idle user. Valid while it is not idle. */
 struct rtl_user *rtl_user_of(struct rtl_users *users, uid_t uid, uint64_t now_ns);
 /* Return an existing account or NULL. */
 struct rtl_user *rtl_user_known(struct rtl_users *users, uid_t uid);
