@@ -110,7 +110,7 @@ refuses() { # PATTERN ARGS...
     [ $? = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE -- "$pattern" "$work/err"
 }
 start third -p "$demo" 127.0.0.1:0
-check "a port that is taken" refuses 'is taken' "127.0.0.1:$port"
+check "a port that is taken" refuses 'is in use' "127.0.0.1:$port"
 check "what is no port" refuses 'is no ADDR:PORT' 127.0.0.1:99999
 check "an address of another machine" refuses 'is no address of this machine' 192.0.2.1:0
 check "two addresses" refuses 'takes one ADDR:PORT' :0 :0
