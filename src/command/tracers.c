@@ -46,7 +46,7 @@ static int start(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
                                          .file = t->options->trace,
                                          .force = t->options->force,
                                          .escape = rtl_text_escape,
-                                         .look_ns = t->options->delay_ns};
+                                         .sample_ns = t->options->delay_ns};
     int status = rtl_tracer_start(&options, &one.tracer, why, why_bytes);
     if (!status)
         t->list[t->count++] = one;

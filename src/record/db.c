@@ -1,7 +1,5 @@
-/* Statements, transactions and errors of SQLite's. See db.h. */
+/* Statements, transactions and SQLite's errors. See db.h. */
 #include "record/db.h"
-#include "record/db_files.h"
-#include "record/db_private.h"
 #include "record/db_vfs.h"
 
 #include <sqlite3.h>
@@ -19,39 +17,49 @@ void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *forma
     va_start(args, format);
     vsnprintf(db->why, sizeof db->why, format, args);
     va_end(args);
-    for (char *c = db->why; (c = strpbrk(c, "\r\n"));) /* SQLite quotes a schema as it is, and this is one line */
+    for (char *c = db->why; (c = strpbrk(c, "\r\n"));) /* a schema that SQLite quotes may have several lines */
         *c = ' ';
 }
 
-/* What went wrong on the system's side, if SQLite kept it. */
+void rtl_db_damaged(struct rtl_db *db, const char *what)
+{
+    rtl_db_fail(db, RTL_DB_CORRUPT, "%s is damaged: %s", db->path, what);
+}
+
+void rtl_db_no_memory(struct rtl_db *db)
+{
+    rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+}
+
+/* The operating system's error, if SQLite kept it. */
 static const char *system_error(const struct rtl_db *db, const char *otherwise)
 {
     int error = sqlite3_system_errno(db->handle);
     return error ? strerror(error) : otherwise;
 }
 
-/* SQLite only reports that it was interrupted, or could not open a file; why, where we made it so, we know. */
-static bool fail_of_ours(struct rtl_db *db)
+/* Latch the reason if our own limits or file system interrupted SQLite, which reports only that it was interrupted. */
+static bool fail_own_reason(struct rtl_db *db)
 {
     char why[RTL_DB_WHY_BYTES];
     enum rtl_db_status refused = db->files ? rtl_db_files_refused(db->files, why, sizeof why) : RTL_DB_OK;
     if (db->given_up == RTL_DB_STOPPED)
         rtl_db_fail(db, RTL_DB_STOPPED, "stopped");
     else if (db->given_up)
-        rtl_db_fail(db, RTL_DB_CORRUPT, "%s is damaged: it takes more work than any recording of its size", db->path);
+        rtl_db_damaged(db, "reading it takes more work than any recording of its size");
     else if (refused)
         rtl_db_fail(db, refused, "%s", why);
-    bool told = db->given_up || refused;
+    bool own = db->given_up || refused;
     db->given_up = RTL_DB_OK;
-    return told;
+    return own;
 }
 
 void rtl_db_fail_code(struct rtl_db *db, int code)
 {
-    if (fail_of_ours(db))
+    if (fail_own_reason(db))
         return;
     if (!db->write && ((code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE)) {
-        /* a reader writes nothing but what it sorts, in a file that has no name */
+        /* a reader writes only unnamed temporary files, for sorting */
         rtl_db_fail(db, RTL_DB_FULL, "cannot write a temporary file to sort %s: %s; TMPDIR says in which folder",
                     db->path, system_error(db, "no space left"));
         return;
@@ -83,14 +91,14 @@ void rtl_db_fail_code(struct rtl_db *db, int code)
                     db->write ? "cannot write" : "cannot read", db->path, RTL_DB_VALUE_MAX);
         break;
     case SQLITE_CORRUPT:
-    case SQLITE_ERROR: /* tables or columns that should be there are not */
-        rtl_db_fail(db, RTL_DB_CORRUPT, "%s is damaged: %s", db->path, sqlite3_errmsg(db->handle));
+    case SQLITE_ERROR: /* missing tables or columns */
+        rtl_db_damaged(db, sqlite3_errmsg(db->handle));
         break;
     case SQLITE_NOTADB:
         rtl_db_fail(db, RTL_DB_SCHEMA, "%s is not a recording: it is no SQLite database", db->path);
         break;
     case SQLITE_NOMEM:
-        rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(db);
         break;
     default:
         rtl_db_fail(db, RTL_DB_FAILED, "%s: %s", db->path, sqlite3_errmsg(db->handle));
@@ -123,8 +131,8 @@ const char *rtl_db_why(const struct rtl_db *db)
     return db->why;
 }
 
-/* From here on work is charged to this statement, from its start; NULL: to what SQLite runs by itself. */
-static void charge(struct rtl_db *db, struct rtl_db_statement *st)
+/* Charge work to this statement from now on, NULL: to the database; a statement that starts begins at 0. */
+static void select_meter(struct rtl_db *db, struct rtl_db_statement *st)
 {
     db->meter = st ? &st->work : &db->work;
     if (!st || !sqlite3_stmt_busy(st->st))
@@ -137,7 +145,7 @@ void rtl_db_exec(struct rtl_db *db, const char *sql)
 {
     if (db->status)
         return;
-    charge(db, NULL);
+    select_meter(db, NULL);
     int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     if (code)
         rtl_db_fail_code(db, code);
@@ -153,7 +161,7 @@ void rtl_db_rollback(struct rtl_db *db)
 {
     for (struct rtl_db_statement *st = db->statements; st; st = st->next)
         sqlite3_reset(st->st);
-    if (!sqlite3_get_autocommit(db->handle)) /* some errors have rolled back already */
+    if (!sqlite3_get_autocommit(db->handle)) /* after some errors SQLite has rolled back */
         sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     db->open = false;
     if (db->status == RTL_DB_STOPPED)
@@ -174,7 +182,7 @@ enum rtl_db_status rtl_db_commit(struct rtl_db *db)
 bool rtl_db_has(struct rtl_db *db, const char *name)
 {
     struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE name = ?");
-    rtl_db_bind_text(st, 1, name, strlen(name));
+    rtl_db_bind_string(st, 1, name);
     bool found = rtl_db_step(st);
     rtl_db_reset(st);
     return found;
@@ -188,13 +196,13 @@ struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql)
         return NULL;
     for (struct rtl_db_statement *st = db->statements; st; st = st->next)
         if (!strcmp(sqlite3_sql(st->st), sql) && !sqlite3_stmt_busy(st->st))
-            return st; /* statements are few and found by their text: a list does */
+            return st;
     struct rtl_db_statement *st = calloc(1, sizeof *st);
     if (!st) {
-        rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(db);
         return NULL;
     }
-    charge(db, NULL);
+    select_meter(db, NULL);
     int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &st->st, NULL);
     if (code) {
         rtl_db_fail_code(db, code);
@@ -225,6 +233,21 @@ void rtl_db_bind_text(struct rtl_db_statement *st, int at, const char *text, siz
         check_bind(st, sqlite3_bind_text64(st->st, at, text, bytes, SQLITE_STATIC, SQLITE_UTF8));
 }
 
+void rtl_db_bind_string(struct rtl_db_statement *st, int at, const char *string)
+{
+    if (string)
+        rtl_db_bind_text(st, at, string, strlen(string));
+    else
+        rtl_db_bind_null(st, at);
+}
+
+struct rtl_db_statement *rtl_db_bind_list(struct rtl_db_statement *st, int at, const int64_t *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        rtl_db_bind_int(st, at + i, values[i]);
+    return st;
+}
+
 void rtl_db_bind_null(struct rtl_db_statement *st, int at)
 {
     if (st)
@@ -235,7 +258,7 @@ bool rtl_db_step(struct rtl_db_statement *st)
 {
     if (!st || st->db->status)
         return false;
-    charge(st->db, st);
+    select_meter(st->db, st);
     int code = sqlite3_step(st->st);
     if (code == SQLITE_ROW)
         return true;
@@ -277,10 +300,19 @@ const char *rtl_db_text(struct rtl_db_statement *st, int column, size_t *bytes)
 {
     const unsigned char *text = sqlite3_column_text(st->st, column);
     size_t length = text ? (size_t)sqlite3_column_bytes(st->st, column) : 0;
-    st->work += length / 16; /* so many bytes that all rows may share */
+    st->work += length / 16; /* a long value may occur in every row, at no cost of steps */
     if (bytes)
         *bytes = length;
     return text ? (const char *)text : "";
+}
+
+void rtl_db_printable(struct rtl_db_statement *st, int column, char *to, size_t bytes)
+{
+    const char *from = rtl_db_text(st, column, NULL);
+    size_t n = 0;
+    for (; n + 1 < bytes && from[n]; n++)
+        to[n] = from[n] >= 0x20 && from[n] < 0x7f ? from[n] : '?';
+    to[n] = 0;
 }
 
 int64_t rtl_db_last_id(struct rtl_db *db)

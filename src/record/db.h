@@ -1,34 +1,37 @@
 /*
- * One SQLite file as rtl-top writes and reads it: opening without ever harming another's file, transactions,
- * statements.
+ * SQLite files: opening without harm to files of others, transactions, statements. Only src/record/db* include
+ * sqlite3.h:
  *
- * Only src/record/db* include sqlite3.h. From the bottom: db_journal.c reads what a recorder left behind that was
- * killed, db_work.c bounds the work, db_file.c and db_vfs.c are what SQLite sees of the disk, db.c has statements and
- * transactions, db_rows.c many rows at a time, db_guard.c keeps a file from doing harm, db_open.c opens. What stands
- * in the file is up to its users: each brings a set of tables (rtl_db_set) that is created when a recording first needs
- * it, so that snapshots, time series and traces can lie in one file and nothing is there that nobody asked for. A file
- * is ours when its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION.
+ *   db_journal.c  reads the journal of a recorder that was killed
+ *   db_vfs.c      the file system that SQLite sees
+ *   db_guard.c    limits on what a file can make SQLite do
+ *   db.c          statements, transactions and errors
+ *   db_rows.c     inserts many rows at a time
+ *   db_open.c     opens a file
  *
- * Errors are latched: after the first one every call on the database does nothing until rtl_db_commit or
- * rtl_db_rollback, which clears it. So a writer begins, inserts and looks at what commit returns; a reader steps until
- * false and looks at rtl_db_status. rtl_db_why is the line for the user in both cases, kept until the next error.
+ * A file is a recording if its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION. Tables come
+ * in sets (rtl_db_set). A set is created when a recording first needs it, so one file can hold snapshots, time series
+ * and traces.
  *
- * Several processes may write into one file, each a transaction at a time (BEGIN IMMEDIATE waits for its turn, bounded
- * by busy_ms). Ids that are taken inside of a transaction, max(id) + 1 or those that SQLite chooses, are therefore
- * never taken twice; a recording is a row with such an id, and what it writes is numbered by (recording, sequence).
+ * Errors are latched: after the first error every call does nothing until rtl_db_commit or rtl_db_rollback clears the
+ * error. A writer begins, inserts and checks what commit returns; a reader steps until false and checks rtl_db_status.
+ * rtl_db_why is the line for the user in both cases and stays until the next error.
  *
- * Journal: SQLite's rollback journal with synchronous=OFF. Measured on a 2-core VM, a frame of 200 rows: 0.6 ms,
- * against 0.9 ms in WAL mode and 5-12 ms (p99 over 100) with an fsync a commit, which would stall the screen. After
- * SIGKILL the file is whole up to the last commit, and it is one file: WAL would leave up to 4 MB of recording in a
- * second one, and doesn't work on network file systems. The price: a crash of the machine, not of the program, may
- * damage the file.
+ * Several processes may write into one file, one transaction at a time (BEGIN IMMEDIATE waits up to busy_ms). Ids
+ * chosen inside a transaction, max(id) + 1 or SQLite's choice, are therefore unique. A recording is a row with such an
+ * id; its frames are numbered by (recording, sequence).
  *
- * A file may come from anywhere. A reader changes nothing on the disk: neither the file, nor what lies beside it. What
- * is read was committed, whether or not its recorder was killed in the middle of the next transaction. A writer touches
- * the file and its journal. What isn't data is refused, and the work that reading takes is bounded by the file's size.
+ * Journal: SQLite's rollback journal with synchronous=OFF. Measured on a 2-core VM, a frame of 200 rows takes 0.6 ms,
+ * against 0.9 ms in WAL mode and 5-12 ms (p99 over 100) with an fsync per commit, which would stall the screen. After
+ * SIGKILL the file is complete up to the last commit and is a single file; WAL would leave up to 4 MB of the recording
+ * in a second one and does not work on network file systems. The price: a crash of the machine may damage the file.
  *
- * Threads: one a database. Several databases of a process may be of one file: nothing here opens or closes a descriptor
- * of it beside SQLite, which would let go of the process's locks (POSIX).
+ * Files are untrusted. A reader changes neither the file nor the files beside it, and reads committed data only, even
+ * after a recorder was killed inside a transaction. A writer changes the file and its journal only. Views, triggers and
+ * computed columns in the place of tables are refused; the file's size bounds the work of a statement.
+ *
+ * Threads: one per database. A process may open one file several times: outside SQLite no descriptor of the file is
+ * opened or closed, because closing one would drop the process's locks (POSIX).
  */
 #ifndef RTL_RECORD_DB_H
 #define RTL_RECORD_DB_H
@@ -38,7 +41,6 @@
 #include <stdint.h>
 
 #include "record/db_status.h"
-#include "record/db_work.h"
 
 #define RTL_DB_APPLICATION_ID 0x52544c54 /* "RTLT" */
 #define RTL_DB_VERSION        1          /* grows when a table changes its meaning, not when one is added */
@@ -48,49 +50,52 @@ struct rtl_db;
 struct rtl_db_statement; /* owned by its database, ends with it */
 
 struct rtl_db_options {
-    bool write;          /* else read-only; a file that is missing or empty is created */
-    bool force;          /* write: replace a file that is not ours (never needed for one that is) */
-    bool foreign;        /* read: any SQLite database will do */
+    bool write;          /* else read-only; a missing or empty file is created */
+    bool force;          /* write: replace a file that is not a recording */
+    bool foreign;        /* read: accept any SQLite database */
     unsigned busy_ms;    /* how long to wait for other writers; 0 = 5000 */
-    unsigned page_bytes; /* of a new file; 0 = SQLite's own choice */
+    unsigned page_bytes; /* of a new file; 0 = SQLite's default */
 };
 
-/* Tables and views that belong together; they are there when `table`, one of them, is. */
+/* Tables and views that belong together; they exist if `table`, one of them, does. */
 struct rtl_db_set {
     const char *table;
     const char *sql; /* CREATE ...; several statements, no transaction */
 };
 
 /*
- * On failure *db is NULL and `why` gets one line that says what is wrong and what to do (no newline, no prefix).
- * A file that is not ours is never changed without `force`.
+ * Open a file. On failure *db is NULL and `why` gets one line: what is wrong and what to do (no newline, no prefix). A
+ * file that is not a recording is never changed without `force`.
  */
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **db, char *why,
                                size_t why_bytes);
 /*
- * Whether a recording can be made at that path, or go on there: what opening it for writing would say. Nothing stays of
- * a file that was not there, and with `force` nothing of one that was is changed.
+ * Report whether a recording can be created or continued at that path. A file that did not exist does not exist
+ * afterwards either; with `force` an existing file is not changed.
  */
 enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t why_bytes);
-/* From now on: busy_ms of the options. */
+/* Set how long to wait for other writers (busy_ms of the options). */
 void rtl_db_wait(struct rtl_db *db, unsigned busy_ms);
-void rtl_db_close(struct rtl_db *db); /* what was not committed is lost; NULL is nothing */
+void rtl_db_close(struct rtl_db *db); /* drops uncommitted changes; NULL is allowed */
 
 const char *rtl_db_path(const struct rtl_db *db);
-uint64_t rtl_db_bytes(const struct rtl_db *db); /* of the file, with what stands in its -wal: no more is stored in it */
+uint64_t rtl_db_bytes(const struct rtl_db *db);            /* of the file and its -wal: an upper bound for the data */
 enum rtl_db_status rtl_db_status(const struct rtl_db *db); /* the latched error */
-/* What reads and writes it: the version of SQLite. */
-const char *rtl_db_library(void);
+const char *rtl_db_library(void);                          /* SQLite's version */
 
 const char *rtl_db_why(const struct rtl_db *db);
-/* Latches an error of the caller's own: data that no honest recorder writes. */
+/* Latch an error of the caller: data that no honest recorder writes. */
 void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void rtl_db_damaged(struct rtl_db *db, const char *what); /* latch "FILE is damaged: WHAT" */
+void rtl_db_no_memory(struct rtl_db *db);
 
-/* Whether the set is there. To be asked before its first statement, because it also checks the tables: one that is a
- * view, has a trigger, or computes a column or an index is an error (RTL_DB_SCHEMA). */
+/*
+ * Return whether the set exists, and check its tables: a view in the place of a table, a trigger, a computed column or
+ * index is an error (RTL_DB_SCHEMA). Call this before the set's first statement.
+ */
 bool rtl_db_has_set(struct rtl_db *db, const struct rtl_db_set *set);
-/* Creates the set's tables unless they are there; a transaction of its own unless one is open. */
+/* Create the set's tables unless they exist, in a transaction of its own unless one is open. */
 enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set);
 bool rtl_db_has(struct rtl_db *db, const char *table_or_view);
 
@@ -100,30 +105,39 @@ void rtl_db_rollback(struct rtl_db *db);
 
 void rtl_db_exec(struct rtl_db *db, const char *sql); /* statements without results: pragmas, CREATE, UPDATE */
 
-/* NULL after an error. The statement stays usable until the database is closed. */
+/* NULL after an error; all functions below accept a NULL statement. It stays valid until the database is closed. */
 struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql);
 
-/* Parameters count from 1, columns from 0. Text is bytes: it need not be UTF-8 nor end in NUL; it has to stay in place
- * until the statement has run. A NULL statement is nothing. */
+/* Parameters count from 1, columns from 0. Text is bytes, not necessarily UTF-8 or NUL-terminated; it has to stay in
+ * place until the statement has run. */
 void rtl_db_bind_int(struct rtl_db_statement *st, int at, int64_t value);
 void rtl_db_bind_text(struct rtl_db_statement *st, int at, const char *text, size_t bytes);
+void rtl_db_bind_string(struct rtl_db_statement *st, int at, const char *string); /* NULL binds SQL's NULL */
 void rtl_db_bind_null(struct rtl_db_statement *st, int at);
+/* Bind integers from parameter `at` on; prepare a statement and bind its first parameters to integers. */
+#define RTL_DB_INTS_(...) \
+    (const int64_t[]){__VA_ARGS__}, (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define rtl_db_bind_ints(st, at, ...)     rtl_db_bind_list(st, at, RTL_DB_INTS_(__VA_ARGS__))
+#define rtl_db_prepare_ints(db, sql, ...) rtl_db_bind_ints(rtl_db_prepare(db, sql), 1, __VA_ARGS__)
+struct rtl_db_statement *rtl_db_bind_list(struct rtl_db_statement *st, int at, const int64_t *values, int count);
 
-/* Runs to the end and is ready for the next run; parameters keep their values. False after an error. */
+/* Run the statement to its end and reset it; parameters keep their values. False after an error. */
 bool rtl_db_run(struct rtl_db_statement *st);
-/* The next row; false at the end and after an error, and then it is ready for the next run. */
+/* Fetch the next row; false at the end and after an error, and then the statement is reset. */
 bool rtl_db_step(struct rtl_db_statement *st);
-void rtl_db_reset(struct rtl_db_statement *st); /* leaves off before the end */
+void rtl_db_reset(struct rtl_db_statement *st); /* end before the last row */
 
 bool rtl_db_is_null(struct rtl_db_statement *st, int column);
 int64_t rtl_db_int(struct rtl_db_statement *st, int column);
 double rtl_db_real(struct rtl_db_statement *st, int column);
 /* Never NULL, NUL-terminated, valid until the next step; `bytes` may be NULL. */
 const char *rtl_db_text(struct rtl_db_statement *st, int column, size_t *bytes);
+/* Copy a text, cut to `bytes` and with '?' for all but printable ASCII. */
+void rtl_db_printable(struct rtl_db_statement *st, int column, char *to, size_t bytes);
 
 /*
- * Many rows at a time, for "INSERT ... SELECT * FROM rtl_rows": the table's rows are `count` times `columns` integers
- * in memory, read while the statement runs. Twice as fast as binding and running a statement for each row.
+ * Rows in memory as the table rtl_rows, for "INSERT ... SELECT * FROM rtl_rows": `count` rows of `columns` integers,
+ * read while the statement runs. Twice as fast as running a statement for each row.
  */
 struct rtl_db_rows {
     unsigned columns; /* 1 to 16 */
@@ -131,10 +145,10 @@ struct rtl_db_rows {
     size_t count;
 };
 
-/* Makes the table rtl_rows on this connection; `rows` stays the caller's and has to outlive the database. Once. */
+/* Create the table rtl_rows on this connection, once. `rows` stays the caller's and has to outlive the database. */
 void rtl_db_feed(struct rtl_db *db, const struct rtl_db_rows *rows);
 
 int64_t rtl_db_last_id(struct rtl_db *db);              /* rowid of the last INSERT */
-int64_t rtl_db_one(struct rtl_db *db, const char *sql); /* first column of the first row; 0 when there is none */
+int64_t rtl_db_one(struct rtl_db *db, const char *sql); /* first column of the first row; 0 without rows */
 
 #endif

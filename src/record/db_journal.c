@@ -1,5 +1,6 @@
 /* Reading a journal that was left behind. See db_journal.h. */
 #include "record/db_journal.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +15,14 @@ enum {
     MAGIC = 8,
     HEADER = 28, /* magic, records, checksum's start, pages, sector, page size */
     FIRST_SECTOR = 512,
-    TRAILER = 16, /* what names another file ends in: its length, checksum, magic */
+    TRAILER = 16, /* end of a journal that names another file: length of the name, checksum, magic */
     STOP_EVERY = 256,
 };
 
 static const unsigned char magic[MAGIC] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
-/* The file's folder, or the database that it lies beside: the path up to a mark. */
-static bool look_before(const char *path, char mark, struct stat *info)
+/* lstat of the path up to a mark: '/' for the file's folder, '-' for its database. */
+static bool stat_before(const char *path, char mark, struct stat *info)
 {
     char before[PATH_MAX];
     const char *end = strrchr(path, mark);
@@ -30,15 +31,15 @@ static bool look_before(const char *path, char mark, struct stat *info)
            !lstat(length ? before : ".", info);
 }
 
-/* In a folder like /tmp anybody can put a file beside another's database. The rule is the kernel's (protected_regular),
- * and the owner of the database may, too. */
+/* In a folder like /tmp any user can create a file beside a database. The rule is the kernel's (protected_regular),
+ * plus: the owner of the database may own the file, too. */
 static bool is_planted(const char *path, const struct stat *info)
 {
     struct stat folder, database;
-    if (info->st_uid == geteuid() || !info->st_uid || !look_before(path, '/', &folder) || !(folder.st_mode & S_ISVTX) ||
+    if (info->st_uid == geteuid() || !info->st_uid || !stat_before(path, '/', &folder) || !(folder.st_mode & S_ISVTX) ||
         info->st_uid == folder.st_uid)
         return false;
-    return !look_before(path, '-', &database) || database.st_uid != info->st_uid;
+    return !stat_before(path, '-', &database) || database.st_uid != info->st_uid;
 }
 
 bool rtl_journal_is_plain(const char *path, bool *there)
@@ -64,18 +65,18 @@ static int open_plain(const char *path, struct stat *info)
     return fd;
 }
 
-static bool take(int fd, void *bytes, size_t count, uint64_t at)
+static bool read_at(int fd, void *bytes, size_t count, uint64_t at)
 {
     return pread(fd, bytes, count, (off_t)at) == (ssize_t)count;
 }
 
-/* What lies there, as far as SQLite looks before it plays it back: it takes one that begins with 0 for finished. */
-static enum rtl_journal judge(int fd, uint64_t size)
+/* SQLite's own check before it rolls back: a journal that begins with 0 is finished. */
+static enum rtl_journal judge_content(int fd, uint64_t size)
 {
     unsigned char first = 0, last[MAGIC];
-    if (!size || !take(fd, &first, 1, 0) || !first)
+    if (!size || !read_at(fd, &first, 1, 0) || !first)
         return RTL_JOURNAL_NONE;
-    if (size >= TRAILER && take(fd, last, sizeof last, size - MAGIC) && !memcmp(last, magic, MAGIC))
+    if (size >= TRAILER && read_at(fd, last, sizeof last, size - MAGIC) && !memcmp(last, magic, MAGIC))
         return RTL_JOURNAL_NAMES;
     return RTL_JOURNAL_HOT;
 }
@@ -91,7 +92,7 @@ static enum rtl_journal open_to_judge(const char *path, int *fd, struct stat *in
     *fd = open_plain(path, info);
     if (*fd < 0)
         return errno == ENOENT ? RTL_JOURNAL_NONE : RTL_JOURNAL_FAILED;
-    return judge(*fd, (uint64_t)info->st_size);
+    return judge_content(*fd, (uint64_t)info->st_size);
 }
 
 enum rtl_journal rtl_journal_judge(const char *path)
@@ -104,14 +105,14 @@ enum rtl_journal rtl_journal_judge(const char *path)
     return is;
 }
 
-/* --- what it has saved --- */
+/* --- the saved pages --- */
 
-struct reading {
+struct journal_reader {
     int fd;
-    uint64_t size, at; /* at: of what comes next */
+    uint64_t size, at; /* at: offset of the next read */
     uint32_t sector, records, seed;
     unsigned char *page;
-    size_t room; /* in undo->saved */
+    uint32_t room; /* capacity of undo->saved */
 };
 
 static bool is_power(uint32_t n, uint32_t least)
@@ -119,14 +120,14 @@ static bool is_power(uint32_t n, uint32_t least)
     return n >= least && n <= 65536 && !(n & (n - 1));
 }
 
-/* Goes to the next header, which begins at a sector. False at the end of the file, as SQLite sees it. */
-static bool next_header(struct reading *r, struct rtl_undo *undo, uint32_t page_bytes)
+/* Read the next header, which begins at a sector. False at the end of the file, as SQLite sees it. */
+static bool next_header(struct journal_reader *r, struct rtl_undo *undo, uint32_t page_bytes)
 {
     unsigned char header[HEADER];
     bool first = !r->at;
     if (!first)
         r->at = ((r->at - 1) / r->sector + 1) * r->sector;
-    if (r->at + r->sector > r->size || !take(r->fd, header, sizeof header, r->at) || memcmp(header, magic, MAGIC))
+    if (r->at + r->sector > r->size || !read_at(r->fd, header, sizeof header, r->at) || memcmp(header, magic, MAGIC))
         return false;
     r->records = rtl_db_big_endian(header + 8);
     r->seed = rtl_db_big_endian(header + 12);
@@ -152,22 +153,17 @@ static uint32_t checksum(const unsigned char *page, uint32_t bytes, uint32_t sum
     return sum;
 }
 
-static bool keep(struct reading *r, struct rtl_undo *undo, uint32_t number, uint64_t at)
+static bool append_page(struct journal_reader *r, struct rtl_undo *undo, uint32_t number, uint64_t at)
 {
-    if (undo->count == r->room) {
-        size_t room = 2 * r->room + 64;
-        struct rtl_journal_page *more = realloc(undo->saved, room * sizeof *more);
-        if (!more)
-            return false;
-        undo->saved = more;
-        r->room = room;
-    }
+    if (!rtl_grow(&undo->saved, &r->room, undo->count + 1, sizeof *undo->saved))
+        return false;
     undo->saved[undo->count++] = (struct rtl_journal_page){number, at};
     return true;
 }
 
-/* The records of one header. HOT: go on with the next header; NONE: that was all. */
-static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, bool (*stop)(void *), void *context)
+/* Read the records behind one header. HOT: continue with the next header; NONE: the journal ends here. */
+static enum rtl_journal read_records(struct journal_reader *r, struct rtl_undo *undo, bool (*stop)(void *),
+                                     void *context)
 {
     uint64_t record = undo->page_bytes + 8ull;
     uint32_t locks = 0x40000000 / undo->page_bytes + 1; /* the page of the lock bytes is never saved */
@@ -177,20 +173,20 @@ static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, b
         unsigned char word[4];
         if (i % STOP_EVERY == 0 && stop(context))
             return RTL_JOURNAL_STOPPED;
-        if (r->at + record > r->size || !take(r->fd, word, 4, r->at) ||
-            !take(r->fd, r->page, undo->page_bytes, r->at + 4))
+        if (r->at + record > r->size || !read_at(r->fd, word, 4, r->at) ||
+            !read_at(r->fd, r->page, undo->page_bytes, r->at + 4))
             return RTL_JOURNAL_NONE;
         uint32_t number = rtl_db_big_endian(word);
         if (!number || number == locks)
             return RTL_JOURNAL_NONE;
         if (number > undo->pages)
             continue;
-        if (!take(r->fd, word, 4, r->at + 4 + undo->page_bytes) ||
+        if (!read_at(r->fd, word, 4, r->at + 4 + undo->page_bytes) ||
             rtl_db_big_endian(word) != checksum(r->page, undo->page_bytes, r->seed))
             return RTL_JOURNAL_NONE;
         if (undo->count == undo->pages)
             return RTL_JOURNAL_DAMAGED;
-        if (!keep(r, undo, number, r->at + 4)) {
+        if (!append_page(r, undo, number, r->at + 4)) {
             errno = ENOMEM;
             return RTL_JOURNAL_FAILED;
         }
@@ -198,7 +194,7 @@ static enum rtl_journal take_records(struct reading *r, struct rtl_undo *undo, b
     return RTL_JOURNAL_HOT;
 }
 
-static int by_number(const void *x, const void *y)
+static int compare_pages(const void *x, const void *y)
 {
     const struct rtl_journal_page *a = x, *b = y;
     if (a->number != b->number)
@@ -209,7 +205,7 @@ static int by_number(const void *x, const void *y)
 enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*stop)(void *context), void *context,
                                   struct rtl_undo *undo)
 {
-    struct reading r = {.sector = FIRST_SECTOR};
+    struct journal_reader r = {.sector = FIRST_SECTOR};
     *undo = (struct rtl_undo){.fd = -1};
     enum rtl_journal is = open_to_judge(path, &r.fd, &undo->info);
     undo->fd = r.fd;
@@ -221,7 +217,7 @@ enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*
     if (is == RTL_JOURNAL_HOT) {
         enum rtl_journal part;
         do
-            part = take_records(&r, undo, stop, context);
+            part = read_records(&r, undo, stop, context);
         while (part == RTL_JOURNAL_HOT && next_header(&r, undo, page_bytes));
         is = part == RTL_JOURNAL_NONE ? RTL_JOURNAL_HOT : part;
     }
@@ -234,8 +230,8 @@ enum rtl_journal rtl_journal_read(const char *path, uint32_t page_bytes, bool (*
     }
     size_t kept = 0;
     if (undo->count)
-        qsort(undo->saved, undo->count, sizeof *undo->saved, by_number);
-    for (size_t i = 0; i < undo->count; i++) { /* of a page that is there twice SQLite takes the last */
+        qsort(undo->saved, undo->count, sizeof *undo->saved, compare_pages);
+    for (size_t i = 0; i < undo->count; i++) { /* if a page was saved twice, SQLite uses the last copy */
         if (kept && undo->saved[kept - 1].number == undo->saved[i].number)
             kept--;
         undo->saved[kept++] = undo->saved[i];
@@ -252,7 +248,7 @@ void rtl_journal_free(struct rtl_undo *undo)
     *undo = (struct rtl_undo){.fd = -1};
 }
 
-static bool is_at(const struct timespec *a, const struct timespec *b)
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
 {
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
@@ -262,19 +258,13 @@ bool rtl_journal_is_same(const struct rtl_undo *undo, const char *path)
     struct stat now;
     const struct stat *was = &undo->info;
     return undo->fd >= 0 && !lstat(path, &now) && now.st_dev == was->st_dev && now.st_ino == was->st_ino &&
-           now.st_nlink == was->st_nlink && now.st_size == was->st_size && is_at(&now.st_mtim, &was->st_mtim) &&
-           is_at(&now.st_ctim, &was->st_ctim);
+           now.st_nlink == was->st_nlink && now.st_size == was->st_size && is_same_time(&now.st_mtim, &was->st_mtim) &&
+           is_same_time(&now.st_ctim, &was->st_ctim);
 }
 
 uint64_t rtl_journal_find(const struct rtl_undo *undo, uint32_t number)
 {
-    size_t low = 0, high = undo->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (undo->saved[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < undo->count && undo->saved[low].number == number ? undo->saved[low].at : 0;
+    const struct rtl_journal_page key = {.number = number}; /* sorts before the page: `at` is never 0 */
+    size_t i = rtl_lower_bound(undo->saved, undo->count, sizeof *undo->saved, &key, compare_pages);
+    return i < undo->count && undo->saved[i].number == number ? undo->saved[i].at : 0;
 }

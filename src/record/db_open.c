@@ -1,8 +1,6 @@
-/* Opening a recording: whose file it is, before SQLite may do anything to it. See db.h. */
-#include "record/db.h"
-#include "record/db_guard.h"
+/* Opening a recording: check that the file is a recording before SQLite may change it. See db.h. */
 #include "record/db_journal.h"
-#include "record/db_private.h"
+#include "record/db.h"
 #include "record/db_vfs.h"
 
 #include <errno.h>
@@ -18,89 +16,73 @@
 
 enum { BUSY_MS = 5000 };
 
-static enum rtl_db_status refuse(enum rtl_db_status status, char *why, size_t why_bytes, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static enum rtl_db_status refuse(enum rtl_db_status status, char *why, size_t why_bytes, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, why_bytes, format, args);
-    va_end(args);
-    return status;
-}
+static const char replace_hint[] = ": choose another name, or replace it with --force";
 
-/* The header of a database says whose it is; nothing is locked for that, and nothing changed. */
-enum kind { KIND_NEW, KIND_OURS, KIND_OTHER, KIND_OTHER_VERSION, KIND_UNREADABLE };
+/* The header of the file shows this; reading it locks and changes nothing. */
+enum db_content { CONTENT_NEW, CONTENT_OURS, CONTENT_OTHER, CONTENT_OTHER_VERSION, CONTENT_UNREADABLE };
 
-static enum kind kind_of(struct rtl_db *db, uint32_t *version)
+static enum db_content read_content(struct rtl_db *db, uint32_t *version)
 {
     unsigned char header[100];
     int n = rtl_db_files_head(db->files, header, sizeof header);
     *version = 0;
     if (n < 0)
-        return KIND_UNREADABLE;
+        return CONTENT_UNREADABLE;
     if (n == 0)
-        return KIND_NEW;
+        return CONTENT_NEW;
     if (n < (int)sizeof header || memcmp(header, "SQLite format 3", 16) ||
         rtl_db_big_endian(header + 68) != RTL_DB_APPLICATION_ID)
-        return KIND_OTHER;
+        return CONTENT_OTHER;
     *version = rtl_db_big_endian(header + 60);
-    return *version == RTL_DB_VERSION ? KIND_OURS : KIND_OTHER_VERSION;
+    return *version == RTL_DB_VERSION ? CONTENT_OURS : CONTENT_OTHER_VERSION;
 }
 
 /*
- * What the path leads to; a new file is made for a writer. Nothing that is there is opened but through SQLite: closing
- * a descriptor of it would let go of the locks that another database of this process has on it. `info` is that of
- * what is there; else it is empty.
+ * Check the file at the path (*info gets its stat) or create one for a writer (*info is empty). An existing file is
+ * opened by SQLite only: closing another descriptor of it would drop the locks that another database of this process
+ * holds on it. Errors are latched.
  */
-static enum rtl_db_status find(const char *path, const struct rtl_db_options *o, bool *made, struct stat *info,
-                               char *why, size_t why_bytes)
+static void find_file(struct rtl_db *db, struct stat *info)
 {
-    const char *cannot = o->write ? "write" : "open";
-    *made = false;
-    if (stat(path, info)) {
+    const char *cannot = db->write ? "write" : "open";
+    if (stat(db->path, info)) {
         int fd = -1;
         *info = (struct stat){0};
-        if (errno == ENOENT && o->write)
-            fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-        *made = fd >= 0;
-        if (*made)
+        if (errno == ENOENT && db->write)
+            fd = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+        db->made = fd >= 0;
+        if (db->made)
             close(fd);
-        else if (errno != EEXIST) /* a link to nowhere: SQLite makes what it points to */
-            return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
-        return RTL_DB_OK;
+        else if (errno != EEXIST) /* EEXIST: a dangling link, SQLite creates the file it points to */
+            rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
+    } else if (S_ISDIR(info->st_mode)) {
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(EISDIR));
+    } else if (!S_ISREG(info->st_mode)) {
+        rtl_db_fail(db, RTL_DB_PATH, "%s is not a file: a recording needs one", db->path);
+    } else if (access(db->path, db->write ? R_OK | W_OK : R_OK)) {
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
     }
-    if (S_ISDIR(info->st_mode))
-        return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(EISDIR));
-    if (!S_ISREG(info->st_mode))
-        return refuse(RTL_DB_PATH, why, why_bytes, "%s is not a file: a recording needs one", path);
-    if (access(path, o->write ? R_OK | W_OK : R_OK))
-        return refuse(RTL_DB_PATH, why, why_bytes, "cannot %s %s: %s", cannot, path, strerror(errno));
-    return RTL_DB_OK;
 }
 
-/* Whether the file is what was asked for. Fresh: there is nothing in it yet. */
-static enum rtl_db_status look(struct rtl_db *db, const struct rtl_db_options *o, bool *fresh, char *why,
-                               size_t why_bytes)
+/* Check that the file's content is acceptable; returns true if the file is empty. */
+static bool check_content(struct rtl_db *db, const struct rtl_db_options *o)
 {
     uint32_t version;
-    enum kind kind = kind_of(db, &version);
-    *fresh = kind == KIND_NEW;
-    if (kind == KIND_UNREADABLE)
-        return refuse(RTL_DB_PATH, why, why_bytes, "cannot read %s: %s", db->path, strerror(errno ? errno : EIO));
-    if (kind == KIND_OTHER && !(o->foreign && !o->write))
-        return refuse(RTL_DB_SCHEMA, why, why_bytes, "%s is not a recording of rtl-top%s", db->path,
-                      o->write ? ": choose another name, or replace it with --force" : "");
-    if (kind == KIND_OTHER_VERSION && !(o->foreign && !o->write))
-        return refuse(RTL_DB_SCHEMA, why, why_bytes, "%s is a recording of version %u, this rtl-top knows %d%s",
-                      db->path, version, RTL_DB_VERSION,
-                      o->write ? ": choose another name, or replace it with --force" : "");
-    if (kind == KIND_NEW && !o->write)
-        return refuse(RTL_DB_SCHEMA, why, why_bytes, "%s is empty: nothing was recorded", db->path);
-    return RTL_DB_OK;
+    enum db_content content = read_content(db, &version);
+    bool foreign = o->foreign && !o->write;
+    if (content == CONTENT_UNREADABLE)
+        rtl_db_fail(db, RTL_DB_PATH, "cannot read %s: %s", db->path, strerror(errno ? errno : EIO));
+    else if (content == CONTENT_OTHER && !foreign)
+        rtl_db_fail(db, RTL_DB_SCHEMA, "%s is not a recording of rtl-top%s", db->path, o->write ? replace_hint : "");
+    else if (content == CONTENT_OTHER_VERSION && !foreign)
+        rtl_db_fail(db, RTL_DB_SCHEMA, "%s is a recording of version %u, this rtl-top knows %d%s", db->path, version,
+                    RTL_DB_VERSION, o->write ? replace_hint : "");
+    else if (content == CONTENT_NEW && !o->write)
+        rtl_db_fail(db, RTL_DB_SCHEMA, "%s is empty: nothing was recorded", db->path);
+    return content == CONTENT_NEW;
 }
 
-static void disconnect(struct rtl_db *db)
+static void disconnect_db(struct rtl_db *db)
 {
     sqlite3_close(db->handle);
     db->handle = NULL;
@@ -108,13 +90,13 @@ static void disconnect(struct rtl_db *db)
     db->files = NULL;
 }
 
-/* "./" before the path, because some names, such as ":memory:", mean something else than a file to SQLite. */
-static bool connect(struct rtl_db *db)
+/* The path gets "./" in front, because SQLite gives names such as ":memory:" a special meaning. */
+static bool connect_db(struct rtl_db *db)
 {
     char *name;
     db->files = rtl_db_files_create(db);
     if (!db->files || asprintf(&name, "%s%s", *db->path == '/' ? "" : "./", db->path) < 0) {
-        rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(db);
         return false;
     }
     int flags = db->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
@@ -130,12 +112,12 @@ static bool connect(struct rtl_db *db)
 static bool has_other_content(struct rtl_db *db)
 {
     uint32_t version;
-    enum kind kind = kind_of(db, &version);
-    return kind == KIND_OTHER || kind == KIND_OTHER_VERSION;
+    enum db_content content = read_content(db, &version);
+    return content == CONTENT_OTHER || content == CONTENT_OTHER_VERSION;
 }
 
-/* Empties the file of another, and begins anew: the connection has taken its page size over. */
-static void replace(struct rtl_db *db)
+/* Empty the file and connect again, because the connection keeps the old page size. */
+static void replace_content(struct rtl_db *db)
 {
     int code = rtl_db_files_empty(db->files);
     if ((code & 0xff) == SQLITE_BUSY)
@@ -144,8 +126,8 @@ static void replace(struct rtl_db *db)
         rtl_db_fail(db, RTL_DB_PATH, "cannot replace %s: %s", db->path, strerror(errno));
     if (code)
         return;
-    disconnect(db);
-    connect(db);
+    disconnect_db(db);
+    connect_db(db);
 }
 
 static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, bool fresh)
@@ -155,7 +137,7 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
         snprintf(sql, sizeof sql, "PRAGMA page_size=%u", o->page_bytes);
         rtl_db_exec(db, sql);
     }
-    if (fresh) { /* two that create one file at once: the second one finds it made */
+    if (fresh) { /* if two processes create the file at once, the second repeats this without effect */
         snprintf(sql, sizeof sql, "BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT",
                  RTL_DB_APPLICATION_ID, RTL_DB_VERSION);
         rtl_db_exec(db, sql);
@@ -165,33 +147,30 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
                     "PRAGMA cache_size=-32768"); /* KiB: a frame of 10,000 kernels fits */
 }
 
-static enum rtl_db_status start(struct rtl_db *db, const struct rtl_db_options *o, char *why, size_t why_bytes)
+static void open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
 {
-    bool fresh = false;
     struct stat info;
-    enum rtl_db_status status = find(db->path, o, &db->made, &info, why, why_bytes);
-    if (status)
-        return status;
-    /* SQLite reads links itself: in a folder like /tmp also somebody else's, which the kernel doesn't follow */
-    if (connect(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: somebody has just put something else there",
-                    o->write ? "write" : "open", db->path);
+    find_file(db, &info);
+    if (db->status)
+        return;
+    /* SQLite resolves links itself, even links of other users in a folder like /tmp, which the kernel refuses */
+    if (connect_db(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
+                    db->path);
     if (!db->status && o->write && o->force && has_other_content(db))
-        replace(db);
-    if (!db->status)
-        status = look(db, o, &fresh, why, why_bytes);
-    if (status)
-        return status;
+        replace_content(db);
+    if (db->status)
+        return;
+    bool fresh = check_content(db, o);
+    if (db->status)
+        return;
     if (o->write)
         prepare_to_write(db, o, fresh);
     else
         rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
-    if (db->status)
-        snprintf(why, why_bytes, "%s", db->why);
-    return db->status;
 }
 
-static bool finds_nothing(struct rtl_db *db, const char *sql)
+static bool has_no_row(struct rtl_db *db, const char *sql)
 {
     sqlite3_stmt *st = NULL;
     bool nothing = !sqlite3_prepare_v2(db->handle, sql, -1, &st, NULL) && sqlite3_step(st) == SQLITE_DONE;
@@ -199,19 +178,18 @@ static bool finds_nothing(struct rtl_db *db, const char *sql)
     return nothing;
 }
 
-/* Takes away a file that this database made and that stayed empty; on a full disk also one with tables and no row. A
- * file in which another process has made tables stays. */
+/* Delete a file that this database created and that has no tables, or, if the disk was full, no rows. */
 static void remove_if_empty(struct rtl_db *db)
 {
     static const struct {
         const char *table, *row;
     } whole[] = {{"SELECT 1 FROM sqlite_master WHERE name = 'rtl_recording'", "SELECT 1 FROM rtl_recording"},
                  {"SELECT 1 FROM sqlite_master WHERE name = 'rocpd_op'", "SELECT 1 FROM rocpd_op"}};
-    bool empty = finds_nothing(db, "SELECT 1 FROM sqlite_master");
+    bool empty = has_no_row(db, "SELECT 1 FROM sqlite_master");
     if (!empty && db->ran_out) {
         empty = true;
         for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-            empty = empty && (finds_nothing(db, whole[i].table) || finds_nothing(db, whole[i].row));
+            empty = empty && (has_no_row(db, whole[i].table) || has_no_row(db, whole[i].row));
     }
     if (empty)
         unlink(db->path);
@@ -225,27 +203,31 @@ void rtl_db_wait(struct rtl_db *db, unsigned busy_ms)
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **out, char *why,
                                size_t why_bytes)
 {
-    /* one at a time: between making a file and having SQLite open it no other of this process may lock it */
+    /* between the creation of a file and SQLite's opening it no other thread of this process may lock it */
     static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
     struct rtl_db *db = calloc(1, sizeof *db);
     *out = NULL;
     if (!db || !(db->path = strdup(path))) {
         free(db);
-        return refuse(RTL_DB_FAILED, why, why_bytes, "out of memory");
+        snprintf(why, why_bytes, "out of memory");
+        return RTL_DB_FAILED;
     }
     db->write = options->write;
     rtl_db_wait(db, options->busy_ms);
     db->meter = &db->work;
     pthread_mutex_lock(&one);
-    /* the count of what is allocated isn't used and takes locks; later calls are refused, harmlessly */
+    /* memory statistics are unused and take locks; after initialization the call fails, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_initialize(); /* its file system is asked for before the first database is opened */
-    enum rtl_db_status status = start(db, options, why, why_bytes);
+    sqlite3_initialize(); /* rtl_db_files_create needs it before the first sqlite3_open */
+    open_and_check(db, options);
     pthread_mutex_unlock(&one);
-    if (status)
+    enum rtl_db_status status = db->status;
+    if (status) {
+        snprintf(why, why_bytes, "%s", db->why);
         rtl_db_close(db);
-    else
+    } else {
         *out = db;
+    }
     return status;
 }
 
@@ -253,9 +235,12 @@ enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t 
 {
     struct rtl_db *db;
     struct stat info;
-    if (force && !stat(path, &info)) { /* it would be emptied */
-        bool made;
-        return find(path, &(struct rtl_db_options){.write = true}, &made, &info, why, why_bytes);
+    if (force && !stat(path, &info)) { /* opening it with `force` would empty it */
+        struct rtl_db checked = {.path = (char *)(uintptr_t)path, .write = true};
+        find_file(&checked, &info);
+        if (checked.status)
+            snprintf(why, why_bytes, "%s", checked.why);
+        return checked.status;
     }
     enum rtl_db_status status = rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, why_bytes);
     if (!status)
@@ -274,7 +259,7 @@ void rtl_db_close(struct rtl_db *db)
     }
     if (db->made && db->handle)
         remove_if_empty(db);
-    disconnect(db);
+    disconnect_db(db);
     free(db->path);
     free(db);
 }

@@ -1,4 +1,4 @@
-/* What the files of the database layer share; nobody else includes it. SQLite's types are only named here. */
+/* Shared by the files of the database layer only. */
 #ifndef RTL_RECORD_DB_PRIVATE_H
 #define RTL_RECORD_DB_PRIVATE_H
 
@@ -17,7 +17,7 @@ struct rtl_db_files;
 struct rtl_db_statement {
     struct rtl_db *db;
     struct sqlite3_stmt *st;
-    uint64_t work; /* since it was started */
+    uint64_t work; /* steps since it was started */
     struct rtl_db_statement *next;
 };
 
@@ -25,19 +25,20 @@ struct rtl_db {
     struct sqlite3 *handle;
     struct rtl_db_files *files;
     char *path;
-    bool write, open; /* open: a transaction of ours */
-    bool made;        /* the file: it was not there before */
-    bool ran_out;     /* a write found no room, or failed */
+    bool write, open; /* open: a transaction of rtl_db_begin */
+    bool made;        /* this database created the file */
+    bool ran_out;     /* a write failed or found no space */
     enum rtl_db_status status;
     char why[RTL_DB_WHY_BYTES];
     struct rtl_db_statement *statements;
     unsigned busy_ms;
-    uint64_t work, budget; /* work: of what is no statement of ours; budget: of one of them, see db_work.c */
-    uint64_t *meter;       /* what is charged now */
+    uint64_t work;   /* steps of SQL outside our statements */
+    uint64_t budget; /* limit for each meter, see rtl_db_give_up */
+    uint64_t *meter; /* `work` of the database or of the running statement */
     enum rtl_db_status given_up;
 };
 
-/* Latches an error of SQLite's (db.c). */
-void rtl_db_fail_code(struct rtl_db *db, int code);
+void rtl_db_fail_code(struct rtl_db *db, int code); /* latch an error of SQLite */
+void rtl_db_guard(struct rtl_db *db);               /* set the limits of a new connection (db_guard.c) */
 
 #endif

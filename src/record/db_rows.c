@@ -1,4 +1,4 @@
-/* Rows out of memory as a table of SQLite's, to be inserted many at a time. See rtl_db_feed in db.h. */
+/* Rows in memory as a virtual table of SQLite, read from the first row to the last. See rtl_db_feed in db.h. */
 #include "record/db.h"
 #include "record/db_private.h"
 
@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A virtual table without a life of its own, read from the first row to the last. */
 struct rows_table {
     sqlite3_vtab base; /* first: SQLite's view of it */
     const struct rtl_db_rows *rows;
@@ -103,7 +102,7 @@ static int rows_id(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 
 void rtl_db_feed(struct rtl_db *db, const struct rtl_db_rows *rows)
 {
-    static const sqlite3_module module = {.xConnect = rows_connect, /* no xCreate: it exists without CREATE */
+    static const sqlite3_module module = {.xConnect = rows_connect, /* no xCreate: the table exists without CREATE */
                                           .xDisconnect = rows_disconnect,
                                           .xBestIndex = rows_plan,
                                           .xOpen = rows_open,

@@ -1,28 +1,27 @@
-/* The files of one database, as the file system that SQLite is given for it. See db_vfs.c. */
+/* The files of one database, as the file system that SQLite sees. See db_vfs.c. */
 #ifndef RTL_RECORD_DB_VFS_H
 #define RTL_RECORD_DB_VFS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "record/db_status.h"
+#include "record/db_private.h"
 
 struct stat;
-struct rtl_db;
-struct rtl_db_files;
 
-/* How SQLite reaches them: by a file system of its own, under a name for sqlite3_open_v2. NULL without memory. */
+/* Register a file system for the database, under a name for sqlite3_open_v2. NULL without memory. */
 struct rtl_db_files *rtl_db_files_create(struct rtl_db *db);
 void rtl_db_files_free(struct rtl_db_files *files); /* after the database was closed */
 const char *rtl_db_files_system(const struct rtl_db_files *files);
-/* Why a file beside the database was refused, and forgets it: the status and a line; OK when none was. */
+/* Return and clear why a file beside the database was refused: the status and a line; OK if none was. */
 enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes);
-bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info); /* whether that is what is open */
-uint64_t rtl_db_files_log_size(const struct rtl_db_files *files);                /* of its -wal, 0 when it has none */
-/* The first bytes of the file, whatever it is; less than `bytes` when it is shorter, -1 when it can't be read. */
+bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info); /* is this the open file? */
+uint64_t rtl_db_files_size(const struct rtl_db_files *files);                    /* of the database */
+uint64_t rtl_db_files_log_size(const struct rtl_db_files *files);                /* of its -wal, 0 without one */
+/* Read the first bytes of the file; returns their number, fewer for a shorter file, -1 if it can't be read. */
 int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes);
-/* Empties the file and removes what lies beside it, unless another has it locked; SQLite's code. */
+/* Empty the file and remove the files beside it, unless another process has it locked. Returns SQLite's code. */
 int rtl_db_files_empty(struct rtl_db_files *files);
+
+/* Charge steps of work; true if the work exceeds the budget, which grows with the file, or if the user asked to leave.
+ */
+bool rtl_db_give_up(struct rtl_db *db, uint64_t work);
 
 #endif

@@ -1,36 +1,38 @@
-/* Two spans side by side. See diff.h. */
+/* Comparing two spans. See diff.h. */
 #include "record/diff.h"
+#include "base/array.h"
 #include "shm/calls.h"
 #include "stats/quantile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The same kernel in another snapshot of its process, found by its id; the name has to be the same. */
-static const struct rtl_kernel_snapshot *find(const struct rtl_snapshot *s, const struct rtl_kernel_snapshot *k)
+static int compare_id(const void *id, const void *kernel)
 {
-    uint32_t low = 0, high = s ? s->kernel_count : 0;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (s->kernels[middle].id < k->id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!s || low == s->kernel_count || s->kernels[low].id != k->id)
+    uint32_t a = *(const uint32_t *)id, b = ((const struct rtl_kernel_snapshot *)kernel)->id;
+    return (a > b) - (a < b);
+}
+
+/* Find a kernel by id in another snapshot of its process; the name has to be the same. */
+static const struct rtl_kernel_snapshot *find_matching_kernel(const struct rtl_snapshot *s,
+                                                              const struct rtl_kernel_snapshot *k)
+{
+    size_t at = s ? rtl_lower_bound(s->kernels, s->kernel_count, sizeof *s->kernels, &k->id, compare_id) : 0;
+    if (!s || at == s->kernel_count || s->kernels[at].id != k->id)
         return NULL;
-    const struct rtl_kernel_snapshot *was = &s->kernels[low];
+    const struct rtl_kernel_snapshot *was = &s->kernels[at];
     return was->name_length == k->name_length && !memcmp(was->name, k->name, k->name_length) ? was : NULL;
 }
 
 static struct rtl_diff_side side_of(const struct rtl_diff_span *span, const struct rtl_kernel_snapshot *k)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_kernel_snapshot *was = find(span->earlier, k);
+    const struct rtl_kernel_snapshot *was = find_matching_kernel(span->earlier, k);
     const struct rtl_histogram_copy *before = was ? &was->histogram : NULL;
     struct rtl_diff_side side = {.id = k->id};
     uint64_t v[2];
-    side.calls = was && was->calls < k->calls ? k->calls - was->calls : was ? 0 : k->calls;
+    uint64_t earlier_calls = was ? was->calls : 0;
+    side.calls = k->calls > earlier_calls ? k->calls - earlier_calls : 0;
     side.there = side.calls || (!was && k->histogram.count);
     if (rtl_quantiles(before, &k->histogram, q, 2, v)) {
         struct rtl_window window = rtl_window_between(before, &k->histogram);
@@ -49,24 +51,26 @@ bool rtl_diff_contains(const struct rtl_snapshot *a, const struct rtl_snapshot *
            a->start_real_ns == b->start_real_ns && a->taken_mono_ns < b->taken_mono_ns;
 }
 
-static int by_name(const void *x, const void *y)
+static int compare_names(const void *x, const void *y)
 {
     const struct rtl_diff_row *a = x, *b = y;
     size_t least = a->name_length < b->name_length ? a->name_length : b->name_length;
     int c = memcmp(a->name, b->name, least);
-    if (c || a->name_length != b->name_length)
-        return c ? c : a->name_length < b->name_length ? -1 : 1;
-    if (a->a.there != b->a.there) /* of A first, so that B's are merged into them */
+    if (c)
+        return c;
+    if (a->name_length != b->name_length)
+        return a->name_length < b->name_length ? -1 : 1;
+    if (a->a.there != b->a.there) /* rows of A first: rows of B are merged into them */
         return a->a.there ? -1 : 1;
     return (a->a.id > b->a.id) - (a->a.id < b->a.id);
 }
 
-static int by_cost(const void *x, const void *y)
+static int compare_cost(const void *x, const void *y)
 {
     const struct rtl_diff_row *a = x, *b = y;
     if (a->cost_ns != b->cost_ns)
         return a->cost_ns > b->cost_ns ? -1 : 1;
-    return by_name(x, y);
+    return compare_names(x, y);
 }
 
 static uint64_t add_side(struct rtl_diff *diff, const struct rtl_diff_span *span, bool second)
@@ -93,7 +97,7 @@ static double mean(const struct rtl_diff_side *side)
     return side->timed ? (double)side->total_ns / (double)side->timed : 0;
 }
 
-static void finish(struct rtl_diff_row *row, uint64_t total_a, uint64_t total_b)
+static void compute_cost(struct rtl_diff_row *row, uint64_t total_a, uint64_t total_b)
 {
     row->a.share = total_a ? (double)row->a.total_ns / (double)total_a : 0;
     row->b.share = total_b ? (double)row->b.total_ns / (double)total_b : 0;
@@ -113,7 +117,7 @@ bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
         return false;
     diff->total_a = add_side(diff, a, false);
     diff->total_b = add_side(diff, b, true);
-    qsort(diff->rows, diff->count, sizeof *diff->rows, by_name);
+    qsort(diff->rows, diff->count, sizeof *diff->rows, compare_names);
     for (uint32_t i = 0; i < diff->count; i++) {
         struct rtl_diff_row *row = &diff->rows[i], *last = kept ? &diff->rows[kept - 1] : NULL;
         if (last && last->a.there && !last->b.there && !row->a.there && last->name_length == row->name_length &&
@@ -124,14 +128,14 @@ bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
     }
     diff->count = kept;
     for (uint32_t i = 0; i < kept; i++)
-        finish(&diff->rows[i], diff->total_a, diff->total_b);
-    qsort(diff->rows, diff->count, sizeof *diff->rows, by_cost);
+        compute_cost(&diff->rows[i], diff->total_a, diff->total_b);
+    qsort(diff->rows, diff->count, sizeof *diff->rows, compare_cost);
     return true;
 }
 
-/* --- functions and ranges, as if they were kernels --- */
+/* --- functions and ranges, compared as kernels --- */
 
-/* A row for each of the later snapshot, numbered in its order; of the earlier one those that have the same number. */
+/* Make a kernel of each function or range of `from`; its id is its index in `later`. */
 static bool as_kernels(const struct rtl_snapshot *from, const struct rtl_snapshot *later, bool ranges,
                        struct rtl_snapshot *to)
 {
@@ -173,7 +177,7 @@ bool rtl_diff_make_calls(const struct rtl_diff_span *a, const struct rtl_diff_sp
     }
     ok = ok && rtl_diff_make(&of[0], &of[1], diff);
     for (int i = 0; i < 4; i++)
-        free(made[i / 2][i % 2].kernels); /* rows have the names, which are the spans' */
+        free(made[i / 2][i % 2].kernels); /* the rows point to names of the spans */
     return ok;
 }
 

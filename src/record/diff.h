@@ -1,9 +1,9 @@
 /*
- * Which kernels got slower or faster between two recordings. Pure but for memory: spans of snapshots in, rows out.
+ * Comparing two recordings: which kernels got slower or faster. Pure but for memory: spans of snapshots in, rows out.
  *
- * A span is what lies between two snapshots of a process, or everything up to one. Kernels are matched by their full
- * names, functions and ranges likewise. A kernel's cost is what its change costs in the second span: (mean B - mean A)
- * times the timed dispatches of B; one that is new costs all of its time, one that is gone saves it.
+ * A span is the time between two snapshots of a process, or all time before one. Kernels, functions and ranges are
+ * matched by their full names. The cost of a kernel's change is (mean B - mean A) times the timed dispatches of B; a
+ * new kernel costs all of its time, a kernel that is gone saves its time.
  */
 #ifndef RTL_RECORD_DIFF_H
 #define RTL_RECORD_DIFF_H
@@ -15,9 +15,9 @@ struct rtl_diff_span {
 };
 
 /*
- * B counts from the start of a process, and so does A, an earlier snapshot of the same one: all of A is in B, and what
- * changed lately would hardly show. A process is known by its id (inside its container) and by both clocks at its
- * start, in ns: the id comes again, the machine starts anew, together they don't repeat.
+ * Return whether B contains A: both are snapshots of one process and count from its start, A is earlier. Recent changes
+ * would hardly show then. A process is identified by its id (inside its container) and both clocks at its start (ns):
+ * ids repeat and machines reboot, but the combination is unique.
  */
 bool rtl_diff_contains(const struct rtl_snapshot *a, const struct rtl_snapshot *b);
 
@@ -25,40 +25,38 @@ struct rtl_diff_side {
     bool there;  /* called in the span */
     uint32_t id; /* of the kernel in its recording */
     uint64_t calls, timed, total_ns;
-    uint64_t p50, p99; /* ns; mean nothing while timed is 0 */
+    uint64_t p50, p99; /* ns; invalid if timed is 0 */
     double share;      /* of all timed kernel time in the span, 0..1 */
 };
 
 struct rtl_diff_row {
-    const char *name; /* the snapshots' */
+    const char *name; /* owned by the snapshots */
     size_t name_length;
     struct rtl_diff_side a, b;
     double cost_ns;
 };
 
 struct rtl_diff {
-    struct rtl_diff_row *rows; /* the dearest first */
+    struct rtl_diff_row *rows; /* highest cost first */
     uint32_t count;
     uint64_t total_a, total_b; /* timed kernel time, ns */
 };
 
 bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
                    struct rtl_diff *diff); /* false without memory */
-/* The same of the functions of HIP, or of the ranges and marks of roctx, by their names: a row's calls are all timed.
- * Of spans without any there are no rows. */
+/* Compare HIP functions, or roctx ranges and marks, whose calls are all timed. Spans without calls make no rows. */
 enum rtl_diff_calls { RTL_DIFF_FUNCTIONS, RTL_DIFF_RANGES };
 bool rtl_diff_make_calls(const struct rtl_diff_span *a, const struct rtl_diff_span *b, enum rtl_diff_calls what,
                          struct rtl_diff *diff);
 void rtl_diff_free(struct rtl_diff *diff);
 
-/* Change of p50 and p99 as a share of A's: 0.1 = ten percent slower. False when one of them was not measured, or on too
- * few dispatches to say: RTL_DIFF_P50_LEAST and RTL_DIFF_P99_LEAST on each side. */
+/* Relative change of p50 and p99: 0.1 = ten percent slower than A. False with fewer than RTL_DIFF_P50_LEAST or
+ * RTL_DIFF_P99_LEAST timed dispatches on a side. */
 enum { RTL_DIFF_P50_LEAST = 10, RTL_DIFF_P99_LEAST = 500 };
 bool rtl_diff_p50(const struct rtl_diff_row *row, double *change);
 bool rtl_diff_p99(const struct rtl_diff_row *row, double *change);
 
-/* Slower than the limit allows: p50 or p99 changed by more, and the kernel has RTL_DIFF_SHARE_LEAST of the time in one
- * of the spans. */
+/* Return whether p50 or p99 changed by more than the limit; the kernel needs RTL_DIFF_SHARE_LEAST of a span's time. */
 #define RTL_DIFF_SHARE_LEAST 0.01
 bool rtl_diff_is_slower(const struct rtl_diff_row *row, double limit);
 

@@ -1,4 +1,4 @@
-/* A bounded hash table with open addressing. See identities.h. */
+/* A bounded hash table with open addressing. See id_map.h. */
 #include "record/id_map.h"
 #include "base/clock.h"
 
@@ -11,14 +11,14 @@
 
 enum { SLOTS_FIRST = 1024 };
 
-struct entry {
-    struct rtl_id_key identity;
+struct id_entry {
+    struct rtl_id_key key;
     int64_t number; /* -1 = free */
 };
 
 struct rtl_id_map {
-    struct entry *entry;
-    size_t slots, count, most; /* slots: a power of two, never more than half of them used */
+    struct id_entry *entry;
+    size_t slots, count, most; /* slots: a power of two, at most half of them in use */
     uint64_t seed, steps;
 };
 
@@ -31,23 +31,23 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-static size_t place_of(struct rtl_id_map *t, const struct rtl_id_key *identity)
+static size_t find_slot(struct rtl_id_map *t, const struct rtl_id_key *key)
 {
     uint64_t hash = t->seed;
     for (int i = 0; i < RTL_ID_KEY_WORDS; i++)
-        hash = mix(hash ^ identity->word[i]) + t->seed;
+        hash = mix(hash ^ key->word[i]) + t->seed;
     size_t at = (size_t)hash & (t->slots - 1);
     t->steps++;
-    while (t->entry[at].number >= 0 && memcmp(&t->entry[at].identity, identity, sizeof *identity)) {
+    while (t->entry[at].number >= 0 && memcmp(&t->entry[at].key, key, sizeof *key)) {
         at = (at + 1) & (t->slots - 1);
         t->steps++;
     }
     return at;
 }
 
-static struct entry *make_slots(size_t slots)
+static struct id_entry *make_slots(size_t slots)
 {
-    struct entry *entry = calloc(slots, sizeof *entry);
+    struct id_entry *entry = calloc(slots, sizeof *entry);
     for (size_t i = 0; entry && i < slots; i++)
         entry[i].number = -1;
     return entry;
@@ -62,9 +62,8 @@ struct rtl_id_map *rtl_id_map_new(size_t most)
     }
     t->slots = SLOTS_FIRST;
     t->most = most;
-    if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed) { /* early in a machine's life */
+    if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed) /* early after boot */
         t->seed = mix(rtl_mono_ns() ^ (uint64_t)getpid() << 40);
-    }
     return t;
 }
 
@@ -75,32 +74,32 @@ void rtl_id_map_free(struct rtl_id_map *t)
     free(t);
 }
 
-int64_t rtl_id_map_find(struct rtl_id_map *t, const struct rtl_id_key *identity)
+int64_t rtl_id_map_find(struct rtl_id_map *t, const struct rtl_id_key *key)
 {
-    return t->entry[place_of(t, identity)].number;
+    return t->entry[find_slot(t, key)].number;
 }
 
-static bool grow(struct rtl_id_map *t)
+static bool grow_table(struct rtl_id_map *t)
 {
-    struct entry *old = t->entry;
+    struct id_entry *old = t->entry;
     size_t slots = t->slots;
-    struct entry *more = make_slots(2 * slots);
+    struct id_entry *more = make_slots(2 * slots);
     if (!more)
         return false;
     t->entry = more;
     t->slots = 2 * slots;
     for (size_t i = 0; i < slots; i++)
         if (old[i].number >= 0)
-            more[place_of(t, &old[i].identity)] = old[i];
+            more[find_slot(t, &old[i].key)] = old[i];
     free(old);
     return true;
 }
 
-bool rtl_id_map_add(struct rtl_id_map *t, const struct rtl_id_key *identity, int64_t number)
+bool rtl_id_map_add(struct rtl_id_map *t, const struct rtl_id_key *key, int64_t number)
 {
-    if (t->count >= t->most || number < 0 || (2 * (t->count + 1) > t->slots && !grow(t)))
+    if (t->count >= t->most || number < 0 || (2 * (t->count + 1) > t->slots && !grow_table(t)))
         return false;
-    t->entry[place_of(t, identity)] = (struct entry){.identity = *identity, .number = number};
+    t->entry[find_slot(t, key)] = (struct id_entry){.key = *key, .number = number};
     t->count++;
     return true;
 }

@@ -1,8 +1,8 @@
 /*
- * Which number something has: a hash table from an identity, a few integers, to a number.
+ * A hash table from a key of a few integers to a number. Entries are never removed.
  *
- * What goes in comes from segments and files that may be hostile, so it is bounded, and its hash is seeded anew in
- * every run: nobody can choose identities that meet. Nothing is ever taken out.
+ * Keys come from untrusted segments and files, so the size is bounded, and the hash has a random seed: an attacker
+ * cannot choose keys that collide.
  */
 #ifndef RTL_RECORD_ID_MAP_H
 #define RTL_RECORD_ID_MAP_H
@@ -15,23 +15,22 @@ struct rtl_id_map;
 
 enum { RTL_ID_KEY_WORDS = 5 };
 struct rtl_id_key {
-    uint64_t word[RTL_ID_KEY_WORDS]; /* the first one says what kind of thing it is */
+    uint64_t word[RTL_ID_KEY_WORDS]; /* the first word is the type of object */
 };
 
 struct rtl_id_map *rtl_id_map_new(size_t most); /* NULL without memory */
-void rtl_id_map_free(struct rtl_id_map *identities);
+void rtl_id_map_free(struct rtl_id_map *map);
 
-/* -1 = not there. */
-int64_t rtl_id_map_find(struct rtl_id_map *identities, const struct rtl_id_key *identity);
-/* For one that is not there. False when it is full or there is no memory. */
-bool rtl_id_map_add(struct rtl_id_map *identities, const struct rtl_id_key *identity, int64_t number);
-size_t rtl_id_map_count(const struct rtl_id_map *identities);
+/* -1 = not found. */
+int64_t rtl_id_map_find(struct rtl_id_map *map, const struct rtl_id_key *key);
+/* Add a key that is not in the table. False if it is full, or without memory. */
+bool rtl_id_map_add(struct rtl_id_map *map, const struct rtl_id_key *key, int64_t number);
+size_t rtl_id_map_count(const struct rtl_id_map *map);
 
-/* How many places were looked at since it was made: tests tell by that how long a search takes. */
-uint64_t rtl_id_map_steps(const struct rtl_id_map *identities);
+/* Slots visited since the table was created: tests check the length of searches with it. */
+uint64_t rtl_id_map_steps(const struct rtl_id_map *map);
 
-/* Text as a word of an identity. It is not seeded: a file can be made in which two texts are taken for one, but no
- * search takes longer for it. */
+/* Hash of a text as a word of a key, without the seed: an attacker can make two texts equal, but no search longer. */
 uint64_t rtl_id_key_text(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files that the user named to be written. See outfile.h. */
+/* Output files that the user names. See outfile.h. */
 #include "record/outfile.h"
 
 #include <errno.h>
@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 struct rtl_outfile {
-    char *path;        /* of the file itself, links resolved; NULL = no file of ours to be put anywhere */
-    struct part *part; /* beside it, until it takes its place; then NULL */
+    char *path;                  /* final path, links resolved; NULL: written directly */
+    struct temporary_file *part; /* until it is renamed; then NULL */
     int fd;
     bool replaces;
 };
 
-static bool refuse(char *why, size_t why_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static bool refuse(char *why, size_t why_bytes, const char *format, ...)
+static bool refuse_output(char *why, size_t why_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool refuse_output(char *why, size_t why_bytes, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -32,31 +32,31 @@ static bool refuse(char *why, size_t why_bytes, const char *format, ...)
     return false;
 }
 
-/* --- what a signal has to take away --- */
+/* --- temporary files, which a signal handler deletes --- */
 
 /*
- * Written by who opens and closes files, with the signals blocked; read by their handler, and by another thread that
- * ends the process. So nothing of it is ever freed, and `there` (release, acquire) is true only while the path is
- * whole.
+ * Written by the thread that opens and closes files, with these signals blocked; read by the signal handler and by a
+ * thread that ends the process. The entries are never freed, and `there` (release, acquire) is true only while the path
+ * is complete.
  */
-enum { PARTS = 8 };
-static struct part {
+enum { TEMPORARY_FILES = 8 };
+static struct temporary_file {
     _Atomic bool there;
     char path[PATH_MAX];
-} parts[PARTS];
+} temporary_files[TEMPORARY_FILES];
 static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 
 void rtl_outfile_clean(void)
 {
-    for (int i = 0; i < PARTS; i++)
-        if (atomic_load_explicit(&parts[i].there, memory_order_acquire))
-            unlink(parts[i].path);
+    for (int i = 0; i < TEMPORARY_FILES; i++)
+        if (atomic_load_explicit(&temporary_files[i].there, memory_order_acquire))
+            unlink(temporary_files[i].path);
 }
 
 static void on_signal(int number)
 {
     rtl_outfile_clean();
-    raise(number); /* ends as the signal does: the handler is gone (SA_RESETHAND) */
+    raise(number); /* SA_RESETHAND has removed the handler: this ends the process */
 }
 
 static sigset_t block_deadly(void)
@@ -69,7 +69,7 @@ static sigset_t block_deadly(void)
     return old;
 }
 
-/* Only for signals that would end the process at once: one that is handled already ends it in order. */
+/* Handle only signals with the default action; an existing handler ends the process in order. */
 static void watch_signals(void)
 {
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
@@ -80,7 +80,7 @@ static void watch_signals(void)
     }
 }
 
-static void forget_part(struct rtl_outfile *file)
+static void forget_temporary(struct rtl_outfile *file)
 {
     atomic_store_explicit(&file->part->there, false, memory_order_release);
     file->part = NULL;
@@ -93,7 +93,7 @@ static bool same_inode(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Both lie, or would lie, in one folder under one name. */
+/* True if both paths have the same folder and name, whether the file exists or not. */
 static bool same_place(const char *a, const char *b)
 {
     const char *names[] = {a, b};
@@ -110,7 +110,7 @@ static bool same_place(const char *a, const char *b)
     return same_inode(&folder[0], &folder[1]) && !strcmp(names[0], names[1]);
 }
 
-/* A database is more than one file while it is written. */
+/* True if the path is one of the recordings or a file that SQLite keeps beside it. */
 static bool is_one_of(const char *path, const struct rtl_outfile_options *o)
 {
     static const char *const beside[] = {"", "-journal", "-wal", "-shm"};
@@ -128,8 +128,8 @@ static bool is_one_of(const char *path, const struct rtl_outfile_options *o)
     return false;
 }
 
-/* "-", and the names that stand for a descriptor of ours: opened again, a file behind it would be written from its
- * beginning. -1 when it is none of these. */
+/* The descriptor that a path names, such as "-" or /dev/fd/3; -1 if none. Opening such a path again would write a file
+ * behind it from its beginning. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -154,19 +154,19 @@ bool rtl_outfile_is_standard_output(const char *path)
 
 /* --- opening --- */
 
-/* A new file beside the place, under a name that nobody has. */
-static bool open_part(struct rtl_outfile *file, const struct stat *was, char *why, size_t why_bytes)
+/* Create a temporary file with a new random name in the folder of the output. */
+static bool open_temporary(struct rtl_outfile *file, const struct stat *was, char *why, size_t why_bytes)
 {
     const char *slash = strrchr(file->path, '/');
     int folder = slash ? (int)(slash + 1 - file->path) : 0;
     sigset_t old = block_deadly();
-    struct part *part = parts, *end = parts + PARTS;
+    struct temporary_file *part = temporary_files, *end = temporary_files + TEMPORARY_FILES;
     while (part < end && atomic_load_explicit(&part->there, memory_order_relaxed))
         part++;
     for (int tries = 0; part < end && file->fd < 0 && tries < 100; tries++) {
         unsigned number = (unsigned)getpid() * 2654435761u + (unsigned)tries;
         if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
-            errno = 0; /* the name need not be secret: it is only taken if it is nobody's */
+            errno = 0; /* a guessable name is harmless: O_EXCL refuses existing files */
         int length = snprintf(part->path, sizeof part->path, "%.*s.rtl-top-%08x", folder, file->path, number);
         if (length >= (int)sizeof part->path) {
             errno = ENAMETOOLONG;
@@ -184,21 +184,21 @@ static bool open_part(struct rtl_outfile *file, const struct stat *was, char *wh
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (file->fd < 0)
-        return refuse(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
+        return refuse_output(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
     if (was) {
         mode_t mode = was->st_mode & 0777;
-        if (fchown(file->fd, was->st_uid,
-                   was->st_gid)) /* the group can't be given: then the file's group gets what all others have */
+        /* if the group can't be set, the file's group gets the rights of "other" */
+        if (fchown(file->fd, was->st_uid, was->st_gid))
             mode = (mode & 0707) | (mode & 7) << 3;
         fchmod(file->fd, mode);
     }
     return true;
 }
 
-/* What has changed between two looks at it is somebody else's doing: whose file it is now is not known. */
+/* The path changed between two checks: another process has replaced the file. */
 static bool refuse_changed(const char *path, char *why, size_t why_bytes)
 {
-    return refuse(why, why_bytes, "cannot write %s: somebody has just put something else there", path);
+    return refuse_output(why, why_bytes, "cannot write %s: another file has just been put there", path);
 }
 
 static bool open_direct(struct rtl_outfile *file, const char *path, char *why, size_t why_bytes)
@@ -210,8 +210,8 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
     else
         file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (file->fd < 0)
-        return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
-    if (fd < 0 && (fstat(file->fd, &info) || S_ISREG(info.st_mode))) /* which is replaced, never written over */
+        return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    if (fd < 0 && (fstat(file->fd, &info) || S_ISREG(info.st_mode))) /* a plain file is never written in place */
         return refuse_changed(path, why, why_bytes);
     return true;
 }
@@ -224,34 +224,34 @@ static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl
         return open_direct(file, path, why, why_bytes);
     bool there = !lstat(path, &link);
     if (!*path || (!there && errno != ENOENT))
-        return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(*path ? errno : ENOENT));
+        return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(*path ? errno : ENOENT));
     if (there && stat(path, &info))
-        return refuse(why, why_bytes, "cannot write %s: it is a symbolic link that leads nowhere", path);
+        return refuse_output(why, why_bytes, "cannot write %s: it is a symbolic link that leads nowhere", path);
     if (there && S_ISDIR(info.st_mode))
-        return refuse(why, why_bytes, "cannot write %s: it is a folder", path);
+        return refuse_output(why, why_bytes, "cannot write %s: it is a folder", path);
     if (there && !S_ISREG(info.st_mode))
         return open_direct(file, path, why, why_bytes);
     if (there && !o->force)
-        return refuse(why, why_bytes, "%s exists: choose another name, or replace it with --force", path);
+        return refuse_output(why, why_bytes, "%s exists: choose another name, or replace it with --force", path);
     file->path = there && S_ISLNK(link.st_mode) ? realpath(path, NULL) : strdup(path);
     if (!file->path)
-        return refuse(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
-    /* in a folder like /tmp the kernel doesn't follow a link of another user, but reading it is allowed */
+        return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    /* in a folder like /tmp the kernel does not follow links of other users, while realpath does */
     if (there && (lstat(file->path, &link) || !same_inode(&link, &info)))
         return refuse_changed(path, why, why_bytes);
     file->replaces = there;
-    return open_part(file, there ? &info : NULL, why, why_bytes);
+    return open_temporary(file, there ? &info : NULL, why, why_bytes);
 }
 
 struct rtl_outfile *rtl_outfile_open(const char *path, const struct rtl_outfile_options *o, char *why, size_t why_bytes)
 {
     if (strcmp(path, "-") && is_one_of(path, o)) {
-        refuse(why, why_bytes, "%s is the recording itself: give the output another name", path);
+        refuse_output(why, why_bytes, "%s is the recording itself: give the output another name", path);
         return NULL;
     }
     struct rtl_outfile *file = calloc(1, sizeof *file);
     if (!file) {
-        refuse(why, why_bytes, "out of memory");
+        refuse_output(why, why_bytes, "out of memory");
         return NULL;
     }
     file->fd = -1;
@@ -271,22 +271,22 @@ bool rtl_outfile_is_file(const struct rtl_outfile *file)
     return file->path != NULL;
 }
 
-/* --- its place --- */
+/* --- renaming --- */
 
-/* Where there was no file none is replaced, not even one that was made meanwhile. */
-static int put_new(const char *part, const char *path)
+/* Rename without replacing a file that was created meanwhile; returns errno or 0. */
+static int rename_new(const char *part, const char *path)
 {
     if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE))
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    if (!link(part, path)) { /* file systems that can't do that */
+    if (!link(part, path)) { /* the file system lacks RENAME_NOREPLACE */
         unlink(part);
         return 0;
     }
     if (errno == EEXIST || !access(path, F_OK))
         return EEXIST;
-    return rename(part, path) ? errno : 0; /* nor that */
+    return rename(part, path) ? errno : 0; /* it lacks hard links, too */
 }
 
 bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
@@ -295,14 +295,16 @@ bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
         return true;
     if (file->replaces)
         fdatasync(file->fd); /* without it a crash of the machine may leave neither the old file nor the new one */
-    int error =
-        file->replaces ? (rename(file->part->path, file->path) ? errno : 0) : put_new(file->part->path, file->path);
+    int error = file->replaces && rename(file->part->path, file->path) ? errno : 0;
+    if (!file->replaces)
+        error = rename_new(file->part->path, file->path);
     if (error == EEXIST)
-        return refuse(why, why_bytes, "%s exists by now: choose another name, or replace it with --force", file->path);
+        return refuse_output(why, why_bytes, "%s exists by now: choose another name, or replace it with --force",
+                             file->path);
     if (error)
-        return refuse(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
+        return refuse_output(why, why_bytes, "cannot write %s: %s", file->path, strerror(error));
     sigset_t old = block_deadly();
-    forget_part(file);
+    forget_temporary(file);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return true;
 }
@@ -314,7 +316,7 @@ void rtl_outfile_close(struct rtl_outfile *file)
     if (file->part) {
         sigset_t old = block_deadly();
         unlink(file->part->path);
-        forget_part(file);
+        forget_temporary(file);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     if (file->fd >= 0)

@@ -1,4 +1,4 @@
-/* What /proc says of a process. See process_info.h. */
+/* Facts about a process from /proc. See process_info.h. */
 #include "record/process_info.h"
 #include "base/clock.h"
 #include "shm/process.h"
@@ -20,20 +20,20 @@ static void read_command(pid_t pid, char *out, size_t size)
             out[i] = ' ';
 }
 
-/* Asking may take minutes where users' names are on another machine that doesn't answer: once for each of so many. */
+/* getpwuid may take minutes if a name server doesn't answer: keep the names of so many users. */
 enum { USERS_KEPT = 256 };
 static const uint64_t UNKNOWN_NS = 600000000000ull;
 
 void rtl_user_name(uid_t uid, char *out, size_t size)
 {
-    static struct known {
+    static struct known_user {
         bool any;
         uid_t uid;
-        uint64_t again_ns; /* when to ask again for one that has no name; 0: it has one */
+        uint64_t again_ns; /* no name: when to look it up again; 0: it has a name */
         char name[64];
     } users[USERS_KEPT];
     static uint32_t next;
-    struct known *k = NULL;
+    struct known_user *k = NULL;
     for (uint32_t i = 0; !k && i < USERS_KEPT && users[i].any; i++)
         if (users[i].uid == uid)
             k = &users[i];
@@ -41,7 +41,7 @@ void rtl_user_name(uid_t uid, char *out, size_t size)
         if (!k)
             k = &users[next++ % USERS_KEPT];
         const struct passwd *user = getpwuid(uid);
-        *k = (struct known){.any = true, .uid = uid, .again_ns = user ? 0 : rtl_mono_ns() + UNKNOWN_NS};
+        *k = (struct known_user){.any = true, .uid = uid, .again_ns = user ? 0 : rtl_mono_ns() + UNKNOWN_NS};
         if (user)
             snprintf(k->name, sizeof k->name, "%s", user->pw_name);
         else

@@ -1,17 +1,16 @@
 /*
- * What a recording has of probes: for each frame in which something of one had changed a row with all of its numbers so
- * far. In files of older recorders, and where nothing was probed, there is no such table.
+ * Probes in a recording: a row for each frame in which the probe has changed, with all its numbers so far. Files of
+ * older recorders and recordings without a probe lack the table.
  *
- * A process has one probe at a time: what is shown at a frame is the last row until then, whichever kernel's it is.
+ * A process has one probe at a time, so a frame shows the last row up to that frame, whichever kernel it is about.
  */
 #ifndef RTL_RECORD_RECORDED_PROBE_H
 #define RTL_RECORD_RECORDED_PROBE_H
 
-#include "record/buckets.h"
 #include "record/probe_told.h"
-#include "record/schema.h"
+#include "record/recorded_histogram.h"
 
-/* in rtl_probe_sample; of struct rtl_probe_told. All are since the probe began. */
+/* in rtl_probe_sample; of struct rtl_probe_told. All count since the probe's start. */
 #define RTL_PROBE_FIELDS(X)                      \
     X(runs, runs, SET)                           \
     X(counted, counted, SET)                     \
@@ -38,25 +37,23 @@
     X(tail_step_ns, state.tail_step_ns, SET)     \
     X(dies, state.dies, SET)
 
-#define RTL_PROBE_FIELD_LISTS(X) X(probe, PROBE, struct rtl_probe_told)
-RTL_PROBE_FIELD_LISTS(RTL_DECLARE_FIELDS)
-
+extern const struct rtl_field_list rtl_probe_fields;
 extern const struct rtl_db_set rtl_probe_set;
 
-/* Of one recording. Zero is a beginning; the owner frees `text`. */
+/* State of one recording, initially zero. */
 struct rtl_probe_writer {
-    struct rtl_probe_told now, last; /* last: what the file has */
-    bool any;                        /* it has something */
+    struct rtl_probe_told now, last; /* last: as in the file */
+    bool any;                        /* the file has a row */
     struct rtl_text_buffer text[5];
 };
 
-/* Something of it is not in the file. */
+/* True if `now` differs from the file. */
 bool rtl_probe_has_news(const struct rtl_probe_writer *writer);
-/* Into a frame; errors are latched in the database. After the commit: last = now, any. */
+/* Write `now`; errors are latched in the database. After the commit the caller sets last = now and any. */
 void rtl_probe_write(struct rtl_probe_writer *writer, struct rtl_db *db, int64_t recording, int64_t frame);
 void rtl_probe_writer_free(struct rtl_probe_writer *writer);
 
-/* At a frame; there = false: nothing was probed until then. Errors are latched in the database. */
+/* Read the probe at a frame; there = false: no probe yet. Errors are latched in the database. */
 void rtl_probe_read(struct rtl_db *db, int64_t recording, int64_t frame, struct rtl_probe_told *probe);
 
 #endif

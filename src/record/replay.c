@@ -1,18 +1,42 @@
-/* Frames out of a file, added up. See replay.h; the tables are in schema.h, the sums in replay_state.c. */
+/* Opening a recording and finding its frames. See replay.h; the tables are in schema.h, the sums in replay_state.c. */
 #include "record/replay.h"
+#include "base/array.h"
 #include "record/recorded_probe.h"
-#include "record/replay_private.h"
-#include "record/schema.h"
+#include "record/replay_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKPOINT_EVERY = 100, FRAMES_MAX = 1 << 26 };
-#define CHECKPOINT_BYTES (256ull << 20) /* of all of them together */
+enum { CHECKPOINT_EVERY = 100, CHECKPOINTS_MAX = 64, FRAMES_MAX = 1 << 26 };
+#define CHECKPOINT_BYTES (256ull << 20) /* all checkpoints of all replays that share memory */
 
-/* Which recordings there are instead, for the message. */
-static enum rtl_db_status say_missing(struct rtl_db *db, pid_t pid, int64_t recording, char *why, size_t why_bytes)
+struct replay_frame {
+    int64_t id;
+    uint64_t time_ns, mono_ns;
+};
+
+struct replay_checkpoint {
+    uint32_t frame;
+    struct rtl_snapshot snapshot;
+};
+
+struct rtl_replay {
+    struct rtl_db *db;
+    struct rtl_replay_info info;
+    struct replay_frame *frames;
+    struct rtl_replay_state state;
+    bool probes;   /* the file has their table */
+    uint32_t next; /* the first frame that is not in the state */
+    bool exited;
+    struct replay_checkpoint checkpoints[CHECKPOINTS_MAX]; /* ascending */
+    int checkpoint_count;
+    uint64_t checkpoint_bytes;
+    uint32_t sharers; /* replays that share the memory for checkpoints */
+};
+
+/* Fail because the recording is missing; the message lists the recordings of the file. */
+static enum rtl_db_status refuse_missing(struct rtl_db *db, pid_t pid, int64_t recording, char *why, size_t why_bytes)
 {
     char list[200] = "";
     struct rtl_db_statement *st =
@@ -20,7 +44,7 @@ static enum rtl_db_status say_missing(struct rtl_db *db, pid_t pid, int64_t reco
     while (rtl_db_step(st)) {
         size_t used = strlen(list);
         char kind[9];
-        rtl_replay_printable(kind, sizeof kind, rtl_db_text(st, 1, NULL));
+        rtl_db_printable(st, 1, kind, sizeof kind);
         snprintf(list + used, sizeof list - used, "%s%lld (%s of process %lld)", used ? ", " : "",
                  (long long)rtl_db_int(st, 0), kind, (long long)rtl_db_int(st, 2));
     }
@@ -37,11 +61,6 @@ static enum rtl_db_status say_missing(struct rtl_db *db, pid_t pid, int64_t reco
     return RTL_DB_MISSING;
 }
 
-static void copy_text(char *to, size_t size, const char *from)
-{
-    snprintf(to, size, "%s", from);
-}
-
 static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
@@ -49,67 +68,60 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
                    RECORDING) " FROM rtl_recording WHERE (?1 = 0 OR pid = ?1) AND (?2 = 0 OR id = ?2) AND "
                               "EXISTS (SELECT 1 FROM rtl_frame WHERE recording = rtl_recording.id) "
                               "ORDER BY kind = 'series' DESC, id DESC LIMIT 1");
-    rtl_db_bind_int(st, 1, pid);
-    rtl_db_bind_int(st, 2, recording);
+    rtl_db_bind_ints(st, 1, pid, recording);
     if (!rtl_db_step(st))
         return false;
     r->info.id = rtl_db_int(st, 0);
     r->info.pid = (pid_t)rtl_db_int(st, 1);
     r->info.snapshot = strcmp(rtl_db_text(st, 2, NULL), "series") != 0;
-    copy_text(r->info.title, sizeof r->info.title, rtl_db_text(st, 3, NULL));
-    copy_text(r->info.recorder, sizeof r->info.recorder, rtl_db_text(st, 4, NULL));
+    snprintf(r->info.title, sizeof r->info.title, "%s", rtl_db_text(st, 3, NULL));
+    snprintf(r->info.recorder, sizeof r->info.recorder, "%s", rtl_db_text(st, 4, NULL));
     r->info.interval_ns = (uint64_t)rtl_db_int(st, 5);
     struct rtl_snapshot *s = &r->state.snapshot;
-    rtl_replay_printable(s->comm, sizeof s->comm, rtl_db_text(st, 6, NULL));
-    rtl_replay_printable(s->library_version, sizeof s->library_version, rtl_db_text(st, 7, NULL));
-    rtl_replay_printable(r->info.user, sizeof r->info.user, rtl_db_text(st, 8, NULL));
-    rtl_fields_take(st, 9, rtl_recording_fields, RTL_RECORDING_FIELD_COUNT, s);
+    rtl_db_printable(st, 6, s->comm, sizeof s->comm);
+    rtl_db_printable(st, 7, s->library_version, sizeof s->library_version);
+    rtl_db_printable(st, 8, r->info.user, sizeof r->info.user);
+    rtl_fields_read(st, 9, &rtl_recording_fields, s);
     rtl_db_reset(st);
     return true;
 }
 
-/* Files of older recorders have none of it. */
+/* Files of older recorders lack this table. */
 static void load_process(struct rtl_replay *r)
 {
     r->info.rank = -1;
     if (!rtl_db_has_set(r->db, &rtl_process_info_set))
         return;
-    struct rtl_db_statement *st =
-        rtl_db_prepare(r->db, "SELECT ifnull(rank, -1), label, container FROM rtl_process WHERE recording = ?");
-    rtl_db_bind_int(st, 1, r->info.id);
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        r->db, "SELECT ifnull(rank, -1), label, container FROM rtl_process WHERE recording = ?", r->info.id);
     if (rtl_db_step(st)) {
         int64_t rank = rtl_db_int(st, 0);
         r->info.rank = rank >= 0 && rank < 100000 ? (int)rank : -1;
-        rtl_replay_printable(r->info.label, sizeof r->info.label, rtl_db_text(st, 1, NULL));
-        rtl_replay_printable(r->info.container, sizeof r->info.container, rtl_db_text(st, 2, NULL));
+        rtl_db_printable(st, 1, r->info.label, sizeof r->info.label);
+        rtl_db_printable(st, 2, r->info.container, sizeof r->info.container);
     }
     rtl_db_reset(st);
 }
 
 static void load_frames(struct rtl_replay *r)
 {
-    struct rtl_db_statement *st = rtl_db_prepare(
-        r->db, "SELECT id, time_ns, mono_ns, sequence FROM rtl_frame WHERE recording = ? ORDER BY sequence");
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        r->db, "SELECT id, time_ns, mono_ns, sequence FROM rtl_frame WHERE recording = ? ORDER BY sequence",
+        r->info.id);
     uint32_t size = 0;
     int64_t last = -1;
-    rtl_db_bind_int(st, 1, r->info.id);
     while (rtl_db_step(st)) {
-        if (r->info.frames == size) {
-            size = 2 * size + 256;
-            struct rtl_replay_frame *more = size <= FRAMES_MAX ? realloc(r->frames, size * sizeof *more) : NULL;
-            if (!more) {
-                rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
-                return;
-            }
-            r->frames = more;
+        if (r->info.frames == FRAMES_MAX || !rtl_grow(&r->frames, &size, r->info.frames + 1, sizeof *r->frames)) {
+            rtl_db_no_memory(r->db);
+            return;
         }
-        struct rtl_replay_frame *f = &r->frames[r->info.frames++];
-        *f = (struct rtl_replay_frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
+        struct replay_frame *f = &r->frames[r->info.frames++];
+        *f = (struct replay_frame){rtl_db_int(st, 0), (uint64_t)rtl_db_int(st, 1), (uint64_t)rtl_db_int(st, 2)};
         int64_t sequence = rtl_db_int(st, 3);
-        /* time that runs backwards would make spans of centuries, and a circle of pages frames without end */
+        /* time that runs backwards would make spans of centuries, a circle of pages would make frames without end */
         if (sequence <= last || (r->info.frames > 1 && (f->mono_ns < f[-1].mono_ns || f->mono_ns > INT64_MAX ||
                                                         (f->mono_ns == f[-1].mono_ns && f->time_ns < f[-1].time_ns))))
-            rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: its frames are not in order", rtl_db_path(r->db));
+            rtl_db_damaged(r->db, "its frames are not in order");
         last = sequence;
     }
     if (!r->info.frames)
@@ -132,13 +144,13 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
         return RTL_DB_FAILED;
     }
     r->db = db;
-    r->of = 1;
+    r->sharers = 1;
     bool any = rtl_db_has_set(db, &rtl_series_set);
     if (!any && !rtl_db_status(db)) {
         snprintf(why, why_bytes, "%s holds no time series and no snapshot", path);
         status = RTL_DB_MISSING;
     } else if (!find_recording(r, pid, recording)) {
-        status = say_missing(db, pid, recording, why, why_bytes);
+        status = refuse_missing(db, pid, recording, why, why_bytes);
     } else {
         load_process(r);
         load_frames(r);
@@ -158,7 +170,7 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
 
 void rtl_replay_share(struct rtl_replay *r, uint32_t count)
 {
-    r->of = count;
+    r->sharers = count;
     rtl_replay_state_share(&r->state, count);
 }
 
@@ -204,30 +216,30 @@ bool rtl_replay_kernel(const struct rtl_replay *r, uint32_t n, uint32_t *id, con
     return true;
 }
 
-uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
+/* Never 0: the lower bound of a time is the first frame after it. */
+static int compare_time(const void *time_ns, const void *frame)
 {
-    uint32_t low = 0, high = r->info.frames;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->frames[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low - 1 : 0;
+    return *(const uint64_t *)time_ns >= ((const struct replay_frame *)frame)->time_ns ? 1 : -1;
 }
 
-/* Now and then the state is kept, as long as that stays small: going back starts there. */
+uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
+{
+    size_t after = rtl_lower_bound(r->frames, r->info.frames, sizeof *r->frames, &time_ns, compare_time);
+    return after ? (uint32_t)after - 1 : 0;
+}
+
+/* Keep a copy of the state every so many frames, within the memory limit; going back starts from a copy. */
 static void keep_checkpoint(struct rtl_replay *r)
 {
     uint32_t last = r->checkpoint_count ? r->checkpoints[r->checkpoint_count - 1].frame : 0;
-    uint32_t every = r->info.frames / RTL_CHECKPOINTS_MAX + 1;
+    uint32_t every = r->info.frames / CHECKPOINTS_MAX + 1;
     if (r->next - 1 < last + (every > CHECKPOINT_EVERY ? every : CHECKPOINT_EVERY) ||
-        r->checkpoint_count == RTL_CHECKPOINTS_MAX)
+        r->checkpoint_count == CHECKPOINTS_MAX)
         return;
     uint64_t bytes = rtl_replay_state_bytes(&r->state);
-    struct rtl_checkpoint *c = &r->checkpoints[r->checkpoint_count];
-    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES / r->of || !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
+    struct replay_checkpoint *c = &r->checkpoints[r->checkpoint_count];
+    if (r->checkpoint_bytes + bytes > CHECKPOINT_BYTES / r->sharers ||
+        !rtl_snapshot_copy(&r->state.snapshot, &c->snapshot))
         return;
     c->frame = r->next - 1;
     r->checkpoint_bytes += bytes;
@@ -246,13 +258,13 @@ static void go_back(struct rtl_replay *r, uint32_t frame)
 enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct rtl_snapshot *snapshot, bool *exited)
 {
     memset(snapshot, 0, sizeof *snapshot);
-    if (frame >= r->info.frames) { /* of recordings whose times contradict each other, say */
-        rtl_db_fail(r->db, RTL_DB_CORRUPT, "%s is damaged: a frame is missing", rtl_db_path(r->db));
+    if (frame >= r->info.frames) { /* recordings of a group whose times contradict each other */
+        rtl_db_damaged(r->db, "a frame is missing");
         return rtl_db_status(r->db);
     }
     if (frame < r->next && frame + 1 != r->next)
         go_back(r, frame);
-    if (frame + 1 == r->next && !r->state.whole) /* a checkpoint: `exited` and the frame's own values are not in it */
+    if (frame + 1 == r->next && !r->state.complete) /* a checkpoint lacks `exited` and the frame's own values */
         rtl_replay_state_frame(&r->state, r->frames[frame].id, &r->exited);
     while (r->next <= frame && !rtl_db_status(r->db)) {
         rtl_replay_state_add(&r->state, r->frames[r->next].id, &r->exited);
@@ -260,14 +272,14 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
         keep_checkpoint(r);
     }
     enum rtl_db_status status = rtl_db_status(r->db);
-    if (status == RTL_DB_STOPPED) { /* a frame was added in part: start over for the next one */
+    if (status == RTL_DB_STOPPED) { /* a frame was added in part: the next call starts over */
         rtl_db_rollback(r->db);
         rtl_replay_state_set(&r->state, NULL);
         r->next = 0;
         return status;
     }
     if (!status && !rtl_snapshot_copy(&r->state.snapshot, snapshot)) {
-        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(r->db);
         status = RTL_DB_FAILED;
     }
     *exited = r->exited;
@@ -290,4 +302,100 @@ enum rtl_db_status rtl_replay_probe(struct rtl_replay *r, uint32_t frame, struct
     if (status == RTL_DB_STOPPED)
         rtl_db_rollback(r->db);
     return status;
+}
+
+/* --- recordings that were made together --- */
+
+enum { RECORDINGS_MAX = 4096 }; /* of one kind: the newest */
+
+/* A disjoint-set forest: `with` is the index of the parent, at most the own index; a root is its own parent. */
+struct recording_sets {
+    int64_t id[RECORDINGS_MAX];
+    uint32_t with[RECORDINGS_MAX], count;
+};
+
+static uint32_t root_of(struct recording_sets *sets, uint32_t at)
+{
+    while (sets->with[at] != at)
+        at = sets->with[at] = sets->with[sets->with[at]];
+    return at;
+}
+
+static void unite_sets(struct recording_sets *sets, uint32_t a, uint32_t b)
+{
+    a = root_of(sets, a);
+    b = root_of(sets, b);
+    if (a < b)
+        sets->with[b] = a;
+    else
+        sets->with[a] = b;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Return the index of a recording, or -1. */
+static int find_id(const struct recording_sets *sets, int64_t id)
+{
+    size_t i = rtl_lower_bound(sets->id, sets->count, sizeof *sets->id, &id, compare_ids);
+    return i < sets->count && sets->id[i] == id ? (int)i : -1;
+}
+
+static void load_recordings(struct rtl_replay *r, struct recording_sets *sets)
+{
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        r->db,
+        "SELECT id FROM (SELECT id FROM rtl_recording WHERE kind = (SELECT kind FROM rtl_recording WHERE id = ?) "
+        "ORDER BY id DESC LIMIT ?) ORDER BY id",
+        r->info.id, RECORDINGS_MAX);
+    while (rtl_db_step(st) && sets->count < RECORDINGS_MAX) {
+        sets->with[sets->count] = sets->count;
+        sets->id[sets->count++] = rtl_db_int(st, 0);
+    }
+    rtl_db_reset(st);
+}
+
+/* Unite the recordings that have a frame of the same time. */
+static void unite_frames(struct rtl_replay *r, struct recording_sets *sets)
+{
+    struct rtl_db_statement *st =
+        rtl_db_prepare_ints(r->db,
+                            "SELECT time_ns, mono_ns, recording FROM rtl_frame WHERE recording >= ? "
+                            "ORDER BY time_ns, mono_ns",
+                            sets->id[0]);
+    int64_t time = 0, mono = 0;
+    int last = -1;
+    while (rtl_db_step(st)) {
+        int at = find_id(sets, rtl_db_int(st, 2));
+        if (at < 0)
+            continue;
+        if (last >= 0 && rtl_db_int(st, 0) == time && rtl_db_int(st, 1) == mono)
+            unite_sets(sets, (uint32_t)at, (uint32_t)last);
+        time = rtl_db_int(st, 0);
+        mono = rtl_db_int(st, 1);
+        last = at;
+    }
+}
+
+enum rtl_db_status rtl_replay_companions(struct rtl_replay *r, int64_t **recordings, uint32_t *count)
+{
+    struct recording_sets *sets = calloc(1, sizeof *sets);
+    *count = 0;
+    *recordings = calloc(RECORDINGS_MAX, sizeof **recordings);
+    if (!sets || !*recordings) {
+        rtl_db_no_memory(r->db);
+    } else {
+        load_recordings(r, sets);
+        if (sets->count > 1)
+            unite_frames(r, sets);
+        int own = find_id(sets, r->info.id);
+        for (uint32_t i = 0; own >= 0 && i < sets->count; i++)
+            if (root_of(sets, i) == root_of(sets, (uint32_t)own))
+                (*recordings)[(*count)++] = sets->id[i];
+    }
+    free(sets);
+    return rtl_db_status(r->db);
 }

@@ -1,28 +1,19 @@
-/* Adding up calls and ranges. See replay_calls.h. Whatever a file says, numbers stay within bounds. */
+/* Adding up HIP calls and ranges. See replay_calls.h. All numbers from the file are checked. */
 /* clang-format off */
 #include "record/replay_calls.h"
-#include "record/replay_histogram.h"
+#include "base/array.h"
+#include "record/recorded_histogram.h"
 #include "shm/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct rtl_replay_launch {
-    uint32_t kernel;
-    struct rtl_histogram_copy histogram;
-};
-
-struct rtl_replay_pair {
+struct rtl_replay_histogram {
     uint32_t node, kernel;
     struct rtl_histogram_copy histogram;
 };
 
-static void damaged(struct rtl_replay_calls *c, const char *what)
-{
-    rtl_replay_damaged(c->db, what);
-}
-
-static void take_name(struct rtl_db_statement *st, int column, char *name, uint32_t *bytes)
+static void read_name(struct rtl_db_statement *st, int column, char *name, uint32_t *bytes)
 {
     size_t length;
     const char *text = rtl_db_text(st, column, &length);
@@ -41,25 +32,24 @@ static int compare_calls(const void *a, const void *b)
 static void load_calls(struct rtl_replay_calls *c, int64_t recording)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT call, kind, name FROM rtl_call WHERE recording = ? ORDER BY call");
-    rtl_db_bind_int(st, 1, recording);
+        rtl_db_prepare_ints(c->db, "SELECT call, kind, name FROM rtl_call WHERE recording = ? ORDER BY call", recording);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0), kind = rtl_db_int(st, 1);
         if (number != c->known_calls || number >= RTL_REPLAY_CALLS_MAX || kind < 0 || kind > UINT16_MAX) {
-            damaged(c, "a call is out of bounds");
+            rtl_db_damaged(c->db, "a call is out of bounds");
             return;
         }
         struct rtl_call *call = &c->calls[c->known_calls++];
         call->kind = (uint32_t)kind;
-        take_name(st, 2, call->name, &call->name_bytes);
-        call->open = (uint64_t)number; /* until they are sorted */
+        read_name(st, 2, call->name, &call->name_bytes);
+        call->open = (uint64_t)number; /* the number, until the calls are sorted */
     }
     if (c->known_calls)
         qsort(c->calls, c->known_calls, sizeof *c->calls, compare_calls);
     for (uint32_t i = 0; i < c->known_calls; i++) {
         if (i && rtl_call_compare(&c->calls[i - 1], &c->calls[i]) == 0)
-            damaged(c, "two calls have one name");
-        c->call_place[c->calls[i].open] = i + 1;
+            rtl_db_damaged(c->db, "two calls have one name");
+        c->call_index[c->calls[i].open] = i + 1;
         c->calls[i].open = 0;
     }
 }
@@ -67,173 +57,132 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
 static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT range, parent, name FROM rtl_range WHERE recording = ? ORDER BY range");
+        rtl_db_prepare_ints(c->db, "SELECT range, parent, name FROM rtl_range WHERE recording = ? ORDER BY range", recording);
     struct rtl_call_node *nodes = c->nodes.nodes;
-    rtl_db_bind_int(st, 1, recording);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0), parent = rtl_db_int(st, 1);
         if (number != c->known_nodes || number >= RTL_REPLAY_NODES_MAX || parent < 0 || (number && parent >= number) ||
             (!number && parent)) {
-            damaged(c, "a range is out of bounds");
+            rtl_db_damaged(c->db, "a range is out of bounds");
             return;
         }
         struct rtl_call_node *node = &nodes[c->known_nodes++];
         node->parent = (uint32_t)parent;
-        take_name(st, 2, node->name, &node->name_bytes);
+        read_name(st, 2, node->name, &node->name_bytes);
         if (!number)
             node->name_bytes = 0;
         node->open = (uint64_t)number;
     }
     c->nodes.node_count = c->known_nodes;
     if (!rtl_calls_sort_nodes(nodes, c->known_nodes))
-        rtl_replay_no_memory(c->db);
+        rtl_db_no_memory(c->db);
     for (uint32_t i = 0; i < c->known_nodes; i++) {
         const struct rtl_call_node *a = &nodes[i ? i - 1 : 0], *b = &nodes[i];
         if (i > 1 && a->parent == b->parent && a->name_bytes == b->name_bytes && !memcmp(a->name, b->name, a->name_bytes))
-            damaged(c, "two ranges have one name");
-        c->node_place[nodes[i].open] = i + 1;
+            rtl_db_damaged(c->db, "two ranges have one name");
+        c->node_index[nodes[i].open] = i + 1;
         nodes[i].open = 0;
     }
 }
 
 void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64_t recording)
 {
-    *c = (struct rtl_replay_calls){.db = db};
+    memset(c, 0, sizeof *c);
+    c->db = db;
     if (!rtl_db_has_set(db, &rtl_calls_set))
         return;
     c->has_pairs = rtl_db_has_set(db, &rtl_pairs_set);
     c->calls = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->calls);
     c->nodes.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->nodes.nodes);
-    c->call_there = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->call_there);
-    c->node_there = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->node_there);
-    c->call_place = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->call_place);
-    c->node_place = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->node_place);
     c->view.rows = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->view.rows);
     c->view.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->view.nodes);
     c->view.memory = calloc(RTL_API_PLACES, sizeof *c->view.memory);
-    if (!c->calls || !c->nodes.nodes || !c->call_there || !c->node_there || !c->call_place || !c->node_place ||
-        !c->view.rows || !c->view.nodes || !c->view.memory) {
-        rtl_replay_no_memory(db);
+    if (!c->calls || !c->nodes.nodes || !c->view.rows || !c->view.nodes || !c->view.memory) {
+        rtl_db_no_memory(db);
         return;
     }
     load_calls(c, recording);
     load_nodes(c, recording);
 }
 
-static void empty(struct rtl_replay_calls *c)
+static void clear_histograms(struct rtl_replay_histograms *h)
+{
+    for (uint32_t i = 0; i < h->count; i++)
+        rtl_histogram_free(&h->list[i].histogram);
+    h->count = 0;
+}
+
+static void clear_calls(struct rtl_replay_calls *c)
 {
     for (uint32_t i = 0; i < c->known_calls; i++) {
         struct rtl_call *call = &c->calls[i];
-        rtl_replay_free_histogram(&call->histogram);
+        rtl_histogram_free(&call->histogram);
         call->bytes = call->errors = call->open = call->in_use = 0;
-        c->call_there[i] = false;
+        c->call_seen[i] = false;
     }
     for (uint32_t i = 0; i < c->known_nodes; i++) {
         struct rtl_call_node *n = &c->nodes.nodes[i];
         n->count = n->total_ns = n->most_ns = n->open = n->kernels = n->kernels_ns = n->copies = n->copies_ns = 0;
-        c->node_there[i] = false;
+        c->node_seen[i] = false;
     }
-    for (uint32_t i = 0; i < c->launch_count; i++)
-        rtl_replay_free_histogram(&c->launches[i].histogram);
-    c->launch_count = 0;
-    for (uint32_t i = 0; i < c->pair_count; i++)
-        rtl_replay_free_histogram(&c->pairs[i].histogram);
-    c->pair_count = 0;
-    memset(c->memory_there, 0, sizeof c->memory_there);
+    clear_histograms(&c->launches);
+    clear_histograms(&c->pairs);
+    memset(c->memory_seen, 0, sizeof c->memory_seen);
     c->values = (struct rtl_calls){0};
     c->any = false;
 }
 
 void rtl_replay_calls_end(struct rtl_replay_calls *c)
 {
-    empty(c);
+    clear_calls(c);
     free(c->calls);
     free(c->nodes.nodes);
-    free(c->call_there);
-    free(c->node_there);
-    free(c->call_place);
-    free(c->node_place);
-    free(c->launches);
+    free(c->launches.list);
     free(c->view.rows);
     free(c->view.nodes);
     free(c->view.memory);
     free(c->view.launches);
-    free(c->pairs);
+    free(c->pairs.list);
     free(c->view.pairs);
 }
 
 /* --- sums --- */
 
-static struct rtl_histogram_copy *launch_of(struct rtl_replay_calls *c, int64_t kernel)
+static int compare_histograms(const void *left, const void *right)
 {
-    uint32_t at = 0;
-    if (kernel < 0 || kernel >= RTL_KERNELS_MAX) {
-        damaged(c, "a launch is out of bounds");
-        return NULL;
-    }
-    while (at < c->launch_count && c->launches[at].kernel < kernel)
-        at++;
-    if (at < c->launch_count && c->launches[at].kernel == kernel)
-        return &c->launches[at].histogram;
-    if (c->launch_count == c->launch_room) {
-        uint32_t room = 2 * c->launch_room + 64;
-        struct rtl_replay_launch *more = realloc(c->launches, room * sizeof *more);
-        struct rtl_call_launch *view = more ? realloc(c->view.launches, room * sizeof *view) : NULL;
-        c->launches = more ? more : c->launches;
-        if (!view) {
-            rtl_replay_no_memory(c->db);
-            return NULL;
-        }
-        c->view.launches = view;
-        c->launch_room = room;
-    }
-    memmove(&c->launches[at + 1], &c->launches[at], (c->launch_count - at) * sizeof *c->launches);
-    c->launch_count++;
-    c->launches[at] = (struct rtl_replay_launch){.kernel = (uint32_t)kernel};
-    return &c->launches[at].histogram;
+    const struct rtl_replay_histogram *a = left, *b = right;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
 }
 
-/* The pair of a node's place and a kernel's row: made if it isn't there. NULL: latched. */
-static struct rtl_histogram_copy *pair_of(struct rtl_replay_calls *c, uint32_t node, int64_t kernel)
+/* Find or insert the histogram of a node (0 for launches) and a kernel. NULL after an error, which is latched. */
+static struct rtl_histogram_copy *find_histogram(struct rtl_replay_calls *c, struct rtl_replay_histograms *h, uint32_t node,
+                                                 int64_t kernel)
 {
-    uint32_t low = 0, high = c->pair_count;
-    if (kernel < 0 || kernel >= RTL_KERNELS_MAX || !node) {
-        damaged(c, "a kernel of a range is out of bounds");
+    bool pair = h == &c->pairs;
+    if (kernel < 0 || kernel >= RTL_KERNELS_MAX || (pair && !node)) {
+        rtl_db_damaged(c->db, "a kernel of a launch or a range is out of bounds");
         return NULL;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct rtl_replay_pair *p = &c->pairs[middle];
-        if (p->node < node || (p->node == node && p->kernel < kernel))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < c->pair_count && c->pairs[low].node == node && c->pairs[low].kernel == kernel)
-        return &c->pairs[low].histogram;
-    if (c->pair_count == RTL_REPLAY_PAIRS_MAX) {
-        damaged(c, "ranges have too many kernels");
+    const struct rtl_replay_histogram key = {.node = node, .kernel = (uint32_t)kernel};
+    size_t at = rtl_lower_bound(h->list, h->count, sizeof key, &key, compare_histograms);
+    if (at < h->count && compare_histograms(&key, &h->list[at]) == 0)
+        return &h->list[at].histogram;
+    if (pair && h->count == RTL_REPLAY_PAIRS_MAX) {
+        rtl_db_damaged(c->db, "ranges have too many kernels");
         return NULL;
     }
-    if (c->pair_count == c->pair_room) {
-        uint32_t room = 2 * c->pair_room + 64;
-        struct rtl_replay_pair *more = realloc(c->pairs, room * sizeof *more);
-        struct rtl_call_pair *view = more ? realloc(c->view.pairs, room * sizeof *view) : NULL;
-        c->pairs = more ? more : c->pairs;
-        if (!view) {
-            rtl_replay_no_memory(c->db);
-            return NULL;
-        }
-        c->view.pairs = view;
-        c->pair_room = room;
+    if (!rtl_grow(&h->list, &h->room, h->count + 1, sizeof key)) {
+        rtl_db_no_memory(c->db);
+        return NULL;
     }
-    memmove(&c->pairs[low + 1], &c->pairs[low], (c->pair_count - low) * sizeof *c->pairs);
-    c->pair_count++;
-    c->pairs[low] = (struct rtl_replay_pair){.node = node, .kernel = (uint32_t)kernel};
-    return &c->pairs[low].histogram;
+    memmove(&h->list[at + 1], &h->list[at], (h->count++ - at) * sizeof key);
+    h->list[at] = key;
+    return &h->list[at].histogram;
 }
 
-/* Those of a snapshot, whose nodes are at `place` here. */
+/* Set the pairs to those of a snapshot; place[i]: index of its node i here. */
 static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *from, const uint32_t *place,
                       uint32_t *room)
 {
@@ -243,10 +192,10 @@ static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *fro
         for (uint32_t i = 0; i < calls->pair_count; i++) {
             struct rtl_histogram_copy *h = NULL;
             if (calls->pairs[i].kernel == hash && place[calls->pairs[i].node])
-                h = pair_of(c, place[calls->pairs[i].node], from->kernels[k].id);
+                h = find_histogram(c, &c->pairs, place[calls->pairs[i].node], from->kernels[k].id);
             if (h) {
                 *h = calls->pairs[i].histogram;
-                rtl_replay_own_histogram(c->db, h, room);
+                rtl_histogram_own(c->db, h, room);
             }
         }
     }
@@ -256,7 +205,7 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
 {
     const struct rtl_calls *calls = from ? from->calls : NULL;
     uint32_t at = 0, *place;
-    empty(c);
+    clear_calls(c);
     if (!calls || !c->calls || !(place = calloc(calls->node_count + 1, sizeof *place)))
         return;
     c->any = true;
@@ -266,8 +215,8 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
         if (at == c->known_calls)
             break;
         c->calls[at] = calls->rows[i];
-        rtl_replay_own_histogram(c->db, &c->calls[at].histogram, room);
-        c->call_there[at] = true;
+        rtl_histogram_own(c->db, &c->calls[at].histogram, room);
+        c->call_seen[at] = true;
     }
     for (uint32_t i = 0; i < calls->node_count && c->known_nodes; i++) {
         const struct rtl_call_node *node = &calls->nodes[i];
@@ -277,21 +226,21 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
         uint32_t parent = c->nodes.nodes[place[i]].parent;
         c->nodes.nodes[place[i]] = *node;
         c->nodes.nodes[place[i]].parent = parent;
-        c->node_there[place[i]] = true;
+        c->node_seen[place[i]] = true;
     }
     set_pairs(c, from, place, room);
     free(place);
     for (uint32_t i = 0; calls->launch_count && i < from->kernel_count; i++) {
         const struct rtl_call_launch *launch = rtl_calls_launch(calls, &from->kernels[i]);
-        struct rtl_histogram_copy *h = launch ? launch_of(c, from->kernels[i].id) : NULL;
+        struct rtl_histogram_copy *h = launch ? find_histogram(c, &c->launches, 0, from->kernels[i].id) : NULL;
         if (h) {
             *h = launch->histogram;
-            rtl_replay_own_histogram(c->db, h, room);
+            rtl_histogram_own(c->db, h, room);
         }
     }
     for (uint32_t i = 0; i < calls->memory_count; i++) {
         c->memory[calls->memory[i].place] = calls->memory[i];
-        c->memory_there[calls->memory[i].place] = true;
+        c->memory_seen[calls->memory[i].place] = true;
     }
     c->values = *calls;
 }
@@ -299,97 +248,86 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
 static void add_rows(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT call" RTL_FIELD_NAMES(CALL) RTL_FIELD_NAMES(HISTOGRAM)
-                              ", buckets, coarse FROM rtl_call_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(c->db, "SELECT call" RTL_FIELD_NAMES(CALL) RTL_HISTOGRAM_SELECT
+                              " FROM rtl_call_sample WHERE frame = ?", frame);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0);
-        if (number < 0 || number >= RTL_REPLAY_CALLS_MAX || !c->call_place[number]) {
-            damaged(c, "a call is out of bounds");
+        if (number < 0 || number >= RTL_REPLAY_CALLS_MAX || !c->call_index[number]) {
+            rtl_db_damaged(c->db, "a call is out of bounds");
             break;
         }
-        uint32_t at = c->call_place[number] - 1;
-        c->call_there[at] = true;
-        int next = rtl_fields_take(st, 1, rtl_call_fields, RTL_CALL_FIELD_COUNT, &c->calls[at]);
-        rtl_replay_take_histogram(c->db, st, next, &c->calls[at].histogram, room);
+        uint32_t at = c->call_index[number] - 1;
+        c->call_seen[at] = true;
+        int next = rtl_fields_read(st, 1, &rtl_call_fields, &c->calls[at]);
+        rtl_histogram_read(c->db, st, next, &c->calls[at].histogram, room);
     }
-    rtl_db_reset(st);
 }
 
 static void add_memory(struct rtl_replay_calls *c, int64_t frame)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT place" RTL_FIELD_NAMES(MEMORY) " FROM rtl_call_memory WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(c->db, "SELECT place" RTL_FIELD_NAMES(MEMORY) " FROM rtl_call_memory WHERE frame = ?", frame);
     while (rtl_db_step(st)) {
         int64_t place = rtl_db_int(st, 0);
         if (place < 0 || place >= RTL_API_PLACES) {
-            damaged(c, "a place of memory is out of bounds");
+            rtl_db_damaged(c->db, "a place of memory is out of bounds");
             break;
         }
         c->memory[place] = (struct rtl_call_memory){.pid = c->pid, .place = (uint32_t)place};
-        c->memory_there[place] = true;
-        rtl_fields_take(st, 1, rtl_memory_fields, RTL_MEMORY_FIELD_COUNT, &c->memory[place]);
+        c->memory_seen[place] = true;
+        rtl_fields_read(st, 1, &rtl_memory_fields, &c->memory[place]);
     }
-    rtl_db_reset(st);
 }
 
 static void add_nodes(struct rtl_replay_calls *c, int64_t frame)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT range" RTL_FIELD_NAMES(NODE) " FROM rtl_range_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(c->db, "SELECT range" RTL_FIELD_NAMES(NODE) " FROM rtl_range_sample WHERE frame = ?", frame);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0);
-        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_place[number]) {
-            damaged(c, "a range is out of bounds");
+        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_index[number]) {
+            rtl_db_damaged(c->db, "a range is out of bounds");
             break;
         }
-        uint32_t at = c->node_place[number] - 1;
-        rtl_fields_take(st, 1, rtl_node_fields, RTL_NODE_FIELD_COUNT, &c->nodes.nodes[at]);
-        for (; !c->node_there[at]; at = c->nodes.nodes[at].parent) /* none without those around it */
-            c->node_there[at] = true;
+        uint32_t at = c->node_index[number] - 1;
+        rtl_fields_read(st, 1, &rtl_node_fields, &c->nodes.nodes[at]);
+        for (; !c->node_seen[at]; at = c->nodes.nodes[at].parent) /* a range is shown only together with its parents */
+            c->node_seen[at] = true;
     }
-    rtl_db_reset(st);
 }
 
 static void add_launches(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
 {
-    struct rtl_db_statement *st = rtl_db_prepare(
-        c->db, "SELECT kernel" RTL_FIELD_NAMES(HISTOGRAM) ", buckets, coarse FROM rtl_launch_sample WHERE frame = ?");
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        c->db, "SELECT kernel" RTL_HISTOGRAM_SELECT " FROM rtl_launch_sample WHERE frame = ?", frame);
     struct rtl_histogram_copy *h;
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (h = launch_of(c, rtl_db_int(st, 0))))
-        rtl_replay_take_histogram(c->db, st, 1, h, room);
-    rtl_db_reset(st);
+    while (rtl_db_step(st) && (h = find_histogram(c, &c->launches, 0, rtl_db_int(st, 0))))
+        rtl_histogram_read(c->db, st, 1, h, room);
 }
 
 static void add_pairs(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT frame" RTL_FIELD_NAMES(PAIRS) " FROM rtl_pair_frame WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(c->db, "SELECT frame" RTL_FIELD_NAMES(PAIRS) " FROM rtl_pair_frame WHERE frame = ?", frame);
     if (rtl_db_step(st))
-        rtl_fields_take(st, 1, rtl_pairs_fields, RTL_PAIRS_FIELD_COUNT, &c->values);
+        rtl_fields_read(st, 1, &rtl_pairs_fields, &c->values);
     rtl_db_reset(st);
-    st = rtl_db_prepare(c->db, "SELECT range, kernel" RTL_FIELD_NAMES(HISTOGRAM)
-                               ", buckets, coarse FROM rtl_pair_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+    st = rtl_db_prepare_ints(c->db, "SELECT range, kernel" RTL_HISTOGRAM_SELECT
+                               " FROM rtl_pair_sample WHERE frame = ?", frame);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0);
-        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_place[number]) {
-            damaged(c, "a kernel's range is out of bounds");
+        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_index[number]) {
+            rtl_db_damaged(c->db, "a kernel's range is out of bounds");
             break;
         }
-        uint32_t at = c->node_place[number] - 1;
-        struct rtl_histogram_copy *h = pair_of(c, at, rtl_db_int(st, 1));
+        uint32_t at = c->node_index[number] - 1;
+        struct rtl_histogram_copy *h = find_histogram(c, &c->pairs, at, rtl_db_int(st, 1));
         if (!h)
             break;
-        rtl_replay_take_histogram(c->db, st, 2, h, room);
-        for (; !c->node_there[at]; at = c->nodes.nodes[at].parent)
-            c->node_there[at] = true;
+        rtl_histogram_read(c->db, st, 2, h, room);
+        for (; !c->node_seen[at]; at = c->nodes.nodes[at].parent)
+            c->node_seen[at] = true;
     }
-    rtl_db_reset(st);
 }
 
 void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
@@ -397,11 +335,10 @@ void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *r
     if (!c->calls || rtl_db_status(c->db))
         return;
     struct rtl_db_statement *st =
-        rtl_db_prepare(c->db, "SELECT frame" RTL_FIELD_NAMES(CALLS) " FROM rtl_call_frame WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(c->db, "SELECT frame" RTL_FIELD_NAMES(CALLS) " FROM rtl_call_frame WHERE frame = ?", frame);
     c->any = rtl_db_step(st);
     if (c->any)
-        rtl_fields_take(st, 1, rtl_calls_fields, RTL_CALLS_FIELD_COUNT, &c->values);
+        rtl_fields_read(st, 1, &rtl_calls_fields, &c->values);
     rtl_db_reset(st);
     if (!c->any)
         return;
@@ -413,34 +350,36 @@ void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *r
         add_pairs(c, frame, room);
 }
 
-static void view_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels, const uint32_t *place)
+static int compare_kernel(const void *id, const void *kernel)
 {
-    struct rtl_calls *v = &c->view;
-    for (uint32_t i = 0; i < c->pair_count; i++) {
-        const struct rtl_replay_pair *p = &c->pairs[i];
-        uint32_t low = 0, high = kernels->kernel_count;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (kernels->kernels[middle].id < p->kernel)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low == kernels->kernel_count || kernels->kernels[low].id != p->kernel || !place[p->node])
-            continue;
-        const struct rtl_kernel_snapshot *k = &kernels->kernels[low];
-        v->pairs[v->pair_count++] =
-            (struct rtl_call_pair){place[p->node], rtl_hash(k->name, k->name_length), p->histogram};
-    }
-    rtl_calls_sort_pairs(v);
+    int64_t a = *(const int64_t *)id, b = ((const struct rtl_kernel_snapshot *)kernel)->id;
+    return (a > b) - (a < b);
+}
+
+uint32_t rtl_replay_kernel_index(const struct rtl_snapshot *s, int64_t id)
+{
+    return (uint32_t)rtl_lower_bound(s->kernels, s->kernel_count, sizeof *s->kernels, &id, compare_kernel);
+}
+
+/* Return the hash of a kernel's name, which pairs and launches use as key; false if the snapshot lacks the kernel. */
+static bool hash_kernel(const struct rtl_snapshot *s, uint32_t id, uint64_t *hash)
+{
+    uint32_t i = rtl_replay_kernel_index(s, id);
+    if (i == s->kernel_count || s->kernels[i].id != id)
+        return false;
+    *hash = rtl_hash(s->kernels[i].name, s->kernels[i].name_length);
+    return true;
 }
 
 struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)
 {
     struct rtl_calls *v = &c->view;
-    uint32_t at = 0, *place = c->any ? calloc(c->known_nodes + 1, sizeof *place) : NULL;
-    if (!place)
+    uint32_t *place = c->any ? calloc(c->known_nodes + 1, sizeof *place) : NULL;
+    if (!place || !rtl_grow(&v->launches, &c->view_launches, c->launches.count, sizeof *v->launches) ||
+        !rtl_grow(&v->pairs, &c->view_pairs, c->pairs.count, sizeof *v->pairs)) {
+        free(place);
         return NULL;
+    }
     struct rtl_calls arrays = *v;
     *v = c->values;
     v->rows = arrays.rows;
@@ -451,28 +390,30 @@ struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct
     v->threads = NULL;
     v->count = v->memory_count = v->node_count = v->launch_count = v->pair_count = v->thread_count = 0;
     for (uint32_t i = 0; i < c->known_calls; i++)
-        if (c->call_there[i])
+        if (c->call_seen[i])
             v->rows[v->count++] = c->calls[i];
     for (uint32_t i = 0; i < c->known_nodes; i++)
-        if (c->node_there[i]) {
+        if (c->node_seen[i]) {
             place[i] = v->node_count;
             v->nodes[v->node_count] = c->nodes.nodes[i];
             v->nodes[v->node_count++].parent = place[c->nodes.nodes[i].parent];
         }
-    view_pairs(c, kernels, place);
+    uint64_t hash;
+    for (uint32_t i = 0; i < c->pairs.count; i++) {
+        const struct rtl_replay_histogram *h = &c->pairs.list[i];
+        if (place[h->node] && hash_kernel(kernels, h->kernel, &hash))
+            v->pairs[v->pair_count++] = (struct rtl_call_pair){place[h->node], hash, h->histogram};
+    }
+    for (uint32_t i = 0; i < c->launches.count; i++) {
+        const struct rtl_replay_histogram *h = &c->launches.list[i];
+        if (hash_kernel(kernels, h->kernel, &hash))
+            v->launches[v->launch_count++] = (struct rtl_call_launch){hash, h->histogram};
+    }
     free(place);
     for (uint32_t i = 0; i < RTL_API_PLACES; i++)
-        if (c->memory_there[i])
+        if (c->memory_seen[i])
             v->memory[v->memory_count++] = c->memory[i];
-    for (uint32_t i = 0; i < c->launch_count; i++) {
-        while (at < kernels->kernel_count && kernels->kernels[at].id < c->launches[i].kernel)
-            at++;
-        if (at == kernels->kernel_count || kernels->kernels[at].id != c->launches[i].kernel)
-            continue;
-        const struct rtl_kernel_snapshot *k = &kernels->kernels[at];
-        v->launches[v->launch_count++] =
-            (struct rtl_call_launch){rtl_hash(k->name, k->name_length), c->launches[i].histogram};
-    }
+    rtl_calls_sort_pairs(v);
     rtl_calls_sort_launches(v);
     return v;
 }

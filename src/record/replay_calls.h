@@ -1,44 +1,52 @@
-/* What a replay has added up of calls and ranges (calls_schema.h). Only the replay's state uses it. */
+/* The sums of HIP calls and ranges in a replay. Only replay_state.c uses it. */
 #ifndef RTL_RECORD_REPLAY_CALLS_H
 #define RTL_RECORD_REPLAY_CALLS_H
 
-#include "record/calls_schema.h"
+#include "record/schema.h"
 
-/* Bounds of numbers in a file, which are what a segment may have. */
+/* Bounds of numbers in a file: those of a segment. */
 enum {
     RTL_REPLAY_CALLS_MAX = RTL_API_ROWS,
     RTL_REPLAY_NODES_MAX = RTL_API_NODES,
     RTL_REPLAY_PAIRS_MAX = RTL_API_PAIRS
 };
 
-struct rtl_replay_calls {
-    struct rtl_db *db;
-    uint64_t pid; /* memory is this process's */
-    bool any;     /* the frame has calls */
-    /* all that the recording names, in the order of snapshots; those without a sample so far are not there */
-    uint32_t known_calls, known_nodes, launch_count, launch_room;
-    struct rtl_call *calls;
-    struct rtl_calls nodes; /* its nodes are these */
-    bool *call_there, *node_there;
-    uint32_t *call_place, *node_place;  /* by number: where above, + 1 */
-    struct rtl_replay_launch *launches; /* by kernel */
-    bool has_pairs;                     /* the file has a table of them */
-    uint32_t pair_count, pair_room;
-    struct rtl_replay_pair *pairs; /* by place of the node, then kernel */
-    struct rtl_call_memory memory[RTL_API_PLACES];
-    bool memory_there[RTL_API_PLACES];
-    struct rtl_calls values; /* the frame's own */
-    struct rtl_calls view;   /* what a snapshot is made of */
+/* Histograms by node, then kernel id; ascending. */
+struct rtl_replay_histograms {
+    struct rtl_replay_histogram *list;
+    uint32_t count, room;
 };
 
-/* Loads the names. Errors are latched in db. */
+struct rtl_replay_calls {
+    struct rtl_db *db;
+    uint64_t pid; /* owner of the memory */
+    bool any;     /* the frame has calls */
+    /* all names of the recording, in the order of snapshots; *_seen: it has a sample so far */
+    uint32_t known_calls, known_nodes;
+    struct rtl_call *calls;
+    struct rtl_calls nodes; /* uses `nodes` only */
+    bool call_seen[RTL_REPLAY_CALLS_MAX], node_seen[RTL_REPLAY_NODES_MAX];
+    uint32_t call_index[RTL_REPLAY_CALLS_MAX], node_index[RTL_REPLAY_NODES_MAX]; /* by number in the file: index + 1 */
+    struct rtl_replay_histograms launches, pairs;                                /* launches: of node 0 */
+    bool has_pairs;                                                              /* the file has their table */
+    struct rtl_call_memory memory[RTL_API_PLACES];
+    bool memory_seen[RTL_API_PLACES];
+    struct rtl_calls values;            /* the frame's own values */
+    struct rtl_calls view;              /* arrays for rtl_replay_calls_view */
+    uint32_t view_launches, view_pairs; /* capacity */
+};
+
+/* Load the names. Errors are latched in db. */
 void rtl_replay_calls_begin(struct rtl_replay_calls *calls, struct rtl_db *db, int64_t recording);
 void rtl_replay_calls_end(struct rtl_replay_calls *calls);
-/* Starts over from a snapshot's (NULL: from nothing); kernels are the snapshot's, too. */
+/* Replace the sums by a snapshot's (NULL: by nothing). *room: octaves that may still be allocated. */
 void rtl_replay_calls_set(struct rtl_replay_calls *calls, const struct rtl_snapshot *from, uint32_t *room);
-/* Adds a frame. */
+/* Add a frame. */
 void rtl_replay_calls_add(struct rtl_replay_calls *calls, int64_t frame, uint32_t *room);
-/* As they are now, until the next change; NULL where there are none, or without memory. */
+/* The sums, valid until the next change; NULL without calls or memory. `kernels`: for the kernels' names. */
 struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *calls, const struct rtl_snapshot *kernels);
+
+/* Index of the first kernel of a snapshot whose id is not below `id`. */
+uint32_t rtl_replay_kernel_index(const struct rtl_snapshot *snapshot, int64_t id);
 
 #endif

@@ -1,49 +1,31 @@
-/* Adding up frames. See replay_state.h. Whatever a file says, ids and numbers of buckets stay within bounds. */
+/* Adding up frames. See replay_state.h. All ids and bucket numbers from the file are checked. */
 #include "record/replay_state.h"
-#include "record/replay_histogram.h"
+#include "base/array.h"
+#include "record/recorded_histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM = RTL_CHUNKS_MAX, ROOM_OF_ALL = 32 * ROOM }; /* octaves: 34 MB of one process, 1.1 GB of several together */
-
-static void damaged(struct rtl_replay_state *state, const char *what)
-{
-    rtl_replay_damaged(state->db, what);
-}
-
-static void no_memory(struct rtl_replay_state *state)
-{
-    rtl_replay_no_memory(state->db);
-}
-
-void rtl_replay_printable(char *to, size_t bytes, const char *from)
-{
-    size_t n = 0;
-    for (; n + 1 < bytes && from[n]; n++)
-        to[n] = from[n] >= 0x20 && from[n] < 0x7f ? from[n] : '?';
-    to[n] = 0;
-}
+enum { ROOM = RTL_CHUNKS_MAX, ROOM_OF_ALL = 32 * ROOM }; /* octaves: 34 MB for one process, 1.1 GB for a group */
 
 static void load_names(struct rtl_replay_state *state)
 {
-    struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel");
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT kernel, name FROM rtl_kernel WHERE recording = ? ORDER BY first, kernel", state->recording);
     size_t bytes, all = 0;
-    rtl_db_bind_int(st, 1, state->recording);
     while (rtl_db_step(st)) {
         int64_t kernel = rtl_db_int(st, 0);
         const char *name = rtl_db_text(st, 1, &bytes);
-        if (bytes > RTL_NAME_MAX) /* recorders before there was a limit wrote them */
+        if (bytes > RTL_NAME_MAX) /* older recorders had no limit */
             bytes = RTL_NAME_MAX;
         all += bytes;
         if (kernel < 0 || kernel >= RTL_KERNELS_MAX || all > RTL_NAMES_BYTES || state->names[kernel]) {
-            damaged(state, "a kernel is out of bounds");
+            rtl_db_damaged(state->db, "a kernel is out of bounds");
             return;
         }
         char *copy = malloc(bytes + 1);
         if (!copy) {
-            no_memory(state);
+            rtl_db_no_memory(state->db);
             return;
         }
         memcpy(copy, name, bytes);
@@ -56,20 +38,19 @@ static void load_names(struct rtl_replay_state *state)
 
 static void load_gpus(struct rtl_replay_state *state)
 {
-    struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT gpu, name, uuid" RTL_FIELD_NAMES(GPU) " FROM rtl_gpu WHERE recording = ?");
-    rtl_db_bind_int(st, 1, state->recording);
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT gpu, name, uuid" RTL_FIELD_NAMES(GPU) " FROM rtl_gpu WHERE recording = ?", state->recording);
     while (rtl_db_step(st)) {
         int64_t gpu = rtl_db_int(st, 0);
         if (gpu < 0 || gpu >= RTL_AGENTS_MAX) {
-            damaged(state, "a GPU is out of bounds");
+            rtl_db_damaged(state->db, "a GPU is out of bounds");
             return;
         }
         struct rtl_agent_snapshot *a = &state->agents[gpu];
         a->gpu = (uint32_t)gpu;
-        rtl_replay_printable(a->name, sizeof a->name, rtl_db_text(st, 1, NULL));
-        rtl_replay_printable(a->uuid, sizeof a->uuid, rtl_db_text(st, 2, NULL));
-        rtl_fields_take(st, 3, rtl_gpu_fields, RTL_GPU_FIELD_COUNT, a);
+        rtl_db_printable(st, 1, a->name, sizeof a->name);
+        rtl_db_printable(st, 2, a->uuid, sizeof a->uuid);
+        rtl_fields_read(st, 3, &rtl_gpu_fields, a);
         state->described[gpu] = true;
     }
 }
@@ -84,26 +65,26 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
     state->copies = rtl_db_has_set(db, &rtl_copies_set);
-    state->ways = rtl_db_has_set(db, &rtl_queue_paths_set);
+    state->paths = rtl_db_has_set(db, &rtl_queue_paths_set);
     state->observed = rtl_db_has_set(db, &rtl_observed_set);
     if (!s->queues || !s->agents || !s->copies)
-        no_memory(state);
+        rtl_db_no_memory(state->db);
     load_names(state);
     load_gpus(state);
     rtl_replay_calls_begin(&state->calls_sum, db, recording);
 }
 
-static void empty(struct rtl_replay_state *state)
+static void clear_state(struct rtl_replay_state *state)
 {
     struct rtl_snapshot *s = &state->snapshot;
     for (uint32_t i = 0; i < s->kernel_count; i++)
-        rtl_replay_free_histogram(&s->kernels[i].histogram);
+        rtl_histogram_free(&s->kernels[i].histogram);
     for (uint32_t i = 0; i < s->queue_count; i++) {
-        rtl_replay_free_histogram(&s->queues[i].wait);
-        rtl_replay_free_histogram(&s->queues[i].gap);
+        rtl_histogram_free(&s->queues[i].wait);
+        rtl_histogram_free(&s->queues[i].gap);
     }
     for (uint32_t i = 0; i < s->copies_count; i++)
-        rtl_replay_free_histogram(&s->copies[i].histogram);
+        rtl_histogram_free(&s->copies[i].histogram);
     s->kernel_count = s->queue_count = s->agent_count = s->copies_count = 0;
     s->calls = NULL;
     state->room = state->room_most;
@@ -111,7 +92,7 @@ static void empty(struct rtl_replay_state *state)
 
 void rtl_replay_state_end(struct rtl_replay_state *state)
 {
-    empty(state);
+    clear_state(state);
     rtl_replay_calls_end(&state->calls_sum);
     free(state->snapshot.kernels);
     free(state->snapshot.queues);
@@ -121,29 +102,22 @@ void rtl_replay_state_end(struct rtl_replay_state *state)
         free(state->names[i]);
 }
 
-static bool make_room(struct rtl_replay_state *state, uint32_t count)
+static bool reserve_kernels(struct rtl_replay_state *state, uint32_t count)
 {
-    if (count <= state->kernel_size)
-        return true;
-    uint32_t size = 2 * count + 64;
-    struct rtl_kernel_snapshot *more = realloc(state->snapshot.kernels, size * sizeof *more);
-    if (!more) {
-        no_memory(state);
-        return false;
-    }
-    state->snapshot.kernels = more;
-    state->kernel_size = size;
-    return true;
+    bool enough = rtl_grow(&state->snapshot.kernels, &state->kernel_size, count, sizeof *state->snapshot.kernels);
+    if (!enough)
+        rtl_db_no_memory(state->db);
+    return enough;
 }
 
 void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snapshot *from)
 {
     struct rtl_snapshot *s = &state->snapshot;
-    empty(state);
-    state->whole = false;
+    clear_state(state);
+    state->complete = false;
     state->calls_sum.pid = s->pid;
     rtl_replay_calls_set(&state->calls_sum, from, &state->room);
-    if (!from || !make_room(state, from->kernel_count))
+    if (!from || !reserve_kernels(state, from->kernel_count))
         return;
     memcpy(s->kernels, from->kernels, from->kernel_count * sizeof *s->kernels);
     memcpy(s->queues, from->queues, from->queue_count * sizeof *s->queues);
@@ -154,39 +128,32 @@ void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snaps
     memcpy(s->copies, from->copies, from->copies_count * sizeof *s->copies);
     s->copies_count = from->copies_count;
     for (uint32_t i = 0; i < s->kernel_count; i++)
-        rtl_replay_own_histogram(state->db, &s->kernels[i].histogram, &state->room);
+        rtl_histogram_own(state->db, &s->kernels[i].histogram, &state->room);
     for (uint32_t i = 0; i < s->queue_count; i++) {
-        rtl_replay_own_histogram(state->db, &s->queues[i].wait, &state->room);
-        rtl_replay_own_histogram(state->db, &s->queues[i].gap, &state->room);
+        rtl_histogram_own(state->db, &s->queues[i].wait, &state->room);
+        rtl_histogram_own(state->db, &s->queues[i].gap, &state->room);
     }
     for (uint32_t i = 0; i < s->copies_count; i++)
-        rtl_replay_own_histogram(state->db, &s->copies[i].histogram, &state->room);
+        rtl_histogram_own(state->db, &s->copies[i].histogram, &state->room);
     s->calls = rtl_replay_calls_view(&state->calls_sum, s);
 }
 
 /* --- one frame --- */
 
-static struct rtl_kernel_snapshot *kernel_of(struct rtl_replay_state *state, int64_t id)
+static struct rtl_kernel_snapshot *find_kernel(struct rtl_replay_state *state, int64_t id)
 {
     struct rtl_snapshot *s = &state->snapshot;
-    uint32_t low = 0, high = s->kernel_count;
     if (id < 0 || id >= RTL_KERNELS_MAX) {
-        damaged(state, "a kernel is out of bounds");
+        rtl_db_damaged(state->db, "a kernel is out of bounds");
         return NULL;
     }
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (s->kernels[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < s->kernel_count && s->kernels[low].id == id)
-        return &s->kernels[low];
-    if (!make_room(state, s->kernel_count + 1))
+    uint32_t at = rtl_replay_kernel_index(s, id);
+    if (at < s->kernel_count && s->kernels[at].id == id)
+        return &s->kernels[at];
+    if (!reserve_kernels(state, s->kernel_count + 1))
         return NULL;
-    struct rtl_kernel_snapshot *k = &s->kernels[low];
-    memmove(k + 1, k, (s->kernel_count - low) * sizeof *k);
+    struct rtl_kernel_snapshot *k = &s->kernels[at];
+    memmove(k + 1, k, (s->kernel_count - at) * sizeof *k);
     s->kernel_count++;
     *k = (struct rtl_kernel_snapshot){
         .id = (uint32_t)id, .name = state->names[id], .name_length = state->name_lengths[id]};
@@ -197,7 +164,7 @@ static struct rtl_kernel_snapshot *kernel_of(struct rtl_replay_state *state, int
     return k;
 }
 
-static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64_t slot, bool make)
+static struct rtl_queue_snapshot *find_queue(struct rtl_replay_state *state, int64_t slot, bool make)
 {
     struct rtl_snapshot *s = &state->snapshot;
     uint32_t at = 0;
@@ -206,7 +173,7 @@ static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64
     if (at < s->queue_count && s->queues[at].slot == slot)
         return &s->queues[at];
     if (!make || slot < 0 || slot >= RTL_QUEUES_MAX) {
-        damaged(state, "a queue is out of bounds");
+        rtl_db_damaged(state->db, "a queue is out of bounds");
         return NULL;
     }
     struct rtl_queue_snapshot *q = &s->queues[at];
@@ -219,20 +186,19 @@ static struct rtl_queue_snapshot *queue_of(struct rtl_replay_state *state, int64
 static void add_kernels(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT kernel" RTL_FIELD_NAMES(KERNEL)
-                                      RTL_FIELD_NAMES(HISTOGRAM) ", buckets, coarse" RTL_FIELD_NAMES(
-                                          LAUNCH) " FROM rtl_kernel_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(state->db,
+                            "SELECT kernel" RTL_FIELD_NAMES(KERNEL)
+                                RTL_HISTOGRAM_SELECT RTL_FIELD_NAMES(LAUNCH) " FROM rtl_kernel_sample WHERE frame = ?",
+                            frame);
     while (rtl_db_step(st)) {
-        struct rtl_kernel_snapshot *k = kernel_of(state, rtl_db_int(st, 0));
+        struct rtl_kernel_snapshot *k = find_kernel(state, rtl_db_int(st, 0));
         if (!k)
             break;
-        int at = rtl_fields_take(st, 1, rtl_kernel_fields, RTL_KERNEL_FIELD_COUNT, k);
-        at = rtl_replay_take_histogram(state->db, st, at, &k->histogram, &state->room);
+        int at = rtl_fields_read(st, 1, &rtl_kernel_fields, k);
+        at = rtl_histogram_read(state->db, st, at, &k->histogram, &state->room);
         if (!rtl_db_is_null(st, at))
-            rtl_fields_take(st, at, rtl_launch_fields, RTL_LAUNCH_FIELD_COUNT, k);
+            rtl_fields_read(st, at, &rtl_launch_fields, k);
     }
-    rtl_db_reset(st);
 }
 
 static void add_estimates(struct rtl_replay_state *state, int64_t frame)
@@ -240,68 +206,58 @@ static void add_estimates(struct rtl_replay_state *state, int64_t frame)
     struct rtl_kernel_snapshot *k;
     if (!state->observed)
         return;
-    struct rtl_db_statement *st = rtl_db_prepare(
-        state->db, "SELECT kernel" RTL_FIELD_NAMES(ESTIMATE) " FROM rtl_observed_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (k = kernel_of(state, rtl_db_int(st, 0))))
-        rtl_fields_take(st, 1, rtl_estimate_fields, RTL_ESTIMATE_FIELD_COUNT, k);
-    rtl_db_reset(st);
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT kernel" RTL_FIELD_NAMES(ESTIMATE) " FROM rtl_observed_sample WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (k = find_kernel(state, rtl_db_int(st, 0))))
+        rtl_fields_read(st, 1, &rtl_estimate_fields, k);
 }
 
 static void add_queues(struct rtl_replay_state *state, int64_t frame)
 {
-    struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE) " FROM rtl_queue_sample WHERE frame = ?");
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE) " FROM rtl_queue_sample WHERE frame = ?", frame);
     struct rtl_queue_snapshot *q;
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), true)))
-        rtl_fields_take(st, 1, rtl_queue_fields, RTL_QUEUE_FIELD_COUNT, q);
-    rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT slot, reason, dispatches FROM rtl_untimed WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false))) {
+    while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), true)))
+        rtl_fields_read(st, 1, &rtl_queue_fields, q);
+    st = rtl_db_prepare_ints(state->db, "SELECT slot, reason, dispatches FROM rtl_untimed WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
         int64_t reason = rtl_db_int(st, 1);
-        if (reason >= 0 && reason < RTL_UNTIMED_LIMIT) /* one of a later version has no place */
+        if (reason >= 0 && reason < RTL_UNTIMED_LIMIT) /* ignore reasons of later versions */
             q->untimed[reason] += (uint64_t)rtl_db_int(st, 2);
     }
-    rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT slot, kind" RTL_FIELD_NAMES(
-                                       HISTOGRAM) ", buckets, coarse FROM rtl_queue_histogram WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false)))
-        rtl_replay_take_histogram(state->db, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap,
-                                  &state->room);
-    rtl_db_reset(st);
+    st = rtl_db_prepare_ints(
+        state->db, "SELECT slot, kind" RTL_HISTOGRAM_SELECT " FROM rtl_queue_histogram WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false)))
+        rtl_histogram_read(state->db, st, 2, strcmp(rtl_db_text(st, 1, NULL), "gap") ? &q->wait : &q->gap,
+                           &state->room);
 }
 
-/* The reader's numbers are small: what has no room for a larger one must not become one that has a name. */
-static uint32_t way_number(int64_t number)
+/* A number beyond 32 bits must not turn into one that has a name. */
+static uint32_t read_path_number(int64_t number)
 {
     return number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-static void add_ways(struct rtl_replay_state *state, int64_t frame)
+static void add_paths(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_queue_snapshot *q;
-    if (!state->ways)
+    if (!state->paths)
         return;
-    struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_PATH) " FROM rtl_queue_way WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (q = queue_of(state, rtl_db_int(st, 0), false))) {
-        q->path = way_number(rtl_db_int(st, 1));
-        q->path_reason = q->path ? way_number(rtl_db_int(st, 2)) : 0;
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_PATH) " FROM rtl_queue_way WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
+        q->path = read_path_number(rtl_db_int(st, 1));
+        q->path_reason = q->path ? read_path_number(rtl_db_int(st, 2)) : 0;
     }
-    rtl_db_reset(st);
 }
 
-static struct rtl_copies_snapshot *copies_of(struct rtl_replay_state *state, struct rtl_db_statement *st, bool make)
+static struct rtl_copies_snapshot *find_copies(struct rtl_replay_state *state, struct rtl_db_statement *st, bool make)
 {
     struct rtl_snapshot *s = &state->snapshot;
     int64_t agent = rtl_db_int(st, 0), direction = rtl_db_int(st, 1);
     uint32_t at = 0;
     if (agent < 0 || agent >= RTL_AGENTS_MAX || direction < 0 || direction >= RTL_DIRECTION_COUNT) {
-        damaged(state, "copies are out of bounds");
+        rtl_db_damaged(state->db, "copies are out of bounds");
         return NULL;
     }
     while (at < s->copies_count && RTL_COPIES_OF(s->copies[at].agent, s->copies[at].direction) <
@@ -311,10 +267,10 @@ static struct rtl_copies_snapshot *copies_of(struct rtl_replay_state *state, str
     if (at < s->copies_count && c->agent == agent && c->direction == direction)
         return c;
     if (!make) {
-        damaged(state, "copies are out of bounds");
+        rtl_db_damaged(state->db, "copies are out of bounds");
         return NULL;
     }
-    memmove(c + 1, c, (s->copies_count - at) * sizeof *c); /* there is room for all that are within bounds */
+    memmove(c + 1, c, (s->copies_count - at) * sizeof *c); /* `copies` has room for all valid agents and directions */
     s->copies_count++;
     *c = (struct rtl_copies_snapshot){.agent = (uint32_t)agent, .direction = (uint32_t)direction};
     return c;
@@ -326,33 +282,30 @@ static void add_copies(struct rtl_replay_state *state, int64_t frame)
     if (!state->copies)
         return;
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT agent, direction" RTL_FIELD_NAMES(COPIES) RTL_FIELD_NAMES(
-                                      HISTOGRAM) ", buckets, coarse FROM rtl_copies_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (c = copies_of(state, st, true)))
-        rtl_replay_take_histogram(state->db, st, rtl_fields_take(st, 2, rtl_copies_fields, RTL_COPIES_FIELD_COUNT, c),
-                                  &c->histogram, &state->room);
-    rtl_db_reset(st);
-    st = rtl_db_prepare(state->db, "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
-    while (rtl_db_step(st) && (c = copies_of(state, st, false))) {
+        rtl_db_prepare_ints(state->db,
+                            "SELECT agent, direction" RTL_FIELD_NAMES(COPIES) RTL_HISTOGRAM_SELECT
+                            " FROM rtl_copies_sample WHERE frame = ?",
+                            frame);
+    while (rtl_db_step(st) && (c = find_copies(state, st, true)))
+        rtl_histogram_read(state->db, st, rtl_fields_read(st, 2, &rtl_copies_fields, c), &c->histogram, &state->room);
+    st = rtl_db_prepare_ints(state->db,
+                             "SELECT agent, direction, reason, copies FROM rtl_copies_untimed WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (c = find_copies(state, st, false))) {
         int64_t reason = rtl_db_int(st, 2);
         if (reason >= 0 && reason < RTL_COPY_UNTIMED_LIMIT)
             c->untimed[reason] += (uint64_t)rtl_db_int(st, 3);
     }
-    rtl_db_reset(st);
 }
 
 static void add_gpus(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_snapshot *s = &state->snapshot;
-    struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT gpu" RTL_FIELD_NAMES(BUSY) " FROM rtl_gpu_sample WHERE frame = ?");
-    rtl_db_bind_int(st, 1, frame);
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT gpu" RTL_FIELD_NAMES(BUSY) " FROM rtl_gpu_sample WHERE frame = ?", frame);
     while (rtl_db_step(st)) {
         int64_t gpu = rtl_db_int(st, 0);
         if (gpu < 0 || gpu >= RTL_AGENTS_MAX || !state->described[gpu]) {
-            damaged(state, "a GPU is out of bounds");
+            rtl_db_damaged(state->db, "a GPU is out of bounds");
             break;
         }
         uint32_t at = 0;
@@ -363,38 +316,35 @@ static void add_gpus(struct rtl_replay_state *state, int64_t frame)
             s->agents[at] = state->agents[gpu];
             s->agent_count++;
         }
-        rtl_fields_take(st, 1, rtl_busy_fields, RTL_BUSY_FIELD_COUNT, &s->agents[at]);
+        rtl_fields_read(st, 1, &rtl_busy_fields, &s->agents[at]);
     }
-    rtl_db_reset(st);
 }
 
 void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool *exited)
 {
     struct rtl_snapshot *s = &state->snapshot;
     struct rtl_db_statement *st =
-        rtl_db_prepare(state->db, "SELECT exited" RTL_FIELD_NAMES(FRAME) " FROM rtl_frame WHERE id = ?");
-    rtl_db_bind_int(st, 1, frame);
+        rtl_db_prepare_ints(state->db, "SELECT exited" RTL_FIELD_NAMES(FRAME) " FROM rtl_frame WHERE id = ?", frame);
     if (rtl_db_step(st)) {
         *exited = rtl_db_int(st, 0) != 0;
-        rtl_fields_take(st, 1, rtl_frame_fields, RTL_FRAME_FIELD_COUNT, s);
+        rtl_fields_read(st, 1, &rtl_frame_fields, s);
         s->mode = rtl_mode_read(s->mode);
     }
     rtl_db_reset(st);
     s->convention = 0;
     s->packets_lost = 0;
     if (state->observed) {
-        st = rtl_db_prepare(state->db,
-                            "SELECT frame" RTL_FIELD_NAMES(OBSERVED) " FROM rtl_observed_frame WHERE frame = ?");
-        rtl_db_bind_int(st, 1, frame);
+        st = rtl_db_prepare_ints(
+            state->db, "SELECT frame" RTL_FIELD_NAMES(OBSERVED) " FROM rtl_observed_frame WHERE frame = ?", frame);
         if (rtl_db_step(st))
-            rtl_fields_take(st, 1, rtl_observed_fields, RTL_OBSERVED_FIELD_COUNT, s);
+            rtl_fields_read(st, 1, &rtl_observed_fields, s);
         rtl_db_reset(st);
     }
     memset(s->untimed, 0, sizeof s->untimed);
     for (uint32_t i = 0; i < s->queue_count; i++)
         for (int reason = 0; reason < RTL_UNTIMED_LIMIT; reason++)
             s->untimed[reason] += s->queues[i].untimed[reason];
-    state->whole = true;
+    state->complete = true;
 }
 
 void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *exited)
@@ -405,7 +355,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     add_kernels(state, frame);
     add_estimates(state, frame);
     add_queues(state, frame);
-    add_ways(state, frame);
+    add_paths(state, frame);
     add_copies(state, frame);
     state->calls_sum.pid = state->snapshot.pid;
     rtl_replay_calls_add(&state->calls_sum, frame, &state->room);

@@ -1,4 +1,4 @@
-/* Writes a trace: how a recording begins, its rows in bulk, its state. See rocpd.h. */
+/* Writing a trace: the start of a recording, rows in bulk, the state. See rocpd.h. */
 #include "record/rocpd.h"
 #include "base/clock.h"
 #include "record/rocpd_calls.h"
@@ -25,16 +25,15 @@ static const char insert_row[] = "INSERT OR IGNORE INTO rocpd_op"
 static int64_t add_metadata(struct rtl_db *db, const char *tag, const char *value)
 {
     struct rtl_db_statement *add = rtl_db_prepare(db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?,?)");
-    rtl_db_bind_text(add, 1, tag, strlen(tag));
-    rtl_db_bind_text(add, 2, value, strlen(value));
+    rtl_db_bind_string(add, 1, tag);
+    rtl_db_bind_string(add, 2, value);
     return rtl_db_run(add) ? rtl_db_last_id(db) : 0;
 }
 
 static void set_metadata(struct rtl_db *db, int64_t row, const char *value)
 {
-    struct rtl_db_statement *set = rtl_db_prepare(db, "UPDATE rocpd_metadata SET value = ?2 WHERE id = ?1");
-    rtl_db_bind_int(set, 1, row);
-    rtl_db_bind_text(set, 2, value, strlen(value));
+    struct rtl_db_statement *set = rtl_db_prepare_ints(db, "UPDATE rocpd_metadata SET value = ?2 WHERE id = ?1", row);
+    rtl_db_bind_string(set, 2, value);
     rtl_db_run(set);
 }
 
@@ -59,9 +58,9 @@ static void find_process(struct rtl_rocpd *r, const char *title)
                                                                    .librtl = s->library_version},
                                      &made);
     if (!made)
-        return; /* recorded before */
+        return; /* the file has an earlier recording of the process */
     snprintf(number, sizeof number, "%" PRId64, r->pid);
-    add_metadata(r->db, "pid", number); /* what other tools look for */
+    add_metadata(r->db, "pid", number); /* read by other tools */
     static const char *const modes[] = {
 #define MODE(sym, num, name, text) [num] = name,
         RTL_MODES(MODE)
@@ -72,7 +71,7 @@ static void find_process(struct rtl_rocpd *r, const char *title)
     add_metadata(r->db, "rtl_mode", mode ? mode : "unknown");
 }
 
-/* A marker over the whole recording: readers take a file without API rows for empty, and it names the process. */
+/* Add a marker that spans the recording and names the process: readers treat a file without API rows as empty. */
 static void add_marker(struct rtl_rocpd *r, const char *title)
 {
     char safe[200], text[300];
@@ -80,23 +79,12 @@ static void add_marker(struct rtl_rocpd *r, const char *title)
     snprintf(text, sizeof text, "rtl-top --trace: process %" PRId64 " %s", r->pid, safe);
     int64_t marker = rtl_rocpd_string(r->db, "UserMarker"), name = rtl_rocpd_string(r->db, text);
     struct rtl_db_statement *add =
-        rtl_db_prepare(r->db, "INSERT INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id) VALUES((SELECT"
-                              " ifnull(max(id), 0) + 1 FROM rocpd_api WHERE id < 1 << 38),?1,?1,?2,?2,?3,?4)");
-    rtl_db_bind_int(add, 1, r->pid);
-    rtl_db_bind_int(add, 2, r->start);
-    rtl_db_bind_int(add, 3, marker);
-    rtl_db_bind_int(add, 4, name);
+        rtl_db_prepare_ints(r->db,
+                            "INSERT INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id) VALUES((SELECT"
+                            " ifnull(max(id), 0) + 1 FROM rocpd_api WHERE id < 1 << 38),?1,?1,?2,?2,?3,?4)",
+                            r->pid, r->start, marker, name);
     if (rtl_db_run(add))
         r->api_row = rtl_db_last_id(r->db);
-}
-
-static void move_marker(struct rtl_rocpd *r)
-{
-    struct rtl_db_statement *set = rtl_db_prepare(r->db, "UPDATE rocpd_api SET start = ?2, end = ?3 WHERE id = ?1");
-    rtl_db_bind_int(set, 1, r->api_row);
-    rtl_db_bind_int(set, 2, r->start);
-    rtl_db_bind_int(set, 3, r->end);
-    rtl_db_run(set);
 }
 
 static void make_views(struct rtl_db *db)
@@ -105,9 +93,9 @@ static void make_views(struct rtl_db *db)
         const struct rtl_rocpd_view *view = &rtl_rocpd_views[i];
         char drop[64];
         struct rtl_db_statement *get = rtl_db_prepare(db, "SELECT sql = ?2 FROM sqlite_master WHERE name = ?1");
-        rtl_db_bind_text(get, 1, view->name, strlen(view->name));
-        rtl_db_bind_text(get, 2, view->sql, strlen(view->sql));
-        bool there = rtl_db_step(get), same = there && rtl_db_int(get, 0);
+        rtl_db_bind_string(get, 1, view->name);
+        rtl_db_bind_string(get, 2, view->sql);
+        bool same = rtl_db_step(get) && rtl_db_int(get, 0);
         rtl_db_reset(get);
         if (same)
             continue;
@@ -117,8 +105,8 @@ static void make_views(struct rtl_db *db)
     }
 }
 
-/* Makes sure that the database has the error, for the caller: a commit that returned it has cleared it. */
-static struct rtl_rocpd *give_up(struct rtl_rocpd *r, enum rtl_db_status status)
+/* Latch the error again for the caller, because a failed commit has cleared it. */
+static struct rtl_rocpd *fail_begin(struct rtl_rocpd *r, enum rtl_db_status status)
 {
     char why[512];
     snprintf(why, sizeof why, "%s", rtl_db_why(r->db));
@@ -138,7 +126,7 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
         " + (SELECT count(*) FROM pragma_index_list('rocpd_string') WHERE \"unique\" AND origin = 'c')";
     struct rtl_rocpd *r = calloc(1, sizeof *r);
     if (!r) {
-        rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(db);
         return NULL;
     }
     r->db = db;
@@ -156,19 +144,20 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
 
     enum rtl_db_status status = rtl_db_need(db, &rtl_rocpd_set);
     if (status)
-        return give_up(r, status);
+        return fail_begin(r, status);
     if (rtl_db_one(db, generated) > 0)
         rtl_db_fail(db, RTL_DB_SCHEMA,
                     "%s holds a trace of an earlier rtl-top, which can be read and exported, but not added to: choose "
                     "another name",
                     rtl_db_path(db));
-    else if (rtl_db_one(db, choosy) > 0) /* INSERT OR IGNORE would leave out others, unreported */
-        rtl_db_fail(db, RTL_DB_SCHEMA,
-                    "%s has an index that somebody added, which keeps rows out: drop it, or choose another name",
-                    rtl_db_path(db));
+    else if (rtl_db_one(db, choosy) > 0) /* INSERT OR IGNORE would drop rows silently */
+        rtl_db_fail(
+            db, RTL_DB_SCHEMA,
+            "%s has a unique index that rtl-top did not make, which keeps rows out: drop it, or choose another name",
+            rtl_db_path(db));
     r->numbers = rtl_numbers_open(db);
     if (!r->numbers)
-        return give_up(r, rtl_db_status(db));
+        return fail_begin(r, rtl_db_status(db));
     rtl_db_feed(db, &r->rows);
     rtl_db_exec(db, "PRAGMA cache_size=-16384");
     rtl_db_begin(db);
@@ -186,11 +175,11 @@ struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, 
     snprintf(name, sizeof name, "recording %" PRId64,
              rtl_db_one(db, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'"));
     r->recording_row = add_metadata(db, name, "{}");
-    r->batch_row = add_metadata(db, "drop_batch_skip", "0"); /* RTL's tag for dispatches of graphs that weren't timed */
+    r->batch_row = add_metadata(db, "drop_batch_skip", "0"); /* RTL's tag for untimed dispatches of graphs */
     r->start = r->end = (int64_t)(r->latest.taken_mono_ns & INT64_MAX);
     add_marker(r, title);
     status = rtl_db_commit(db);
-    return status ? give_up(r, status) : r;
+    return status ? fail_begin(r, status) : r;
 }
 
 void rtl_rocpd_free(struct rtl_rocpd *r)
@@ -205,7 +194,7 @@ void rtl_rocpd_free(struct rtl_rocpd *r)
 
 /* --- rows --- */
 
-/* What has no room in `dims`: shapes that are rare, and what a copy has. */
+/* Add a row whose shape does not fit in `dims` (rare), or of a copy. */
 static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struct rtl_event_record *e)
 {
     char text[140];
@@ -216,13 +205,12 @@ static void add_text_row(struct rtl_rocpd *r, const int64_t *values, const struc
         snprintf(text, sizeof text, "hwq=0x%" PRIx64 " wg=%u,%u,%u grid=%u,%u,%u", values[2], e->workgroup[0],
                  e->workgroup[1], e->workgroup[2], e->grid[0], e->grid[1], e->grid[2]);
     struct rtl_db_statement *add = rtl_db_prepare(r->db, insert_row);
-    for (int i = 0; i < RTL_ROCPD_COLUMNS; i++)
-        rtl_db_bind_int(add, i + 1, values[i]);
-    rtl_db_bind_text(add, 9, text, strlen(text)); /* in the place of dims */
+    rtl_db_bind_list(add, 1, values, RTL_ROCPD_COLUMNS);
+    rtl_db_bind_string(add, 9, text); /* in the place of dims */
     rtl_db_run(add);
 }
 
-/* The ops are there: now they can be linked to their calls. */
+/* Link the ops to their calls, after the ops were inserted. */
 static void link_rows(struct rtl_rocpd *r, const struct rtl_linked_event *events, uint32_t count)
 {
     for (uint32_t i = 0; r->calls && i < count && !rtl_db_status(r->db); i++) {
@@ -275,35 +263,33 @@ static void add_rows(struct rtl_rocpd *r, const struct rtl_linked_event *events,
     link_rows(r, events, count);
 }
 
-static void add_looks(struct rtl_rocpd *r)
+static void add_samples(struct rtl_rocpd *r)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
-        r->db, "INSERT INTO rocpd_monitor(deviceType,deviceId,monitorType,start,end,value) VALUES(?,?,?,?,?,?)");
-    for (uint32_t i = 0; i < r->look_count; i++) {
-        const struct rtl_rocpd_look *l = &r->looks[i];
+        r->db, "INSERT INTO rocpd_monitor(deviceId,start,end,deviceType,monitorType,value) VALUES(?,?,?,?,?,?)");
+    for (uint32_t i = 0; i < r->sample_count; i++) {
+        const struct rtl_rocpd_sample *l = &r->samples[i];
         char type[40] = "signals in use", value[24];
         if (l->queue >= 0)
             snprintf(type, sizeof type, "queue %" PRId64 " depth", l->queue);
         snprintf(value, sizeof value, "%" PRId64, l->value);
-        rtl_db_bind_text(add, 1, l->type, strlen(l->type));
-        rtl_db_bind_int(add, 2, l->device);
-        rtl_db_bind_text(add, 3, type, strlen(type));
-        rtl_db_bind_int(add, 4, l->start);
-        rtl_db_bind_int(add, 5, l->end);
-        rtl_db_bind_text(add, 6, value, strlen(value));
+        rtl_db_bind_ints(add, 1, l->device, l->start, l->end);
+        rtl_db_bind_string(add, 4, l->type);
+        rtl_db_bind_string(add, 5, type);
+        rtl_db_bind_string(add, 6, value);
         rtl_db_run(add);
     }
-    r->look_count = 0;
+    r->sample_count = 0;
 }
 
 /* --- boot time --- */
 
-void rtl_rocpd_see_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns)
+void rtl_rocpd_note_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns)
 {
     enum { SLACK_NS = 1000000 }; /* time that may pass between two clock readings */
     if ((r->clocks_seen && boot_offset_ns == r->boot_offset) || r->boot_count == sizeof r->boots / sizeof *r->boots)
-        return; /* without room: the next write makes some */
-    /* real time shows whether the host was suspended since the process began; a clock that was set counts, too */
+        return; /* a full buffer is emptied by the next write; the clocks are read again then */
+    /* real time shows whether the host was suspended since the process began; setting the clock looks the same */
     int64_t then = rtl_rocpd_bounded(r->latest.start_real_ns) - rtl_rocpd_bounded(r->latest.start_mono_ns);
     bool slept = boot_offset_ns && llabs(real_ns - mono_ns - then) > SLACK_NS;
     int64_t *boot = r->boots[r->boot_count++];
@@ -312,11 +298,11 @@ void rtl_rocpd_see_clocks(struct rtl_rocpd *r, int64_t mono_ns, int64_t real_ns,
     r->clocks_seen = true;
 }
 
-void rtl_rocpd_look_at_clocks(struct rtl_rocpd *r)
+void rtl_rocpd_read_clocks(struct rtl_rocpd *r)
 {
     const struct rtl_clock_offsets *own = &rtl_reader_clocks(r->reader, false)->own;
     int64_t boot_offset = rtl_boot_offset(own, r->boot_offset);
-    rtl_rocpd_see_clocks(r, (int64_t)rtl_mono_ns() - own->mono_ns, (int64_t)rtl_real_ns(), boot_offset);
+    rtl_rocpd_note_clocks(r, (int64_t)rtl_mono_ns() - own->mono_ns, (int64_t)rtl_real_ns(), boot_offset);
 }
 
 static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state)
@@ -339,7 +325,8 @@ static void write_state(struct rtl_rocpd *r, const struct rtl_rocpd_state *state
     set_metadata(r->db, r->recording_row, json);
     snprintf(number, sizeof number, "%" PRIu64, r->batch);
     set_metadata(r->db, r->batch_row, number);
-    move_marker(r);
+    rtl_db_run(rtl_db_prepare_ints(r->db, "UPDATE rocpd_api SET start = ?2, end = ?3 WHERE id = ?1", r->api_row,
+                                   r->start, r->end));
     for (uint32_t i = 0; i < r->boot_count; i++) {
         char tag[64];
         snprintf(tag, sizeof tag, "boot %" PRId64 " %" PRId64, r->process, r->boots[i][0]);
@@ -365,7 +352,7 @@ enum rtl_db_status rtl_rocpd_write_linked(struct rtl_rocpd *r, const struct rtl_
     state->left_out += count - done;
     if (r->calls && state->end)
         rtl_rocpd_calls_end(r->calls);
-    add_looks(r);
+    add_samples(r);
     write_state(r, state);
     enum rtl_db_status status = rtl_db_commit(r->db);
     if (!status) {
@@ -400,15 +387,15 @@ uint64_t rtl_rocpd_steps(const struct rtl_rocpd *r)
 
 /* --- monitors --- */
 
-/* A row says what was seen at its start, and holds until the next look. `was`: at the one before; -1 = nothing. */
-static void look_at(struct rtl_rocpd *r, const char *type, int64_t device, int64_t queue, int64_t was, int64_t now)
+/* Add a row for the previous value, which holds from the previous sample until now; -1 = no previous value. */
+static void add_sample(struct rtl_rocpd *r, const char *type, int64_t device, int64_t queue, int64_t was, int64_t now)
 {
-    if (was >= 0 && r->look_count < RTL_ROCPD_LOOKS)
-        r->looks[r->look_count++] = (struct rtl_rocpd_look){
-            .type = type, .device = device, .start = r->looked, .end = now, .value = was, .queue = queue};
+    if (was >= 0 && r->sample_count < RTL_ROCPD_SAMPLES)
+        r->samples[r->sample_count++] = (struct rtl_rocpd_sample){
+            .type = type, .device = device, .start = r->sampled, .end = now, .value = was, .queue = queue};
 }
 
-void rtl_rocpd_look(struct rtl_rocpd *r)
+void rtl_rocpd_sample_depths(struct rtl_rocpd *r)
 {
     r->fresh = false;
     rtl_rocpd_refresh(r);
@@ -416,15 +403,15 @@ void rtl_rocpd_look(struct rtl_rocpd *r)
     int64_t now = rtl_rocpd_bounded(s->taken_mono_ns);
     r->untimed = s->untimed_total;
     r->batch = s->untimed[RTL_UNTIMED_BATCH];
-    look_at(r, "process", r->pid, -1, r->signals, now);
+    add_sample(r, "process", r->pid, -1, r->signals, now);
     r->signals = rtl_rocpd_bounded(s->signals_in_use);
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
         const struct rtl_rocpd_queue *known = &r->queue[q->slot % RTL_QUEUES_MAX];
         int64_t *depth = &r->depth[q->slot % RTL_QUEUES_MAX];
         if (known->known && known->generation == q->generation && known->agent == q->agent && q->agent < RTL_AGENTS_MAX)
-            look_at(r, "gpu", r->gpu[known->agent].id, known->id, *depth, now);
+            add_sample(r, "gpu", r->gpu[known->agent].id, known->id, *depth, now);
         *depth = rtl_rocpd_bounded(q->depth);
     }
-    r->looked = now;
+    r->sampled = now;
 }

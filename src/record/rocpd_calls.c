@@ -1,7 +1,8 @@
-/* Calls, ranges and links of a trace. See rocpd_calls.h. */
+/* HIP calls, ranges and links of a trace. See rocpd_calls.h. */
 /* clang-format off */
 #include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
+#include "shm/calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,14 +11,14 @@
 
 enum {
     BUFFER = 32768,      /* events read at a time */
-    WAITING_MAX = 32768, /* ops whose call has not come: beyond that the oldest goes without */
-    /* no process has submitted as many: ids of others, of ops in rocpd_op and of what is numbered 1, 2 ..., are below */
+    WAITING_MAX = 32768, /* ops whose call has not arrived: beyond that the oldest gets none */
+    /* above all other ids: no process submits 2^38 ops, and other rows are numbered 1, 2 ... */
     CALL_BIT = 38,
     MARKER_BIT = 39, /* in rocpd_op */
     COPY_KINDS = 5,      /* hipMemcpyKind */
 };
 
-struct waiting {
+struct waiting_op {
     int64_t op, kernel;
     struct rtl_linked_event event;
 };
@@ -31,14 +32,14 @@ struct rtl_rocpd_calls {
     struct rtl_api_event *buffer;
     uint32_t count;
     struct {
-        int64_t name; /* string, 0 = not met yet */
+        int64_t name; /* string, 0 = not yet used */
         unsigned kind;
         bool async;
-        int copy; /* hipMemcpyKind by its name, or 4: default */
+        int copy; /* hipMemcpyKind by the name, or 4: default */
     } row[RTL_API_ROWS];
     int64_t marker, domain_hip, domain_roctx, category[RTL_API_KIND_COUNT];
-    int64_t *come;           /* room for the ids of what is written at a time */
-    struct waiting *waiting; /* a ring */
+    int64_t *come;           /* ids of the calls of the current write */
+    struct waiting_op *waiting; /* a ring */
     uint32_t waiting_first, waiting_count;
     struct rtl_rocpd_calls_sums sums;
 };
@@ -90,7 +91,7 @@ static int64_t id_of(const struct rtl_rocpd_calls *c, uint64_t id)
     return c->base | (int64_t)1 << CALL_BIT | (int64_t)(id & ((1ull << CALL_BIT) - 1));
 }
 
-/* By their names: hipMemcpyHtoD, hipMemcpyDtoHAsync; what has both sides in an argument is "default". */
+/* The kind by the name: hipMemcpyHtoD, hipMemcpyDtoHAsync; "default" for functions with the kind as an argument. */
 static int copy_kind(const char *name)
 {
     static const char *const words[COPY_KINDS] = {"HtoH", "HtoD", "DtoH", "DtoD", ""};
@@ -100,9 +101,9 @@ static int copy_kind(const char *name)
     return kind;
 }
 
-static void look_up(struct rtl_rocpd_calls *c, uint32_t row)
+static void read_api_row(struct rtl_rocpd_calls *c, uint32_t row)
 {
-    char text[RTL_API_TEXT], safe[10 * RTL_API_TEXT + 1]; /* every byte an escape */
+    char text[RTL_API_TEXT], safe[10 * RTL_API_TEXT + 1]; /* each byte may become an escape */
     unsigned kind = 0;
     uint32_t length = rtl_api_read_text(c->api, row, text, &kind);
     c->escape(safe, sizeof safe, text, length);
@@ -114,15 +115,11 @@ static void look_up(struct rtl_rocpd_calls *c, uint32_t row)
 
 static int64_t category_of(struct rtl_rocpd_calls *c, unsigned kind)
 {
-    static const char *const keys[RTL_API_KIND_COUNT] = {
-#define KEY(sym, number, key, text) [number] = key,
-        RTL_API_KINDS(KEY)
-#undef KEY
-    };
-    if (kind >= RTL_API_KIND_COUNT || !keys[kind])
-        return 1; /* the empty string */
+    const char *key = rtl_call_kind_key(kind);
+    if (kind >= RTL_API_KIND_COUNT || !key)
+        return RTL_ROCPD_EMPTY;
     if (!c->category[kind])
-        c->category[kind] = rtl_rocpd_string(c->db, keys[kind]);
+        c->category[kind] = rtl_rocpd_string(c->db, key);
     return c->category[kind];
 }
 
@@ -132,32 +129,19 @@ static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, in
         c->db, "INSERT OR IGNORE INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id,category_id,domain_id,"
                "correlation_id) VALUES(?,?,?,?,?,?,?,?,?,?)");
     int64_t id = id_of(c, e->id), start = rtl_rocpd_bounded(e->start_ns), end = rtl_rocpd_bounded(e->end_ns);
-    rtl_db_bind_int(add, 1, id);
-    rtl_db_bind_int(add, 2, c->pid);
-    rtl_db_bind_int(add, 3, e->tid);
-    rtl_db_bind_int(add, 4, start);
-    rtl_db_bind_int(add, 5, end < start ? start : end);
-    rtl_db_bind_int(add, 6, name);
-    rtl_db_bind_int(add, 7, args);
-    rtl_db_bind_int(add, 8, category_of(c, c->row[e->row].kind));
-    rtl_db_bind_int(add, 9, marker ? c->domain_roctx : c->domain_hip);
-    rtl_db_bind_int(add, 10, id);
+    rtl_db_bind_ints(add, 1, id, c->pid, e->tid, start, end < start ? start : end, name, args,
+                     category_of(c, c->row[e->row].kind), marker ? c->domain_roctx : c->domain_hip, id);
     rtl_db_run(add);
 }
 
-static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_range(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_op(id,gpuId,queueId,sequenceId,completionSignal,start,end,description_id,"
                "opType_id,roctxId,correlation_id) VALUES(?,-1,0,0,'',?,?,?,?,?,?)");
     int64_t id = id_of(c, e->id), start = rtl_rocpd_bounded(e->start_ns), end = rtl_rocpd_bounded(e->end_ns);
-    rtl_db_bind_int(add, 1, id | (int64_t)1 << MARKER_BIT);
-    rtl_db_bind_int(add, 2, start);
-    rtl_db_bind_int(add, 3, end < start ? start : end);
-    rtl_db_bind_int(add, 4, c->row[e->row].name);
-    rtl_db_bind_int(add, 5, c->marker);
-    rtl_db_bind_int(add, 6, id);
-    rtl_db_bind_int(add, 7, id);
+    rtl_db_bind_ints(add, 1, id | (int64_t)1 << MARKER_BIT, start, end < start ? start : end, c->row[e->row].name,
+                     c->marker, id, id);
     rtl_db_run(add);
     add_api(c, e, c->marker, c->row[e->row].name, true);
     c->sums.markers++;
@@ -165,20 +149,16 @@ static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 
 static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 {
-    struct rtl_db_statement *add = rtl_db_prepare(
+    rtl_db_run(rtl_db_prepare_ints(
         c->db, "INSERT OR IGNORE INTO rocpd_copyapi(api_ptr_id,api_id,stream,size,dst,src,kind,sync) "
-               "VALUES(?1,?1,'',?2,'','',?3,?4)");
-    rtl_db_bind_int(add, 1, id_of(c, e->id));
-    rtl_db_bind_int(add, 2, rtl_rocpd_bounded(e->bytes));
-    rtl_db_bind_int(add, 3, c->row[e->row].copy);
-    rtl_db_bind_int(add, 4, !c->row[e->row].async);
-    rtl_db_run(add);
+               "VALUES(?1,?1,'',?2,'','',?3,?4)",
+        id_of(c, e->id), rtl_rocpd_bounded(e->bytes), c->row[e->row].copy, !c->row[e->row].async));
 }
 
 static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 {
     char text[40];
-    int64_t args = 1;
+    int64_t args = RTL_ROCPD_EMPTY;
     if (e->code) {
         snprintf(text, sizeof text, "returned %" PRId32, e->code);
         args = rtl_rocpd_string(c->db, text);
@@ -191,54 +171,40 @@ static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
 
 /* --- links --- */
 
-static bool has_come(struct rtl_rocpd_calls *c, int64_t call)
+static bool has_arrived(struct rtl_rocpd_calls *c, int64_t call)
 {
-    struct rtl_db_statement *get = rtl_db_prepare(c->db, "SELECT 1 FROM rocpd_api WHERE id = ?");
-    rtl_db_bind_int(get, 1, call);
-    bool there = rtl_db_step(get);
+    struct rtl_db_statement *get = rtl_db_prepare_ints(c->db, "SELECT 1 FROM rocpd_api WHERE id = ?", call);
+    bool found = rtl_db_step(get);
     rtl_db_reset(get);
-    return there;
+    return found;
 }
 
 static void describe_kernel(struct rtl_rocpd_calls *c, int64_t call, int64_t kernel, const struct rtl_event_record *e)
 {
-    struct rtl_db_statement *add = rtl_db_prepare(
+    rtl_db_run(rtl_db_prepare_ints(
         c->db, "INSERT OR IGNORE INTO rocpd_kernelapi(api_ptr_id,api_id,stream,gridX,gridY,gridZ,workgroupX,workgroupY,"
-               "workgroupZ,groupSegmentSize,privateSegmentSize,kernelName_id) VALUES(?1,?1,'',?2,?3,?4,?5,?6,?7,0,0,?8)");
-    rtl_db_bind_int(add, 1, call);
-    for (int i = 0; i < 3; i++) {
-        rtl_db_bind_int(add, 2 + i, e->grid[i]);
-        rtl_db_bind_int(add, 5 + i, e->workgroup[i]);
-    }
-    rtl_db_bind_int(add, 8, kernel);
-    rtl_db_run(add);
+               "workgroupZ,groupSegmentSize,privateSegmentSize,kernelName_id) VALUES(?1,?1,'',?2,?3,?4,?5,?6,?7,0,0,?8)",
+        call, e->grid[0], e->grid[1], e->grid[2], e->workgroup[0], e->workgroup[1], e->workgroup[2], kernel));
 }
 
-/* What the copy was tells more than the function's name. */
+/* Replace the kind "default" of the function by the direction of the copy itself. */
 static void describe_copy(struct rtl_rocpd_calls *c, int64_t call, uint32_t direction)
 {
     static const int64_t kinds[RTL_DIRECTION_COUNT] = {
         [RTL_COPY_H2D] = 1, [RTL_COPY_D2H] = 2, [RTL_COPY_D2D] = 3, [RTL_COPY_P2P] = 3};
-    struct rtl_db_statement *set =
-        rtl_db_prepare(c->db, "UPDATE rocpd_copyapi SET kind = ?2 WHERE api_ptr_id = ?1 AND kind = 4");
-    if (direction >= RTL_DIRECTION_COUNT)
-        return;
-    rtl_db_bind_int(set, 1, call);
-    rtl_db_bind_int(set, 2, kinds[direction]);
-    rtl_db_run(set);
+    if (direction < RTL_DIRECTION_COUNT)
+        rtl_db_run(rtl_db_prepare_ints(c->db, "UPDATE rocpd_copyapi SET kind = ?2 WHERE api_ptr_id = ?1 AND kind = 4",
+                                       call, kinds[direction]));
 }
 
-static void link_op(struct rtl_rocpd_calls *c, const struct waiting *w, int64_t call)
+static void link_op(struct rtl_rocpd_calls *c, const struct waiting_op *w, int64_t call)
 {
     const struct rtl_event_record *e = &w->event.record;
-    struct rtl_db_statement *add =
-        rtl_db_prepare(c->db, "INSERT OR IGNORE INTO rocpd_api_ops(id,api_id,op_id) VALUES(?1,?2,?1)");
-    rtl_db_bind_int(add, 1, w->op);
-    rtl_db_bind_int(add, 2, call);
-    rtl_db_run(add);
+    rtl_db_run(rtl_db_prepare_ints(c->db, "INSERT OR IGNORE INTO rocpd_api_ops(id,api_id,op_id) VALUES(?1,?2,?1)", w->op,
+                                   call));
     if (e->flags & RTL_EVENT_COPY)
         describe_copy(c, call, e->kernel);
-    else /* of a graph's kernels the first that has come: the others find the row taken */
+    else /* for a graph the first kernel: the row exists when the others come */
         describe_kernel(c, call, w->kernel, e);
     c->sums.linked++;
 }
@@ -251,18 +217,16 @@ struct rtl_rocpd_link rtl_rocpd_calls_link(const struct rtl_rocpd_calls *c, cons
 
 static void unlink_op(struct rtl_rocpd_calls *c, int64_t op)
 {
-    struct rtl_db_statement *set = rtl_db_prepare(c->db, "UPDATE rocpd_op SET correlation_id = 0 WHERE id = ?");
-    rtl_db_bind_int(set, 1, op);
-    rtl_db_run(set);
+    rtl_db_run(rtl_db_prepare_ints(c->db, "UPDATE rocpd_op SET correlation_id = 0 WHERE id = ?", op));
 }
 
 void rtl_rocpd_calls_op(struct rtl_rocpd_calls *c, int64_t op, int64_t kernel, const struct rtl_linked_event *event)
 {
-    struct waiting w = {op, kernel, *event};
+    struct waiting_op w = {op, kernel, *event};
     int64_t call = rtl_rocpd_calls_link(c, event).call;
     if (!call)
         return;
-    if (has_come(c, call)) {
+    if (has_arrived(c, call)) {
         link_op(c, &w, call);
         return;
     }
@@ -280,9 +244,9 @@ static int compare_ids(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Those whose call has just been written leave; the others keep their order. The database isn't asked for each of them:
- * there may be many, for as long as a call takes. */
-static void look_again(struct rtl_rocpd_calls *c, uint32_t come)
+/* Link the waiting ops whose call was just written; the others keep their order. This searches `come` and not the
+ * database, because many ops may wait for as long as a call takes. */
+static void link_waiting(struct rtl_rocpd_calls *c, uint32_t come)
 {
     uint32_t kept = 0;
     c->sums.waiting = c->waiting_count;
@@ -290,7 +254,7 @@ static void look_again(struct rtl_rocpd_calls *c, uint32_t come)
         return;
     qsort(c->come, come, sizeof *c->come, compare_ids);
     for (uint32_t i = 0; i < c->waiting_count && !rtl_db_status(c->db); i++) {
-        struct waiting w = c->waiting[(c->waiting_first + i) % WAITING_MAX];
+        struct waiting_op w = c->waiting[(c->waiting_first + i) % WAITING_MAX];
         int64_t call = rtl_rocpd_calls_link(c, &w.event).call;
         if (bsearch(&call, c->come, come, sizeof *c->come, compare_ids))
             link_op(c, &w, call);
@@ -315,14 +279,14 @@ void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
             continue;
         c->come[come++] = id_of(c, e->id);
         if (!c->row[e->row].name)
-            look_up(c, e->row);
+            read_api_row(c, e->row);
         if (c->row[e->row].kind == RTL_API_RANGE || c->row[e->row].kind == RTL_API_MARK)
-            add_marker(c, e);
+            add_range(c, e);
         else
             add_call(c, e);
     }
     c->count = 0;
-    look_again(c, come);
+    link_waiting(c, come);
 }
 
 void rtl_rocpd_calls_end(struct rtl_rocpd_calls *c)

@@ -1,13 +1,13 @@
 /*
- * The calls of HIP and the ranges of roctx in a trace (rocpd.h), from the API segment's event rings.
+ * HIP calls and roctx ranges in a trace (rocpd.h), from the event rings of the API segment.
  *
- * A call is a row of rocpd_api; a range or mark is one, too, as UserMarker with its name in the arguments, and a row of
- * rocpd_op on GPU -1, whose roctxId is its own id: an op's roctxId is that of the range that its call was in. Ids are
- * the number of the process << 40 plus 1 << 38 plus the event's id in the process (an op's of a range has bit 39, too);
- * with them a process recorded twice has its rows once.
+ * A call is a row of rocpd_api. A range or mark is two rows: one of rocpd_api, named UserMarker with its name in the
+ * arguments, and one of rocpd_op on GPU -1, whose roctxId is its own id. The roctxId of any other op is that of the
+ * range around its call. An id is the number of the process << 40 plus 1 << 38 plus the event's id in the process; the
+ * op of a range also has bit 39. A process recorded twice therefore has its rows once.
  *
- * An op can be read before the call that submitted it has ended (a copy that is waited for): it is linked once the call
- * has come, or stays without one. So each row of rocpd_api_ops names an api and an op that are there.
+ * An op can be read before its call has ended (for example a copy that the call waits for). The op is linked when the
+ * call arrives, or never. So each row of rocpd_api_ops refers to rows of rocpd_api and rocpd_op that exist.
  *
  * Threads: that of the database.
  */
@@ -20,34 +20,33 @@
 
 struct rtl_rocpd_calls;
 
-/* `base`: number of the process << 40. `ahead_ns`: how far the process's clock is ahead of the trace's. `escape` makes
- * texts safe, as in rocpd.h. NULL without memory. */
+/* `base`: number of the process << 40. `ahead_ns`: process's clock minus the trace's. `escape`: as in rocpd.h. NULL
+ * without memory. */
 struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_t base, int64_t pid, int64_t ahead_ns,
                                               size_t (*escape)(char *, size_t, const char *, size_t));
 void rtl_rocpd_calls_free(struct rtl_rocpd_calls *calls);
 
-/* Reads what has come into the rings. False when it has no room for more before the next write. */
+/* Read new events from the rings. False if the buffer is full until the next write. */
 bool rtl_rocpd_calls_read(struct rtl_rocpd_calls *calls);
-/* Writes it; within a transaction, before the ops that were read before it. */
+/* Write the events read; within a transaction, before the ops that were read before them. */
 void rtl_rocpd_calls_write(struct rtl_rocpd_calls *calls);
 
-/* Of an op: what its columns correlation_id and roctxId say. */
+/* The columns correlation_id and roctxId of an op. */
 struct rtl_rocpd_link {
     int64_t call, range; /* 0: none */
 };
 struct rtl_rocpd_link rtl_rocpd_calls_link(const struct rtl_rocpd_calls *calls, const struct rtl_linked_event *event);
-/* The op has been written: it is linked to its call, now or when that comes. `kernel`: its name's row in rocpd_string.
- */
+/* Link a written op to its call, now or when the call arrives. `kernel`: its name's row in rocpd_string. */
 void rtl_rocpd_calls_op(struct rtl_rocpd_calls *calls, int64_t op, int64_t kernel,
                         const struct rtl_linked_event *event);
-/* Within the last transaction: what waits for its call now never gets one. */
+/* Give up on ops that still wait for their call; within the last transaction. */
 void rtl_rocpd_calls_end(struct rtl_rocpd_calls *calls);
 
 struct rtl_rocpd_calls_sums {
     uint64_t calls, markers; /* written */
     uint64_t lost;           /* overwritten before they were read */
     uint64_t linked;         /* ops that have their call */
-    uint64_t waiting;        /* ops whose call has not come */
+    uint64_t waiting;        /* ops whose call has not arrived */
 };
 struct rtl_rocpd_calls_sums rtl_rocpd_calls_sums(const struct rtl_rocpd_calls *calls);
 

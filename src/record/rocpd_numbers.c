@@ -9,23 +9,23 @@
 #include "record/id_map.h"
 #include "shm/gpu_names.h"
 
-/* First words of identities. What is there is in the table twice: by what it is, and by its number. */
+/* First words of keys. The table has each object twice: by its identity, and by its number (*_TAKEN). */
 enum { PROCESS = 1, GPU, UNDESCRIBED_GPU, QUEUE, PROCESS_TAKEN, GPU_TAKEN, QUEUE_TAKEN };
 
-/* Room for what a process must always get: an entry and a number for each GPU and its two other queues. */
+/* RESERVE: entries that every process gets, for each GPU and its two other queues. */
 enum {
     RESERVE = 1024,
     ROOM = 2 * (RTL_NUMBERS_MOST + RTL_NUMBERS_QUEUES + RESERVE),
-    PROCESSES_MOST = 1 << 23 /* of the bits of an op's id */
+    PROCESSES_MOST = 1 << 23 /* the bits of an op's id above the sequence */
 };
 
 struct rtl_numbers {
     struct rtl_db *db;
     struct rtl_id_map *table;
-    int64_t seen;                               /* the last row that is in the table */
-    bool in_step;                               /* so are those that others wrote before this transaction */
-    int64_t next_process, next_gpu, next_queue; /* below these all are taken */
-    uint32_t queues;                            /* made by this recording */
+    int64_t last_row;                           /* the last row that is in the table */
+    bool is_current;                            /* rows of other processes are in the table, too */
+    int64_t next_process, next_gpu, next_queue; /* all numbers below are in use */
+    uint32_t queues;                            /* added by this recording */
 };
 
 /* --- what is in the file --- */
@@ -46,7 +46,7 @@ static struct rtl_id_key undescribed_identity(int64_t process, int64_t agent)
     return (struct rtl_id_key){{UNDESCRIBED_GPU, (uint64_t)process, (uint64_t)agent}};
 }
 
-/* `slot` and `generation` tell those that were seen; the others are one of a kind on a GPU. */
+/* SEEN and GONE queues are identified by slot and generation; of the other kinds each GPU has one queue. */
 static struct rtl_id_key queue_identity(int64_t process, int64_t gpu, int64_t kind, int64_t slot, int64_t generation)
 {
     bool single = kind >= RTL_QUEUE_KIND_OTHERS;
@@ -86,23 +86,23 @@ static void too_many(struct rtl_numbers *n)
                 rtl_db_path(n->db), RTL_NUMBERS_MOST);
 }
 
-static void put(struct rtl_numbers *n, const struct rtl_id_key *identity, int64_t number)
+static void add_key(struct rtl_numbers *n, const struct rtl_id_key *identity, int64_t number)
 {
     if (rtl_id_map_find(n->table, identity) >= 0 || rtl_id_map_add(n->table, identity, number))
         return;
     if (rtl_id_map_count(n->table) < ROOM)
-        rtl_db_fail(n->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(n->db);
     else
         too_many(n);
 }
 
-/* Keeps the number of a thing. A file that was merged from several may have more than one: the first counts. */
-static void remember(struct rtl_numbers *n, const struct rtl_id_key *identity, uint64_t kind, int64_t gpu,
-                     int64_t number)
+/* Add an object and its number. In a merged file an object may have several numbers: the first is used. */
+static void add_number(struct rtl_numbers *n, const struct rtl_id_key *identity, uint64_t kind, int64_t gpu,
+                       int64_t number)
 {
     struct rtl_id_key number_taken = taken(kind, gpu, number);
-    put(n, identity, number);
-    put(n, &number_taken, number);
+    add_key(n, identity, number);
+    add_key(n, &number_taken, number);
 }
 
 /* Columns of the statement below. */
@@ -126,13 +126,13 @@ static void read_row(struct rtl_numbers *n, struct rtl_db_statement *row)
     while (kind < 3 && strncmp(tag, kinds[kind], length = strlen(kinds[kind])))
         kind++;
     if (kind == 3 || sscanf(tag + length, "%9" SCNd64, &number) != 1)
-        return; /* no number of ours has more digits */
+        return; /* rtl-top's numbers have up to 9 digits */
     char host[128];
     snprintf(host, sizeof host, "%s", rtl_db_text(row, HOST, NULL));
     struct rtl_id_key identity;
     if (kind == 0) {
         identity = process_identity(host, rtl_db_int(row, PID), rtl_db_int(row, START));
-        remember(n, &identity, PROCESS_TAKEN, 0, number);
+        add_number(n, &identity, PROCESS_TAKEN, 0, number);
     } else if (kind == 1) {
         char pci[32], uuid[64];
         snprintf(pci, sizeof pci, "%s", rtl_db_text(row, PCI, NULL));
@@ -140,25 +140,24 @@ static void read_row(struct rtl_numbers *n, struct rtl_db_statement *row)
         identity = rtl_db_is_null(row, AGENT)
                        ? gpu_identity(host, pci, uuid, rtl_db_int(row, PART))
                        : undescribed_identity(rtl_db_int(row, OF_PROCESS), rtl_db_int(row, AGENT));
-        remember(n, &identity, GPU_TAKEN, 0, number);
+        add_number(n, &identity, GPU_TAKEN, 0, number);
     } else {
         int64_t gpu = rtl_db_int(row, OF_GPU);
         identity = queue_identity(rtl_db_int(row, OF_PROCESS), gpu, queue_kind(rtl_db_text(row, KIND, NULL)),
                                   rtl_db_int(row, SLOT), rtl_db_int(row, GENERATION));
-        remember(n, &identity, QUEUE_TAKEN, gpu, number);
+        add_number(n, &identity, QUEUE_TAKEN, gpu, number);
     }
 }
 
-/* Reads the rows that were added since the last time. */
+/* Read the rows that were added since the last call. */
 static void catch_up(struct rtl_numbers *n, size_t most)
 {
-    if (n->in_step)
+    if (n->is_current)
         return;
-    n->in_step = true;
-    struct rtl_db_statement *known = rtl_db_prepare(n->db, known_sql);
-    rtl_db_bind_int(known, 1, n->seen);
+    n->is_current = true;
+    struct rtl_db_statement *known = rtl_db_prepare_ints(n->db, known_sql, n->last_row);
     while (rtl_db_step(known)) {
-        n->seen = rtl_db_int(known, ID);
+        n->last_row = rtl_db_int(known, ID);
         read_row(n, known);
         if (rtl_id_map_count(n->table) > most)
             too_many(n);
@@ -171,13 +170,13 @@ struct rtl_numbers *rtl_numbers_open(struct rtl_db *db)
     struct rtl_numbers *n = calloc(1, sizeof *n);
     if (!n || !(n->table = rtl_id_map_new(ROOM))) {
         free(n);
-        rtl_db_fail(db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(db);
         return NULL;
     }
     n->db = db;
     n->next_queue = RTL_NUMBERS_OWN;
-    catch_up(n, 2 * RTL_NUMBERS_MOST); /* so that there is room for a recording's own */
-    n->in_step = false;
+    catch_up(n, 2 * RTL_NUMBERS_MOST); /* leaves room for this recording's objects */
+    n->is_current = false;
     if (rtl_db_status(db)) {
         rtl_numbers_free(n);
         return NULL;
@@ -194,7 +193,7 @@ void rtl_numbers_free(struct rtl_numbers *n)
 
 void rtl_numbers_begin(struct rtl_numbers *n)
 {
-    n->in_step = false;
+    n->is_current = false;
 }
 
 uint64_t rtl_numbers_steps(const struct rtl_numbers *n)
@@ -202,46 +201,32 @@ uint64_t rtl_numbers_steps(const struct rtl_numbers *n)
     return rtl_id_map_steps(n->table);
 }
 
-/* --- what is new --- */
+/* --- new objects --- */
 
-/* The number, also of what another recorder has added meanwhile; -1. */
-static int64_t find(struct rtl_numbers *n, const struct rtl_id_key *identity)
+/* Return the number or -1; reads rows that another recorder has added. */
+static int64_t find_number(struct rtl_numbers *n, const struct rtl_id_key *identity)
 {
     int64_t number = rtl_id_map_find(n->table, identity);
-    if (number >= 0 || n->in_step)
+    if (number >= 0 || n->is_current)
         return number;
     catch_up(n, ROOM);
     return rtl_id_map_find(n->table, identity);
 }
 
-static void bind_text(struct rtl_db_statement *st, int at, const char *text)
-{
-    rtl_db_bind_text(st, at, text, strlen(text));
-}
-
-/* NULL for what has no name. */
-static void bind_name(struct rtl_db_statement *st, int at, const char *name)
-{
-    if (name)
-        bind_text(st, at, name);
-    else
-        rtl_db_bind_null(st, at);
-}
-
-/* Runs what inserts a row of metadata whose tag is the first parameter. */
-static void add_row(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
+/* Run an INSERT of a metadata row; its first parameter is the tag. */
+static void add_description(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
 {
     char tag[48];
     snprintf(tag, sizeof tag, "%s %" PRId64, kind, number);
-    bind_text(add, 1, tag);
+    rtl_db_bind_string(add, 1, tag);
     if (rtl_db_run(add))
-        n->seen = rtl_db_last_id(n->db); /* no other process can have added one: the transaction is open */
+        n->last_row = rtl_db_last_id(n->db); /* the transaction is open, so no other process has added a row */
 }
 
 int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_process *p, bool *made)
 {
     struct rtl_id_key identity = process_identity(p->host, p->pid, p->start_real_ns);
-    int64_t number = find(n, &identity);
+    int64_t number = find_number(n, &identity);
     *made = number < 0;
     if (number >= 0)
         return number;
@@ -257,18 +242,17 @@ int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_proc
         n->db,
         "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pid',?3,'start_real_ns',?4,"
         "'start_mono_ns',?5,'comm',?6,'command',?7,'rocr',?8,'librtl',?9,'mono_ahead_ns',?10,'boot_ahead_ns',?11))");
-    bind_text(add, 2, p->host);
+    rtl_db_bind_string(add, 2, p->host);
     rtl_db_bind_int(add, 3, p->pid);
     rtl_db_bind_int(add, 4, p->start_real_ns);
     rtl_db_bind_int(add, 5, p->start_mono_ns);
-    bind_text(add, 6, p->comm);
-    bind_text(add, 7, p->command);
-    bind_text(add, 8, p->rocr);
-    bind_text(add, 9, p->librtl);
-    rtl_db_bind_int(add, 10, p->clocks.mono_ns);
-    rtl_db_bind_int(add, 11, p->clocks.boot_ns);
-    add_row(n, add, "process", number);
-    remember(n, &identity, PROCESS_TAKEN, 0, number);
+    rtl_db_bind_string(add, 6, p->comm);
+    rtl_db_bind_string(add, 7, p->command);
+    rtl_db_bind_string(add, 8, p->rocr);
+    rtl_db_bind_string(add, 9, p->librtl);
+    rtl_db_bind_ints(add, 10, p->clocks.mono_ns, p->clocks.boot_ns);
+    add_description(n, add, "process", number);
+    add_number(n, &identity, PROCESS_TAKEN, 0, number);
     return number;
 }
 
@@ -277,7 +261,7 @@ int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, 
     bool described = g->agent < 0;
     struct rtl_id_key identity =
         described ? gpu_identity(g->host, g->pci, g->uuid, g->part) : undescribed_identity(g->process, g->agent);
-    int64_t number = find(n, &identity);
+    int64_t number = find_number(n, &identity);
     if (number >= 0)
         return number;
     number = g->own;
@@ -293,22 +277,21 @@ int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, 
                            "'part',?5,'name',?6,'compute_units',?7))"
                          : "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'agent',?3))");
     if (described) {
-        bind_text(add, 2, g->host);
-        bind_text(add, 3, g->pci);
-        bind_text(add, 4, g->uuid);
+        rtl_db_bind_string(add, 2, g->host);
+        rtl_db_bind_string(add, 3, g->pci);
+        rtl_db_bind_string(add, 4, g->uuid);
         rtl_db_bind_int(add, 5, g->part);
-        bind_text(add, 6, g->name);
+        rtl_db_bind_string(add, 6, g->name);
         rtl_db_bind_int(add, 7, g->compute_units);
     } else {
-        rtl_db_bind_int(add, 2, g->process);
-        rtl_db_bind_int(add, 3, g->agent);
+        rtl_db_bind_ints(add, 2, g->process, g->agent);
     }
-    add_row(n, add, "gpu", number);
-    remember(n, &identity, GPU_TAKEN, 0, number);
+    add_description(n, add, "gpu", number);
+    add_number(n, &identity, GPU_TAKEN, 0, number);
     return number;
 }
 
-/* The name that the process's screen shows, so that trace and screen can be compared. */
+/* The name on the process's screen, so that users can compare trace and screen. */
 static void name_queue(const struct rtl_numbers_queue *q, int64_t number, char *name, size_t size)
 {
     struct rtl_gpu_name gpu = rtl_gpu_name(q->own, q->bdf);
@@ -335,7 +318,7 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
 {
     bool single = q->kind >= RTL_QUEUE_KIND_OTHERS;
     struct rtl_id_key identity = queue_identity(q->process, q->gpu, q->kind, q->slot, q->generation);
-    int64_t number = find(n, &identity);
+    int64_t number = find_number(n, &identity);
     if (number >= 0)
         return number;
     if (!single &&
@@ -354,24 +337,19 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
         rtl_db_prepare(n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'gpu',?3,"
                               "'process_gpu',?4,'queue',?5,'name',?6,'kind',?7,'slot',?8,'generation',?9,"
                               "'way',?10,'way_why',?11))");
-    rtl_db_bind_int(add, 2, q->process);
-    rtl_db_bind_int(add, 3, q->gpu);
-    rtl_db_bind_int(add, 4, q->own);
-    if (q->kind == RTL_QUEUE_KIND_SEEN)
-        rtl_db_bind_int(add, 5, q->queue_id <= INT64_MAX ? (int64_t)q->queue_id : INT64_MAX);
-    else
+    rtl_db_bind_ints(add, 2, q->process, q->gpu, q->own, q->queue_id <= INT64_MAX ? (int64_t)q->queue_id : INT64_MAX);
+    if (q->kind != RTL_QUEUE_KIND_SEEN)
         rtl_db_bind_null(add, 5);
-    bind_text(add, 6, name);
-    bind_text(add, 7, queue_kinds[q->kind]);
-    rtl_db_bind_null(add, 8);
-    rtl_db_bind_null(add, 9);
-    if (!single) {
-        rtl_db_bind_int(add, 8, q->slot);
-        rtl_db_bind_int(add, 9, q->generation);
+    rtl_db_bind_string(add, 6, name);
+    rtl_db_bind_string(add, 7, queue_kinds[q->kind]);
+    rtl_db_bind_ints(add, 8, q->slot, q->generation);
+    if (single) {
+        rtl_db_bind_null(add, 8);
+        rtl_db_bind_null(add, 9);
     }
-    bind_name(add, 10, rtl_queue_path_key(q->path));
-    bind_name(add, 11, rtl_path_reason_key(q->path_reason));
-    add_row(n, add, "queue", number);
-    remember(n, &identity, QUEUE_TAKEN, q->gpu, number);
+    rtl_db_bind_string(add, 10, rtl_queue_path_key(q->path));
+    rtl_db_bind_string(add, 11, rtl_path_reason_key(q->path_reason));
+    add_description(n, add, "queue", number);
+    add_number(n, &identity, QUEUE_TAKEN, q->gpu, number);
     return number;
 }

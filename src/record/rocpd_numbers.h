@@ -1,15 +1,15 @@
 /*
- * The numbers of a trace: which process, GPU and queue a number in the file stands for. They stand in rocpd_metadata,
- * as JSON under the tags "process N", "gpu N" and "queue N"; man/rtl-top-db.5 has the keys.
+ * The numbers of processes, GPUs and queues in a trace. Their descriptions are rows of rocpd_metadata, as JSON under
+ * the tags "process N", "gpu N" and "queue N"; man/rtl-top-db.5 has the keys.
  *
- * A GPU or queue keeps the number that it has on the screen of its process wherever that is free in the file. A GPU is
- * known by its PCI address and has one number in a file, because readers sum up by it; one whose number another GPU has
- * gets the lowest that is free. A queue's number is its own on its GPU; one that has no number on the screen (copies,
- * the slot that several queues share, what was gone before it was looked at), or whose number another process's queue
- * on that GPU has, gets one from RTL_NUMBERS_OWN on. Whatever the number is, the name says what the process calls it.
+ * A GPU or queue keeps its number on the screen of its process if the number is free in the file. A GPU is identified
+ * by its PCI address and has one number per file, because readers sum up by number; if the number is in use it gets the
+ * lowest free one. Queues are numbered per GPU. A queue without a number on the screen (copies, the slot that several
+ * queues share, a queue destroyed before it was read), or whose number is in use, gets one from RTL_NUMBERS_OWN on. The
+ * name is always the one that the process uses.
  *
- * What the file holds is read once into memory and brought up to date at most once a transaction, when something new is
- * met: others may write into the file, too. Searching takes the same time however much there is.
+ * The descriptions in the file are read once into memory and updated at most once per transaction, when an unknown
+ * object occurs: other processes may write into the file, too. A search takes constant time.
  */
 #ifndef RTL_RECORD_ROCPD_NUMBERS_H
 #define RTL_RECORD_ROCPD_NUMBERS_H
@@ -21,9 +21,9 @@
 #include "shm/clock_offsets.h"
 
 enum {
-    RTL_NUMBERS_OWN = 1000000,  /* queues that aren't on the screen are numbered from here on */
-    RTL_NUMBERS_MOST = 131072,  /* processes, GPUs and queues that a file can hold and be added to */
-    RTL_NUMBERS_QUEUES = 65536, /* queues of one recording; a damaged segment could make any number of them */
+    RTL_NUMBERS_OWN = 1000000,  /* first number of queues that aren't on the screen */
+    RTL_NUMBERS_MOST = 131072,  /* processes, GPUs and queues in a file that can be added to */
+    RTL_NUMBERS_QUEUES = 65536, /* queues of one recording: a damaged segment could contain any number */
 };
 
 struct rtl_numbers;
@@ -37,45 +37,46 @@ struct rtl_numbers_process {
 
 struct rtl_numbers_gpu {
     const char *host, *pci, *uuid;
-    uint32_t part;          /* which of those with that address and UUID */
-    int64_t process, agent; /* what it is known by when the process never described it; -1 otherwise */
+    uint32_t part;          /* index among the parts of a GPU, which share address and UUID */
+    int64_t process, agent; /* identity of a GPU that the process did not describe; agent -1: described */
     uint32_t own;           /* the process's number */
     const char *name;
     uint32_t compute_units;
 };
 
 enum rtl_queue_kind {
-    RTL_QUEUE_KIND_SEEN,   /* is on the screen, with queue_id */
-    RTL_QUEUE_KIND_GONE,   /* destroyed before it was looked at */
+    RTL_QUEUE_KIND_SEEN,   /* on the screen, with queue_id */
+    RTL_QUEUE_KIND_GONE,   /* destroyed before it was read */
     RTL_QUEUE_KIND_OTHERS, /* the slot that several queues share */
     RTL_QUEUE_KIND_COPIES,
-    RTL_QUEUE_KIND_UNKNOWN, /* no queue of the process, or beyond RTL_NUMBERS_QUEUES */
+    RTL_QUEUE_KIND_UNKNOWN, /* not a queue of the process, or beyond RTL_NUMBERS_QUEUES */
 };
 
 struct rtl_numbers_queue {
     enum rtl_queue_kind kind;
     int64_t process, gpu;      /* in the file */
-    uint32_t own, bdf;         /* of the GPU: the process's number, and its address */
-    uint32_t slot, generation; /* of what is SEEN or GONE */
+    uint32_t own, bdf;         /* of the GPU: the process's number, PCI address */
+    uint32_t slot, generation; /* if SEEN or GONE */
     uint64_t queue_id;
-    uint32_t path, path_reason; /* of what is SEEN, as struct rtl_queue_snapshot has them */
+    uint32_t path, path_reason; /* if SEEN, as in struct rtl_queue_snapshot */
 };
 
-/* Reads what is in the file. NULL after an error, which the database has. */
+/* Read the numbers in the file. NULL after an error, latched in the database. */
 struct rtl_numbers *rtl_numbers_open(struct rtl_db *db);
 void rtl_numbers_free(struct rtl_numbers *numbers);
 
-/* A transaction has begun: others may have written since the last one. The three below are for within one. */
+/* Note that a transaction has begun: other processes may have written since the last one. The three functions below
+ * need an open transaction. */
 void rtl_numbers_begin(struct rtl_numbers *numbers);
 
-/* The number, which is made when there is none (*made is set then). 0 after an error, which the database has. */
+/* Return the number, assigning one (*made = true) if necessary. 0 after an error, latched in the database. */
 int64_t rtl_numbers_process(struct rtl_numbers *numbers, const struct rtl_numbers_process *process, bool *made);
-/* `wanted`: only when the process's own number is free; -1 when it isn't. */
+/* `wanted`: assign the process's own number or none (-1). */
 int64_t rtl_numbers_gpu(struct rtl_numbers *numbers, const struct rtl_numbers_gpu *gpu, bool wanted);
-/* -1 when there are too many: then it is of kind UNKNOWN, of which there is always one. */
+/* -1 if there are too many queues: the caller then uses the queue of kind UNKNOWN. */
 int64_t rtl_numbers_queue(struct rtl_numbers *numbers, const struct rtl_numbers_queue *queue);
 
-/* Places in memory that were looked at, see identities.h. */
+/* Probes of the hash table so far, see id_map.h. */
 uint64_t rtl_numbers_steps(const struct rtl_numbers *numbers);
 
 #endif

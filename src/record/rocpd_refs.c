@@ -1,4 +1,4 @@
-/* What rows of a trace refer to: kernels, GPUs and queues, found in the segment on first sight. See rocpd_refs.h. */
+/* Kernels, GPUs and queues that rows of a trace refer to, found in the segment on first use. See rocpd_refs.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 int64_t rtl_rocpd_string(struct rtl_db *db, const char *text)
 {
     struct rtl_db_statement *add = rtl_db_prepare(db, "INSERT OR IGNORE INTO rocpd_string(string) VALUES(?)");
-    rtl_db_bind_text(add, 1, text, strlen(text));
+    rtl_db_bind_string(add, 1, text);
     rtl_db_run(add);
     struct rtl_db_statement *get = rtl_db_prepare(db, "SELECT id FROM rocpd_string WHERE string = ?");
-    rtl_db_bind_text(get, 1, text, strlen(text));
+    rtl_db_bind_string(get, 1, text);
     int64_t id = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
     rtl_db_reset(get);
     return id;
@@ -26,16 +26,16 @@ int64_t rtl_rocpd_kernel(struct rtl_rocpd *r, uint32_t kernel)
     const char *name = rtl_reader_kernel_name(r->reader, kernel);
     if (!name)
         return r->unknown_kernel;
-    size_t length = strlen(name), room = 10 * length + 1; /* every byte an escape of a code point */
+    size_t length = strlen(name), room = 10 * length + 1; /* each byte may become an escape */
     char *safe = malloc(room);
     if (!safe) {
-        rtl_db_fail(r->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(r->db);
         return 0;
     }
     r->escape(safe, room, name, length);
-    int64_t id = *safe ? rtl_rocpd_string(r->db, safe) : r->unknown_kernel; /* without a name are copies */
+    r->kernel[kernel] = *safe ? rtl_rocpd_string(r->db, safe) : r->unknown_kernel; /* "" means a copy */
     free(safe);
-    return r->kernel[kernel] = id;
+    return r->kernel[kernel];
 }
 
 void rtl_rocpd_refresh(struct rtl_rocpd *r)
@@ -45,13 +45,13 @@ void rtl_rocpd_refresh(struct rtl_rocpd *r)
     r->fresh = true;
     struct rtl_snapshot snapshot = {0};
     if (rtl_reader_snapshot(r->reader, &snapshot) != RTL_READER_OK)
-        return; /* the last one stays */
+        return; /* keep the last snapshot */
     rtl_snapshot_free(&r->latest);
     r->latest = snapshot;
 }
 
-/* Which part of its GPU an agent is: the parts of a partitioned GPU may share a PCI address. */
-static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
+/* Return the index of an agent among the parts of a partitioned GPU, which may share a PCI address. */
+static uint32_t find_gpu_part(const struct rtl_rocpd *r, const struct rtl_agent_snapshot *a)
 {
     uint32_t part = 0;
     for (uint32_t i = 0; i < r->latest.agent_count; i++) {
@@ -61,7 +61,7 @@ static uint32_t part_of(const struct rtl_rocpd *r, const struct rtl_agent_snapsh
     return part;
 }
 
-/* Gives an agent its number; `wanted`: only when it can be the one that it has on the screen. */
+/* Assign a number to an agent; `wanted`: only if the number on the screen is free. */
 static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_agent_snapshot *a, bool wanted)
 {
     struct rtl_rocpd_gpu *gpu = &r->gpu[agent];
@@ -69,7 +69,7 @@ static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_age
     struct rtl_numbers_gpu g = {.host = r->host,
                                 .pci = address.text,
                                 .uuid = a ? a->uuid : "",
-                                .part = a ? part_of(r, a) : 0,
+                                .part = a ? find_gpu_part(r, a) : 0,
                                 .process = r->process,
                                 .agent = a ? -1 : (int64_t)agent,
                                 .own = a ? a->gpu : agent,
@@ -95,14 +95,14 @@ const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *r, uint32_t agent)
 {
     if (!r->gpu[agent].known) {
         rtl_rocpd_refresh(r);
-        rtl_rocpd_number_gpus(r); /* a process describes all of them at once */
+        rtl_rocpd_number_gpus(r); /* a process describes all its GPUs at once */
     }
     if (!r->gpu[agent].known)
         number_gpu(r, agent, NULL, false);
     return &r->gpu[agent];
 }
 
-static const struct rtl_queue_snapshot *find_slot(const struct rtl_rocpd *r, uint32_t slot)
+static const struct rtl_queue_snapshot *find_queue_slot(const struct rtl_rocpd *r, uint32_t slot)
 {
     for (uint32_t i = 0; i < r->latest.queue_count; i++)
         if (r->latest.queues[i].slot == slot)
@@ -111,22 +111,22 @@ static const struct rtl_queue_snapshot *find_slot(const struct rtl_rocpd *r, uin
 }
 
 /*
- * What the queue of an event is. A slot's generation only grows, and the snapshot is newer than the event: so one that
- * is larger than the slot's was never there.
+ * Classify the queue of an event. A slot's generation only grows and the snapshot is newer than the event, so a
+ * generation larger than the slot's is invalid.
  */
-static enum rtl_queue_kind kind_of(struct rtl_rocpd *r, const struct rtl_event_record *event,
-                                   struct rtl_numbers_queue *seen)
+static enum rtl_queue_kind classify_queue(struct rtl_rocpd *r, const struct rtl_event_record *event,
+                                          struct rtl_numbers_queue *seen)
 {
     if (!event->generation)
         return RTL_QUEUE_KIND_OTHERS;
-    const struct rtl_queue_snapshot *q = find_slot(r, event->queue);
+    const struct rtl_queue_snapshot *q = find_queue_slot(r, event->queue);
     if (!q || q->generation < event->generation) {
         rtl_rocpd_refresh(r);
-        q = find_slot(r, event->queue);
+        q = find_queue_slot(r, event->queue);
     }
     if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
         return RTL_QUEUE_KIND_UNKNOWN;
-    /* the generation goes on by 2 when the queue is destroyed, and by another 2 when the slot is used again */
+    /* destroying the queue adds 2 to the generation, using the slot again adds another 2 */
     if (q->generation != event->generation && (q->live || q->generation != event->generation + 2))
         return RTL_QUEUE_KIND_GONE;
     seen->queue_id = q->queue_id;
@@ -153,7 +153,7 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *even
     if (event->queue < RTL_QUEUES_MAX && slot->known && slot->generation == event->generation &&
         slot->agent == event->agent)
         return slot->id;
-    queue.kind = event->queue < RTL_QUEUES_MAX ? kind_of(r, event, &queue) : RTL_QUEUE_KIND_UNKNOWN;
+    queue.kind = event->queue < RTL_QUEUES_MAX ? classify_queue(r, event, &queue) : RTL_QUEUE_KIND_UNKNOWN;
     if (queue.kind == RTL_QUEUE_KIND_OTHERS || queue.kind == RTL_QUEUE_KIND_UNKNOWN) {
         r->unknown += queue.kind == RTL_QUEUE_KIND_UNKNOWN;
         return rtl_rocpd_single_queue(r, rtl_rocpd_agent(event), queue.kind);
@@ -172,15 +172,14 @@ int64_t rtl_rocpd_queue(struct rtl_rocpd *r, const struct rtl_event_record *even
     return id;
 }
 
-/* What the directions are called as an opType. The words are other tools', but for the last, for which they have none.
- */
+/* The opType of each direction. The words are those of other tools, except the last, for which they have none. */
 int64_t rtl_rocpd_copy_type(struct rtl_rocpd *r, uint32_t direction)
 {
     static const char *const types[RTL_ROCPD_DIRECTIONS] = {[RTL_COPY_H2D] = "CopyHostToDevice",
                                                             [RTL_COPY_D2H] = "CopyDeviceToHost",
                                                             [RTL_COPY_D2D] = "CopyDeviceToDevice",
                                                             [RTL_COPY_P2P] = "CopyPeerToPeer",
-                                                            [RTL_DIRECTION_COUNT] = "Copy"}; /* none of them */
+                                                            [RTL_DIRECTION_COUNT] = "Copy"}; /* unknown direction */
     direction = direction < RTL_DIRECTION_COUNT ? direction : RTL_DIRECTION_COUNT;
     if (!r->copy_type[direction])
         r->copy_type[direction] = rtl_rocpd_string(r->db, types[direction]);

@@ -1,11 +1,13 @@
-/* The rocpd schema: names of tables, columns and views are the format. See rocpd.h. */
+/* The rocpd schema. See rocpd_schema.h. */
 /* clang-format off */
-#include "record/rocpd.h"
+#include "record/rocpd_schema.h"
 
 /*
- * dims, as rtl_rocpd_pack makes it: bits 0-1 say how. 2: workgroup x is 1 << 4 bits, then the workgroups in x, all else
- * is 1. 0: workgroup x - 1 in 10 bits, the rest as before. 1: workgroup x - 1, y - 1 (10 bits each), z - 1 (6);
- * workgroups in x (14), y - 1 (12), z - 1 (8). What doesn't fit is text in completionSignal, and so is the size of a copy.
+ * The packed shape `dims` (rtl_rocpd_pack). Bits 0-1 are the layout of the bits above:
+ *   2: log2 of workgroup x (4 bits), workgroups in x; y and z are 1
+ *   0: workgroup x - 1 (10), workgroups in x; y and z are 1
+ *   1: workgroup x - 1 (10), y - 1 (10), z - 1 (6), workgroups in x (14), y - 1 (12), z - 1 (8)
+ * Other shapes, and the size of a copy, are text in completionSignal.
  */
 #define WX "((dims >> 2 & 1023) + 1)"
 #define WY "((dims >> 12 & 1023) + 1)"
@@ -20,7 +22,7 @@
 
 const char *rtl_rocpd_signal(struct rtl_db *db)
 {
-    /* dims of an earlier rtl-top is what its completionSignal was computed from */
+    /* in files of an earlier rtl-top `dims` has another format, and completionSignal is a generated column */
     static const char plain[] = "SELECT count(*) FROM pragma_table_xinfo('rocpd_op')"
                                 " WHERE hidden = 0 AND name IN ('completionSignal', 'queueId', 'dims')";
     return rtl_db_one(db, plain) == 3 ? SIGNAL : "completionSignal";
@@ -58,7 +60,7 @@ const struct rtl_db_set rtl_rocpd_set = {
         " id INTEGER PRIMARY KEY,"
         " api_id INTEGER REFERENCES rocpd_api(id),"
         " op_id INTEGER REFERENCES rocpd_op(id));"
-        /* what RPD calls api_ptr_id others call api_id: who writes fills his own */
+        /* RPD calls it api_ptr_id, other tools api_id: each writer fills its own column */
         "CREATE TABLE rocpd_kernelapi("
         " api_ptr_id INTEGER UNIQUE REFERENCES rocpd_api(id),"
         " api_id INTEGER UNIQUE REFERENCES rocpd_api(id),"
@@ -78,12 +80,12 @@ const struct rtl_db_set rtl_rocpd_set = {
         "CREATE VIEW rocpd_ustring AS SELECT id, string FROM rocpd_string;",
 };
 
-/* What an op is called: a copy has no description, but a type. In our files the empty string is number 1; after a merge
- * it may be another, or none. */
+/* The name of an op: its description, or for a copy, which has none, its type. In rtl-top's files the empty string has
+ * id 1; after a merge with other files it may have another id or none. */
 #define EMPTY "(SELECT id FROM rocpd_string WHERE string = '')"
 #define NAME_ID "iif(o.description_id IS " EMPTY ", o.opType_id, o.description_id)"
 
-/* Reads rows "boot PROCESS FROM" whose value is the offset; not JSON, because views may call no functions of JSON. */
+/* Reads rows "boot PROCESS FROM" whose value is the offset. Not JSON: views may not call JSON functions. */
 #define BOOT                                                                                                          \
     "SELECT process, from_ns, ifnull(lead(from_ns) OVER (PARTITION BY process ORDER BY from_ns, id),"                 \
     "  9223372036854775807) AS until_ns, offset_ns FROM (SELECT id, CAST(substr(tag, 6) AS INTEGER) AS process,"      \
@@ -99,7 +101,7 @@ const struct rtl_rocpd_view rtl_rocpd_views[RTL_ROCPD_VIEWS] = {
      "  round(100.0 * sum(o.end - o.start) / (SELECT sum(end - start) FROM rocpd_op WHERE gpuId >= 0 AND end >= start), 2) AS Pct"
      " FROM rocpd_op o JOIN rocpd_string s ON s.id = " NAME_ID
      " WHERE o.gpuId >= 0 AND o.end >= o.start GROUP BY " NAME_ID " ORDER BY TotalNs DESC"},
-    /* the union of the kernels' intervals, so that overlapping kernels don't make more than 100 %; no copies */
+    /* the union of the kernels' intervals, at most 100 % even with overlapping kernels; no copies */
     {"busy",
      "CREATE VIEW busy AS"
      " SELECT gpuId, round(100.0 * sum(alone) / (max(end) - min(start)), 2) AS utilization_pct, count(*) AS ops,"

@@ -1,45 +1,48 @@
-/* The tables of snapshots and time series, and the way between columns and members. See schema.h. */
+/* The tables of snapshots and time series, and the mapping between columns and struct members. See schema.h. */
 /* clang-format off */
 #include "record/schema.h"
 
 #include <string.h>
 
-#define FIELD(column_, member, kind_)              \
-    {.column = #column_,                           \
-     .offset = offsetof(STRUCT, member),           \
-     .size = sizeof((STRUCT){0}.member),           \
-     .kind = RTL_FIELD_##kind_},
-
 #define STRUCT struct rtl_snapshot
-const struct rtl_field rtl_recording_fields[] = {RTL_RECORDING_FIELDS(FIELD)};
-const struct rtl_field rtl_frame_fields[] = {RTL_FRAME_FIELDS(FIELD)};
-const struct rtl_field rtl_observed_fields[] = {RTL_OBSERVED_FIELDS(FIELD)};
+RTL_DEFINE_FIELDS(recording, RECORDING)
+RTL_DEFINE_FIELDS(frame, FRAME)
+RTL_DEFINE_FIELDS(observed, OBSERVED)
 #undef STRUCT
 #define STRUCT struct rtl_kernel_snapshot
-const struct rtl_field rtl_kernel_fields[] = {RTL_KERNEL_FIELDS(FIELD)};
-const struct rtl_field rtl_launch_fields[] = {RTL_LAUNCH_FIELDS(FIELD)};
-const struct rtl_field rtl_estimate_fields[] = {RTL_ESTIMATE_FIELDS(FIELD)};
+RTL_DEFINE_FIELDS(kernel, KERNEL)
+RTL_DEFINE_FIELDS(launch, LAUNCH)
+RTL_DEFINE_FIELDS(estimate, ESTIMATE)
 #undef STRUCT
 #define STRUCT struct rtl_histogram_copy
-const struct rtl_field rtl_histogram_fields[] = {RTL_HISTOGRAM_FIELDS(FIELD)};
+RTL_DEFINE_FIELDS(histogram, HISTOGRAM)
 #undef STRUCT
 #define STRUCT struct rtl_queue_snapshot
-const struct rtl_field rtl_queue_fields[] = {RTL_QUEUE_FIELDS(FIELD)};
-const struct rtl_field rtl_queue_path_fields[] = {RTL_QUEUE_PATH_FIELDS(FIELD)};
+RTL_DEFINE_FIELDS(queue, QUEUE)
+RTL_DEFINE_FIELDS(queue_path, QUEUE_PATH)
 #undef STRUCT
 #define STRUCT struct rtl_agent_snapshot
-const struct rtl_field rtl_gpu_fields[] = {RTL_GPU_FIELDS(FIELD)};
-const struct rtl_field rtl_busy_fields[] = {RTL_BUSY_FIELDS(FIELD)};
+RTL_DEFINE_FIELDS(gpu, GPU)
+RTL_DEFINE_FIELDS(busy, BUSY)
 #undef STRUCT
 #define STRUCT struct rtl_copies_snapshot
-const struct rtl_field rtl_copies_fields[] = {RTL_COPIES_FIELDS(FIELD)};
+RTL_DEFINE_FIELDS(copies, COPIES)
+#undef STRUCT
+#define STRUCT struct rtl_calls
+RTL_DEFINE_FIELDS(calls, CALLS)
+RTL_DEFINE_FIELDS(pairs, PAIRS)
+#undef STRUCT
+#define STRUCT struct rtl_call
+RTL_DEFINE_FIELDS(call, CALL)
+#undef STRUCT
+#define STRUCT struct rtl_call_memory
+RTL_DEFINE_FIELDS(memory, MEMORY)
+#undef STRUCT
+#define STRUCT struct rtl_call_node
+RTL_DEFINE_FIELDS(node, NODE)
 #undef STRUCT
 
-#define COLUMN(column, member, kind) ", " #column " INTEGER NOT NULL"
-#define MAYBE(column, member, kind)  ", " #column " INTEGER"
-#define HISTOGRAM_COLUMNS                                                                                  \
-    RTL_HISTOGRAM_FIELDS(COLUMN) ", p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, " \
-                                 "buckets TEXT, coarse TEXT"
+#define MAYBE(column, member, kind)         ", " #column " INTEGER"
 #define MODE(sym, num, name, text)          "('mode', " #num ", '" name "'), "
 #define FORCE(sym, num, key)                "('in_force', " #num ", '" key "'), "
 #define REASON(sym, num, key, text, writer) "('reason', " #num ", '" key "'), "
@@ -50,23 +53,23 @@ const struct rtl_db_set rtl_series_set = {
     "rtl_recording",
     "CREATE TABLE rtl_recording(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, time_ns INTEGER NOT NULL, recorder TEXT, "
     "recorder_pid INTEGER, host TEXT, user TEXT, pid INTEGER NOT NULL, title TEXT, command TEXT, comm TEXT, "
-    "runtime TEXT, library TEXT, interval_ns INTEGER" RTL_RECORDING_FIELDS(COLUMN) ");\n"
+    "runtime TEXT, library TEXT, interval_ns INTEGER" RTL_RECORDING_FIELDS(RTL_COLUMN) ");\n"
     "CREATE TABLE rtl_gpu(recording INTEGER NOT NULL, gpu INTEGER NOT NULL, name TEXT, address TEXT, uuid TEXT"
-    RTL_GPU_FIELDS(COLUMN) ", PRIMARY KEY(recording, gpu)) WITHOUT ROWID;\n"
+    RTL_GPU_FIELDS(RTL_COLUMN) ", PRIMARY KEY(recording, gpu)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_kernel(recording INTEGER NOT NULL, kernel INTEGER NOT NULL, name TEXT, full_name TEXT, "
     "short_name TEXT, first INTEGER NOT NULL, PRIMARY KEY(recording, kernel)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_frame(id INTEGER PRIMARY KEY, recording INTEGER NOT NULL, sequence INTEGER NOT NULL, "
-    "time_ns INTEGER NOT NULL, exited INTEGER NOT NULL" RTL_FRAME_FIELDS(COLUMN) ");\n"
+    "time_ns INTEGER NOT NULL, exited INTEGER NOT NULL" RTL_FRAME_FIELDS(RTL_COLUMN) ");\n"
     "CREATE UNIQUE INDEX rtl_frame_order ON rtl_frame(recording, sequence);\n"
-    "CREATE TABLE rtl_kernel_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_KERNEL_FIELDS(COLUMN)
-    HISTOGRAM_COLUMNS RTL_LAUNCH_FIELDS(MAYBE) ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
-    "CREATE TABLE rtl_queue_sample(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_FIELDS(COLUMN)
+    "CREATE TABLE rtl_kernel_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_KERNEL_FIELDS(RTL_COLUMN)
+    RTL_HISTOGRAM_COLUMNS RTL_LAUNCH_FIELDS(MAYBE) ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_queue_sample(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_FIELDS(RTL_COLUMN)
     ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_queue_histogram(frame INTEGER NOT NULL, slot INTEGER NOT NULL, kind TEXT NOT NULL"
-    HISTOGRAM_COLUMNS ", PRIMARY KEY(frame, slot, kind)) WITHOUT ROWID;\n"
+    RTL_HISTOGRAM_COLUMNS ", PRIMARY KEY(frame, slot, kind)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_untimed(frame INTEGER NOT NULL, slot INTEGER NOT NULL, reason INTEGER NOT NULL, "
     "dispatches INTEGER NOT NULL, PRIMARY KEY(frame, slot, reason)) WITHOUT ROWID;\n"
-    "CREATE TABLE rtl_gpu_sample(frame INTEGER NOT NULL, gpu INTEGER NOT NULL" RTL_BUSY_FIELDS(COLUMN)
+    "CREATE TABLE rtl_gpu_sample(frame INTEGER NOT NULL, gpu INTEGER NOT NULL" RTL_BUSY_FIELDS(RTL_COLUMN)
     ", PRIMARY KEY(frame, gpu)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_label(kind TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL);\n"
     "INSERT INTO rtl_label VALUES " RTL_MODES(MODE) "('mode', 4092, '" RTL_MODE_HIP "'), " RTL_ACTIVITIES(FORCE) RTL_UNTIMED_REASONS(REASON) RTL_STATES(STATE)
@@ -77,7 +80,7 @@ const struct rtl_db_set rtl_series_set = {
     "CREATE VIEW rtl_drops AS SELECT f.recording, f.sequence, f.time_ns, u.frame, u.slot, l.key AS reason, "
     "u.dispatches FROM rtl_untimed u JOIN rtl_frame f ON f.id = u.frame "
     "LEFT JOIN rtl_label l ON l.kind = 'reason' AND l.number = u.reason;\n"
-    /* the pairs [gap, count, gap, count, ...] as rows: a bucket's number is the sum of the gaps up to it */
+    /* [gap, count, gap, count, ...] as rows: a bucket's number is the sum of the gaps up to it */
     "CREATE VIEW rtl_buckets AS SELECT frame, kernel, "
     "CASE WHEN bucket < 128 THEN bucket ELSE (bucket - (((bucket >> 6) - 1) << 6)) << ((bucket >> 6) - 1) END AS low_ns, "
     "CASE WHEN bucket < 128 THEN 1 ELSE 1 << ((bucket >> 6) - 1) END AS width_ns, value AS dispatches FROM ("
@@ -91,7 +94,7 @@ const struct rtl_db_set rtl_series_set = {
 
 const struct rtl_db_set rtl_copies_set = {
     "rtl_copies_sample",
-    "CREATE TABLE rtl_copies_sample(" COPIES_KEY RTL_COPIES_FIELDS(COLUMN) HISTOGRAM_COLUMNS
+    "CREATE TABLE rtl_copies_sample(" COPIES_KEY RTL_COPIES_FIELDS(RTL_COLUMN) RTL_HISTOGRAM_COLUMNS
     ", PRIMARY KEY(frame, agent, direction)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_copies_untimed(" COPIES_KEY ", reason INTEGER NOT NULL, copies INTEGER NOT NULL, "
     "PRIMARY KEY(frame, agent, direction, reason)) WITHOUT ROWID;\n"
@@ -104,10 +107,10 @@ const struct rtl_db_set rtl_copies_set = {
 #define WAY(sym, num, key, text)                    ", ('way', " #num ", '" key "')"
 #define WAY_REASON(sym, num, key, text)             ", ('way_reason', " #num ", '" key "')"
 
-/* An older recorder's file lacks the names of reasons and notes that came later, too. */
+/* Also adds the labels of reasons and notes that an older recorder did not know. */
 const struct rtl_db_set rtl_queue_paths_set = {
     "rtl_queue_way",
-    "CREATE TABLE rtl_queue_way(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_PATH_FIELDS(COLUMN)
+    "CREATE TABLE rtl_queue_way(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_PATH_FIELDS(RTL_COLUMN)
     ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
     "INSERT INTO rtl_label VALUES ('version', 1, 'ways')" RTL_QUEUE_PATHS(WAY) RTL_PATH_REASONS(WAY_REASON) ";\n"
     "INSERT INTO rtl_label SELECT v.column1, v.column2, v.column3 FROM (VALUES " RTL_UNTIMED_REASONS(REASON)
@@ -125,80 +128,98 @@ const struct rtl_db_set rtl_process_info_set = {
 
 const struct rtl_db_set rtl_observed_set = {
     "rtl_observed_frame",
-    "CREATE TABLE rtl_observed_frame(frame INTEGER PRIMARY KEY" RTL_OBSERVED_FIELDS(COLUMN) ");\n"
-    "CREATE TABLE rtl_observed_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_ESTIMATE_FIELDS(COLUMN)
+    "CREATE TABLE rtl_observed_frame(frame INTEGER PRIMARY KEY" RTL_OBSERVED_FIELDS(RTL_COLUMN) ");\n"
+    "CREATE TABLE rtl_observed_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_ESTIMATE_FIELDS(RTL_COLUMN)
     ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"};
 
-static uint64_t get(const struct rtl_field *f, const void *from)
+#define KIND(sym, number, name, text) "('call_kind', " #number ", '" name "'), "
+
+const struct rtl_db_set rtl_calls_set = {
+    "rtl_call_sample",
+    "CREATE TABLE rtl_call(recording INTEGER NOT NULL, call INTEGER NOT NULL, kind INTEGER NOT NULL, name TEXT NOT NULL, "
+    "first INTEGER NOT NULL, PRIMARY KEY(recording, call)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_range(recording INTEGER NOT NULL, range INTEGER NOT NULL, parent INTEGER NOT NULL, "
+    "name TEXT NOT NULL, first INTEGER NOT NULL, PRIMARY KEY(recording, range)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_call_frame(frame INTEGER PRIMARY KEY" RTL_CALLS_FIELDS(RTL_COLUMN) ");\n"
+    "CREATE TABLE rtl_call_sample(frame INTEGER NOT NULL, call INTEGER NOT NULL" RTL_CALL_FIELDS(RTL_COLUMN)
+    RTL_HISTOGRAM_COLUMNS ", PRIMARY KEY(frame, call)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_call_memory(frame INTEGER NOT NULL, place INTEGER NOT NULL" RTL_MEMORY_FIELDS(RTL_COLUMN)
+    ", PRIMARY KEY(frame, place)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_range_sample(frame INTEGER NOT NULL, range INTEGER NOT NULL" RTL_NODE_FIELDS(RTL_COLUMN)
+    ", PRIMARY KEY(frame, range)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_launch_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_HISTOGRAM_COLUMNS
+    ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
+    "INSERT INTO rtl_label VALUES " RTL_API_KINDS(KIND) "('version', 1, 'calls');\n"
+    "CREATE VIEW rtl_calls AS SELECT f.recording, f.sequence, f.time_ns, l.key AS kind, c.name, s.* "
+    "FROM rtl_call_sample s JOIN rtl_frame f ON f.id = s.frame "
+    "JOIN rtl_call c ON c.recording = f.recording AND c.call = s.call "
+    "LEFT JOIN rtl_label l ON l.kind = 'call_kind' AND l.number = c.kind;\n"
+    "CREATE VIEW rtl_ranges AS WITH RECURSIVE path(recording, range, path, depth) AS ("
+    "SELECT recording, range, '', 0 FROM rtl_range WHERE range = 0 UNION ALL "
+    "SELECT r.recording, r.range, CASE p.depth WHEN 0 THEN r.name ELSE p.path || ' > ' || r.name END, p.depth + 1 "
+    "FROM rtl_range r JOIN path p ON p.recording = r.recording AND p.range = r.parent AND r.range > r.parent) "
+    "SELECT f.recording, f.sequence, f.time_ns, p.path, s.* "
+    "FROM rtl_range_sample s JOIN rtl_frame f ON f.id = s.frame "
+    "JOIN path p ON p.recording = f.recording AND p.range = s.range;\n"};
+
+const struct rtl_db_set rtl_pairs_set = {
+    "rtl_pair_sample",
+    "CREATE TABLE rtl_pair_frame(frame INTEGER PRIMARY KEY" RTL_PAIRS_FIELDS(RTL_COLUMN) ");\n"
+    "CREATE TABLE rtl_pair_sample(frame INTEGER NOT NULL, range INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_HISTOGRAM_COLUMNS
+    ", PRIMARY KEY(frame, range, kernel)) WITHOUT ROWID;\n"
+    "INSERT INTO rtl_label VALUES ('version', 1, 'pairs');\n"};
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "get_field and set_field copy the low bytes");
+
+static uint64_t get_field(const struct rtl_field *f, const void *from)
 {
-    const char *at = (const char *)from + f->offset;
-    uint64_t v8 = 0;
-    uint32_t v4 = 0;
-    uint16_t v2 = 0;
-    switch (f->size) {
-    case 8:
-        memcpy(&v8, at, 8);
-        return v8;
-    case 4:
-        memcpy(&v4, at, 4);
-        return v4;
-    case 2:
-        memcpy(&v2, at, 2);
-        return v2;
-    default:
-        return (unsigned char)*at;
-    }
+    uint64_t value = 0;
+    memcpy(&value, (const char *)from + f->offset, f->size);
+    return value;
 }
 
-/* A bool stays one whatever a file says. */
-static void put(const struct rtl_field *f, void *to, uint64_t value)
+/* A bool (the members of one byte) stays 0 or 1, whatever the file contains. */
+static void set_field(const struct rtl_field *f, void *to, uint64_t value)
 {
-    char *at = (char *)to + f->offset;
-    uint32_t v4 = (uint32_t)value;
-    uint16_t v2 = (uint16_t)value;
-    switch (f->size) {
-    case 8:
-        memcpy(at, &value, 8);
-        break;
-    case 4:
-        memcpy(at, &v4, 4);
-        break;
-    case 2:
-        memcpy(at, &v2, 2);
-        break;
-    default:
-        *at = value != 0;
-        break;
-    }
+    if (f->size == 1)
+        value = value != 0;
+    memcpy((char *)to + f->offset, &value, f->size);
 }
 
-int rtl_fields_bind(struct rtl_db_statement *st, int at, const struct rtl_field *fields, int count, const void *before,
+int rtl_fields_bind(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, const void *before,
                     const void *now)
 {
-    for (int i = 0; i < count; i++) {
-        uint64_t value = get(&fields[i], now);
-        if (fields[i].kind == RTL_FIELD_GROW && before)
-            value -= get(&fields[i], before);
+    for (const struct rtl_field *f = list->fields; f < list->fields + list->count; f++) {
+        uint64_t value = get_field(f, now);
+        if (f->kind == RTL_FIELD_GROW && before)
+            value -= get_field(f, before);
         rtl_db_bind_int(st, at++, (int64_t)value);
     }
     return at;
 }
 
-int rtl_fields_take(struct rtl_db_statement *st, int at, const struct rtl_field *fields, int count, void *to)
+bool rtl_fields_insert(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, const void *before,
+                       const void *now)
 {
-    for (int i = 0; i < count; i++) {
+    rtl_fields_bind(st, at, list, before, now);
+    return rtl_db_run(st);
+}
+
+int rtl_fields_read(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, void *to)
+{
+    for (const struct rtl_field *f = list->fields; f < list->fields + list->count; f++) {
         uint64_t value = (uint64_t)rtl_db_int(st, at++);
-        if (fields[i].kind == RTL_FIELD_GROW)
-            value += get(&fields[i], to);
-        put(&fields[i], to, value);
+        if (f->kind == RTL_FIELD_GROW)
+            value += get_field(f, to);
+        set_field(f, to, value);
     }
     return at;
 }
 
-bool rtl_fields_differ(const struct rtl_field *fields, int count, const void *a, const void *b)
+bool rtl_fields_differ(const struct rtl_field_list *list, const void *a, const void *b)
 {
-    for (int i = 0; i < count; i++)
-        if (get(&fields[i], a) != get(&fields[i], b))
+    for (const struct rtl_field *f = list->fields; f < list->fields + list->count; f++)
+        if (get_field(f, a) != get_field(f, b))
             return true;
     return false;
 }

@@ -1,20 +1,21 @@
 /*
- * What snapshots and time series look like in a file: each table's columns as one list, from which the table, the
- * INSERT, the SELECT and the way between a column and its member of a snapshot are made. The manual is rtl-top-db(5).
+ * The tables of snapshots and time series. Each table's columns are one list; the CREATE, INSERT and SELECT statements
+ * and the mapping between a column and its struct member are generated from it. The manual is rtl-top-db(5).
  *
- * A recording is a sequence of frames; a frame holds what changed since the one before it, the first one everything
- * since the process's start. A snapshot is a recording of one frame.
+ * A recording is a sequence of frames. A frame holds what changed since the previous frame; the first frame holds
+ * everything since the process's start. A snapshot is a recording of one frame.
  */
 #ifndef RTL_RECORD_SCHEMA_H
 #define RTL_RECORD_SCHEMA_H
 
 #include "record/db.h"
+#include "shm/calls.h"
 #include "shm/segment_reader.h"
 
-/* How a member is kept: SET as it is, GROW as what was added since the frame before. */
+/* How a member is stored: SET as its value, GROW as its growth since the previous frame. */
 enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
 
-/* X(column, member, kind): what doesn't change of the process, in rtl_recording; of struct rtl_snapshot */
+/* X(column, member, kind): constants of the process, in rtl_recording; of struct rtl_snapshot */
 #define RTL_RECORDING_FIELDS(X)          \
     X(inside_pid, pid, SET)              \
     X(start_ns, start_real_ns, SET)      \
@@ -94,7 +95,7 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(way, path, SET)            \
     X(reason, path_reason, SET)
 
-/* in rtl_observed_frame, a row for each frame of a process that is seen from outside; of struct rtl_snapshot */
+/* in rtl_observed_frame, a row for each frame of an observed process; of struct rtl_snapshot */
 #define RTL_OBSERVED_FIELDS(X)     \
     X(read_index, convention, SET) \
     X(packets_lost, packets_lost, SET)
@@ -102,7 +103,8 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
 /* in rtl_observed_sample; of struct rtl_kernel_snapshot */
 #define RTL_ESTIMATE_FIELDS(X) X(estimated_ns, estimated_ns, GROW)
 
-/* in rtl_gpu, and in rtl_gpu_sample; of struct rtl_agent_snapshot. Some runtimes don't tell tick_hz: measured later. */
+/* in rtl_gpu, and in rtl_gpu_sample; of struct rtl_agent_snapshot. Some runtimes don't report tick_hz: it is measured
+ * later and so belongs to the sample. */
 #define RTL_GPU_FIELDS(X) \
     X(bdf, bdf, SET)      \
     X(compute_units, compute_units, SET)
@@ -135,30 +137,73 @@ static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for e
     X(bytes, bytes, GROW)    \
     X(timed_bytes, timed_bytes, GROW)
 
+/* --- HIP calls and roctx ranges --- */
+
+/* in rtl_call_frame, a row for each frame of a process whose calls are recorded; of struct rtl_calls */
+#define RTL_CALLS_FIELDS(X)                      \
+    X(links, links, SET)                         \
+    X(flags, flags, SET)                         \
+    X(linked, linked, SET)                       \
+    X(unlinked_outside, unlinked[0], SET)        \
+    X(unlinked_queue_thread, unlinked[1], SET)   \
+    X(unlinked_overtaken, unlinked[2], SET)      \
+    X(unlinked_unnoted, unlinked[3], SET)        \
+    X(copies_linked, copies_linked, SET)         \
+    X(copies_unlinked, copies_unlinked, SET)     \
+    X(ranges_other, ranges_other, SET)           \
+    X(ranges_deep, ranges_deep, SET)             \
+    X(ranges_unfinished, ranges_unfinished, SET) \
+    X(ends_unbalanced, pops_unbalanced, SET)     \
+    X(allocations_lost, allocations_lost, SET)
+
+/* in rtl_call_sample, before those of its histogram; of struct rtl_call */
+#define RTL_CALL_FIELDS(X)  \
+    X(bytes, bytes, GROW)   \
+    X(errors, errors, GROW) \
+    X(open, open, SET)      \
+    X(in_use, in_use, SET)
+
+/* in rtl_call_memory; of struct rtl_call_memory */
+#define RTL_MEMORY_FIELDS(X) \
+    X(in_use, in_use, SET)   \
+    X(peak, peak, SET)       \
+    X(allocations, allocations, SET)
+
+/* in rtl_range_sample; of struct rtl_call_node */
+#define RTL_NODE_FIELDS(X)          \
+    X(count, count, GROW)           \
+    X(total_ns, total_ns, GROW)     \
+    X(max_ns, most_ns, SET)         \
+    X(open, open, SET)              \
+    X(kernels, kernels, GROW)       \
+    X(kernels_ns, kernels_ns, GROW) \
+    X(copies, copies, GROW)         \
+    X(copies_ns, copies_ns, GROW)
+
+/* in rtl_pair_frame; of struct rtl_calls */
+#define RTL_PAIRS_FIELDS(X) X(pairs_over, pairs_over, SET)
+
 struct rtl_field {
-    const char *column;
     uint16_t offset;
     uint8_t size; /* 1, 2, 4 or 8 bytes */
     uint8_t kind;
 };
-#define RTL_FIELD_LISTS(X)                               \
-    X(recording, RECORDING, struct rtl_snapshot)         \
-    X(frame, FRAME, struct rtl_snapshot)                 \
-    X(kernel, KERNEL, struct rtl_kernel_snapshot)        \
-    X(launch, LAUNCH, struct rtl_kernel_snapshot)        \
-    X(histogram, HISTOGRAM, struct rtl_histogram_copy)   \
-    X(queue, QUEUE, struct rtl_queue_snapshot)           \
-    X(queue_path, QUEUE_PATH, struct rtl_queue_snapshot) \
-    X(observed, OBSERVED, struct rtl_snapshot)           \
-    X(estimate, ESTIMATE, struct rtl_kernel_snapshot)    \
-    X(gpu, GPU, struct rtl_agent_snapshot)               \
-    X(busy, BUSY, struct rtl_agent_snapshot)             \
-    X(copies, COPIES, struct rtl_copies_snapshot)
-#define RTL_COUNT_FIELD(column, member, kind) +1
-#define RTL_DECLARE_FIELDS(name, LIST, type)                                    \
-    enum { RTL_##LIST##_FIELD_COUNT = 0 RTL_##LIST##_FIELDS(RTL_COUNT_FIELD) }; \
-    extern const struct rtl_field rtl_##name##_fields[RTL_##LIST##_FIELD_COUNT];
-RTL_FIELD_LISTS(RTL_DECLARE_FIELDS)
+struct rtl_field_list {
+    const struct rtl_field *fields;
+    int count;
+};
+extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_observed_fields, rtl_kernel_fields,
+    rtl_launch_fields, rtl_estimate_fields, rtl_histogram_fields, rtl_queue_fields, rtl_queue_path_fields,
+    rtl_gpu_fields, rtl_busy_fields, rtl_copies_fields, rtl_calls_fields, rtl_pairs_fields, rtl_call_fields,
+    rtl_memory_fields, rtl_node_fields;
+
+/* Define rtl_NAME_fields from the list RTL_LIST_FIELDS of members of STRUCT; the columns in CREATE TABLE. */
+#define RTL_FIELD_(column, member, how_) \
+    {.offset = offsetof(STRUCT, member), .size = sizeof((STRUCT){0}.member), .kind = RTL_FIELD_##how_},
+#define RTL_DEFINE_FIELDS(name, LIST)                                                \
+    static const struct rtl_field name##_list[] = {RTL_##LIST##_FIELDS(RTL_FIELD_)}; \
+    const struct rtl_field_list rtl_##name##_fields = {name##_list, sizeof name##_list / sizeof *name##_list};
+#define RTL_COLUMN(column, member, kind) ", " #column " INTEGER NOT NULL"
 
 /* ", column, column" and ", ?, ?" of a list, for statements */
 #define RTL_COLUMN_NAME_(column, member, kind) ", " #column
@@ -166,21 +211,32 @@ RTL_FIELD_LISTS(RTL_DECLARE_FIELDS)
 #define RTL_FIELD_NAMES(LIST)                  RTL_##LIST##_FIELDS(RTL_COLUMN_NAME_)
 #define RTL_FIELD_MARKS(LIST)                  RTL_##LIST##_FIELDS(RTL_COLUMN_MARK_)
 
-#define RTL_QUANTILE_COLUMNS ", p50_ns, p90_ns, p99_ns, p999_ns"
+/* The columns of a histogram in an INSERT and in a SELECT; recorded_histogram.h binds and reads them. */
+#define RTL_HISTOGRAM_NAMES  RTL_FIELD_NAMES(HISTOGRAM) ", p50_ns, p90_ns, p99_ns, p999_ns, buckets, coarse"
+#define RTL_HISTOGRAM_MARKS  RTL_FIELD_MARKS(HISTOGRAM) ", ?, ?, ?, ?, ?, ?"
+#define RTL_HISTOGRAM_SELECT RTL_FIELD_NAMES(HISTOGRAM) ", buckets, coarse"
+#define RTL_HISTOGRAM_COLUMNS        \
+    RTL_HISTOGRAM_FIELDS(RTL_COLUMN) \
+    ", p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, buckets TEXT, coarse TEXT"
 enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
-/* What belongs to them and is not in files of older recorders: of copies, and the ways of the queues' packets. */
+/* Sets that files of older recorders lack: copies, the paths of queues, processes. */
 extern const struct rtl_db_set rtl_copies_set, rtl_queue_paths_set, rtl_process_info_set;
-/* Estimates, in files of processes that were seen from outside only. */
-extern const struct rtl_db_set rtl_observed_set;
+extern const struct rtl_db_set rtl_observed_set; /* estimates, in files of observed processes only */
+/* Functions, ranges and marks have numbers of the recording, in the order of first sight. */
+extern const struct rtl_db_set rtl_calls_set;
+extern const struct rtl_db_set rtl_pairs_set; /* kernels by range: numbers of rtl_range and rtl_kernel */
 
-/* Binds the fields from parameter `at` on: of `now`, less `before` where they grow (NULL = nothing before). Returns the
- * next parameter. */
-int rtl_fields_bind(struct rtl_db_statement *st, int at, const struct rtl_field *fields, int count, const void *before,
+/* Bind the fields of `now` from parameter `at` on; GROW binds the difference to `before` (NULL: to 0). Returns the next
+ * parameter. */
+int rtl_fields_bind(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, const void *before,
                     const void *now);
-/* The other way: columns from `at` on into `to`, added where they grow. Returns the next column. */
-int rtl_fields_take(struct rtl_db_statement *st, int at, const struct rtl_field *fields, int count, void *to);
-bool rtl_fields_differ(const struct rtl_field *fields, int count, const void *a, const void *b);
+/* Read columns from `at` on into `to`; GROW adds. Returns the next column. */
+int rtl_fields_read(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, void *to);
+/* Bind the last fields of a row and run the statement; false after an error. */
+bool rtl_fields_insert(struct rtl_db_statement *st, int at, const struct rtl_field_list *list, const void *before,
+                       const void *now);
+bool rtl_fields_differ(const struct rtl_field_list *list, const void *a, const void *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* zlib, and nothing else that knows it: it writes plain files as well. See sink.h. */
+/* The only file that uses zlib, which also writes the plain files. See sink.h. */
 #include "record/sink.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct rtl_sink {
     char buffer[1 << 16];
 };
 
-static void destroy(struct rtl_sink *sink)
+static void free_sink(struct rtl_sink *sink)
 {
     rtl_outfile_close(sink->out);
     free(sink->path);
@@ -37,21 +37,21 @@ struct rtl_sink *rtl_sink_open(const char *path, const struct rtl_outfile_option
         return NULL;
     }
     sink->out = rtl_outfile_open(path, options, why, why_bytes);
-    int fd = sink->out ? fcntl(rtl_outfile_fd(sink->out), F_DUPFD_CLOEXEC, 3) : -1; /* gzclose closes its own */
+    int fd = sink->out ? fcntl(rtl_outfile_fd(sink->out), F_DUPFD_CLOEXEC, 3) : -1; /* gzclose closes the copy */
     sink->file = fd < 0 ? NULL : gzdopen(fd, gzip ? "wb4" : "wbT");
     if (!sink->file) {
         if (sink->out)
             snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(fd < 0 ? errno : ENOMEM));
         if (fd >= 0)
             close(fd);
-        destroy(sink);
+        free_sink(sink);
         return NULL;
     }
     gzbuffer(sink->file, 1 << 17);
     return sink;
 }
 
-static void flush(struct rtl_sink *sink)
+static void flush_buffer(struct rtl_sink *sink)
 {
     errno = 0;
     if (sink->used && !sink->error && gzwrite(sink->file, sink->buffer, (unsigned)sink->used) != (int)sink->used)
@@ -69,7 +69,7 @@ void rtl_sink_write(struct rtl_sink *sink, const char *bytes, size_t count)
         bytes += n;
         count -= n;
         if (sink->used == sizeof sink->buffer)
-            flush(sink);
+            flush_buffer(sink);
     }
 }
 
@@ -91,7 +91,7 @@ bool rtl_sink_failed(const struct rtl_sink *sink)
 
 bool rtl_sink_close(struct rtl_sink *sink, bool keep, char *why, size_t why_bytes)
 {
-    flush(sink);
+    flush_buffer(sink);
     errno = 0;
     if (gzclose(sink->file) != Z_OK && !sink->error)
         sink->error = errno ? errno : EIO;
@@ -100,6 +100,6 @@ bool rtl_sink_close(struct rtl_sink *sink, bool keep, char *why, size_t why_byte
         snprintf(why, why_bytes, "cannot write %s: %s", sink->path, strerror(sink->error));
     else if (keep)
         fine = rtl_outfile_place(sink->out, why, why_bytes);
-    destroy(sink);
+    free_sink(sink);
     return fine;
 }

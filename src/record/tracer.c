@@ -1,4 +1,4 @@
-/* The recorder's thread: how often it reads, when it writes, when it ends. See tracer.h. */
+/* The recorder's thread. See tracer.h. */
 #include "record/tracer.h"
 #include "base/clock.h"
 #include "shm/api_reader.h"
@@ -23,21 +23,20 @@ enum {
 
 struct rtl_tracer {
     pthread_t thread;
-    _Atomic bool stop;  /* the owner asks */
-    _Atomic bool leave; /* end at once: what is left in the ring is left out */
+    _Atomic bool stop;  /* the owner asks the thread to end */
+    _Atomic bool leave; /* end at once: drop the records in the ring */
     _Atomic bool over;  /* the thread has ended */
     struct rtl_reader *reader;
     struct rtl_db *db;
     struct rtl_rocpd *rocpd;
     struct rtl_rocpd_state state;
-    struct rtl_tracer_result result; /* the thread's until it has ended */
-    uint64_t look_ns;
+    struct rtl_tracer_result result; /* owned by the thread until it has ended */
+    uint64_t sample_ns;
     int api;                         /* the API segment, or -1 */
     struct rtl_linked_event *buffer; /* [BUFFER] */
 };
 
-/* Those of one program take turns: SQLite's wait for a lock is no queue, and with many of them one would go away empty.
- */
+/* Tracers of one process take turns: SQLite's lock is not fair, and one of many tracers would time out. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static bool write_out(struct rtl_tracer *t, uint32_t count)
@@ -63,34 +62,37 @@ static bool write_out(struct rtl_tracer *t, uint32_t count)
     return false;
 }
 
-/* Short enough that at the present rate no more than a quarter of the ring comes in meanwhile. */
-static uint64_t pause_for(uint64_t capacity, uint64_t came, uint64_t span)
+/* Return a pause in which, at the current rate, at most a quarter of the ring fills. */
+static uint64_t choose_pause(uint64_t capacity, uint64_t came, uint64_t span)
 {
     uint64_t pause = came ? span * (capacity / 4) / came : PAUSE_MAX;
-    return pause < PAUSE_MIN ? PAUSE_MIN : pause > PAUSE_MAX ? PAUSE_MAX : pause;
+    if (pause < PAUSE_MIN)
+        return PAUSE_MIN;
+    return pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
 
-static void *run(void *data)
+static void *record_trace(void *data)
 {
     struct rtl_tracer *t = data;
     uint64_t capacity = rtl_reader_events_capacity(t->reader), left = capacity;
-    uint64_t now = rtl_mono_ns(), before = now, written = now, looked = 0, asked = 0;
+    uint64_t now = rtl_mono_ns(), before = now, written = now, sampled = 0, asked = 0;
     uint32_t have = 0;
     for (bool alive = true, stop = false; !t->result.status;) {
         stop = stop || atomic_load(&t->stop);
         if (now - asked >= ALIVE_NS) {
-            alive = alive && rtl_reader_alive(t->reader); /* asked before reading: what it wrote last is read */
+            alive = alive && rtl_reader_alive(t->reader); /* checked before reading, so the last records are read */
             asked = now;
         }
-        rtl_rocpd_look_at_clocks(t->rocpd); /* before reading: records read earlier precede the suspend */
+        rtl_rocpd_read_clocks(t->rocpd); /* before reading: records read earlier precede a suspend */
         uint32_t n = rtl_reader_linked_events(t->reader, &t->state.events, t->buffer + have, BUFFER - have);
-        bool full = !rtl_rocpd_read_calls(t->rocpd); /* behind the records: the calls that submitted them */
+        bool full = !rtl_rocpd_read_calls(t->rocpd); /* after the records: the calls that submitted them */
         have += n;
-        left -= stop ? (n < left ? n : left) : 0; /* a process that goes on is not read for ever */
+        if (stop) /* read at most the ring's capacity from a process that keeps running */
+            left -= n < left ? n : left;
         bool last = (!alive && !n) || (stop && (!n || !left)) || atomic_load(&t->leave);
-        if (now - looked >= t->look_ns || last) {
-            rtl_rocpd_look(t->rocpd);
-            looked = now;
+        if (now - sampled >= t->sample_ns || last) {
+            rtl_rocpd_sample_depths(t->rocpd);
+            sampled = now;
         }
         if (last)
             t->state.end = alive ? "stopped" : "the process ended";
@@ -104,7 +106,7 @@ static void *run(void *data)
         }
         now = rtl_mono_ns();
         if (n < BUFFER / 4 && alive && !stop) {
-            uint64_t pause = pause_for(capacity, n, now - before);
+            uint64_t pause = choose_pause(capacity, n, now - before);
             nanosleep(&(struct timespec){.tv_nsec = (long)pause}, NULL);
         } else if (!alive && !n) {
             asked = 0;
@@ -116,7 +118,7 @@ static void *run(void *data)
     return NULL;
 }
 
-static int fail(struct rtl_tracer *t, int status)
+static int free_tracer(struct rtl_tracer *t, int status)
 {
     if (t) {
         rtl_rocpd_free(t->rocpd);
@@ -137,45 +139,45 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
     *out = NULL;
     if (!t || !(t->buffer = malloc(BUFFER * sizeof *t->buffer))) {
         snprintf(why, why_bytes, "%s", no_memory);
-        return fail(t, RTL_READER_USAGE);
+        return free_tracer(t, RTL_READER_USAGE);
     }
-    t->look_ns = o->look_ns;
+    t->sample_ns = o->sample_ns;
     t->api = -1;
     int status = (int)rtl_reader_open(o->pid, &t->reader, why, why_bytes);
     if (status)
-        return fail(t, status);
+        return free_tracer(t, status);
     if (!rtl_reader_events_begin(t->reader, &t->state.events)) {
         snprintf(
             why, why_bytes,
             "process %d has no event ring to trace: start it with RTL_TRACE=1 in its environment (man librtl); its "
-            "statistics can be watched without",
+            "statistics can be watched without one",
             (int)o->pid);
-        return fail(t, RTL_READER_NO_RING);
+        return free_tracer(t, RTL_READER_NO_RING);
     }
-    rtl_reader_clocks(t->reader, true); /* all recordings in a file share the host's time line */
+    rtl_reader_clocks(t->reader, true); /* all recordings in a file use the host's clock */
     t->result.before = t->state.events.first;
     struct rtl_db_options options = {.write = true, .force = o->force, .page_bytes = RTL_ROCPD_PAGE};
     status = (int)rtl_db_open(o->file, &options, &t->db, why, why_bytes);
     if (status)
-        return fail(t, status);
+        return free_tracer(t, status);
     t->rocpd = rtl_rocpd_begin(t->db, t->reader, o->pid, o->title, o->escape);
     if (!t->rocpd) {
         snprintf(why, why_bytes, "%s", rtl_db_why(t->db));
-        return fail(t, rtl_db_status(t->db) ? (int)rtl_db_status(t->db) : RTL_READER_USAGE);
+        return free_tracer(t, rtl_db_status(t->db) ? (int)rtl_db_status(t->db) : RTL_READER_USAGE);
     }
-    /* where it has none, no calls are recorded */
+    /* without an API segment no calls are recorded */
     if (rtl_api_open(o->pid, &t->api, NULL, 0) == RTL_READER_OK && !rtl_rocpd_follow_calls(t->rocpd, t->api)) {
         snprintf(why, why_bytes, "%s", no_memory);
-        return fail(t, RTL_READER_USAGE);
+        return free_tracer(t, RTL_READER_USAGE);
     }
     sigset_t all, old;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the thread that started us */
-    int error = pthread_create(&t->thread, NULL, run, t);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals go to the other threads */
+    int error = pthread_create(&t->thread, NULL, record_trace, t);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error) {
         snprintf(why, why_bytes, "cannot start a thread: %s", strerror(error));
-        return fail(t, RTL_READER_USAGE);
+        return free_tracer(t, RTL_READER_USAGE);
     }
     *out = t;
     return 0;
@@ -203,6 +205,6 @@ struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *t)
     rtl_tracer_end(t, false);
     pthread_join(t->thread, NULL);
     struct rtl_tracer_result result = t->result;
-    fail(t, 0);
+    free_tracer(t, 0);
     return result;
 }

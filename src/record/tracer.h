@@ -1,10 +1,9 @@
 /*
- * Recording a trace while something else goes on: a thread that empties the event ring of a process into a file.
+ * Recording a trace in the background: a thread copies the event ring of a process into a file.
  *
- * It has a reader and a database of its own and shares nothing with the rest of rtl-top. Records are gathered in memory
- * and written a quarter of a second's at a time, so the file is locked for moments only and several recorders can share
- * it; a crash loses at most that much. It ends by itself when the process has ended and the ring is empty, and on an
- * error.
+ * The thread has its own reader and database and shares nothing with other parts of rtl-top. It buffers records and
+ * writes them every 250 ms, so that the file is locked briefly and several recorders can share it; a crash loses at
+ * most that much. The thread ends when the process has ended and the ring is empty, and after an error.
  */
 #ifndef RTL_RECORD_TRACER_H
 #define RTL_RECORD_TRACER_H
@@ -22,40 +21,40 @@ struct rtl_tracer_options {
     pid_t pid;
     const char *title; /* the command line, for the file */
     const char *file;
-    bool force; /* replace a file that is not ours */
+    bool force; /* replace a file that is not a recording */
     rtl_rocpd_escape *escape;
-    uint64_t look_ns; /* between two looks at queue depths and signals */
+    uint64_t sample_ns; /* interval of the samples of queue depths and signals */
 };
 
 struct rtl_tracer_result {
     int status;                          /* exit status of rtl-top */
     char why[512];                       /* one line when the status is not 0 */
-    uint64_t rows, copies;               /* written: all, and those of them that are copies */
-    uint64_t calls, markers, calls_lost; /* of HIP and roctx, where they are recorded */
+    uint64_t rows, copies;               /* written: all, and copies among them */
+    uint64_t calls, markers, calls_lost; /* of HIP and roctx, if they are recorded */
     uint64_t linked;                     /* dispatches and copies that have their call */
-    uint64_t lost;                       /* overwritten in the ring before they were read, since the recording began */
-    uint64_t before;                     /* overwritten before it began */
-    uint64_t left_out;                   /* read and not written, because it had to end at once */
-    uint64_t unknown;                    /* written with a queue or GPU that the process doesn't have */
-    bool exited;                         /* it ended because the process did */
+    uint64_t lost;                       /* overwritten in the ring before they were read */
+    uint64_t before;                     /* overwritten before the recording began */
+    uint64_t left_out;                   /* read, but not written because of at_once */
+    uint64_t unknown;                    /* written with an unknown queue or GPU */
+    bool exited;                         /* the process has ended */
 };
 
-/* Opens everything, so that whatever is wrong is known now, and starts the thread. 0, or an exit status and `why`. */
+/* Open everything, then start the thread. Returns 0, or an exit status and `why`. */
 int rtl_tracer_start(const struct rtl_tracer_options *options, struct rtl_tracer **tracer, char *why, size_t why_bytes);
 
-/* False once it has ended by itself. */
+/* False once the thread has ended by itself. */
 bool rtl_tracer_running(struct rtl_tracer *tracer);
 
-/* Why it ended before it was told to, one line; NULL while all is well. Stays valid until it is stopped. */
+/* Why the thread ended early, one line; else NULL. Valid until rtl_tracer_stop. */
 const char *rtl_tracer_trouble(struct rtl_tracer *tracer);
 
 /*
- * Asks it to end, and returns at once: what is in the ring now is written, at most as much as the ring holds.
- * `at_once`: that is left out, and what was written stays.
+ * Ask the thread to end, without waiting. It first writes the records in the ring, at most the ring's capacity.
+ * `at_once`: it drops them.
  */
 void rtl_tracer_end(struct rtl_tracer *tracer, bool at_once);
 
-/* Writes what is in the ring, closes the file and says how it went. Frees the tracer. */
+/* Write the records in the ring, close the file and free the tracer. */
 struct rtl_tracer_result rtl_tracer_stop(struct rtl_tracer *tracer);
 
 #endif

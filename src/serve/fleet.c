@@ -1,4 +1,4 @@
-/* The traced processes of the machine. See fleet.h. */
+/* All traced and observed processes. See fleet.h. */
 #include "serve/fleet.h"
 #include "base/clock.h"
 
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK_SHARE = 100, LOOK_PAUSE_SECONDS = 10 };
-static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000, LOOK_FREE_NS = 1000000; /* that nobody is charged */
+enum { SCAN_SHARE = 100, SCAN_PAUSE_SECONDS = 10 };
+static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000, CHECK_FREE_NS = 1000000; /* not charged to a user */
 
 struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake, bool observe)
 {
@@ -30,17 +30,17 @@ struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only
 static void close_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     if (s->series)
-        rtl_totals_let_go(&fleet->totals, s->series);
+        rtl_totals_release(&fleet->totals, s->series);
     free(s->series);
     s->series = NULL;
-    rtl_user_gave_back(s->user, s->names);
+    rtl_user_release_names(s->user, s->names);
     rtl_user_may_hold(s->user, &s->bytes, 0);
     s->names = 0;
-    rtl_snapshot_free(&s->snapshot); /* has the source's names */
+    rtl_snapshot_free(&s->snapshot); /* before rtl_attach_close: it points to names of the reader */
     s->has_snapshot = false;
-    if (s->source.reader)
+    if (s->attach.reader)
         rtl_heartbeat_close(&s->heartbeat);
-    rtl_attach_close(&s->source);
+    rtl_attach_close(&s->attach);
 }
 
 static void close_calls(struct rtl_served *s)
@@ -52,7 +52,7 @@ static void close_calls(struct rtl_served *s)
     s->api = -1;
 }
 
-static void drop(struct rtl_fleet *fleet, struct rtl_served *s)
+static void free_served(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     close_kernels(fleet, s);
     close_calls(s);
@@ -65,7 +65,7 @@ void rtl_fleet_free(struct rtl_fleet *fleet)
     if (!fleet)
         return;
     for (uint32_t i = 0; i < fleet->count; i++)
-        drop(fleet, fleet->served[i]);
+        free_served(fleet, fleet->served[i]);
     rtl_totals_free(&fleet->totals);
     free(fleet->all);
     free(fleet);
@@ -75,11 +75,10 @@ void rtl_fleet_free(struct rtl_fleet *fleet)
 
 static bool has_kernels(const struct rtl_served *s)
 {
-    return s->source.reader || s->source.observer;
+    return s->attach.reader || s->attach.observer;
 }
 
-/* What is said of times from outside is an estimate, but for those that signals tell: nobody may take it for measured.
- */
+/* Busy and idle times of an observed process are estimates: they must not be added to measured times. */
 static void leave_out_estimates(struct rtl_snapshot *s)
 {
     for (uint32_t i = 0; i < s->agent_count; i++) {
@@ -88,11 +87,11 @@ static void leave_out_estimates(struct rtl_snapshot *s)
     }
 }
 
-/* An observed process's names are its observer's, which has them anyway. */
-static uint64_t memory_of(const struct rtl_served *s, const struct rtl_snapshot *now)
+/* Names of an observed process belong to the observer and are not charged. */
+static uint64_t memory_of_kernels(const struct rtl_served *s, const struct rtl_snapshot *now)
 {
     uint64_t bytes = RTL_KERNELS_MAX * sizeof *s->series + rtl_snapshot_memory(now);
-    return bytes + (s->source.reader ? rtl_reader_memory(s->source.reader) : 0);
+    return bytes + (s->attach.reader ? rtl_reader_memory(s->attach.reader) : 0);
 }
 
 static uint64_t memory_of_calls(const struct rtl_api_copy *copy)
@@ -105,8 +104,8 @@ static uint64_t memory_of_calls(const struct rtl_api_copy *copy)
     return bytes;
 }
 
-/* Who has taken too much, in which case nothing is read of him any more; what he counted stays. */
-static void leave_out(struct rtl_fleet *fleet, struct rtl_served *s)
+/* Stop reading a process that exceeds its quota; its counters so far stay. */
+static void stop_serving(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     if (has_kernels(s))
         close_kernels(fleet, s);
@@ -114,10 +113,10 @@ static void leave_out(struct rtl_fleet *fleet, struct rtl_served *s)
     s->damaged = s->too_large = true;
 }
 
-/* All users' shares together are more than there is: of whoever holds the most the largest gives way. */
-static void make_room(struct rtl_fleet *fleet)
+/* While all users together exceed the limit, stop reading the largest process of the largest user. */
+static void enforce_memory_limit(struct rtl_fleet *fleet)
 {
-    for (const struct rtl_user *user; (user = rtl_users_too_much(&fleet->users));) {
+    for (const struct rtl_user *user; (user = rtl_users_over_limit(&fleet->users));) {
         struct rtl_served *most = NULL;
         for (uint32_t i = 0; i < fleet->count; i++) {
             struct rtl_served *s = fleet->served[i];
@@ -126,25 +125,28 @@ static void make_room(struct rtl_fleet *fleet)
         }
         if (!most)
             return;
-        leave_out(fleet, most);
+        stop_serving(fleet, most);
     }
 }
 
-/* The first time all since it began, as /proc says. */
-static void give_credit(struct rtl_served *s)
+/* Add credit for the time since the last call, at first since the process's start. */
+static void update_credit(struct rtl_served *s)
 {
     uint64_t now = rtl_clock_ns(CLOCK_BOOTTIME), from = s->credited_ns;
     if (!from)
         from = s->start_time * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
-    rtl_credit_add(&s->credit, from < now ? now - from : s->credited_ns ? 0 : now);
+    if (from < now)
+        rtl_credit_add(&s->credit, now - from);
+    else if (!s->credited_ns)
+        rtl_credit_add(&s->credit, now);
     s->credited_ns = now;
 }
 
-/* What it has counted goes into the totals by what it may still bring, of which it then has less. */
+/* Return the quota for the next growth; end_share charges what was used. */
 static struct rtl_share begin_share(struct rtl_served *s)
 {
     struct rtl_share share = rtl_user_share(s->user, s->names);
-    give_credit(s);
+    update_credit(s);
     share.credit = s->credit;
     return share;
 }
@@ -152,31 +154,31 @@ static struct rtl_share begin_share(struct rtl_served *s)
 static void end_share(struct rtl_fleet *fleet, struct rtl_served *s, const struct rtl_share *before,
                       const struct rtl_share *after)
 {
-    rtl_user_brought(s->user, &s->names, before, after);
+    rtl_user_charge_share(s->user, &s->names, before, after);
     s->credit = after->credit;
     fleet->refused += after->refused;
     fleet->untrue += after->untrue;
 }
 
-/* A damaged segment adds nothing from then on. */
+/* A damaged segment is closed and adds nothing any more. */
 static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     struct rtl_snapshot now = {0};
     if (!has_kernels(s))
         return;
-    enum rtl_reader_status status = rtl_attach_snapshot(&s->source, &now);
+    enum rtl_reader_status status = rtl_attach_snapshot(&s->attach, &now);
     if (status == RTL_READER_VERSION) {
         close_kernels(fleet, s);
         s->damaged = true;
     }
     if (status != RTL_READER_OK)
         return;
-    if (!rtl_user_may_hold(s->user, &s->bytes, memory_of(s, &now))) {
+    if (!rtl_user_may_hold(s->user, &s->bytes, memory_of_kernels(s, &now))) {
         rtl_snapshot_free(&now);
-        leave_out(fleet, s);
+        stop_serving(fleet, s);
         return;
     }
-    if (s->source.observer)
+    if (s->attach.observer)
         leave_out_estimates(&now);
     struct rtl_share share = begin_share(s), before = share;
     rtl_totals_add(&fleet->totals, s->has_snapshot ? &s->snapshot : NULL, &now, s->series, &share);
@@ -212,15 +214,15 @@ static void read_process(struct rtl_fleet *fleet, struct rtl_served *s)
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     read_kernels(fleet, s);
     read_calls(fleet, s);
-    make_room(fleet);
+    enforce_memory_limit(fleet);
     s->cost_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
     s->read_ns = rtl_mono_ns();
     s->late = false;
     rtl_user_charge(s->user, s->cost_ns);
 }
 
-/* Those that take as long as one another by when they were read last; as long: within a factor of two. */
-static int by_turn(const void *a, const void *b)
+/* Cheapest first, then the oldest read; costs within a factor of two count as equal. */
+static int compare_turns(const void *a, const void *b)
 {
     const struct rtl_served *x = *(struct rtl_served *const *)a, *y = *(struct rtl_served *const *)b;
     int of_x = 64 - __builtin_clzll(x->cost_ns | 1 << 20), of_y = 64 - __builtin_clzll(y->cost_ns | 1 << 20);
@@ -232,7 +234,7 @@ void rtl_fleet_collect(struct rtl_fleet *fleet)
     struct rtl_served *turn[RTL_SERVED_MAX];
     uint64_t until = rtl_mono_ns() + RTL_COLLECT_NS;
     memcpy(turn, fleet->served, fleet->count * sizeof *turn);
-    qsort(turn, fleet->count, sizeof *turn, by_turn);
+    qsort(turn, fleet->count, sizeof *turn, compare_turns);
     for (uint32_t i = 0; i < fleet->count; i++) {
         uint64_t now = rtl_mono_ns();
         if (turn[i]->ended_ns)
@@ -244,10 +246,10 @@ void rtl_fleet_collect(struct rtl_fleet *fleet)
     rtl_totals_settle(&fleet->totals, rtl_mono_ns());
 }
 
-/* --- coming and going --- */
+/* --- starts and ends --- */
 
-/* What it counted last is read when its user's share allows it; one that has to wait for long goes without. */
-static void end(struct rtl_fleet *fleet, uint32_t at)
+/* Read the last numbers of an ended process when its user's quota allows it, then remove it; give up after a while. */
+static void finish_process(struct rtl_fleet *fleet, uint32_t at)
 {
     struct rtl_served *s = fleet->served[at];
     uint64_t now = rtl_mono_ns();
@@ -261,7 +263,7 @@ static void end(struct rtl_fleet *fleet, uint32_t at)
     } else {
         fleet->unread++;
     }
-    drop(fleet, s);
+    free_served(fleet, s);
     fleet->served[at] = fleet->served[--fleet->count];
     fleet->ended++;
 }
@@ -272,8 +274,8 @@ static uint64_t inode_of(int fd)
     return fstat(fd, &st) ? 0 : (uint64_t)st.st_ino;
 }
 
-/* A first call comes at any time, and a program that is executed in another's place has calls of its own. */
-static void look_for_calls(struct rtl_fleet *fleet, struct rtl_served *s)
+/* Open the API segment, which appears with the first call; after an exec there is a new one. */
+static void find_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     int fd;
     if (s->too_large || rtl_api_open(s->pid, &fd, NULL, 0) != RTL_READER_OK)
@@ -288,9 +290,9 @@ static void look_for_calls(struct rtl_fleet *fleet, struct rtl_served *s)
     s->api_inode = inode_of(fd);
 }
 
-static void look_for_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
+static void find_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    if (has_kernels(s) && !rtl_attach_alive(&s->source)) { /* another program in its place */
+    if (has_kernels(s) && !rtl_attach_alive(&s->attach)) { /* after an exec */
         if (rtl_user_may_read(s->user, rtl_mono_ns()))
             read_process(fleet, s);
         else
@@ -299,21 +301,21 @@ static void look_for_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     }
     if (has_kernels(s) || s->damaged)
         return;
-    enum rtl_reader_status status = rtl_reader_try(s->pid, &s->source.reader);
+    enum rtl_reader_status status = rtl_reader_try(s->pid, &s->attach.reader);
     if (status != RTL_READER_OK && (!fleet->observe || status != RTL_READER_NOT_TRACED ||
-                                    !rtl_attach_try(&fleet->outside, s->pid, s->start_time, &s->source)))
+                                    !rtl_attach_try(&fleet->outside, s->pid, s->start_time, &s->attach)))
         return;
     s->series = calloc(RTL_KERNELS_MAX, sizeof *s->series);
     if (!s->series) {
-        rtl_attach_close(&s->source);
+        rtl_attach_close(&s->attach);
         return;
     }
-    if (s->source.reader)
-        rtl_heartbeat_open(&s->heartbeat, s->source.reader);
+    if (s->attach.reader)
+        rtl_heartbeat_open(&s->heartbeat, s->attach.reader);
     memset(&s->snapshot, 0, sizeof s->snapshot);
 }
 
-static struct rtl_served *find(const struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
+static struct rtl_served *find_served(const struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
 {
     for (uint32_t i = 0; i < fleet->count; i++)
         if (fleet->served[i]->pid == e->pid && fleet->served[i]->start_time == e->start_time)
@@ -321,12 +323,12 @@ static struct rtl_served *find(const struct rtl_fleet *fleet, const struct rtl_p
     return NULL;
 }
 
-/* Whether the options are about it: itself, what it descends from, or it was before. */
-static bool is_asked_for(const struct rtl_fleet *fleet, const struct rtl_proc_entry *all, int count, int at)
+/* True if the options choose the process or one of its ancestors, or if it is served already. */
+static bool is_chosen(const struct rtl_fleet *fleet, const struct rtl_proc_entry *all, int count, int at)
 {
     enum { GENERATIONS = 64 };
     const struct rtl_options *o = fleet->only;
-    if (!rtl_options_name_process(o) || find(fleet, &all[at]))
+    if (!rtl_options_name_process(o) || find_served(fleet, &all[at]))
         return true;
     for (int left = GENERATIONS; left > 0 && at >= 0; left--) {
         int parent = count - 1;
@@ -358,10 +360,11 @@ static uid_t owner_of(pid_t pid)
     return stat(path, &st) ? (uid_t)-1 : st.st_uid;
 }
 
-/* Takes in whoever is new, as there is room. */
-static void take_in(struct rtl_fleet *fleet, struct rtl_served *fresh)
+/* Add a new process if there is room. */
+static void add_served(struct rtl_fleet *fleet, struct rtl_served *fresh)
 {
-    struct rtl_served *s = fleet->count < RTL_SERVED_MAX && rtl_user_has_place(fresh->user) ? malloc(sizeof *s) : NULL;
+    struct rtl_served *s =
+        fleet->count < RTL_SERVED_MAX && rtl_user_may_add_process(fresh->user) ? malloc(sizeof *s) : NULL;
     if (!s) {
         close_kernels(fleet, fresh);
         close_calls(fresh);
@@ -369,17 +372,16 @@ static void take_in(struct rtl_fleet *fleet, struct rtl_served *fresh)
         return;
     }
     *s = *fresh;
-    s->heartbeat.reader = s->source.reader;
+    s->heartbeat.reader = s->attach.reader;
     s->user->processes++;
     fleet->served[fleet->count++] = s;
 }
 
-/* What a look takes is its user's to pay, like reading; most are paid by nobody: they have nothing, and take nothing.
- */
-static void look_at(struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
+/* Check a process for segments. Its user pays for the time, unless it has none and the check was short. */
+static void check_process(struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
 {
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
-    struct rtl_served *s = find(fleet, e), fresh = {.pid = e->pid, .start_time = e->start_time, .api = -1};
+    struct rtl_served *s = find_served(fleet, e), fresh = {.pid = e->pid, .start_time = e->start_time, .api = -1};
     struct rtl_served *one = s ? s : &fresh;
     struct rtl_user nobody = {0}, *user;
     uid_t uid = s ? s->user->uid : owner_of(e->pid);
@@ -387,27 +389,27 @@ static void look_at(struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
     fresh.user = &nobody;
     if (one->ended_ns || (user && !rtl_user_may_read(user, now)))
         return;
-    look_for_kernels(fleet, one);
-    look_for_calls(fleet, one);
+    find_kernels(fleet, one);
+    find_calls(fleet, one);
     bool has_any = has_kernels(one) || one->api >= 0;
     if (one->info_ns <= now && has_any) {
         rtl_proc_member_info(one->pid, &one->info);
         one->info_ns = now + INFO_NS;
     }
     uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
-    if (!user && (has_any || took >= LOOK_FREE_NS))
+    if (!user && (has_any || took >= CHECK_FREE_NS))
         user = rtl_user_of(&fleet->users, uid, now);
     if (user)
         rtl_user_charge(user, took);
     if (!s && has_any) {
         fresh.user = user;
-        take_in(fleet, &fresh);
+        add_served(fleet, &fresh);
     }
 }
 
-static void begin_look(struct rtl_fleet *fleet)
+static void begin_scan(struct rtl_fleet *fleet)
 {
-    fleet->look_took_ns = 0;
+    fleet->scan_took_ns = 0;
     fleet->all_at = 0;
     fleet->leaving_out = 0;
     fleet->all_count = rtl_proc_scan(&fleet->all);
@@ -420,34 +422,36 @@ static void begin_look(struct rtl_fleet *fleet)
     }
 }
 
-/* As far as there is time. What it takes, over all its parts, decides when the next one is. */
-static void look(struct rtl_fleet *fleet, uint64_t until)
+/* Continue the scan until a time. The duration of all its parts determines when the next scan begins. */
+static void continue_scan(struct rtl_fleet *fleet, uint64_t until)
 {
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (!fleet->all)
-        begin_look(fleet);
+        begin_scan(fleet);
     while (fleet->all && fleet->all_at < fleet->all_count && rtl_mono_ns() < until) {
         int at = fleet->all_at++;
-        if (is_asked_for(fleet, fleet->all, fleet->all_count, at))
-            look_at(fleet, &fleet->all[at]);
+        if (is_chosen(fleet, fleet->all, fleet->all_count, at))
+            check_process(fleet, &fleet->all[at]);
     }
-    fleet->look_took_ns += rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+    fleet->scan_took_ns += rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
     if (fleet->all && fleet->all_at < fleet->all_count)
         return;
     free(fleet->all);
     fleet->all = NULL;
     fleet->left_out = fleet->leaving_out;
-    uint64_t pause = fleet->look_took_ns * LOOK_SHARE, most = LOOK_PAUSE_SECONDS * SECOND;
-    fleet->look_ns = rtl_mono_ns() + (pause < SECOND ? SECOND : pause < most ? pause : most);
+    uint64_t pause = fleet->scan_took_ns * SCAN_SHARE, most = SCAN_PAUSE_SECONDS * SECOND;
+    if (pause < SECOND)
+        pause = SECOND;
+    fleet->scan_ns = rtl_mono_ns() + (pause < most ? pause : most);
 }
 
-/* One that has closed its descriptor is found in its maps, which it can make long. */
+/* If the process has closed its descriptor, its maps are read, which may be long: the time is charged. */
 static bool has_ended(struct rtl_served *s)
 {
     if (s->ended_ns || !has_kernels(s) || !rtl_user_may_read(s->user, rtl_mono_ns()))
         return s->ended_ns;
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    bool alive = rtl_attach_alive(&s->source);
+    bool alive = rtl_attach_alive(&s->attach);
     rtl_user_charge(s->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
     return !alive;
 }
@@ -460,13 +464,13 @@ bool rtl_fleet_tick(struct rtl_fleet *fleet)
         struct rtl_served *s = fleet->served[i];
         bool over = has_ended(s);
         if (over && rtl_mono_ns() < until)
-            end(fleet, i);
+            finish_process(fleet, i);
         else if (over)
             more = true;
-        else if (s->source.reader && fleet->wake)
+        else if (s->attach.reader && fleet->wake)
             rtl_heartbeat_send(&s->heartbeat, NULL);
     }
-    if (rtl_mono_ns() >= fleet->look_ns)
-        look(fleet, until);
+    if (rtl_mono_ns() >= fleet->scan_ns)
+        continue_scan(fleet, until);
     return more || fleet->all;
 }

@@ -1,11 +1,10 @@
 /*
- * The traced processes of the machine as they come and go, and those that are observed, and what each has counted so
- * far. Looking for new ones takes one part in a hundred of the time, at most once a second; a traced process's last
- * state is read when it has ended, from the memory that outlives it.
+ * All traced and observed processes of the machine and their counters. Scans for new processes take 1 % of the time, at
+ * most one per second. When a traced process has ended, its last state is read from its segment, which outlives it.
  *
- * No call takes long, whatever processes do: reading for a page stops after RTL_COLLECT_NS, begins with those that were
- * read in the shortest time, and takes of each user's what users.h grants; who isn't read keeps the numbers of before
- * and is late. Looking around and reading who has ended goes on in the next tick. One thread.
+ * Every call is short, whatever the processes do. rtl_fleet_collect stops after RTL_COLLECT_NS, reads the cheapest
+ * processes first, and respects the quotas of users.h; a process that is not read keeps its old numbers and is marked
+ * late. rtl_fleet_tick continues an unfinished scan and unread ends in the next call. One thread.
  */
 #ifndef RTL_SERVE_FLEET_H
 #define RTL_SERVE_FLEET_H
@@ -27,61 +26,60 @@ enum {
     RTL_COLLECT_NS = 300000000,
     RTL_TICK_NS = 50000000,
 };
-static const uint64_t RTL_ENDED_KEPT_NS = 30000000000ull; /* until somebody who has ended is read */
+static const uint64_t RTL_ENDED_KEPT_NS = 30000000000ull; /* how long an ended process may wait for its last read */
 
 struct rtl_served {
     pid_t pid;
     uint64_t start_time; /* as /proc has it */
     struct rtl_member_info info;
-    uint64_t info_ns; /* when to read it again: workers rename themselves */
+    uint64_t info_ns; /* next read of `info`: workers rename themselves */
     struct rtl_user *user;
-    uint32_t names;            /* that it has brought */
-    uint64_t cost_ns, read_ns; /* what reading it took, and when that was */
-    uint64_t ended_ns;         /* when it was seen to have ended; 0: it lives */
-    struct rtl_credit credit;  /* what it can have done, and hasn't been counted for */
-    uint64_t credited_ns;      /* until then */
-    uint64_t bytes, api_bytes; /* of memory for what it has counted */
-    bool too_large;            /* for its user's share: not read any more */
-    bool late;                 /* its numbers are those of an earlier page */
-    /* kernels; empty of a process that only records its calls */
-    struct rtl_attach source;
+    uint32_t names;            /* kernels that it has added */
+    uint64_t cost_ns, read_ns; /* duration and time of the last read */
+    uint64_t ended_ns;         /* when its end was noticed; 0: alive */
+    struct rtl_credit credit;
+    uint64_t credited_ns;      /* end of the time in `credit` */
+    uint64_t bytes, api_bytes; /* memory for its counters */
+    bool too_large;            /* beyond its user's quota: not read any more */
+    bool late;                 /* its numbers are of an earlier page */
+    /* kernels; empty if the process only records its calls */
+    struct rtl_attach attach;
     struct rtl_heartbeat heartbeat;
     struct rtl_snapshot snapshot; /* the latest, if there is one */
     bool has_snapshot;
-    bool damaged;     /* its segment isn't read any more: what it counted would be counted again */
+    bool damaged;     /* its segment is not read any more: its counters would be added twice */
     uint32_t *series; /* of its kernels, see rtl_totals_add */
-    /* calls of HIP; -1 and empty without */
+    /* HIP calls; -1 and empty without */
     int api;
     uint64_t api_inode;
     struct rtl_api_copy calls;
 };
 
 struct rtl_fleet {
-    const struct rtl_options *only; /* processes that it names, and their descendants; none: all */
-    bool wake;                      /* processes in mode auto are kept timing */
-    bool observe;                   /* also those that aren't traced */
-    struct rtl_options outside;     /* how */
-    uint64_t look_ns;
-    struct rtl_proc_entry *all; /* being looked at; NULL between two looks */
+    const struct rtl_options *only; /* names processes, also chooses their descendants; none: all */
+    bool wake;                      /* keep processes in mode auto timing */
+    bool observe;                   /* include processes that aren't traced */
+    struct rtl_options outside;     /* options for observing */
+    uint64_t scan_ns;               /* next scan */
+    struct rtl_proc_entry *all;     /* of the current scan; NULL between scans */
     int all_count, all_at;
-    uint64_t look_took_ns;
-    uint64_t ended, unread, refused;       /* processes; of those without their last numbers; kernels */
-    uint64_t untrue;                       /* numbers that can't be */
-    uint32_t left_out, leaving_out, count; /* left out: in the last look, in this one so far */
+    uint64_t scan_took_ns;
+    uint64_t ended, unread;                /* ended processes; those without their last numbers */
+    uint64_t refused, untrue;              /* kernels and numbers, see struct rtl_share */
+    uint32_t left_out, leaving_out, count; /* left out: in the last scan, in this one so far */
     struct rtl_users users;
     struct rtl_served *served[RTL_SERVED_MAX];
     struct rtl_totals totals;
 };
 
-/* `most`: kernels and ranges with series of their own. NULL without memory. The options stay the caller's. */
+/* `most`: number of kernels and of ranges with their own series. NULL without memory. The caller keeps the options. */
 struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake, bool observe);
 void rtl_fleet_free(struct rtl_fleet *fleet);
 
-/* To be called once a second: who has ended is read for the last time, who has come is taken in. True: there is more to
- * do, now. */
+/* Call this once a second: reads ended processes for the last time, adds new ones. True: call it again soon. */
 bool rtl_fleet_tick(struct rtl_fleet *fleet);
 
-/* Reads all of them now, as far as there is time. */
+/* Read all processes, as far as time allows. */
 void rtl_fleet_collect(struct rtl_fleet *fleet);
 
 #endif

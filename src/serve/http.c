@@ -1,4 +1,4 @@
-/* A small server of HTTP. See http.h. */
+/* A small HTTP server. See http.h. */
 #include "serve/http.h"
 #include "base/clock.h"
 
@@ -9,24 +9,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct connection {
+struct http_connection {
     int fd; /* -1: free */
     uint64_t since_ns;
-    const struct rtl_http_body *body; /* that it is being sent */
-    unsigned char from[16];           /* whose it is: the address */
+    const struct rtl_http_body *body; /* being sent */
+    unsigned char from[16];           /* client's address */
 };
 
 struct rtl_http {
     struct MHD_Daemon *daemon;
     rtl_http_answer *answer;
     void *context;
-    unsigned bodies; /* that somebody has */
-    struct connection connections[RTL_HTTP_CONNECTIONS];
+    unsigned bodies; /* in use */
+    struct http_connection connections[RTL_HTTP_CONNECTIONS];
 };
 
 struct rtl_http_body {
     struct rtl_http *http;
-    struct MHD_Response *response; /* counts who has it */
+    struct MHD_Response *response; /* reference-counted */
     char *text;
 };
 
@@ -73,11 +73,11 @@ void rtl_http_body_free(struct rtl_http_body *body)
 
 bool rtl_http_has_room(struct rtl_http *http)
 {
-    const struct connection *oldest = NULL;
+    const struct http_connection *oldest = NULL;
     if (http->bodies < RTL_HTTP_BODIES)
         return true;
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
-        const struct connection *c = &http->connections[i];
+        const struct http_connection *c = &http->connections[i];
         if (c->fd >= 0 && c->body && (!oldest || c->since_ns < oldest->since_ns))
             oldest = c;
     }
@@ -94,7 +94,7 @@ static int descriptor(struct MHD_Connection *connection)
     return info ? info->connect_fd : -1;
 }
 
-static struct connection *find(struct rtl_http *http, int fd)
+static struct http_connection *find_connection(struct rtl_http *http, int fd)
 {
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++)
         if (http->connections[i].fd == fd)
@@ -102,7 +102,7 @@ static struct connection *find(struct rtl_http *http, int fd)
     return NULL;
 }
 
-static void note_address(struct connection *c, struct MHD_Connection *connection)
+static void note_address(struct http_connection *c, struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *at = info ? info->client_addr : NULL;
@@ -112,26 +112,26 @@ static void note_address(struct connection *c, struct MHD_Connection *connection
         memcpy(c->from, &((const struct sockaddr_in6 *)(const void *)at)->sin6_addr, 16);
 }
 
-/* How many there are of its address. */
-static int siblings(const struct rtl_http *http, const struct connection *of)
+/* Return the number of connections from the same address. */
+static int count_siblings(const struct rtl_http *http, const struct http_connection *of)
 {
     int count = 0;
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
-        const struct connection *c = &http->connections[i];
+        const struct http_connection *c = &http->connections[i];
         count += c->fd >= 0 && !memcmp(c->from, of->from, sizeof c->from);
     }
     return count;
 }
 
-static void make_place(struct rtl_http *http)
+static void drop_connection(struct rtl_http *http)
 {
-    const struct connection *out = NULL;
+    const struct http_connection *out = NULL;
     int used = 0, most = 0;
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
-        const struct connection *c = &http->connections[i];
+        const struct http_connection *c = &http->connections[i];
         if (c->fd < 0)
             continue;
-        int alike = siblings(http, c);
+        int alike = count_siblings(http, c);
         used++;
         if (!out || alike > most || (alike == most && c->since_ns < out->since_ns)) {
             out = c;
@@ -148,16 +148,16 @@ static void connected(void *context, struct MHD_Connection *connection, void **s
     struct rtl_http *http = context;
     int fd = descriptor(connection);
     (void)state;
-    struct connection *c = find(http, code == MHD_CONNECTION_NOTIFY_STARTED ? -1 : fd);
+    struct http_connection *c = find_connection(http, code == MHD_CONNECTION_NOTIFY_STARTED ? -1 : fd);
     if (!c)
         return;
-    *c = (struct connection){.fd = -1};
+    *c = (struct http_connection){.fd = -1};
     if (code != MHD_CONNECTION_NOTIFY_STARTED)
         return;
     c->fd = fd;
     c->since_ns = rtl_mono_ns();
     note_address(c, connection);
-    make_place(http);
+    drop_connection(http);
 }
 
 /* --- answers --- */
@@ -176,8 +176,9 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
     return result;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *data, size_t *data_size, void **state)
+static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
+                                      const char *method, const char *version, const char *data, size_t *data_size,
+                                      void **state)
 {
     struct rtl_http *http = context;
     struct rtl_http_reply reply = {.status = MHD_HTTP_METHOD_NOT_ALLOWED,
@@ -186,12 +187,12 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     (void)data;
     (void)data_size;
     (void)state;
-    /* answered before a body is read: nobody has to listen to one */
+    /* answer before reading a request body */
     if (!strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD))
         http->answer(http->context, url, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept"), &reply);
     if (!reply.body)
         return send_text(connection, reply.status, reply.text);
-    struct connection *c = find(http, descriptor(connection));
+    struct http_connection *c = find_connection(http, descriptor(connection));
     if (c)
         c->body = reply.body;
     return MHD_queue_response(connection, reply.status, reply.body->response);
@@ -207,8 +208,8 @@ struct rtl_http *rtl_http_start(int listening, rtl_http_answer *answer, void *co
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++)
         http->connections[i].fd = -1;
     http->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listening,
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)RTL_HTTP_CONNECTIONS,
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle_request, http, MHD_OPTION_LISTEN_SOCKET,
+                         (MHD_socket)listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)RTL_HTTP_CONNECTIONS,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)RTL_HTTP_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
                          (unsigned)RTL_HTTP_IDLE_S, MHD_OPTION_NOTIFY_CONNECTION, connected, http, MHD_OPTION_END);
     if (!http->daemon) {
@@ -234,15 +235,17 @@ int rtl_http_fd(const struct rtl_http *http)
 int rtl_http_timeout_ms(struct rtl_http *http)
 {
     MHD_UNSIGNED_LONG_LONG ms;
-    return MHD_get_timeout(http->daemon, &ms) == MHD_YES ? (ms < 1000 ? (int)ms : 1000) : -1;
+    if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
+        return -1;
+    return ms < 1000 ? (int)ms : 1000;
 }
 
-/* Its own timeout begins anew with every byte that comes: who sends one now and then would stay for ever. */
-static void end_old(struct rtl_http *http)
+/* libmicrohttpd's timeout restarts with every byte, so slow clients could stay forever. */
+static void drop_old_connections(struct rtl_http *http)
 {
     uint64_t now = rtl_mono_ns();
     for (int i = 0; i < RTL_HTTP_CONNECTIONS; i++) {
-        const struct connection *c = &http->connections[i];
+        const struct http_connection *c = &http->connections[i];
         if (c->fd >= 0 && now - c->since_ns > RTL_HTTP_LIFE_S * 1000000000ull)
             shutdown(c->fd, SHUT_RDWR);
     }
@@ -250,6 +253,6 @@ static void end_old(struct rtl_http *http)
 
 void rtl_http_run(struct rtl_http *http)
 {
-    end_old(http);
+    drop_old_connections(http);
     MHD_run(http->daemon);
 }

@@ -1,4 +1,4 @@
-/* Sockets that listen. See listen.h. */
+/* Listening sockets. See listen.h. */
 #include "serve/listen.h"
 
 #include <arpa/inet.h>
@@ -13,14 +13,15 @@
 
 enum { BACKLOG = 64, INHERITED = 3 };
 
-static void explain(const struct rtl_address *a, int error, char *why, size_t why_bytes)
+static void explain_error(const struct rtl_address *a, int error, char *why, size_t why_bytes)
 {
     const char *host = a->host;
     if (error == EADDRINUSE)
-        snprintf(why, why_bytes, "port %u of %s is taken: another one serves there? Choose one: rtl-top serve %s:PORT",
+        snprintf(why, why_bytes,
+                 "port %u of %s is in use, perhaps by another rtl-top serve: choose one with rtl-top serve %s:PORT",
                  a->port, host, host);
     else if (error == EACCES)
-        snprintf(why, why_bytes, "not permitted to listen on port %u of %s: take one from 1024 on", a->port, host);
+        snprintf(why, why_bytes, "not permitted to listen on port %u of %s: choose a port from 1024 on", a->port, host);
     else if (error == EADDRNOTAVAIL)
         snprintf(why, why_bytes, "%s is no address of this machine", host);
     else
@@ -50,7 +51,7 @@ int rtl_listen(const struct rtl_address *a, char *why, size_t why_bytes)
     }
     freeaddrinfo(found);
     if (fd < 0)
-        explain(a, error, why, why_bytes);
+        explain_error(a, error, why, why_bytes);
     return fd;
 }
 
@@ -62,7 +63,7 @@ int rtl_listen_inherited(char *why, size_t why_bytes)
     if (!pid || !count || atol(pid) != (long)getpid())
         return -1;
     if (strcmp(count, "1") != 0 || getsockopt(INHERITED, SOL_SOCKET, SO_ACCEPTCONN, &on, &size) || !on) {
-        snprintf(why, why_bytes, "systemd handed over %s descriptors, where one socket that listens is wanted", count);
+        snprintf(why, why_bytes, "systemd passed %s descriptors instead of one listening socket", count);
         return -2;
     }
     fcntl(INHERITED, F_SETFD, FD_CLOEXEC);

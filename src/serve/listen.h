@@ -1,4 +1,4 @@
-/* The socket that rtl-top serve listens on: made, or handed over by systemd. */
+/* The socket that rtl-top serve listens on: created, or inherited from systemd. */
 #ifndef RTL_SERVE_LISTEN_H
 #define RTL_SERVE_LISTEN_H
 
@@ -7,13 +7,13 @@
 
 #include "serve/parse.h"
 
-/* The socket, or -1 and in `why` one line. */
+/* Create the socket; -1 and one line in `why` on failure. */
 int rtl_listen(const struct rtl_address *address, char *why, size_t why_bytes);
 
-/* The one that systemd's socket unit has handed over; -1: none, -2: something else than one socket, see `why`. */
+/* Return the socket of systemd's socket unit; -1: none, -2: not a single listening socket, see `why`. */
 int rtl_listen_inherited(char *why, size_t why_bytes);
 
-/* Where it listens: "127.0.0.1:9833", "[::1]:9833"; not `*loopback`: others than this machine reach it. */
+/* Return the address, such as "127.0.0.1:9833" or "[::1]:9833"; !*loopback: other machines can reach it. */
 void rtl_listen_name(int listening, char *out, size_t size, bool *loopback);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * The metrics of rtl-top serve: one table, from which the page is made and against which the manual, the dashboard and
- * the alert rules are checked.
+ * The metrics of rtl-top serve. The page is made from this table; tests compare it with the manual, the dashboard and
+ * the alert rules.
  *
- * Units are Prometheus's (seconds, bytes); a counter's samples end in _total, an info's in _info. What is of a machine
- * (kernels, families, GPUs, copies, calls) is summed over all its processes and goes on growing when one of them ends;
- * what has a label pid is of one process and ends with it. Labels stand in the order in which their values are given.
+ * Units are Prometheus's (seconds, bytes); a counter's samples end in _total, an info's in _info. Metrics of kernels,
+ * families, GPUs, copies and calls are sums over all processes of the machine and keep growing when a process ends. A
+ * metric with the label pid is about one process and ends with it. rtl_page_labels takes values in the order of the
+ * labels.
  */
 #ifndef RTL_SERVE_METRICS_H
 #define RTL_SERVE_METRICS_H
@@ -60,8 +61,8 @@
 enum rtl_metric { RTL_METRICS(RTL_ENUM_METRIC) RTL_METRIC_COUNT };
 #undef RTL_ENUM_METRIC
 
-/* X(symbol, OpenMetrics type, type in the text format of before; in Protocol Buffers the type's number, and the field
- * of a metric that holds its value) */
+/* X(symbol, OpenMetrics type, type in the older text format, type number in Protocol Buffers, number of the field with
+ * the value) */
 #define RTL_METRIC_TYPES(X)                      \
     X(COUNTER, "counter", "counter", 0, 3)       \
     X(GAUGE, "gauge", "gauge", 1, 2)             \

@@ -28,7 +28,7 @@ static const struct {
 
 /* Numbers of the fields of io.prometheus.client's messages. */
 enum { FAMILY_NAME = 1, FAMILY_HELP, FAMILY_TYPE, FAMILY_METRIC };
-enum { METRIC_LABEL = 1 }; /* the others are with the types */
+enum { METRIC_LABEL = 1 }; /* the value's field: RTL_METRIC_TYPES */
 enum { LABEL_NAME = 1, LABEL_VALUE };
 enum { VALUE = 1 }; /* of a counter, of a gauge */
 enum { SUMMARY_COUNT = 1, SUMMARY_SUM };
@@ -61,10 +61,10 @@ static bool has_room(struct rtl_page *page, size_t bytes)
     return text != NULL;
 }
 
-static void put(struct rtl_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct rtl_page *page, const char *format, ...)
+static void print_page(struct rtl_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print_page(struct rtl_page *page, const char *format, ...)
 {
-    enum { LINE = 8192 }; /* labels are the longest that comes */
+    enum { LINE = 8192 }; /* longer than all labels */
     va_list args;
     if (!has_room(page, LINE))
         return;
@@ -80,7 +80,7 @@ void rtl_page_begin(struct rtl_page *page, enum rtl_format format, unsigned part
     *page = (struct rtl_page){.format = format, .parts = parts};
 }
 
-/* A family is preceded by its length. */
+/* Insert the length in front of the family. */
 static void end_family(struct rtl_page *page)
 {
     char head[RTL_PROTO_VARINT];
@@ -97,7 +97,7 @@ bool rtl_page_end(struct rtl_page *page)
 {
     end_family(page);
     if (page->format == RTL_FORMAT_OPENMETRICS)
-        put(page, "# EOF\n");
+        print_page(page, "# EOF\n");
     return !page->failed;
 }
 
@@ -110,7 +110,9 @@ void rtl_page_free(struct rtl_page *page)
 
 static const char *suffix(enum rtl_metric_type type)
 {
-    return type == RTL_METRIC_TYPE_COUNTER ? "_total" : type == RTL_METRIC_TYPE_INFO ? "_info" : "";
+    if (type == RTL_METRIC_TYPE_COUNTER)
+        return "_total";
+    return type == RTL_METRIC_TYPE_INFO ? "_info" : "";
 }
 
 static bool ends(const char *name, const char *with)
@@ -138,7 +140,7 @@ void rtl_page_metric(struct rtl_page *page, enum rtl_metric metric)
 {
     const struct rtl_metric_info *m = &rtl_metrics[metric];
     bool openmetrics = page->format == RTL_FORMAT_OPENMETRICS;
-    /* OpenMetrics names the metric, the older format its samples */
+    /* HELP and TYPE name the metric in OpenMetrics, its samples in the older format */
     const char *end = openmetrics ? "" : suffix(m->type);
     page->metric = metric;
     page->labels_used = 0;
@@ -147,22 +149,22 @@ void rtl_page_metric(struct rtl_page *page, enum rtl_metric metric)
         begin_family(page, m);
         return;
     }
-    put(page, "# HELP %s%s %s\n", m->name, end, m->meaning);
-    put(page, "# TYPE %s%s %s\n", m->name, end, openmetrics ? types[m->type].openmetrics : types[m->type].text);
+    print_page(page, "# HELP %s%s %s\n", m->name, end, m->meaning);
+    print_page(page, "# TYPE %s%s %s\n", m->name, end, openmetrics ? types[m->type].openmetrics : types[m->type].text);
     if (openmetrics && (ends(m->name, "_seconds") || ends(m->name, "_bytes")))
-        put(page, "# UNIT %s %s\n", m->name, strrchr(m->name, '_') + 1);
+        print_page(page, "# UNIT %s %s\n", m->name, strrchr(m->name, '_') + 1);
 }
 
-/* As much of the value as RTL_PAGE_VALUE bytes hold, no character cut in two; what is no UTF-8 is a question mark. In
- * text what ends a value is escaped. */
-static size_t clean(char *out, const char *value, bool text)
+/* Copy up to RTL_PAGE_VALUE bytes without splitting a character; invalid UTF-8 becomes '?'. `text`: escape quotes,
+ * backslashes and newlines. */
+static size_t copy_value(char *out, const char *value, bool text)
 {
-    size_t used = 0, left = strlen(value), taken = 0;
+    size_t used = 0, left = strlen(value), copied = 0;
     while (left) {
         uint32_t code;
         size_t n = rtl_utf8_decode(value, left, &code);
         size_t bytes = n ? n : 1;
-        if (taken + bytes > RTL_PAGE_VALUE)
+        if (copied + bytes > RTL_PAGE_VALUE)
             break;
         if (text && (*value == '\\' || *value == '"' || *value == '\n')) {
             out[used++] = '\\';
@@ -173,26 +175,26 @@ static size_t clean(char *out, const char *value, bool text)
             memcpy(out + used, value, n);
             used += n;
         }
-        taken += bytes;
+        copied += bytes;
         value += bytes;
         left -= bytes;
     }
     return used;
 }
 
-static size_t put_text_label(char *out, bool first, const char *name, size_t length, const char *value)
+static size_t write_text_label(char *out, bool first, const char *name, size_t length, const char *value)
 {
     size_t used = (size_t)sprintf(out, "%s%.*s=\"", first ? "" : ",", (int)length, name);
-    used += clean(out + used, value, true);
+    used += copy_value(out + used, value, true);
     out[used++] = '"';
     return used;
 }
 
-static size_t put_label_pair(char *out, const char *name, size_t length, const char *value)
+static size_t write_label_pair(char *out, const char *name, size_t length, const char *value)
 {
     char text[RTL_PAGE_VALUE];
     size_t used = rtl_proto_bytes(out, LABEL_NAME, name, length);
-    used += rtl_proto_bytes(out + used, LABEL_VALUE, text, clean(text, value, false));
+    used += rtl_proto_bytes(out + used, LABEL_VALUE, text, copy_value(text, value, false));
     return rtl_proto_wrap(out, METRIC_LABEL, used);
 }
 
@@ -202,11 +204,10 @@ void rtl_page_labels(struct rtl_page *page, const char *const *values)
     size_t used = 0;
     for (int i = 0; *at && i < RTL_PAGE_LABELS; i++) {
         size_t length = strcspn(at, ",");
-        /* a label without a value is none */
         if (*values[i] && page->format == RTL_FORMAT_PROTOBUF)
-            used += put_label_pair(page->labels + used, at, length, values[i]);
+            used += write_label_pair(page->labels + used, at, length, values[i]);
         else if (*values[i])
-            used += put_text_label(page->labels + used, !used, at, length, values[i]);
+            used += write_text_label(page->labels + used, !used, at, length, values[i]);
         at += length + (at[length] == ',');
     }
     page->labels[used] = '\0';
@@ -215,15 +216,15 @@ void rtl_page_labels(struct rtl_page *page, const char *const *values)
 
 /* --- samples as text --- */
 
-/* NAME{LABELS,MORE} and a blank. */
-static void name_sample(struct rtl_page *page, const char *end, const char *more)
+/* Write NAME{LABELS,MORE} and a blank. */
+static void write_name(struct rtl_page *page, const char *end, const char *more)
 {
     bool labels = *page->labels, braces = labels || *more;
-    put(page, "%s%s%s%s%s%s%s ", rtl_metrics[page->metric].name, end, braces ? "{" : "", page->labels,
-        labels && *more ? "," : "", more, braces ? "}" : "");
+    print_page(page, "%s%s%s%s%s%s%s ", rtl_metrics[page->metric].name, end, braces ? "{" : "", page->labels,
+               labels && *more ? "," : "", more, braces ? "}" : "");
 }
 
-/* Seconds without rounding: 1.5, 0.000000511 */
+/* Exact seconds: 1.5, 0.000000511 */
 static void format_seconds(char out[32], uint64_t ns)
 {
     int n = snprintf(out, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
@@ -231,36 +232,36 @@ static void format_seconds(char out[32], uint64_t ns)
         out[--n] = '\0';
 }
 
-static void put_seconds(struct rtl_page *page, uint64_t ns)
+static void write_seconds(struct rtl_page *page, uint64_t ns)
 {
     char text[32];
     format_seconds(text, ns);
-    put(page, "%s\n", text);
+    print_page(page, "%s\n", text);
 }
 
-static void put_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
+static void write_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
 {
-    name_sample(page, "_sum", "");
-    put_seconds(page, sum_ns);
-    name_sample(page, "_count", "");
-    put(page, "%" PRIu64 "\n", values);
+    write_name(page, "_sum", "");
+    write_seconds(page, sum_ns);
+    write_name(page, "_count", "");
+    print_page(page, "%" PRIu64 "\n", values);
 }
 
-static void put_buckets(struct rtl_page *page, const struct rtl_prom_buckets *classes)
+static void write_buckets(struct rtl_page *page, const struct rtl_prom_buckets *buckets)
 {
     uint64_t below = 0;
     for (uint32_t i = 0; i < RTL_PROM_BUCKET_LAST; i++) {
         char edge[32], more[48];
-        below += classes->count[i];
+        below += buckets->count[i];
         if (i % (RTL_PROM_BUCKET_PARTS / page->parts))
             continue;
         format_seconds(edge, rtl_prom_bucket_upper_ns(i));
         snprintf(more, sizeof more, "le=\"%s\"", edge);
-        name_sample(page, "_bucket", more);
-        put(page, "%" PRIu64 "\n", below);
+        write_name(page, "_bucket", more);
+        print_page(page, "%" PRIu64 "\n", below);
     }
-    name_sample(page, "_bucket", "le=\"+Inf\"");
-    put(page, "%" PRIu64 "\n", classes->values);
+    write_name(page, "_bucket", "le=\"+Inf\"");
+    print_page(page, "%" PRIu64 "\n", buckets->values);
 }
 
 /* --- samples as messages --- */
@@ -270,7 +271,7 @@ enum {
                   RTL_PROM_NATIVE_SPANS * 3 * RTL_PROTO_FIELD + RTL_PROM_NATIVE_COUNT * RTL_PROTO_VARINT + 1024,
 };
 
-/* Where the message of the sample begins, behind its labels; NULL when there is no room. */
+/* Write the labels; return the position of the value behind them, or NULL without room. */
 static char *begin_metric(struct rtl_page *page)
 {
     if (!has_room(page, METRIC_MOST))
@@ -306,12 +307,12 @@ static void encode_summary(struct rtl_page *page, uint64_t values, uint64_t sum_
     end_metric(page, at, n + rtl_proto_double(at + n, SUMMARY_SUM, seconds_of(sum_ns)));
 }
 
-static size_t encode_buckets(const struct rtl_page *page, const struct rtl_prom_buckets *classes, char *at)
+static size_t encode_buckets(const struct rtl_page *page, const struct rtl_prom_buckets *buckets, char *at)
 {
     size_t used = 0;
     uint64_t below = 0;
     for (uint32_t i = 0; i < RTL_PROM_BUCKET_LAST; i++) {
-        below += classes->count[i];
+        below += buckets->count[i];
         if (i % (RTL_PROM_BUCKET_PARTS / page->parts))
             continue;
         size_t n = rtl_proto_number(at + used, BUCKET_COUNT, below);
@@ -321,15 +322,15 @@ static size_t encode_buckets(const struct rtl_page *page, const struct rtl_prom_
     return used;
 }
 
-/* Each bucket is said as what it has more than the one before it. */
-static size_t encode_native(const struct rtl_prom_buckets *classes, char *at)
+/* Each bucket is encoded as the difference to the previous one. */
+static size_t encode_native(const struct rtl_prom_buckets *buckets, char *at)
 {
     struct rtl_prom_native_span spans[RTL_PROM_NATIVE_SPANS];
-    uint32_t from[RTL_PROM_NATIVE_SPANS], count = rtl_prom_native_spans(classes->native, spans, from);
+    uint32_t from[RTL_PROM_NATIVE_SPANS], count = rtl_prom_native_spans(buckets->native, spans, from);
     size_t used = rtl_proto_signed(at, HISTOGRAM_SCHEMA, RTL_PROM_NATIVE_SCHEMA), deltas = 0;
     uint64_t before = 0;
     used += rtl_proto_double(at + used, HISTOGRAM_ZERO_THRESHOLD, RTL_PROM_NATIVE_ZERO);
-    used += rtl_proto_number(at + used, HISTOGRAM_ZERO_COUNT, classes->zero);
+    used += rtl_proto_number(at + used, HISTOGRAM_ZERO_COUNT, buckets->zero);
     for (uint32_t i = 0; i < count; i++) {
         size_t n = rtl_proto_signed(at + used, SPAN_OFFSET, spans[i].offset);
         n += rtl_proto_number(at + used + n, SPAN_LENGTH, spans[i].length);
@@ -337,22 +338,22 @@ static size_t encode_native(const struct rtl_prom_buckets *classes, char *at)
     }
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t n = from[i]; n < from[i] + spans[i].length; n++) {
-            int64_t delta = (int64_t)(classes->native[n] - before);
+            int64_t delta = (int64_t)(buckets->native[n] - before);
             deltas += rtl_proto_varint(at + used + deltas, rtl_proto_zigzag(delta));
-            before = classes->native[n];
+            before = buckets->native[n];
         }
     return used + (deltas ? rtl_proto_wrap(at + used, HISTOGRAM_DELTA, deltas) : 0);
 }
 
-static void encode_histogram(struct rtl_page *page, const struct rtl_prom_buckets *classes)
+static void encode_histogram(struct rtl_page *page, const struct rtl_prom_buckets *buckets)
 {
     char *at = begin_metric(page);
     if (!at)
         return;
-    size_t n = rtl_proto_number(at, HISTOGRAM_COUNT, classes->values);
-    n += rtl_proto_double(at + n, HISTOGRAM_SUM, seconds_of(classes->sum_ns));
-    n += encode_buckets(page, classes, at + n);
-    end_metric(page, at, n + encode_native(classes, at + n));
+    size_t n = rtl_proto_number(at, HISTOGRAM_COUNT, buckets->values);
+    n += rtl_proto_double(at + n, HISTOGRAM_SUM, seconds_of(buckets->sum_ns));
+    n += encode_buckets(page, buckets, at + n);
+    end_metric(page, at, n + encode_native(buckets, at + n));
 }
 
 /* --- samples --- */
@@ -363,8 +364,8 @@ void rtl_page_count(struct rtl_page *page, uint64_t value)
         encode_value(page, (double)value);
         return;
     }
-    name_sample(page, suffix(rtl_metrics[page->metric].type), "");
-    put(page, "%" PRIu64 "\n", value);
+    write_name(page, suffix(rtl_metrics[page->metric].type), "");
+    print_page(page, "%" PRIu64 "\n", value);
 }
 
 void rtl_page_seconds(struct rtl_page *page, uint64_t ns)
@@ -373,8 +374,8 @@ void rtl_page_seconds(struct rtl_page *page, uint64_t ns)
         encode_value(page, seconds_of(ns));
         return;
     }
-    name_sample(page, suffix(rtl_metrics[page->metric].type), "");
-    put_seconds(page, ns);
+    write_name(page, suffix(rtl_metrics[page->metric].type), "");
+    write_seconds(page, ns);
 }
 
 void rtl_page_info(struct rtl_page *page)
@@ -387,15 +388,15 @@ void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
     if (page->format == RTL_FORMAT_PROTOBUF)
         encode_summary(page, values, sum_ns);
     else
-        put_summary(page, values, sum_ns);
+        write_summary(page, values, sum_ns);
 }
 
-void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *classes)
+void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *buckets)
 {
     if (page->format == RTL_FORMAT_PROTOBUF) {
-        encode_histogram(page, classes);
+        encode_histogram(page, buckets);
         return;
     }
-    put_buckets(page, classes);
-    put_summary(page, classes->values, classes->sum_ns);
+    write_buckets(page, buckets);
+    write_summary(page, buckets->values, buckets->sum_ns);
 }

@@ -1,9 +1,9 @@
 /*
- * A page of metrics: OpenMetrics 1.0, the text format of Prometheus (0.0.4), or delimited messages of Protocol Buffers,
- * of which the histograms are native ones, with the classic buckets beside them for who wants those. Pure.
+ * A page of metrics in one of three formats: OpenMetrics 1.0, Prometheus's text format (0.0.4), or delimited messages
+ * of Protocol Buffers, whose histograms have native and classic buckets. Pure.
  *
- * A metric is begun once, then come its samples; label values are text from other processes: escaped and cut here. A
- * page is bounded: what has no room leaves it failed, never cut.
+ * Begin each metric once, then add its samples. Label values are untrusted text of other processes: they are escaped
+ * and cut here. The size is bounded: a page without room becomes failed and is never cut.
  */
 #ifndef RTL_SERVE_PAGE_H
 #define RTL_SERVE_PAGE_H
@@ -18,7 +18,7 @@
 
 enum {
     RTL_PAGE_MAX = 32 << 20,
-    RTL_PAGE_VALUE = 200, /* bytes of a label's value, before it is escaped */
+    RTL_PAGE_VALUE = 200, /* bytes of a label value before escaping */
     RTL_PAGE_LABELS = 6,
 };
 
@@ -27,23 +27,23 @@ struct rtl_page {
     size_t used, room;
     enum rtl_format format;
     bool failed;
-    unsigned parts; /* classes of a histogram in each factor of two: 1, 2 or 4 */
+    unsigned parts; /* buckets in each factor of two: 1, 2 or 4 */
     enum rtl_metric metric;
-    size_t family, labels_used; /* of Protocol Buffers: where the metric begins, which has no length so far */
+    size_t family, labels_used; /* family: Protocol Buffers: start of the metric, whose length is not written yet */
     bool in_family;
     char labels[RTL_PAGE_LABELS * (2 * RTL_PAGE_VALUE + 24)];
 };
 
 void rtl_page_begin(struct rtl_page *page, enum rtl_format format, unsigned parts);
-/* The last line. False when the page has failed. */
+/* Write the last line. False if the page has failed. */
 bool rtl_page_end(struct rtl_page *page);
 void rtl_page_free(struct rtl_page *page);
 
-/* Name, meaning, type and unit of what comes now. */
+/* Begin a metric: write its name, meaning, type and unit. */
 void rtl_page_metric(struct rtl_page *page, enum rtl_metric metric);
-/* The labels of the samples that come now: as many values as the metric has labels, "" for those that have none. */
+/* Set the labels of the next samples: one value for each label of the metric; "" omits the label. */
 void rtl_page_labels(struct rtl_page *page, const char *const *values);
-/* A sample of each type, with the labels as they are. */
+/* Add a sample of each type. */
 void rtl_page_count(struct rtl_page *page, uint64_t value);
 void rtl_page_seconds(struct rtl_page *page, uint64_t ns);
 void rtl_page_info(struct rtl_page *page);

@@ -1,4 +1,4 @@
-/* The pages that are sent. See pages.h. */
+/* The current page of each format. See pages.h. */
 #include "serve/pages.h"
 #include "base/clock.h"
 
@@ -18,24 +18,23 @@ static uint64_t cpu_ns(void)
            (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000ull;
 }
 
-static bool is_new(uint64_t made_ns, uint64_t now_ns)
+static bool is_recent(uint64_t made_ns, uint64_t now_ns)
 {
     return made_ns && now_ns - made_ns < RTL_PAGE_NS;
 }
 
-/* What is there already when it is new, a failure as well, or when there are too many pages that clients haven't read.
- */
+/* The old page, or its failure, is returned while it is new, or while too many bodies are still being sent. */
 struct rtl_http_body *rtl_pages_get(struct rtl_pages *pages, struct rtl_fleet *fleet, struct rtl_http *http,
                                     enum rtl_format format, unsigned parts)
 {
     struct rtl_page page;
     uint64_t from = rtl_mono_ns();
-    if (is_new(pages->made_ns[format], from) || (pages->body[format] && !rtl_http_has_room(http)))
+    if (is_recent(pages->made_ns[format], from) || (pages->body[format] && !rtl_http_has_room(http)))
         return pages->body[format];
     rtl_http_body_free(pages->body[format]);
     pages->body[format] = NULL;
     pages->facts.cpu_ns = cpu_ns();
-    if (!is_new(pages->collected_ns, from)) {
+    if (!is_recent(pages->collected_ns, from)) {
         rtl_fleet_collect(fleet);
         pages->collected_ns = rtl_mono_ns();
     }

@@ -44,23 +44,23 @@ bool rtl_address_parse(const char *text, struct rtl_address *address)
         return *text && (parse_port(text, &address->port) ||
                          (strspn(text, "0123456789") < strlen(text) && copy_host(address, text, strlen(text))));
     if (memchr(text, ':', (size_t)(colon - text)))
-        return false; /* of IPv6, which port it is only brackets tell */
+        return false; /* IPv6 needs brackets */
     return parse_port(colon + 1, &address->port) && copy_host(address, text, (size_t)(colon - text));
 }
 
-/* An entry of the header, "TYPE; NAME=VALUE; ...": what is between two of its ends, without blanks around it. */
-struct piece {
+/* A part of the header, such as "TYPE; NAME=VALUE", without blanks around it. */
+struct header_part {
     const char *text;
     size_t length;
 };
 
-static bool is(struct piece piece, const char *word)
+static bool part_is(struct header_part part, const char *word)
 {
-    return piece.length == strlen(word) && !strncasecmp(piece.text, word, piece.length);
+    return part.length == strlen(word) && !strncasecmp(part.text, word, part.length);
 }
 
-/* Up to the next one of `ends`, from `*at` on, which goes behind it or to `stop`. What is in quotes ends nothing. */
-static struct piece next_piece(const char **at, const char *stop, char end)
+/* Return the part from *at to the next `end` outside quotes, or to `stop`; *at moves behind it. */
+static struct header_part next_part(const char **at, const char *stop, char end)
 {
     const char *from = *at, *to;
     bool quoted = false;
@@ -75,11 +75,11 @@ static struct piece next_piece(const char **at, const char *stop, char end)
         from++;
     while (to > from && (to[-1] == ' ' || to[-1] == '\t'))
         to--;
-    return (struct piece){from, (size_t)(to - from)};
+    return (struct header_part){from, (size_t)(to - from)};
 }
 
-/* "0.75" in thousandths. */
-static unsigned weight(struct piece value)
+/* Read a weight such as "0.75" in thousandths. */
+static unsigned read_weight(struct header_part value)
 {
     unsigned sum = 0, scale = 1000;
     for (size_t i = 0; i < value.length && scale; i++) {
@@ -93,34 +93,34 @@ static unsigned weight(struct piece value)
     return sum;
 }
 
-static struct piece unquoted(struct piece value)
+static struct header_part remove_quotes(struct header_part value)
 {
     bool quoted = value.length > 1 && *value.text == '"' && value.text[value.length - 1] == '"';
-    return quoted ? (struct piece){value.text + 1, value.length - 2} : value;
+    return quoted ? (struct header_part){value.text + 1, value.length - 2} : value;
 }
 
-/* Which format an entry is about and how much it is wanted; RTL_FORMAT_COUNT: none that is served. */
-static enum rtl_format read_entry(struct piece entry, unsigned *wanted)
+/* Read an entry: its format (RTL_FORMAT_COUNT: not served) and weight. */
+static enum rtl_format read_entry(struct header_part entry, unsigned *wanted)
 {
     const char *at = entry.text, *stop = entry.text + entry.length;
-    struct piece type = next_piece(&at, stop, ';');
+    struct header_part type = next_part(&at, stop, ';');
     bool families = false, delimited = false;
     *wanted = 1000;
     while (at < stop) {
-        struct piece parameter = next_piece(&at, stop, ';');
+        struct header_part parameter = next_part(&at, stop, ';');
         const char *value_at = parameter.text, *end = parameter.text + parameter.length;
-        struct piece name = next_piece(&value_at, end, '=');
-        struct piece value = unquoted(next_piece(&value_at, end, '\0'));
-        if (is(name, "q"))
-            *wanted = weight(value);
-        families |= is(name, "proto") && is(value, "io.prometheus.client.MetricFamily");
-        delimited |= is(name, "encoding") && is(value, "delimited");
+        struct header_part name = next_part(&value_at, end, '=');
+        struct header_part value = remove_quotes(next_part(&value_at, end, '\0'));
+        if (part_is(name, "q"))
+            *wanted = read_weight(value);
+        families |= part_is(name, "proto") && part_is(value, "io.prometheus.client.MetricFamily");
+        delimited |= part_is(name, "encoding") && part_is(value, "delimited");
     }
-    if (is(type, "application/vnd.google.protobuf") && families && delimited)
+    if (part_is(type, "application/vnd.google.protobuf") && families && delimited)
         return RTL_FORMAT_PROTOBUF;
-    if (is(type, "application/openmetrics-text"))
+    if (part_is(type, "application/openmetrics-text"))
         return RTL_FORMAT_OPENMETRICS;
-    return is(type, "text/plain") ? RTL_FORMAT_TEXT : RTL_FORMAT_COUNT;
+    return part_is(type, "text/plain") ? RTL_FORMAT_TEXT : RTL_FORMAT_COUNT;
 }
 
 enum rtl_format rtl_accepted(const char *accept)
@@ -130,7 +130,7 @@ enum rtl_format rtl_accepted(const char *accept)
     enum rtl_format best = RTL_FORMAT_TEXT;
     while (at < stop) {
         unsigned w;
-        enum rtl_format format = read_entry(next_piece(&at, stop, ','), &w);
+        enum rtl_format format = read_entry(next_part(&at, stop, ','), &w);
         if (format < RTL_FORMAT_COUNT && w > wanted[format])
             wanted[format] = w;
     }

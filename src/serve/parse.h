@@ -1,4 +1,4 @@
-/* What rtl-top serve takes apart: the address to listen on, and what a client accepts. Pure; all of it is hostile. */
+/* Parsing the address to listen on and a client's Accept header. Untrusted input. Pure. */
 #ifndef RTL_SERVE_PARSE_H
 #define RTL_SERVE_PARSE_H
 
@@ -14,21 +14,20 @@ struct rtl_address {
     unsigned port; /* 0: any that is free */
 };
 
-/* "ADDR:PORT", "[ADDR]:PORT", ":PORT", "PORT", "ADDR", "[ADDR]"; what is missing is the default. False when it is none.
- */
+/* Parse "ADDR:PORT", "[ADDR]:PORT", ":PORT", "PORT", "ADDR" or "[ADDR]", with defaults. False for other texts. */
 bool rtl_address_parse(const char *text, struct rtl_address *address);
 
-/* X(symbol, what it is, the answer's Content-Type): what a page comes as */
+/* X(symbol, name, Content-Type): formats of a page */
 #define RTL_FORMATS(X)                                                                          \
-    X(TEXT, "the text format of before", "text/plain; version=0.0.4; charset=utf-8")            \
+    X(TEXT, "Prometheus's older text format", "text/plain; version=0.0.4; charset=utf-8")       \
     X(OPENMETRICS, "OpenMetrics", "application/openmetrics-text; version=1.0.0; charset=utf-8") \
-    X(PROTOBUF, "Protocol Buffers, which alone has native histograms",                          \
+    X(PROTOBUF, "Protocol Buffers, the only format with native histograms",                     \
       "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited")
 #define RTL_ENUM_FORMAT(sym, ...) RTL_FORMAT_##sym,
 enum rtl_format { RTL_FORMATS(RTL_ENUM_FORMAT) RTL_FORMAT_COUNT };
 #undef RTL_ENUM_FORMAT
 
-/* What a client with that Accept header (NULL: none) wants most; of two that it wants as much the later one. */
+/* Return the format that an Accept header (NULL: none) prefers; of equal preferences the later format. */
 enum rtl_format rtl_accepted(const char *accept);
 
 #endif

@@ -1,4 +1,4 @@
-/* Histograms in the classes of a page. See classes.h. */
+/* Histograms in classic buckets. See prom_buckets.h. */
 #include "serve/prom_buckets.h"
 #include "stats/histogram.h"
 
@@ -21,32 +21,31 @@ uint64_t rtl_prom_bucket_upper_ns(uint32_t number)
     return (1ull << log2) + ((uint64_t)((number - 1) % RTL_PROM_BUCKET_PARTS + 1) << (log2 - 2)) - 1;
 }
 
-/* No process comes near that: a damaged segment would make the sum go round, back to small numbers. */
+/* Beyond any real process; keeps a damaged segment from wrapping the sum. */
 static const uint64_t VALUES_MAX = 1ull << 62;
 
-static bool has_room(const struct rtl_prom_buckets *classes, uint64_t more)
+static bool has_room(const struct rtl_prom_buckets *to, uint64_t more)
 {
-    return more <= VALUES_MAX && classes->values <= VALUES_MAX - more;
+    return more <= VALUES_MAX && to->values <= VALUES_MAX - more;
 }
 
-static void grow(struct rtl_prom_buckets *classes, uint32_t bucket, uint64_t earlier, uint64_t later)
+static void grow_bucket(struct rtl_prom_buckets *to, uint32_t bucket, uint64_t earlier, uint64_t later)
 {
-    if (later <= earlier || !has_room(classes, later - earlier))
+    if (later <= earlier || !has_room(to, later - earlier))
         return;
     int native = rtl_prom_native_of(bucket);
-    classes->count[rtl_prom_bucket_of(rtl_bucket_low(bucket))] += later - earlier;
-    *(native < 0 ? &classes->zero : &classes->native[native]) += later - earlier;
-    classes->values += later - earlier;
+    to->count[rtl_prom_bucket_of(rtl_bucket_low(bucket))] += later - earlier;
+    *(native < 0 ? &to->zero : &to->native[native]) += later - earlier;
+    to->values += later - earlier;
 }
 
-static void grow_octave(struct rtl_prom_buckets *classes, const struct rtl_octave *earlier,
-                        const struct rtl_octave *later)
+static void grow_octave(struct rtl_prom_buckets *to, const struct rtl_octave *earlier, const struct rtl_octave *later)
 {
     for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
-        grow(classes, later->octave * RTL_CHUNK_BUCKETS + i, earlier ? earlier->bucket[i] : 0, later->bucket[i]);
+        grow_bucket(to, later->octave * RTL_CHUNK_BUCKETS + i, earlier ? earlier->bucket[i] : 0, later->bucket[i]);
 }
 
-void rtl_prom_buckets_grow(struct rtl_prom_buckets *classes, const struct rtl_histogram_copy *earlier,
+void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogram_copy *earlier,
                            const struct rtl_histogram_copy *later)
 {
     uint32_t at = 0, before = earlier ? earlier->octave_count : 0;
@@ -56,33 +55,33 @@ void rtl_prom_buckets_grow(struct rtl_prom_buckets *classes, const struct rtl_hi
         while (at < before && earlier->octaves[at].octave < later->octaves[i].octave)
             at++;
         bool same = at < before && earlier->octaves[at].octave == later->octaves[i].octave;
-        grow_octave(classes, same ? &earlier->octaves[at] : NULL, &later->octaves[i]);
+        grow_octave(to, same ? &earlier->octaves[at] : NULL, &later->octaves[i]);
     }
-    /* where in an octave is not known: at its end */
+    /* only the octave is known: count the values in its last bucket */
     for (uint32_t i = 0; later->coarse && i < RTL_OCTAVES_MAX; i++)
-        grow(classes, i * RTL_CHUNK_BUCKETS + RTL_CHUNK_BUCKETS - 1,
-             earlier && earlier->coarse ? earlier->coarse[i] : 0, later->coarse[i]);
+        grow_bucket(to, i * RTL_CHUNK_BUCKETS + RTL_CHUNK_BUCKETS - 1,
+                    earlier && earlier->coarse ? earlier->coarse[i] : 0, later->coarse[i]);
     uint64_t total = earlier ? earlier->total_ns : 0;
-    rtl_count_up(&classes->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
+    rtl_count_up(&to->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
 }
 
-void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *classes, const uint64_t *earlier, const uint64_t *later,
+void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *to, const uint64_t *earlier, const uint64_t *later,
                                    uint32_t buckets, uint64_t grown_ns)
 {
     for (uint32_t i = 0; i < buckets; i++)
-        grow(classes, i, earlier ? earlier[i] : 0, later[i]);
-    rtl_count_up(&classes->sum_ns, grown_ns);
+        grow_bucket(to, i, earlier ? earlier[i] : 0, later[i]);
+    rtl_count_up(&to->sum_ns, grown_ns);
 }
 
-void rtl_prom_buckets_add(struct rtl_prom_buckets *classes, const struct rtl_prom_buckets *more)
+void rtl_prom_buckets_add(struct rtl_prom_buckets *to, const struct rtl_prom_buckets *more)
 {
-    rtl_count_up(&classes->sum_ns, more->sum_ns);
-    if (!more->values || !has_room(classes, more->values))
+    rtl_count_up(&to->sum_ns, more->sum_ns);
+    if (!more->values || !has_room(to, more->values))
         return;
     for (uint32_t i = 0; i < RTL_PROM_BUCKET_COUNT; i++)
-        classes->count[i] += more->count[i];
+        to->count[i] += more->count[i];
     for (uint32_t i = 0; i < RTL_PROM_NATIVE_COUNT; i++)
-        classes->native[i] += more->native[i];
-    classes->zero += more->zero;
-    classes->values += more->values;
+        to->native[i] += more->native[i];
+    to->zero += more->zero;
+    to->values += more->values;
 }

@@ -1,7 +1,7 @@
 /*
- * A histogram in the classes of a page: four in each factor of two from 512 ns to 17 s, one below and one above. Edges
- * of classes are edges of the segment's buckets, so that no value is in a wrong class. And the same once more in the
- * buckets of native histograms (native.h). Pure.
+ * A histogram in the classic buckets of Prometheus: four in each factor of two from 512 ns to 17 s, one below and one
+ * above. Their edges are edges of the segment's buckets, so every value is in the right bucket. The values are also
+ * counted in the buckets of native histograms (prom_native.h). Pure.
  */
 #ifndef RTL_SERVE_PROM_BUCKETS_H
 #define RTL_SERVE_PROM_BUCKETS_H
@@ -20,30 +20,30 @@ enum {
     RTL_PROM_BUCKET_COUNT = RTL_PROM_BUCKET_LAST + 1,
 };
 
-/* Only ever grows. */
+/* Only grows. */
 struct rtl_prom_buckets {
     uint64_t count[RTL_PROM_BUCKET_COUNT];
     uint64_t native[RTL_PROM_NATIVE_COUNT], zero;
-    uint64_t values, sum_ns; /* `values` is the sum of the classes, and of the native buckets */
+    uint64_t values, sum_ns; /* values: sum of `count`, and of `native` and `zero` */
 };
 
-/* A counter that stays at its end instead of going back to nothing. */
+/* Add to a counter, which saturates instead of wrapping. */
 static inline void rtl_count_up(uint64_t *counter, uint64_t more)
 {
     *counter = *counter + more < more ? UINT64_MAX : *counter + more;
 }
 
-/* The class of values in the bucket that begins with `low_ns`. */
+/* Return the classic bucket for the segment's bucket that begins at `low_ns`. */
 uint32_t rtl_prom_bucket_of(uint64_t low_ns);
-/* The largest value of a class below RTL_PROM_BUCKET_LAST, in ns. */
+/* Return the largest value of a bucket below RTL_PROM_BUCKET_LAST, in ns. */
 uint64_t rtl_prom_bucket_upper_ns(uint32_t number);
 
-/* What a histogram grew by from `earlier` (NULL: from nothing) to `later`; what shrank adds nothing. */
-void rtl_prom_buckets_grow(struct rtl_prom_buckets *classes, const struct rtl_histogram_copy *earlier,
+/* Add the growth of a histogram from `earlier` (NULL: from nothing) to `later`; buckets that shrank add nothing. */
+void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogram_copy *earlier,
                            const struct rtl_histogram_copy *later);
-/* The same of plain buckets, numbered as in stats/histogram.h. */
-void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *classes, const uint64_t *earlier, const uint64_t *later,
+/* Add the growth of plain buckets, numbered as in stats/histogram.h. */
+void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *to, const uint64_t *earlier, const uint64_t *later,
                                    uint32_t buckets, uint64_t grown_ns);
-void rtl_prom_buckets_add(struct rtl_prom_buckets *classes, const struct rtl_prom_buckets *more);
+void rtl_prom_buckets_add(struct rtl_prom_buckets *to, const struct rtl_prom_buckets *more);
 
 #endif

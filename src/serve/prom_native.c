@@ -1,14 +1,14 @@
-/* Buckets of native histograms. See native.h. */
+/* Buckets of native histograms. See prom_native.h. */
 #include "serve/prom_native.h"
 #include "stats/histogram.h"
 
 #include <math.h>
 
-enum { BUCKETS = 35 * 64, UNKNOWN = 0, BIAS = 2 }; /* of the table: 0 nothing so far, 1 zero, 2 the first one */
+enum { BUCKETS = 35 * 64, UNKNOWN = 0, BIAS = 2 }; /* in the table: 0 unknown, 1 zero bucket, 2 first bucket */
 
 int rtl_prom_native_of(uint32_t bucket)
 {
-    static uint16_t table[BUCKETS]; /* one thread; what is written is the same each time */
+    static uint16_t table[BUCKETS]; /* one thread only */
     bucket = bucket < BUCKETS ? bucket : BUCKETS - 1;
     if (table[bucket] == UNKNOWN) {
         double middle = ((double)rtl_bucket_low(bucket) + (double)(rtl_bucket_width(bucket) - 1) / 2) / 1e9;

@@ -1,13 +1,13 @@
-/* Fields of Protocol Buffers. See proto.h. */
+/* Encoding of Protocol Buffers. See proto.h. */
 #include "serve/proto.h"
 
 #include <string.h>
 
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2 }; /* how a field's content is encoded */
+enum { VARINT = 0, FIXED64 = 1, BYTES = 2 }; /* wire types */
 
-static size_t key(char *out, unsigned field, unsigned how)
+static size_t write_key(char *out, unsigned field, unsigned wire_type)
 {
-    *out = (char)(field << 3 | how);
+    *out = (char)(field << 3 | wire_type);
     return 1;
 }
 
@@ -27,7 +27,7 @@ uint64_t rtl_proto_zigzag(int64_t value)
 
 size_t rtl_proto_number(char *out, unsigned field, uint64_t value)
 {
-    size_t n = key(out, field, VARINT);
+    size_t n = write_key(out, field, VARINT);
     return n + rtl_proto_varint(out + n, value);
 }
 
@@ -39,7 +39,7 @@ size_t rtl_proto_signed(char *out, unsigned field, int64_t value)
 size_t rtl_proto_double(char *out, unsigned field, double value)
 {
     uint64_t bits;
-    size_t n = key(out, field, FIXED64);
+    size_t n = write_key(out, field, FIXED64);
     memcpy(&bits, &value, sizeof bits);
     for (int i = 0; i < 8; i++)
         out[n++] = (char)(bits >> 8 * i & 0xff);
@@ -48,7 +48,7 @@ size_t rtl_proto_double(char *out, unsigned field, double value)
 
 size_t rtl_proto_bytes(char *out, unsigned field, const void *bytes, size_t length)
 {
-    size_t n = key(out, field, BYTES);
+    size_t n = write_key(out, field, BYTES);
     n += rtl_proto_varint(out + n, length);
     memcpy(out + n, bytes, length);
     return n + length;
@@ -57,7 +57,7 @@ size_t rtl_proto_bytes(char *out, unsigned field, const void *bytes, size_t leng
 size_t rtl_proto_wrap(char *at, unsigned field, size_t length)
 {
     char head[RTL_PROTO_FIELD];
-    size_t n = key(head, field, BYTES);
+    size_t n = write_key(head, field, BYTES);
     n += rtl_proto_varint(head + n, length);
     memmove(at + n, at, length);
     memcpy(at, head, n);

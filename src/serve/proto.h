@@ -1,7 +1,6 @@
 /*
- * The few parts of the encoding of Protocol Buffers that a page of metrics consists of, into memory of the caller's,
- * who sees to it that there is room. Pure. (protobuf-c would need a tree of structures for a whole page, a generator to
- * build with and a library to run with; this is what it would do with them.)
+ * The parts of the Protocol Buffers encoding that a page of metrics needs. The caller provides enough memory. Pure.
+ * (protobuf-c would need a tree of structs for a whole page, a generator at build time and a library at run time.)
  */
 #ifndef RTL_SERVE_PROTO_H
 #define RTL_SERVE_PROTO_H
@@ -10,11 +9,11 @@
 #include <stdint.h>
 
 enum {
-    RTL_PROTO_VARINT = 10,                  /* bytes of a number, at most */
-    RTL_PROTO_FIELD = 2 * RTL_PROTO_VARINT, /* of a field that is a number, or of the head of one that is bytes */
+    RTL_PROTO_VARINT = 10,                  /* maximum bytes of a number */
+    RTL_PROTO_FIELD = 2 * RTL_PROTO_VARINT, /* of a field with a number, or of the head of a field with bytes */
 };
 
-/* Each returns the bytes that it has written; fields' numbers are below 16. */
+/* Each returns the bytes written; field numbers are below 16. */
 size_t rtl_proto_varint(char *out, uint64_t value);
 size_t rtl_proto_number(char *out, unsigned field, uint64_t value);
 size_t rtl_proto_signed(char *out, unsigned field, int64_t value); /* sint32, sint64 */
@@ -23,7 +22,7 @@ size_t rtl_proto_bytes(char *out, unsigned field, const void *bytes, size_t leng
 
 uint64_t rtl_proto_zigzag(int64_t value);
 
-/* Makes the `length` bytes at `at` the field's content: they move behind its head. The bytes of it all. */
+/* Insert a field's head before its content, the `length` bytes at `at`. Returns the bytes of head and content. */
 size_t rtl_proto_wrap(char *at, unsigned field, size_t length);
 
 #endif

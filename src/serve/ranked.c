@@ -1,11 +1,12 @@
-/* Series of which the first are shown. See ranked.h. */
+/* Ranked series. See ranked.h. */
 #include "serve/ranked.h"
+#include "base/array.h"
 #include "shm/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Often enough to follow what a server does, rarely enough that series stay. */
+/* Follows changes of the load without replacing series too often. */
 static const uint64_t RANKING_NS = 60000000000ull;
 
 void rtl_ranked_init(struct rtl_ranked *ranked, uint32_t most, uint64_t keep_ns)
@@ -31,18 +32,18 @@ uint32_t rtl_ranked_living(const struct rtl_ranked *r)
     return r->count - r->free_count;
 }
 
-uint32_t rtl_ranked_brought(const struct rtl_ranked *r, uint32_t by)
+uint32_t rtl_ranked_count_owned(const struct rtl_ranked *r, uint32_t owner)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->count; i++)
-        count += r->series[i].name && r->series[i].by == by;
+        count += r->series[i].name && r->series[i].owner == owner;
     return count;
 }
 
 /* --- finding --- */
 
-/* Its place in the table, or the free one where it belongs. */
-static uint32_t *place(const struct rtl_ranked *r, uint64_t hash)
+/* Return the slot of a hash, or the free slot for it. */
+static uint32_t *find_slot(const struct rtl_ranked *r, uint64_t hash)
 {
     uint32_t at = (uint32_t)(hash ^ hash >> 32) & (r->table_size - 1);
     while (r->table[at] && r->series[r->table[at] - 1].hash != hash)
@@ -55,17 +56,16 @@ static void fill_table(struct rtl_ranked *r)
     memset(r->table, 0, r->table_size * sizeof *r->table);
     for (uint32_t i = 0; i < r->count; i++)
         if (r->series[i].name)
-            *place(r, r->series[i].hash) = i + 1;
+            *find_slot(r, r->series[i].hash) = i + 1;
 }
 
-static bool grow(struct rtl_ranked *r)
+static bool reserve_series(struct rtl_ranked *r)
 {
     if (r->count == r->room && !r->free_count) {
-        uint32_t room = r->room ? 2 * r->room : 64;
-        struct rtl_series *series = realloc(r->series, room * sizeof *series);
-        if (series)
-            r->series = series;
-        uint32_t *unused = series ? realloc(r->free, room * sizeof *unused) : NULL;
+        uint32_t room = r->room;
+        if (!rtl_grow(&r->series, &room, r->count + 1, sizeof *r->series))
+            return false;
+        uint32_t *unused = realloc(r->free, room * sizeof *unused);
         if (!unused)
             return false;
         r->free = unused;
@@ -87,12 +87,13 @@ static bool grow(struct rtl_ranked *r)
 uint32_t rtl_ranked_find(struct rtl_ranked *r, const char *name, size_t length, unsigned kind, bool *added)
 {
     uint64_t hash = rtl_hash(name, length) ^ kind * 0x9e3779b97f4a7c15ull;
-    uint32_t *at = r->table_size ? place(r, hash) : NULL;
+    uint32_t *at = r->table_size ? find_slot(r, hash) : NULL;
     if (at && *at) {
         r->series[*at - 1].found = r->now_ns;
         return *at - 1;
     }
-    if (!added || rtl_ranked_living(r) == RTL_SERIES_MAX || r->text + length > RTL_SERIES_TEXT_MAX || !grow(r))
+    if (!added || rtl_ranked_living(r) == RTL_SERIES_MAX || r->text + length > RTL_SERIES_TEXT_MAX ||
+        !reserve_series(r))
         return RTL_SERIES_OTHER;
     char *copy = malloc(length + 1);
     if (!copy)
@@ -103,7 +104,7 @@ uint32_t rtl_ranked_find(struct rtl_ranked *r, const char *name, size_t length, 
     uint32_t number = r->free_count ? r->free[--r->free_count] : r->count++;
     r->series[number] =
         (struct rtl_series){.hash = hash, .name = copy, .length = length, .kind = kind, .found = r->now_ns};
-    *place(r, hash) = number + 1;
+    *find_slot(r, hash) = number + 1;
     *added = true;
     return number;
 }
@@ -111,18 +112,18 @@ uint32_t rtl_ranked_find(struct rtl_ranked *r, const char *name, size_t length, 
 void rtl_ranked_hold(struct rtl_ranked *r, uint32_t number)
 {
     if (number < r->count)
-        r->series[number].users++;
+        r->series[number].holders++;
 }
 
-void rtl_ranked_let_go(struct rtl_ranked *r, uint32_t number)
+void rtl_ranked_release(struct rtl_ranked *r, uint32_t number)
 {
-    if (number < r->count && r->series[number].users)
-        r->series[number].users--;
+    if (number < r->count && r->series[number].holders)
+        r->series[number].holders--;
 }
 
 /* --- counting --- */
 
-static struct rtl_tally *there(struct rtl_tally **tally)
+static struct rtl_tally *get_tally(struct rtl_tally **tally)
 {
     if (!*tally)
         *tally = calloc(1, sizeof **tally);
@@ -131,19 +132,19 @@ static struct rtl_tally *there(struct rtl_tally **tally)
 
 struct rtl_tally *rtl_ranked_tally(struct rtl_ranked *r, uint32_t number)
 {
-    struct rtl_tally *frame = number < r->count ? there(&r->series[number].frame) : NULL;
+    struct rtl_tally *frame = number < r->count ? get_tally(&r->series[number].frame) : NULL;
     return frame ? frame : &r->other;
 }
 
-static void add(struct rtl_tally *to, const struct rtl_tally *more)
+static void add_tally(struct rtl_tally *to, const struct rtl_tally *more)
 {
     rtl_count_up(&to->calls, more->calls);
     rtl_count_up(&to->errors, more->errors);
     rtl_prom_buckets_add(&to->times, &more->times);
 }
 
-/* The one that took most recently of those that aren't shown, or least of those that are. */
-static struct rtl_series *extreme(struct rtl_ranked *r, bool shown)
+/* Return the shown series with the least recent time, or the hidden one with the most. */
+static struct rtl_series *find_extreme(struct rtl_ranked *r, bool shown)
 {
     struct rtl_series *best = NULL;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -154,40 +155,40 @@ static struct rtl_series *extreme(struct rtl_ranked *r, bool shown)
     return best;
 }
 
-static void show(struct rtl_ranked *r, struct rtl_series *s, bool shown)
+static void set_shown(struct rtl_ranked *r, struct rtl_series *s, bool shown)
 {
     s->shown = shown;
     r->shown += shown ? 1 : -1u;
 }
 
-/* Shown ones give way to those that take more than twice as much: not to and fro. */
-static void rank(struct rtl_ranked *r, uint64_t now_ns)
+/* Replace a shown series only by one with more than twice its time, so that series don't alternate. */
+static void rank_series(struct rtl_ranked *r, uint64_t now_ns)
 {
     while (r->shown < r->most && r->shown < rtl_ranked_living(r))
-        show(r, extreme(r, false), true);
+        set_shown(r, find_extreme(r, false), true);
     if (now_ns < r->next_ns)
         return;
     for (uint32_t i = 0; i < r->most; i++) {
-        struct rtl_series *out = extreme(r, true), *in = extreme(r, false);
+        struct rtl_series *out = find_extreme(r, true), *in = find_extreme(r, false);
         if (!out || !in || in->recent / 2 <= out->recent)
             break;
-        show(r, out, false);
-        show(r, in, true);
+        set_shown(r, out, false);
+        set_shown(r, in, true);
     }
     for (uint32_t i = 0; i < r->count; i++)
         r->series[i].recent /= 2;
     r->next_ns = now_ns + RANKING_NS;
 }
 
-static void forget_unused(struct rtl_ranked *r, rtl_ranked_forget *forget, void *context)
+static void remove_unused(struct rtl_ranked *r, rtl_ranked_forget *forget, void *context)
 {
     bool any = false;
     for (uint32_t i = 0; i < r->count; i++) {
         struct rtl_series *s = &r->series[i];
-        if (!s->name || s->shown || s->users || r->now_ns - s->found < r->keep_ns)
+        if (!s->name || s->shown || s->holders || r->now_ns - s->found < r->keep_ns)
             continue;
         if (s->own)
-            add(&r->ended, s->own);
+            add_tally(&r->ended, s->own);
         if (forget)
             forget(context, i);
         r->text -= s->length;
@@ -210,16 +211,16 @@ void rtl_ranked_settle(struct rtl_ranked *r, uint64_t now_ns, rtl_ranked_forget 
         rtl_count_up(&s->recent, s->frame->times.sum_ns);
         rtl_count_up(&s->recent, s->frame->calls);
     }
-    rank(r, now_ns);
+    rank_series(r, now_ns);
     for (uint32_t i = 0; i < r->count; i++) {
         struct rtl_series *s = &r->series[i];
         if (!s->frame)
             continue;
-        struct rtl_tally *own = s->shown ? there(&s->own) : NULL;
-        add(own ? own : &r->other, s->frame);
+        struct rtl_tally *own = s->shown ? get_tally(&s->own) : NULL;
+        add_tally(own ? own : &r->other, s->frame);
         free(s->frame);
         s->frame = NULL;
     }
     r->now_ns = now_ns;
-    forget_unused(r, forget, context);
+    remove_unused(r, forget, context);
 }

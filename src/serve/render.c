@@ -1,7 +1,8 @@
-/* A machine's metrics as a page. See render.h. */
+/* Writing all metrics of the machine to a page. See render.h. */
 #include "serve/render.h"
 #include "base/version.h"
 #include "model/labels.h"
+#include "shm/calls.h"
 #include "shm/gpu_names.h"
 
 #include <inttypes.h>
@@ -9,20 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text {
+struct label_text {
     char text[24];
 };
 
-static struct text number(uint64_t value)
+static struct label_text format_number(uint64_t value)
 {
-    struct text t;
+    struct label_text t;
     snprintf(t.text, sizeof t.text, "%" PRIu64, value);
     return t;
 }
 
-static struct text rank_of(const struct rtl_served *s)
+static struct label_text format_rank(const struct rtl_served *s)
 {
-    return s->info.rank < 0 ? (struct text){""} : number((uint64_t)s->info.rank);
+    return s->info.rank < 0 ? (struct label_text){""} : format_number((uint64_t)s->info.rank);
 }
 
 static struct rtl_gpu_name gpu_label(uint32_t bdf)
@@ -30,22 +31,17 @@ static struct rtl_gpu_name gpu_label(uint32_t bdf)
     return bdf == RTL_NO_BDF ? (struct rtl_gpu_name){"unknown"} : rtl_pci_address(bdf);
 }
 
-/* --- what is ranked --- */
+/* --- ranked series --- */
 
-static void kernel_labels(struct rtl_fleet *fleet, uint32_t number, const char *label[3], struct text *id)
+static void kernel_labels(struct rtl_fleet *fleet, uint32_t number, const char *label[3], struct label_text *id)
 {
-    const struct rtl_ranked *kernels = &fleet->totals.kernels;
-    label[0] = RTL_OTHER_LABEL;
-    label[1] = label[2] = "";
-    if (number >= kernels->count)
-        return;
-    snprintf(id->text, sizeof id->text, "%016" PRIx64, kernels->series[number].hash);
+    snprintf(id->text, sizeof id->text, "%016" PRIx64, fleet->totals.kernels.series[number].hash);
     label[0] = rtl_totals_kernel(&fleet->totals, number);
     label[1] = id->text;
     label[2] = rtl_name_family_name(rtl_totals_family(&fleet->totals, number));
 }
 
-static void put_tally(struct rtl_page *page, const struct rtl_tally *t)
+static void render_tally(struct rtl_page *page, const struct rtl_tally *t)
 {
     if (rtl_metrics[page->metric].type == RTL_METRIC_TYPE_HISTOGRAM)
         rtl_page_histogram(page, &t->times);
@@ -64,69 +60,46 @@ static bool is_any(const struct rtl_tally *t)
     return t->calls || t->errors || t->times.values;
 }
 
-static void kernels(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+static void render_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, struct rtl_page *page,
+                          enum rtl_metric metric)
 {
-    const struct rtl_ranked *r = &fleet->totals.kernels;
+    bool kernels = r == &fleet->totals.kernels;
     const char *labels[3];
-    struct text id;
+    struct label_text id;
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < r->count; i++) {
         if (!r->series[i].shown)
             continue;
-        kernel_labels(fleet, i, labels, &id);
+        labels[0] = r->series[i].name;
+        const char *kind = rtl_call_kind_key(r->series[i].kind);
+        labels[1] = kind ? kind : "unknown";
+        if (kernels)
+            kernel_labels(fleet, i, labels, &id);
         rtl_page_labels(page, labels);
-        put_tally(page, own_of(&r->series[i]));
+        render_tally(page, own_of(&r->series[i]));
     }
-    kernel_labels(fleet, RTL_SERIES_OTHER, labels, &id);
-    rtl_page_labels(page, labels);
-    put_tally(page, &r->other);
+    if (!kernels && !r->count)
+        return;
+    rtl_page_labels(page, (const char *[]){RTL_OTHER_LABEL, "", ""});
+    render_tally(page, &r->other);
     if (!is_any(&r->ended))
         return;
     rtl_page_labels(page, (const char *[]){RTL_ENDED_LABEL, "", ""});
-    put_tally(page, &r->ended);
+    render_tally(page, &r->ended);
 }
 
-static const char *kind_name(unsigned kind)
-{
-    static const char *const names[RTL_API_KIND_COUNT] = {"unknown",
-#define KIND(sym, number, name, text) [number] = name,
-                                                          RTL_API_KINDS(KIND)
-#undef KIND
-    };
-    return kind < RTL_API_KIND_COUNT ? names[kind] : names[0];
-}
+/* --- metrics of a fixed number of series --- */
 
-static void calls(const struct rtl_ranked *r, struct rtl_page *page, enum rtl_metric metric)
-{
-    rtl_page_metric(page, metric);
-    for (uint32_t i = 0; i < r->count; i++) {
-        if (!r->series[i].shown)
-            continue;
-        rtl_page_labels(page, (const char *[]){r->series[i].name, kind_name(r->series[i].kind)});
-        put_tally(page, own_of(&r->series[i]));
-    }
-    if (!r->count)
-        return;
-    rtl_page_labels(page, (const char *[]){RTL_OTHER_LABEL, ""});
-    put_tally(page, &r->other);
-    if (!is_any(&r->ended))
-        return;
-    rtl_page_labels(page, (const char *[]){RTL_ENDED_LABEL, ""});
-    put_tally(page, &r->ended);
-}
-
-/* --- what there is a fixed number of --- */
-
-static void families(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
+static void render_families(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < RTL_FAMILY_COUNT; i++) {
         rtl_page_labels(page, (const char *[]){rtl_name_family_name((enum rtl_name_family)i)});
-        put_tally(page, &t->families[i]);
+        render_tally(page, &t->families[i]);
     }
 }
 
-static void untimed(const struct rtl_totals *t, struct rtl_page *page)
+static void render_untimed(const struct rtl_totals *t, struct rtl_page *page)
 {
     rtl_page_metric(page, RTL_METRIC_UNTIMED);
 #define REASON(sym, num, key, text, writer)       \
@@ -142,7 +115,7 @@ static const char *gap_label(int idle_class)
     return labels[idle_class];
 }
 
-static void gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
+static void render_gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
     for (int i = 0; i < RTL_IDLE_COUNT; i++) {
         rtl_page_labels(page, (const char *[]){label, gap_label(i)});
@@ -153,23 +126,13 @@ static void gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl
     }
 }
 
-static const char *direction_name(int direction)
-{
-    static const char *const names[RTL_DIRECTION_COUNT] = {
-#define DIRECTION(sym, num, key, text, meaning) [num] = key,
-        RTL_DIRECTIONS(DIRECTION)
-#undef DIRECTION
-    };
-    return names[direction];
-}
-
-static void copies(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
+static void render_copies(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
     for (int i = 0; i < RTL_DIRECTION_COUNT; i++) {
         const struct rtl_served_copies *c = &gpu->copies[i];
         if (!c->count)
             continue;
-        rtl_page_labels(page, (const char *[]){label, direction_name(i)});
+        rtl_page_labels(page, (const char *[]){label, rtl_direction_key((unsigned)i)});
         if (page->metric == RTL_METRIC_COPY_DURATION)
             rtl_page_histogram(page, &c->times);
         else
@@ -177,7 +140,7 @@ static void copies(const struct rtl_served_gpu *gpu, const char *label, struct r
     }
 }
 
-static void gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
+static void render_gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_metric metric)
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < t->gpu_count; i++) {
@@ -185,11 +148,11 @@ static void gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_met
         struct rtl_gpu_name bdf = gpu_label(gpu->bdf);
         const char *label = bdf.text;
         if (metric == RTL_METRIC_GPU_IDLE || metric == RTL_METRIC_GPU_GAPS) {
-            gaps(gpu, label, page);
+            render_gaps(gpu, label, page);
             continue;
         }
         if (metric == RTL_METRIC_COPIES || metric == RTL_METRIC_COPY_BYTES || metric == RTL_METRIC_COPY_DURATION) {
-            copies(gpu, label, page);
+            render_copies(gpu, label, page);
             continue;
         }
         rtl_page_labels(page, (const char *[]){label, gpu->name, gpu->uuid});
@@ -202,9 +165,9 @@ static void gpus(const struct rtl_totals *t, struct rtl_page *page, enum rtl_met
     }
 }
 
-/* --- what is of one process --- */
+/* --- metrics of one process --- */
 
-static void queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+static void render_queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
 {
     uint32_t left = RTL_SERVED_QUEUES;
     rtl_page_metric(page, metric);
@@ -218,19 +181,19 @@ static void queues(const struct rtl_fleet *fleet, struct rtl_page *page, enum rt
             if (!q->live || q->shared || !left)
                 continue;
             left--;
-            /* two queues of a process may say the same number: the slot is what tells them apart */
+            /* queue ids of a process may repeat, slots don't */
             snprintf(id, sizeof id, "%" PRIu32 ":%" PRIu64, q->slot, q->queue_id);
-            rtl_page_labels(page, (const char *[]){number((uint64_t)s->pid).text, bdf.text, id, way ? way : ""});
+            rtl_page_labels(page, (const char *[]){format_number((uint64_t)s->pid).text, bdf.text, id, way ? way : ""});
             rtl_page_count(page, metric == RTL_METRIC_QUEUE_DEPTH ? q->depth : q->dispatches);
         }
     }
 }
 
-static void process_busy(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
+static void render_process_busy(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
     for (uint32_t i = 0; i < s->snapshot.agent_count; i++) {
         const struct rtl_agent_snapshot *agent = &s->snapshot.agents[i];
-        bool again = false; /* a damaged segment may have an address twice */
+        bool again = false; /* a damaged segment may repeat an address */
         for (uint32_t n = 0; n < i; n++)
             again |= s->snapshot.agents[n].bdf == agent->bdf;
         if (again)
@@ -240,12 +203,12 @@ static void process_busy(const struct rtl_served *s, const char *pid, const char
     }
 }
 
-/* Only kernels that have series of their own: a sum of the others would go back when one of them gets its own. */
-static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s, const char *pid, const char *rank,
-                            struct rtl_page *page)
+/* Only kernels with their own series: a sum of the others would decrease when one of them gets its own. */
+static void render_process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s, const char *pid,
+                                   const char *rank, struct rtl_page *page)
 {
     const struct rtl_ranked *r = &fleet->totals.kernels;
-    struct sum {
+    struct kernel_sum {
         uint64_t values, sum_ns;
     } *sums = calloc((size_t)r->count + 1, sizeof *sums);
     uint32_t left = RTL_SERVED_PROCESS_KERNELS / fleet->count;
@@ -264,7 +227,7 @@ static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s,
     }
     for (uint32_t i = 0; i < r->count && left; i++) {
         const char *labels[5] = {pid, rank};
-        struct text id;
+        struct label_text id;
         if (!sums[i].values)
             continue;
         left--;
@@ -275,7 +238,7 @@ static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s,
     free(sums);
 }
 
-static void process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
+static void render_process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
     for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
         char place[24] = "host";
@@ -288,7 +251,7 @@ static void process_memory(const struct rtl_served *s, const char *pid, const ch
     }
 }
 
-static uint64_t in_flight(const struct rtl_snapshot *snapshot)
+static uint64_t count_in_flight(const struct rtl_snapshot *snapshot)
 {
     uint64_t depth = 0;
     for (uint32_t i = 0; i < snapshot->queue_count; i++)
@@ -296,14 +259,14 @@ static uint64_t in_flight(const struct rtl_snapshot *snapshot)
     return depth;
 }
 
-static void process(struct rtl_fleet *fleet, const struct rtl_served *s, struct rtl_page *page)
+static void render_process(struct rtl_fleet *fleet, const struct rtl_served *s, struct rtl_page *page)
 {
-    struct text pid = number((uint64_t)s->pid), rank = rank_of(s);
+    struct label_text pid = format_number((uint64_t)s->pid), rank = format_rank(s);
     const char *labels[] = {pid.text,     rank.text,         s->info.title,
                             s->info.user, s->info.container, s->has_snapshot ? rtl_mode_label(s->snapshot.mode) : ""};
     const struct rtl_snapshot *snapshot = &s->snapshot;
     if (page->metric == RTL_METRIC_MEMORY) {
-        process_memory(s, pid.text, rank.text, page);
+        render_process_memory(s, pid.text, rank.text, page);
         return;
     }
     if (page->metric != RTL_METRIC_PROCESS && !s->has_snapshot)
@@ -311,13 +274,13 @@ static void process(struct rtl_fleet *fleet, const struct rtl_served *s, struct 
     bool observed = rtl_is_observed(snapshot);
     if (page->metric == RTL_METRIC_PROCESS_BUSY) {
         if (!observed)
-            process_busy(s, pid.text, rank.text, page);
+            render_process_busy(s, pid.text, rank.text, page);
         return;
     }
     if (page->metric == RTL_METRIC_PROCESS_LOST && !observed)
         return;
     if (page->metric == RTL_METRIC_PROCESS_KERNEL) {
-        process_kernels(fleet, s, pid.text, rank.text, page);
+        render_process_kernels(fleet, s, pid.text, rank.text, page);
         return;
     }
     rtl_page_labels(page, labels);
@@ -332,20 +295,20 @@ static void process(struct rtl_fleet *fleet, const struct rtl_served *s, struct 
     else if (page->metric == RTL_METRIC_PROCESS_LOST)
         rtl_page_count(page, snapshot->packets_lost);
     else
-        rtl_page_count(page, in_flight(snapshot));
+        rtl_page_count(page, count_in_flight(snapshot));
 }
 
-static void processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
+static void render_processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
 {
     rtl_page_metric(page, metric);
     for (uint32_t i = 0; i < fleet->count; i++)
         if (!fleet->served[i]->ended_ns)
-            process(fleet, fleet->served[i], page);
+            render_process(fleet, fleet->served[i], page);
 }
 
 /* --- the server --- */
 
-static void server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
+static void render_server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
 {
     rtl_page_metric(page, RTL_METRIC_SERVE);
     rtl_page_labels(page, (const char *[]){RTL_VERSION});
@@ -381,20 +344,20 @@ static void server(const struct rtl_fleet *fleet, const struct rtl_serve_facts *
 void rtl_render(struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, struct rtl_page *page)
 {
     const struct rtl_totals *t = &fleet->totals;
-    kernels(fleet, page, RTL_METRIC_KERNEL_DISPATCHES);
-    kernels(fleet, page, RTL_METRIC_KERNEL_DURATION);
-    families(t, page, RTL_METRIC_FAMILY_DISPATCHES);
-    families(t, page, RTL_METRIC_FAMILY_DURATION);
-    untimed(t, page);
+    render_ranked(fleet, &t->kernels, page, RTL_METRIC_KERNEL_DISPATCHES);
+    render_ranked(fleet, &t->kernels, page, RTL_METRIC_KERNEL_DURATION);
+    render_families(t, page, RTL_METRIC_FAMILY_DISPATCHES);
+    render_families(t, page, RTL_METRIC_FAMILY_DURATION);
+    render_untimed(t, page);
     for (int m = RTL_METRIC_GPU; m <= RTL_METRIC_COPY_DURATION; m++)
-        gpus(t, page, (enum rtl_metric)m);
-    queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);
-    queues(fleet, page, RTL_METRIC_QUEUE_DEPTH);
+        render_gpus(t, page, (enum rtl_metric)m);
+    render_queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);
+    render_queues(fleet, page, RTL_METRIC_QUEUE_DEPTH);
     for (int m = RTL_METRIC_PROCESS; m <= RTL_METRIC_PROCESS_KERNEL; m++)
-        processes(fleet, page, (enum rtl_metric)m);
-    calls(&t->functions, page, RTL_METRIC_API);
-    calls(&t->functions, page, RTL_METRIC_API_ERRORS);
-    calls(&t->ranges, page, RTL_METRIC_RANGES);
-    processes(fleet, page, RTL_METRIC_MEMORY);
-    server(fleet, facts, page);
+        render_processes(fleet, page, (enum rtl_metric)m);
+    render_ranked(fleet, &t->functions, page, RTL_METRIC_API);
+    render_ranked(fleet, &t->functions, page, RTL_METRIC_API_ERRORS);
+    render_ranked(fleet, &t->ranges, page, RTL_METRIC_RANGES);
+    render_processes(fleet, page, RTL_METRIC_MEMORY);
+    render_server(fleet, facts, page);
 }

@@ -1,6 +1,6 @@
 /*
- * rtl-top serve: the numbers of all traced and observed processes of this machine over HTTP, for Prometheus. One
- * thread: it looks after the processes once a second and answers in between.
+ * rtl-top serve: metrics of all traced and observed processes of this machine over HTTP, for Prometheus. One thread: it
+ * updates the processes once a second and answers requests in between.
  */
 #include "base/clock.h"
 #include "record/db.h"
@@ -22,10 +22,10 @@
 
 enum { SHOWN = 40, PARTS = 2, TICK_MS = 1000 };
 
-struct server {
+struct serve_state {
     struct rtl_options options; /* which processes */
     struct rtl_address address;
-    bool given; /* the address was said */
+    bool given; /* the address was given */
     uint32_t shown;
     unsigned parts;
     bool wake;
@@ -45,21 +45,21 @@ static void on_signal(int number)
 
 static void answer(void *context, const char *path, const char *accept, struct rtl_http_reply *reply)
 {
-    struct server *s = context;
+    struct serve_state *s = context;
     if (!strcmp(path, "/")) {
         *reply = (struct rtl_http_reply){.status = 200, .text = "rtl-top serve: the metrics are at /metrics\n"};
         return;
     }
     if (strcmp(path, "/metrics") != 0) {
-        *reply = (struct rtl_http_reply){.status = 404, .text = "there is nothing here: the metrics are at /metrics\n"};
+        *reply = (struct rtl_http_reply){.status = 404, .text = "not found: the metrics are at /metrics\n"};
         return;
     }
     s->pages.facts.scrapes++;
     *reply = (struct rtl_http_reply){
         .status = 200, .body = rtl_pages_get(&s->pages, s->fleet, s->http, rtl_accepted(accept), s->parts)};
     if (!reply->body)
-        *reply = (struct rtl_http_reply){
-            .status = 500, .text = "no memory for all metrics: fewer kernels (--kernels) make less of them\n"};
+        *reply =
+            (struct rtl_http_reply){.status = 500, .text = "no memory for all metrics: reduce them with --kernels\n"};
 }
 
 static bool parse_number(const char *text, uint32_t most, uint32_t *number)
@@ -72,7 +72,7 @@ static bool parse_number(const char *text, uint32_t most, uint32_t *number)
     return true;
 }
 
-static int parse(struct server *s, int argc, char **argv, bool *done)
+static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *done)
 {
     struct rtl_arguments a;
     uint32_t parts = 0;
@@ -85,11 +85,11 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
         } else if (o == RTL_SERVE_OBSERVE) {
             s->observe = true;
         } else if (o == RTL_SERVE_KERNELS && !parse_number(a.value, RTL_SERIES_SHOWN_MAX, &s->shown)) {
-            rtl_complain("--kernels wants a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
+            rtl_complain("--kernels takes a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
             return RTL_READER_USAGE;
         } else if (o == RTL_SERVE_BUCKETS) {
             if (!parse_number(a.value, RTL_PROM_BUCKET_PARTS, &parts) || parts == 3) {
-                rtl_complain("--buckets wants 1, 2 or 4 in each factor of two, not '%s'", a.value);
+                rtl_complain("--buckets takes 1, 2 or 4 (in each factor of two), not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             s->parts = parts;
@@ -107,19 +107,19 @@ static int parse(struct server *s, int argc, char **argv, bool *done)
         return status;
     s->given = a.first < argc;
     if (a.first + 1 < argc) {
-        rtl_complain("rtl-top serve takes one ADDR:PORT, and no '%s'", argv[a.first + 1]);
+        rtl_complain("rtl-top serve takes one ADDR:PORT, not also '%s'", argv[a.first + 1]);
         return RTL_READER_USAGE;
     }
     if (!rtl_address_parse(s->given ? argv[a.first] : RTL_SERVE_HOST, &s->address)) {
-        rtl_complain("'%s' is no ADDR:PORT: 127.0.0.1:%d, [::1]:%d or :%d are", argv[a.first], RTL_SERVE_PORT,
+        rtl_complain("'%s' is no ADDR:PORT, such as 127.0.0.1:%d, [::1]:%d or :%d", argv[a.first], RTL_SERVE_PORT,
                      RTL_SERVE_PORT, RTL_SERVE_PORT);
         return RTL_READER_USAGE;
     }
     return 0;
 }
 
-/* Pids don't come later, names do. */
-static int check_processes(const struct server *s)
+/* A missing pid is an error; a process with the name may start later. */
+static int check_processes(const struct serve_state *s)
 {
     const struct rtl_options *o = &s->options;
     struct rtl_proc_entry *all;
@@ -137,13 +137,13 @@ static int check_processes(const struct server *s)
     for (int i = 0; i < count && !named; i++)
         named = all[i].pid != getpid() && rtl_proc_has_name(all[i].pid, o->process);
     if (count >= 0 && !named)
-        rtl_complain("no process is called '%s' so far: it is served when there is one", o->process);
+        rtl_complain("no process is named '%s' yet: it will be served when it starts", o->process);
     if (count >= 0)
         free(all);
     return missing && missing == o->pid_count ? RTL_READER_NO_PROCESS : 0;
 }
 
-static int open_socket(const struct server *s)
+static int open_socket(const struct serve_state *s)
 {
     char why[512], name[96];
     bool loopback;
@@ -157,13 +157,14 @@ static int open_socket(const struct server *s)
     rtl_listen_name(listening, name, sizeof name, &loopback);
     printf("serving http://%s/metrics\n", name);
     if (!loopback)
-        rtl_complain("whoever reaches %s sees the names of kernels and the command lines: put a proxy with TLS and a "
-                     "password before it, or listen on 127.0.0.1",
-                     name);
+        rtl_complain(
+            "everyone who can reach %s sees names of kernels and command lines: use a proxy with TLS and a password, "
+            "or listen on 127.0.0.1",
+            name);
     return listening;
 }
 
-static void loop(struct server *s)
+static void serve_requests(struct serve_state *s)
 {
     struct rtl_http *http = s->http;
     struct sigaction act = {.sa_handler = on_signal};
@@ -171,7 +172,7 @@ static void loop(struct server *s)
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ours, &before); /* but for where it waits: none is missed */
+    sigprocmask(SIG_BLOCK, &ours, &before); /* delivered in ppoll only, so none is missed */
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -180,7 +181,7 @@ static void loop(struct server *s)
         if (now >= tick_ns) {
             bool more = rtl_fleet_tick(s->fleet);
             now = rtl_mono_ns();
-            tick_ns = more ? now : now + TICK_MS * 1000000ull; /* who asks comes in between */
+            tick_ns = more ? now : now + TICK_MS * 1000000ull; /* answer requests in between */
         }
         int wait = tick_ns > now ? (int)((tick_ns - now) / 1000000) + 1 : 0, sooner = rtl_http_timeout_ms(http);
         wait = sooner >= 0 && sooner < wait ? sooner : wait;
@@ -194,9 +195,9 @@ static void loop(struct server *s)
 
 int rtl_serve_command(int argc, char **argv)
 {
-    struct server s = {.shown = SHOWN, .parts = PARTS};
+    struct serve_state s = {.shown = SHOWN, .parts = PARTS};
     bool done = false;
-    int status = parse(&s, argc, argv, &done);
+    int status = parse_arguments(&s, argc, argv, &done);
     if (status || done)
         return status;
     if ((status = check_processes(&s)))
@@ -209,7 +210,7 @@ int rtl_serve_command(int argc, char **argv)
     s.fleet = rtl_fleet_create(s.shown, &s.options, s.wake, s.observe);
     s.http = s.fleet ? rtl_http_start(listening, answer, &s) : NULL;
     if (s.http)
-        loop(&s);
+        serve_requests(&s);
     else
         rtl_complain("the server could not be started: out of memory or of descriptors");
     rtl_pages_free(&s.pages);

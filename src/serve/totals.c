@@ -1,4 +1,4 @@
-/* What all processes have counted together. See totals.h. */
+/* Sums over all processes. See totals.h. */
 #include "serve/totals.h"
 #include "text/text.h"
 
@@ -19,14 +19,14 @@ bool rtl_totals_init(struct rtl_totals *totals, uint32_t most)
 
 void rtl_totals_free(struct rtl_totals *totals)
 {
-    rtl_names_free(totals->names); /* points to the names of the series */
+    rtl_names_free(totals->names); /* first: it points to names of the series */
     totals->names = NULL;
     rtl_ranked_free(&totals->kernels);
     rtl_ranked_free(&totals->functions);
     rtl_ranked_free(&totals->ranges);
 }
 
-static uint64_t grown(uint64_t earlier, uint64_t later)
+static uint64_t growth(uint64_t earlier, uint64_t later)
 {
     return later > earlier ? later - earlier : 0;
 }
@@ -45,14 +45,14 @@ void rtl_credit_add(struct rtl_credit *credit, uint64_t ns)
     add_times(&credit->bytes, ns, RTL_CREDIT_BYTES);
 }
 
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
     rtl_count_up(&a, b);
     return a;
 }
 
-/* Whether that much can be true; then it is used up. */
-static bool can_be(struct rtl_share *share, struct rtl_credit need)
+/* Charge the credit; false, and a false number counted, if it is exceeded. */
+static bool charge_credit(struct rtl_share *share, struct rtl_credit need)
 {
     struct rtl_credit *c = &share->credit;
     if (need.events > c->events || need.busy_ns > c->busy_ns || need.waited_ns > c->waited_ns ||
@@ -67,18 +67,11 @@ static bool can_be(struct rtl_share *share, struct rtl_credit need)
     return true;
 }
 
-/* What a counter of events grew by. */
-static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share)
+/* Add the growth of a counter of events, or of time. */
+static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share, bool time)
 {
-    uint64_t more = grown(earlier, later);
-    if (more && can_be(share, (struct rtl_credit){.events = more}))
-        rtl_count_up(counter, more);
-}
-
-static void time_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share)
-{
-    uint64_t more = grown(earlier, later);
-    if (more && can_be(share, (struct rtl_credit){.busy_ns = more}))
+    uint64_t more = growth(earlier, later);
+    if (more && charge_credit(share, (struct rtl_credit){.events = time ? 0 : more, .busy_ns = time ? more : 0}))
         rtl_count_up(counter, more);
 }
 
@@ -96,7 +89,7 @@ enum rtl_name_family rtl_totals_family(struct rtl_totals *totals, uint32_t numbe
     return rtl_names_family(totals->names, number, s->name, s->length);
 }
 
-/* A kernel's series, + 1: found once for each row of a process, and held. */
+/* Find and hold a kernel's series, once for each row of a process; returns its number + 1. */
 static uint32_t find_series(struct rtl_totals *totals, const struct rtl_kernel_snapshot *kernel,
                             struct rtl_share *share)
 {
@@ -110,14 +103,15 @@ static uint32_t find_series(struct rtl_totals *totals, const struct rtl_kernel_s
     return found == RTL_SERIES_OTHER ? found : found + 1;
 }
 
-static void add_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapshot *earlier,
+static void sum_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapshot *earlier,
                        const struct rtl_kernel_snapshot *later, uint32_t *series, struct rtl_share *share)
 {
     if (earlier && earlier->calls == later->calls && earlier->histogram.count == later->histogram.count)
         return;
-    struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls)};
+    struct rtl_tally more = {.calls = growth(earlier ? earlier->calls : 0, later->calls)};
     rtl_prom_buckets_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
-    if (!can_be(share, (struct rtl_credit){.events = sum(more.calls, more.times.values), .busy_ns = more.times.sum_ns}))
+    if (!charge_credit(share, (struct rtl_credit){.events = add_saturated(more.calls, more.times.values),
+                                                  .busy_ns = more.times.sum_ns}))
         return;
     if (!*series)
         *series = find_series(totals, later, share);
@@ -130,11 +124,11 @@ static void add_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapsh
     }
 }
 
-void rtl_totals_let_go(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX])
+void rtl_totals_release(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX])
 {
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
         if (series[i] && series[i] != RTL_SERIES_OTHER)
-            rtl_ranked_let_go(&totals->kernels, series[i] - 1);
+            rtl_ranked_release(&totals->kernels, series[i] - 1);
 }
 
 uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent)
@@ -145,7 +139,7 @@ uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent)
     return RTL_NO_BDF;
 }
 
-static struct rtl_served_gpu *gpu_of(struct rtl_totals *totals, uint32_t bdf, struct rtl_share *share)
+static struct rtl_served_gpu *find_gpu(struct rtl_totals *totals, uint32_t bdf, struct rtl_share *share)
 {
     uint32_t i = 0;
     while (i < totals->gpu_count && totals->gpus[i].bdf != bdf)
@@ -153,69 +147,71 @@ static struct rtl_served_gpu *gpu_of(struct rtl_totals *totals, uint32_t bdf, st
     if (i < totals->gpu_count)
         return &totals->gpus[i];
     if (bdf != RTL_NO_BDF && (!share->gpus || i >= RTL_SERVED_GPUS - 1))
-        return gpu_of(totals, RTL_NO_BDF, share); /* for which there is always room */
+        return find_gpu(totals, RTL_NO_BDF, share); /* which always has room */
     if (bdf != RTL_NO_BDF)
         share->gpus--;
     totals->gpus[totals->gpu_count++].bdf = bdf;
     return &totals->gpus[i];
 }
 
-static const struct rtl_agent_snapshot *agent_before(const struct rtl_snapshot *earlier, uint32_t agent)
+static const struct rtl_agent_snapshot *find_earlier_agent(const struct rtl_snapshot *earlier, uint32_t agent)
 {
-    for (uint32_t i = 0; earlier && i < earlier->agent_count; i++)
+    static const struct rtl_agent_snapshot none;
+    for (uint32_t i = 0; i < earlier->agent_count; i++)
         if (earlier->agents[i].agent == agent)
             return &earlier->agents[i];
-    return NULL;
+    return &none;
 }
 
-static void add_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
+static void sum_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
                       const struct rtl_agent_snapshot *later, struct rtl_share *share)
 {
-    struct rtl_served_gpu *gpu = gpu_of(totals, later->bdf, share);
+    struct rtl_served_gpu *gpu = find_gpu(totals, later->bdf, share);
     if (!*gpu->name && gpu->bdf == later->bdf) {
         snprintf(gpu->name, sizeof gpu->name, "%s", later->name);
         snprintf(gpu->uuid, sizeof gpu->uuid, "%s", later->uuid);
     }
-    time_grown(&gpu->busy_ns, earlier ? earlier->busy_ns : 0, later->busy_ns, share);
+    count_grown(&gpu->busy_ns, earlier->busy_ns, later->busy_ns, share, true);
     for (int i = 0; i < RTL_IDLE_COUNT; i++) {
-        count_grown(&gpu->idle[i].count, earlier ? earlier->idle[i].count : 0, later->idle[i].count, share);
-        time_grown(&gpu->idle[i].total_ns, earlier ? earlier->idle[i].total_ns : 0, later->idle[i].total_ns, share);
+        count_grown(&gpu->idle[i].count, earlier->idle[i].count, later->idle[i].count, share, false);
+        count_grown(&gpu->idle[i].total_ns, earlier->idle[i].total_ns, later->idle[i].total_ns, share, true);
     }
 }
 
-static void add_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
+static void sum_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                        struct rtl_share *share)
 {
-    uint32_t at = 0, before = earlier ? earlier->queue_count : 0;
+    uint32_t at = 0;
     for (uint32_t i = 0; i < later->queue_count; i++) {
         const struct rtl_queue_snapshot *queue = &later->queues[i];
-        while (at < before && earlier->queues[at].slot < queue->slot)
+        while (at < earlier->queue_count && earlier->queues[at].slot < queue->slot)
             at++;
-        bool same = at < before && earlier->queues[at].slot == queue->slot;
-        struct rtl_served_gpu *gpu = gpu_of(totals, rtl_bdf_of(later, queue->agent), share);
+        bool same = at < earlier->queue_count && earlier->queues[at].slot == queue->slot;
+        struct rtl_served_gpu *gpu = find_gpu(totals, rtl_bdf_of(later, queue->agent), share);
         struct rtl_prom_buckets more = {0};
         rtl_prom_buckets_grow(&more, same ? &earlier->queues[at].wait : NULL, &queue->wait);
-        if (can_be(share, (struct rtl_credit){.events = more.values, .waited_ns = more.sum_ns}))
+        if (charge_credit(share, (struct rtl_credit){.events = more.values, .waited_ns = more.sum_ns}))
             rtl_prom_buckets_add(&gpu->wait, &more);
     }
 }
 
-static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
+static void sum_copies(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                        struct rtl_share *share)
 {
     for (uint32_t i = 0; i < later->copies_count; i++) {
         const struct rtl_copies_snapshot *now = &later->copies[i], *then = NULL;
-        for (uint32_t n = 0; earlier && !then && n < earlier->copies_count; n++)
+        for (uint32_t n = 0; !then && n < earlier->copies_count; n++)
             if (earlier->copies[n].agent == now->agent && earlier->copies[n].direction == now->direction)
                 then = &earlier->copies[n];
         if (now->direction >= RTL_DIRECTION_COUNT)
             continue;
-        struct rtl_served_copies *c = &gpu_of(totals, rtl_bdf_of(later, now->agent), share)->copies[now->direction];
-        uint64_t count = grown(then ? then->count : 0, now->count), bytes = grown(then ? then->bytes : 0, now->bytes);
+        struct rtl_served_copies *c = &find_gpu(totals, rtl_bdf_of(later, now->agent), share)->copies[now->direction];
+        uint64_t count = growth(then ? then->count : 0, now->count), bytes = growth(then ? then->bytes : 0, now->bytes);
         struct rtl_prom_buckets more = {0};
         rtl_prom_buckets_grow(&more, then ? &then->histogram : NULL, &now->histogram);
-        if (!can_be(share,
-                    (struct rtl_credit){.events = sum(count, more.values), .busy_ns = more.sum_ns, .bytes = bytes}))
+        if (!charge_credit(share, (struct rtl_credit){.events = add_saturated(count, more.values),
+                                                      .busy_ns = more.sum_ns,
+                                                      .bytes = bytes}))
             continue;
         rtl_count_up(&c->count, count);
         rtl_count_up(&c->bytes, bytes);
@@ -226,37 +222,39 @@ static void add_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
 void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                     uint32_t series[RTL_KERNELS_MAX], struct rtl_share *share)
 {
-    uint32_t at = 0, before = earlier ? earlier->kernel_count : 0;
+    static const struct rtl_snapshot none;
+    uint32_t at = 0;
+    earlier = earlier ? earlier : &none;
     for (uint32_t i = 0; i < later->kernel_count; i++) {
         const struct rtl_kernel_snapshot *kernel = &later->kernels[i];
-        while (at < before && earlier->kernels[at].id < kernel->id)
+        while (at < earlier->kernel_count && earlier->kernels[at].id < kernel->id)
             at++;
-        bool same = at < before && earlier->kernels[at].id == kernel->id;
+        bool same = at < earlier->kernel_count && earlier->kernels[at].id == kernel->id;
         if (kernel->id < RTL_KERNELS_MAX)
-            add_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
+            sum_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
     }
     for (uint32_t i = 0; i < RTL_UNTIMED_LIMIT; i++)
-        count_grown(&totals->untimed[i], earlier ? earlier->untimed[i] : 0, later->untimed[i], share);
+        count_grown(&totals->untimed[i], earlier->untimed[i], later->untimed[i], share, false);
     for (uint32_t i = 0; i < later->agent_count; i++)
-        add_agent(totals, agent_before(earlier, later->agents[i].agent), &later->agents[i], share);
-    add_queues(totals, earlier, later, share);
-    add_copies(totals, earlier, later, share);
+        sum_agent(totals, find_earlier_agent(earlier, later->agents[i].agent), &later->agents[i], share);
+    sum_queues(totals, earlier, later, share);
+    sum_copies(totals, earlier, later, share);
 }
 
 /* --- calls of HIP and ranges --- */
 
-static bool is_same(const struct rtl_api_row_copy *a, const struct rtl_api_row_copy *b)
+static bool is_same_row(const struct rtl_api_row_copy *a, const struct rtl_api_row_copy *b)
 {
     return a->kind == b->kind && a->text_bytes == b->text_bytes && !memcmp(a->text, b->text, a->text_bytes);
 }
 
-/* Rows come in between the others, rarely: the search goes on where the one before it ended. */
-static const struct rtl_api_row_copy *row_before(const struct rtl_api_copy *earlier, uint32_t *at,
-                                                 const struct rtl_api_row_copy *row)
+/* Find the row in the previous frame. New rows are rare: the search continues behind the last result. */
+static const struct rtl_api_row_copy *find_earlier_row(const struct rtl_api_copy *earlier, uint32_t *at,
+                                                       const struct rtl_api_row_copy *row)
 {
     for (uint32_t i = 0; earlier && i < earlier->count; i++) {
         uint32_t n = (*at + i) % earlier->count;
-        if (is_same(&earlier->rows[n], row)) {
+        if (is_same_row(&earlier->rows[n], row)) {
             *at = n + 1;
             return &earlier->rows[n];
         }
@@ -264,38 +262,38 @@ static const struct rtl_api_row_copy *row_before(const struct rtl_api_copy *earl
     return NULL;
 }
 
-/* Its series among the functions or ranges; a new one is its user's. */
+/* Find or add the series of a function or range. */
 static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_api_row_copy *row, unsigned kind, uint32_t *left,
-                          uint32_t by)
+                          uint32_t owner)
 {
-    char label[RTL_API_TEXT + 1]; /* escaped and cut: by what it is shown as it is told apart */
+    char label[RTL_API_TEXT + 1]; /* series are distinguished by their label, escaped and cut */
     bool added = false;
     rtl_text_escape(label, sizeof label, row->text, row->text_bytes);
     if (!*label || !strcmp(label, RTL_OTHER_LABEL) || !strcmp(label, RTL_ENDED_LABEL))
         return RTL_SERIES_OTHER;
     uint32_t number = rtl_ranked_find(ranked, label, strlen(label), kind, *left ? &added : NULL);
     if (added)
-        ranked->series[number].by = by;
+        ranked->series[number].owner = owner;
     *left -= added;
     return number;
 }
 
-static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *earlier,
+static void sum_row(struct rtl_totals *totals, const struct rtl_api_row_copy *earlier,
                     const struct rtl_api_row_copy *later, struct rtl_share *share)
 {
     bool range = later->kind == RTL_API_RANGE || later->kind == RTL_API_MARK;
     struct rtl_ranked *ranked = range ? &totals->ranges : &totals->functions;
     unsigned kind = later->kind < RTL_API_KIND_COUNT && !range ? later->kind : 0;
-    struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls),
-                             .errors = grown(earlier ? earlier->errors : 0, later->errors)};
+    struct rtl_tally more = {.calls = growth(earlier ? earlier->calls : 0, later->calls),
+                             .errors = growth(earlier ? earlier->errors : 0, later->errors)};
     if (later->buckets)
         rtl_prom_buckets_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
                                       later->buckets->count, RTL_API_BUCKETS,
-                                      grown(earlier ? earlier->total_ns : 0, later->total_ns));
-    uint64_t events = sum(sum(more.calls, more.errors), more.times.values);
-    if (!can_be(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
+                                      growth(earlier ? earlier->total_ns : 0, later->total_ns));
+    uint64_t events = add_saturated(add_saturated(more.calls, more.errors), more.times.values);
+    if (!charge_credit(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
         return;
-    uint32_t number = find_call(ranked, later, kind, range ? &share->ranges : &share->functions, share->by);
+    uint32_t number = find_call(ranked, later, kind, range ? &share->ranges : &share->functions, share->owner);
     struct rtl_tally *tally = rtl_ranked_tally(ranked, number);
     rtl_count_up(&tally->calls, more.calls);
     rtl_count_up(&tally->errors, more.errors);
@@ -307,7 +305,7 @@ void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_api_copy *
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < later->count; i++)
-        add_row(totals, row_before(earlier, &at, &later->rows[i]), &later->rows[i], share);
+        sum_row(totals, find_earlier_row(earlier, &at, &later->rows[i]), &later->rows[i], share);
 }
 
 static void forget_name(void *names, uint32_t number)

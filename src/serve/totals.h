@@ -1,6 +1,6 @@
 /*
- * What the processes of a machine have counted together since the server began: it only grows, whoever comes and goes,
- * and whatever a damaged segment says. A process is added frame by frame, by what it grew since the frame before.
+ * Sums over all processes of the machine since the server's start. A process is added frame by frame, by its growth
+ * since the previous frame, so the sums never decrease when processes end or a segment is damaged.
  */
 #ifndef RTL_SERVE_TOTALS_H
 #define RTL_SERVE_TOTALS_H
@@ -11,8 +11,9 @@
 #include "shm/segment_reader.h"
 #include "text/names.h"
 
-enum { RTL_SERVED_GPUS = 128 };                             /* the last one is of all that find no other */
-static const uint64_t RTL_RANGES_KEPT_NS = 600000000000ull; /* without a process that has them */
+enum { RTL_SERVED_GPUS = 128 }; /* the last one collects GPUs without an own entry */
+static const uint64_t RTL_RANGES_KEPT_NS =
+    600000000000ull; /* how long functions and ranges without a process are kept */
 
 struct rtl_served_gpu {
     uint32_t bdf;
@@ -35,49 +36,49 @@ struct rtl_totals {
     struct rtl_served_gpu gpus[RTL_SERVED_GPUS];
 };
 
-/* What a process can have done in its time, as far as it hasn't been counted. What goes beyond that isn't true, and
- * adds nothing: one that says absurd numbers would take the room of others', or push them from what is shown. */
+/* Upper bounds for the growth that a process can have in its lifetime, less the growth already counted. Larger numbers
+ * are false and add nothing: they would push other series out of the page. */
 struct rtl_credit {
     uint64_t events, busy_ns, waited_ns, bytes;
 };
 enum {
-    RTL_CREDIT_BUSY = 2 * RTL_QUEUES_MAX, /* kernels, copies and GPUs at once, all the time; events are one a ns */
-    RTL_CREDIT_WAITING = 1 << 16,         /* packets that wait, calls and ranges that are open */
-    RTL_CREDIT_BYTES = 1 << 16,           /* copied in a ns */
+    RTL_CREDIT_BUSY = 2 * RTL_QUEUES_MAX, /* kernels, copies and GPUs busy at the same time; events: one per ns */
+    RTL_CREDIT_WAITING = 1 << 16,         /* waiting packets, open calls and ranges at the same time */
+    RTL_CREDIT_BYTES = 1 << 16,           /* copied per ns */
 };
 
-/* How much that is new a process may still bring. Counted down. */
+/* Quota of new objects that a process may add; counted down. */
 struct rtl_share {
-    uint32_t names;             /* of kernels that no other has, one for each RTL_SERIES_TEXT_EACH bytes begun */
-    uint32_t gpus;              /* that no other has */
-    uint32_t functions, ranges; /* likewise, of calls; and whose they are then */
-    uint32_t by;
+    uint32_t names;             /* new kernels; a name costs one for each RTL_SERIES_TEXT_EACH bytes begun */
+    uint32_t gpus;              /* new GPUs */
+    uint32_t functions, ranges; /* new functions and ranges */
+    uint32_t owner;             /* uid that owns them */
     struct rtl_credit credit;
-    uint64_t refused; /* kernels that were one too many: they count among the others. Counted up */
+    uint64_t refused; /* kernels beyond the quota, which count as "(other)". Counted up */
     uint64_t untrue;  /* numbers beyond the credit. Counted up */
 };
 
-/* Time that has gone by. */
+/* Add the credit for elapsed time. */
 void rtl_credit_add(struct rtl_credit *credit, uint64_t ns);
 
-/* `most`: kernels, and ranges, that have a series of their own. False without memory. */
+/* `most`: number of kernels and of ranges with their own series. False without memory. */
 bool rtl_totals_init(struct rtl_totals *totals, uint32_t most);
 void rtl_totals_free(struct rtl_totals *totals);
 
-/* What a process did between two snapshots of it; `earlier` NULL: from its start. `series` is the process's: numbers of
- * its kernels' series + 1 by row, 0 where not known so far; held until they are let go of. */
+/* Add the growth between two snapshots of a process; `earlier` NULL: since its start. `series` belongs to the process:
+ * by row the number of the kernel's series + 1, 0 = unknown; held until rtl_totals_release. */
 void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                     uint32_t series[RTL_KERNELS_MAX], struct rtl_share *share);
-void rtl_totals_let_go(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX]);
+void rtl_totals_release(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX]);
 void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_api_copy *earlier,
                           const struct rtl_api_copy *later, struct rtl_share *share);
 void rtl_totals_settle(struct rtl_totals *totals, uint64_t now_ns);
 
-/* What a kernel's series is called; safe text. */
+/* Return the label of a kernel's series; safe text. */
 const char *rtl_totals_kernel(struct rtl_totals *totals, uint32_t number);
 enum rtl_name_family rtl_totals_family(struct rtl_totals *totals, uint32_t number);
 
-/* The PCI address of a process's GPU; RTL_NO_BDF when it hasn't described it. */
+/* Return the PCI address of a process's GPU; RTL_NO_BDF if the process has not described it. */
 uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent);
 
 #endif

@@ -110,7 +110,7 @@ refuses() { # PATTERN ARGS...
     [ $? = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE -- "$pattern" "$work/err"
 }
 start third -p "$demo" 127.0.0.1:0
-check "a port that is taken" refuses 'is taken' "127.0.0.1:$port"
+check "a port that is taken" refuses 'is in use' "127.0.0.1:$port"
 check "what is no port" refuses 'is no ADDR:PORT' 127.0.0.1:99999
 check "an address of another machine" refuses 'is no address of this machine' 192.0.2.1:0
 check "two addresses" refuses 'takes one ADDR:PORT' :0 :0
@@ -121,11 +121,11 @@ start hopeful -p "$demo,4194305" :0
 has "one of several is told" "$(cat "$work/hopeful.err")" '^rtl-top: no process 4194305: '
 end_process "$server"
 start named -p nonesuch :0
-has "of a name that nobody has so far it is said that it is waited for" "$(cat "$work/named.err")" "^rtl-top: no process is called 'nonesuch' so far"
+has "of a name that nobody has so far it is said that it is waited for" "$(cat "$work/named.err")" "^rtl-top: no process is named 'nonesuch' yet"
 end_process "$server"
 check "odd buckets" refuses '1, 2 or 4' --buckets 3
 start everywhere -p "$demo" 0.0.0.0:0
-has "who listens on all addresses is warned" "$(cat "$work/everywhere.err")" '^rtl-top: whoever reaches'
+has "who listens on all addresses is warned" "$(cat "$work/everywhere.err")" '^rtl-top: everyone who can reach'
 # systemd's way: descriptor 3, and who it is for
 cat >"$work/handover.pl" <<'PERL'
 use Socket;
@@ -142,5 +142,5 @@ tap_pids="$tap_pids $!"
 wait_until 60 grep -q '/metrics$' "$work/handed.out"
 port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/handed.out")
 check "a socket that systemd hands over is served" wait_until 60 at_least rtl_serve_processes 1
-has "two of them are refused" "$(FDS=2 timeout 60 perl "$work/handover.pl" "$top" serve 2>&1)" 'systemd handed over 2 descriptors'
+has "two of them are refused" "$(FDS=2 timeout 60 perl "$work/handover.pl" "$top" serve 2>&1)" 'systemd passed 2 descriptors'
 finish

@@ -268,7 +268,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             read_ring(&r);
             break;
         case LOOK:
-            rtl_rocpd_look(r.rocpd);
+            rtl_rocpd_sample_depths(r.rocpd);
             break;
         case LIE:
             lie(&r, &in);

@@ -6,7 +6,7 @@
 
 #include "recorded_fixture.h"
 
-#include "record/calls_schema.h"
+#include "record/schema.h"
 #include "record/replay.h"
 
 static struct synth *p;

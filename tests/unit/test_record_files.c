@@ -318,8 +318,8 @@ static void what_another_user_lays_there_is_not_taken(void **state)
         assert_int_equal(rename(beside, made), 0);
         assert_int_equal(chown(made, NOBODY, NOBODY), 0);
         uint64_t before = fixture_state();
-        refuses(&reading, RTL_DB_PATH, "somebody else's");
-        refuses(&writing, RTL_DB_PATH, "somebody else's");
+        refuses(&reading, RTL_DB_PATH, "belongs to another user");
+        refuses(&writing, RTL_DB_PATH, "belongs to another user");
         assert_true(fixture_state() == before);
         assert_int_equal(chown(path, NOBODY, NOBODY), 0); /* whose database it is may */
         struct rtl_db *db = open_db(&reading);
@@ -365,7 +365,7 @@ static void what_changes_meanwhile_is_left_alone(void **state)
         write_file(others, "others", 6);
         assert_int_equal(symlink("others", path), 0);
         meanwhile = lead_to_victim;
-        refuses(options[i], RTL_DB_PATH, "somebody");
+        refuses(options[i], RTL_DB_PATH, "another file has just been put there");
         size_t size;
         unsigned char *bytes = read_file(victim, &size);
         assert_int_equal(size, 8);

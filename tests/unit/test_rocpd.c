@@ -89,11 +89,11 @@ static void boot_time_follows_each_suspend(void **state)
 {
     struct setup *s = *state;
     int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
-    rtl_rocpd_see_clocks(s->rocpd, 4000, real + 4000, 0);
-    rtl_rocpd_see_clocks(s->rocpd, 5500, real + 5500, 0);
-    rtl_rocpd_see_clocks(s->rocpd, 6000, real + 906000, 900000);
+    rtl_rocpd_note_clocks(s->rocpd, 4000, real + 4000, 0);
+    rtl_rocpd_note_clocks(s->rocpd, 5500, real + 5500, 0);
+    rtl_rocpd_note_clocks(s->rocpd, 6000, real + 906000, 900000);
     write_five(s);
-    rtl_rocpd_see_clocks(s->rocpd, 9000, real + 1909000, 1900000);
+    rtl_rocpd_note_clocks(s->rocpd, 9000, real + 1909000, 1900000);
     write_five(s);
     write_five(s); /* nothing is said twice */
     assert_sql(s, "SELECT process || ' ' || from_ns || ' ' || until_ns || ' ' || offset_ns FROM boot ORDER BY from_ns",
@@ -108,7 +108,7 @@ static void boot_time_of_before_a_suspend_that_nobody_saw_is_not_known(void **st
     struct setup *s = *state;
     int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
     /* it has slept since the process began, which real time tells, and who knows when */
-    rtl_rocpd_see_clocks(s->rocpd, 4000, real + 4000 + 5000000, 7000000);
+    rtl_rocpd_note_clocks(s->rocpd, 4000, real + 4000 + 5000000, 7000000);
     write_five(s);
     assert_sql(s, "SELECT " BOOT_OF("o.start") " FROM rocpd_op o ORDER BY start", "-|7005000|7005999|7006000|7008995");
 }
@@ -117,7 +117,7 @@ static void boot_time_of_before_is_known_when_the_process_began_after_the_suspen
 {
     struct setup *s = *state;
     int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
-    rtl_rocpd_see_clocks(s->rocpd, 4000, real + 4000 + 999999, 7000000);
+    rtl_rocpd_note_clocks(s->rocpd, 4000, real + 4000 + 999999, 7000000);
     write_five(s);
     assert_sql(s, "SELECT min(" BOOT_OF("o.start") ") FROM rocpd_op o", "7000100");
 }
@@ -295,18 +295,18 @@ static void looks_become_counters(void **state)
                                       .agent = 1,
                                       .grid = {64, 1, 1},
                                       .workgroup = {64, 1, 1}};
-    rtl_rocpd_look(s->rocpd);
+    rtl_rocpd_sample_depths(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) FROM rocpd_monitor", "0"); /* nothing holds until it is looked at again */
-    rtl_rocpd_look(s->rocpd);
+    rtl_rocpd_sample_depths(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s,
                "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
                " ORDER BY id",
                "process4711signals in use=12|gpu1queue 71 depth=4");
     s->segment.queues[1].generation = 6; /* another queue has its slot: nothing more of this one */
-    rtl_rocpd_look(s->rocpd);
-    rtl_rocpd_look(s->rocpd);
+    rtl_rocpd_sample_depths(s->rocpd);
+    rtl_rocpd_sample_depths(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) FROM rocpd_monitor WHERE deviceType = 'gpu'", "1");
 }

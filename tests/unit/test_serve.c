@@ -163,8 +163,8 @@ static void what_nobody_has_any_more_goes_into_one(void **state)
     assert_true(r.series[a].shown && !r.series[b].shown);
     /* shown it stays, whoever has gone; one that isn't goes with the last who has it */
     rtl_ranked_hold(&r, b);
-    rtl_ranked_let_go(&r, a);
-    rtl_ranked_let_go(&r, b);
+    rtl_ranked_release(&r, a);
+    rtl_ranked_release(&r, b);
     rtl_ranked_settle(&r, 2, note_forgotten, &forgotten);
     assert_int_equal(rtl_ranked_living(&r), 2);
     took(&r, "b", 1000000);
@@ -181,7 +181,7 @@ static void what_nobody_has_any_more_goes_into_one(void **state)
     assert_int_equal(rtl_ranked_find(&r, "c", 1, 0, NULL), a);
     rtl_ranked_settle(&r, 3 + minute, NULL, NULL);
     assert_int_equal(sum_of(&r), 1000 + 10 + 1000000 + 5);
-    rtl_ranked_let_go(&r, RTL_SERIES_OTHER);
+    rtl_ranked_release(&r, RTL_SERIES_OTHER);
     rtl_ranked_free(&r);
     /* what is kept for a while, for who never says that he lets go */
     bool added;
@@ -209,7 +209,7 @@ static void ever_new_names_take_no_more_room(void **state)
         }
         rtl_ranked_settle(&r, 1 + round, NULL, NULL);
         for (uint32_t i = 0; i < r.count; i++)
-            rtl_ranked_let_go(&r, i);
+            rtl_ranked_release(&r, i);
     }
     rtl_ranked_settle(&r, 100, NULL, NULL);
     assert_int_equal(rtl_ranked_living(&r), 10);

@@ -26,7 +26,7 @@ static struct rtl_fleet *fleet_of(pid_t pid)
 
 static void look_around(struct rtl_fleet *fleet)
 {
-    fleet->look_ns = 0;
+    fleet->scan_ns = 0;
     while (rtl_fleet_tick(fleet))
         ;
 }
@@ -88,7 +88,7 @@ static void nor_is_asked_for_nothing_whether_it_lives(void **state)
     look_around(fleet);
     assert_int_equal(fleet->count, 1);
     end_process(pid);
-    fleet->look_ns = UINT64_MAX;
+    fleet->scan_ns = UINT64_MAX;
     rtl_user_charge(fleet->served[0]->user, UINT64_MAX);
     rtl_fleet_tick(fleet);
     assert_int_equal(fleet->served[0]->ended_ns, 0);
@@ -150,12 +150,12 @@ static void names_are_memory_too(void **state)
     }
     assert_true(least > RTL_USERS_BYTES / 50);
     rtl_fleet_collect(fleet);
-    assert_true(s->too_large && !s->has_snapshot && !s->source.reader);
+    assert_true(s->too_large && !s->has_snapshot && !s->attach.reader);
     assert_int_equal(s->bytes, 0);
-    assert_null(rtl_users_too_much(&fleet->users));
+    assert_null(rtl_users_over_limit(&fleet->users));
     rtl_fleet_collect(fleet);
     look_around(fleet);
-    assert_true(fleet->count == 1 && !s->source.reader);
+    assert_true(fleet->count == 1 && !s->attach.reader);
     rtl_fleet_free(fleet);
     end_process(pid);
 }

@@ -87,16 +87,16 @@ static void a_user_brings_so_much_and_no_more(void **state)
         assert_int_equal(before.names, i < 2 ? RTL_PROCESS_NAMES : 0);
         after.names = 0;
         after.gpus = before.gpus ? before.gpus - 1 : 0;
-        rtl_user_brought(a, &brought[i], &before, &after);
+        rtl_user_charge_share(a, &brought[i], &before, &after);
     }
     assert_int_equal(a->names, RTL_USER_NAMES);
     assert_int_equal(rtl_user_share(a, 0).gpus, RTL_USER_GPUS - 3);
-    rtl_user_gave_back(a, brought[0]);
+    rtl_user_release_names(a, brought[0]);
     assert_int_equal(rtl_user_share(a, 0).names, RTL_PROCESS_NAMES);
     assert_int_equal(rtl_user_share(own, 0).names, RTL_SERIES_MAX);
     a->processes = own->processes = RTL_USER_PROCESSES;
-    assert_false(rtl_user_has_place(a));
-    assert_true(rtl_user_has_place(own));
+    assert_false(rtl_user_may_add_process(a));
+    assert_true(rtl_user_may_add_process(own));
     uint64_t one = 0, other = 0;
     assert_true(rtl_user_may_hold(a, &one, RTL_USER_BYTES - 10));
     assert_false(rtl_user_may_hold(a, &other, 11));
@@ -108,11 +108,11 @@ static void a_user_brings_so_much_and_no_more(void **state)
     assert_int_equal(a->bytes, 10);
     /* all together; the server's own take of nobody's */
     assert_true(rtl_user_may_hold(own, &one, 2ull * RTL_USERS_BYTES));
-    assert_null(rtl_users_too_much(&users));
+    assert_null(rtl_users_over_limit(&users));
     rtl_user_of(&users, 2, 0)->bytes = RTL_USERS_BYTES - 11;
-    assert_null(rtl_users_too_much(&users));
+    assert_null(rtl_users_over_limit(&users));
     rtl_user_of(&users, 3, 0)->bytes = 2;
-    assert_ptr_equal(rtl_users_too_much(&users), rtl_user_of(&users, 2, 0));
+    assert_ptr_equal(rtl_users_over_limit(&users), rtl_user_of(&users, 2, 0));
 }
 
 static void bring_ranges(struct rtl_totals *totals, const struct rtl_user *user, unsigned kind, const char *what,
@@ -149,11 +149,11 @@ static void ranges_of_one_user_leave_others_room(void **state)
     bring_ranges(&totals, b, RTL_API_LAUNCH, "other", 3);
     assert_int_not_equal(rtl_ranked_find(&totals.ranges, "other 2", 7, 0, NULL), RTL_SERIES_OTHER);
     assert_int_not_equal(rtl_ranked_find(&totals.functions, "other 2", 7, RTL_API_LAUNCH, NULL), RTL_SERIES_OTHER);
-    assert_int_equal(rtl_ranked_brought(&totals.ranges, 2), 3);
+    assert_int_equal(rtl_ranked_count_owned(&totals.ranges, 2), 3);
     rtl_totals_settle(&totals, 3);
     /* what is forgotten is his no more */
     rtl_totals_settle(&totals, 3 + RTL_RANGES_KEPT_NS);
-    assert_true(rtl_ranked_brought(&totals.ranges, 1) <= 10);
+    assert_true(rtl_ranked_count_owned(&totals.ranges, 1) <= 10);
     rtl_totals_free(&totals);
 }
 
