@@ -59,7 +59,7 @@ static const struct {
 };
 static_assert((int)RTL_FN_HIP_COUNT <= (int)RTL_API_FUNCTIONS, "a row for each function");
 
-static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
+static void describe_row(struct rtl_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
 {
     size_t kept = length < RTL_API_TEXT ? length : RTL_API_TEXT;
     memcpy(row->text, text, kept);
@@ -73,7 +73,7 @@ static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, s
     __atomic_store_n(&row->state, 1u, __ATOMIC_RELEASE);
 }
 
-static void fork_in_child(void)
+static void stop_in_child(void)
 {
     atomic_store(&rtl_api_ready, NULL);
     rtl_hip_thread.block = 0; /* that is its parent's thread's, in memory that both have */
@@ -81,7 +81,7 @@ static void fork_in_child(void)
 }
 
 /* The thread's block goes to the next one; what the thread still calls is counted in the shared block. */
-static void thread_ends(void *unused)
+static void release_block(void *unused)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     struct rtl_api *a = atomic_load(&rtl_api_ready);
@@ -142,7 +142,7 @@ static void describe_nodes(struct rtl_api_node *nodes)
         nodes[i].state = 1;
 }
 
-static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
+static void write_api_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
 {
     h->major = RTL_API_MAJOR;
     h->minor = RTL_API_MINOR;
@@ -164,7 +164,7 @@ static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs
 }
 
 /* Records in each block's ring. What RTL_TRACE can't be read as is said by librtl.so, where there is one. */
-static uint64_t records_of(const char *trace)
+static uint64_t ring_records(const char *trace)
 {
     uint32_t records = 0;
     if (!rtl_trace_parse(trace, &records) || !records)
@@ -174,7 +174,7 @@ static uint64_t records_of(const char *trace)
 }
 
 /* NULL where there is no room for as much, by the limits of the process or the system. */
-static char *make_segment(uint64_t size)
+static char *create_api_segment(uint64_t size)
 {
     int fd = make_memfd(size);
     if (fd < 0)
@@ -201,18 +201,18 @@ static char *make_segment(uint64_t size)
 
 /* Without a segment the application runs on as if we weren't there: nothing is said, the viewer says what is missing.
  */
-static void start(void)
+static void start_recording(void)
 {
     const char *mode = getenv("RTL_MODE"), *other = "(other ranges)";
     if (!mode || strcmp(mode, RTL_MODE_HIP) != 0)
         return;
-    uint64_t records = records_of(getenv("RTL_TRACE"));
+    uint64_t records = ring_records(getenv("RTL_TRACE"));
     uint64_t pairs_at = RTL_API_EVENTS_OF(RTL_API_BLOCKS, records), size = pairs_at + RTL_API_PAIRS_SIZE;
-    char *base = make_segment(size);
+    char *base = create_api_segment(size);
     if (!base) { /* without room for pairs, then: librtl.so counts each as one that found none */
         size = pairs_at;
         pairs_at = 0;
-        base = make_segment(size);
+        base = create_api_segment(size);
     }
     if (!base)
         return;
@@ -226,13 +226,13 @@ static void start(void)
     api.events = records ? (void *)(base + RTL_API_EVENTS_AT) : NULL;
     api.records = records;
     for (uint32_t i = 0; i < RTL_FN_HIP_COUNT; i++)
-        describe(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
-    describe(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
+        describe_row(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
+    describe_row(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
     atomic_store(&range_key[0], 1); /* nobody else gets this row */
     describe_nodes(api.nodes);
-    write_header(api.header, size, pairs_at, records);
-    has_key = pthread_key_create(&thread_end, thread_ends) == 0;
-    pthread_atfork(NULL, NULL, fork_in_child);
+    write_api_header(api.header, size, pairs_at, records);
+    has_key = pthread_key_create(&thread_end, release_block) == 0;
+    pthread_atfork(NULL, NULL, stop_in_child);
     atomic_store_explicit(&rtl_api_ready, &api, memory_order_release);
 }
 
@@ -242,14 +242,14 @@ struct rtl_api *rtl_api_first(void)
     if (atomic_load_explicit(&asked, memory_order_acquire))
         return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
     int error = errno;
-    pthread_once(&once, start);
+    pthread_once(&once, start_recording);
     atomic_store_explicit(&asked, true, memory_order_release);
     errno = error;
     return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
 }
 
 /* Off the steady path: once a thread. Without a key nobody would give the block back. */
-static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
+static void claim_block(struct rtl_hip_thread *t, struct rtl_api *a)
 {
     t->known = true;
     t->line = &t->none;
@@ -277,7 +277,7 @@ static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
 void rtl_api_thread(struct rtl_api *a)
 {
     if (!rtl_hip_thread.known)
-        take_block(&rtl_hip_thread, a);
+        claim_block(&rtl_hip_thread, a);
 }
 
 void rtl_api_more_ids(struct rtl_hip_thread *t)
@@ -337,7 +337,7 @@ uint32_t rtl_api_range_row(struct rtl_api *a, const char *name, enum rtl_api_kin
         uint64_t is = atomic_load_explicit(&range_key[at], memory_order_relaxed);
         if (is == 0 && atomic_compare_exchange_strong_explicit(&range_key[at], &is, key, memory_order_relaxed,
                                                                memory_order_relaxed)) {
-            describe(&a->rows[RTL_API_FUNCTIONS + at], kind, name, length, hash);
+            describe_row(&a->rows[RTL_API_FUNCTIONS + at], kind, name, length, hash);
             return RTL_API_FUNCTIONS + at;
         }
         if (is == key)

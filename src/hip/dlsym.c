@@ -10,15 +10,15 @@
 #include "hip/resolve.h"
 #include "hip/wrap.h"
 
-struct answer {
+struct dlsym_answer {
     void *result;
     void *jump; /* NULL: the result is the answer */
 };
 
-__attribute__((used)) static struct answer answer(void *handle, const char *name, const void *caller)
+__attribute__((used)) static struct dlsym_answer answer(void *handle, const char *name, const void *caller)
 {
     rtl_dlsym *real = rtl_real_dlsym();
-    struct answer pass = {0};
+    struct dlsym_answer pass = {0};
     memcpy(&pass.jump, &real, sizeof real);
     if (!real || !name)
         return pass;
@@ -28,11 +28,11 @@ __attribute__((used)) static struct answer answer(void *handle, const char *name
     /* roctx has something behind it always, where its ranges are recorded */
     bool works = (function > RTL_FN_hipGetProcAddress && rtl_api()) || rtl_next(function, caller);
     if (handle == RTLD_DEFAULT) /* would find our wrapper, whether there is a HIP behind it or not */
-        return works ? pass : (struct answer){.result = real(RTLD_NEXT, name)};
+        return works ? pass : (struct dlsym_answer){.result = real(RTLD_NEXT, name)};
     void *found = real(handle, name);
     if (found && rtl_is_ours(found) && !works)
-        return (struct answer){.result = real(RTLD_NEXT, name)};
-    return (struct answer){.result = rtl_hand_out(function, found)};
+        return (struct dlsym_answer){.result = real(RTLD_NEXT, name)};
+    return (struct dlsym_answer){.result = rtl_hand_out(function, found)};
 }
 
 #if defined(__x86_64__)

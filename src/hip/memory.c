@@ -15,7 +15,7 @@ static struct {
 } entries[ENTRIES];
 static const uintptr_t BUSY = UINTPTR_MAX;
 
-static uint32_t first_of(uintptr_t address)
+static uint32_t first_entry(uintptr_t address)
 {
     return (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15ull >> 40) % ENTRIES;
 }
@@ -43,7 +43,7 @@ static void count_out(struct rtl_api *api, uint64_t noted)
 
 void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
 {
-    uint32_t first = first_of((uintptr_t)address);
+    uint32_t first = first_entry((uintptr_t)address);
     if (!noted || (uintptr_t)address == BUSY)
         return;
     for (uint32_t i = 0; i < PROBES; i++) {
@@ -74,7 +74,7 @@ void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint6
 
 uint64_t rtl_memory_out(struct rtl_api *api, const void *address)
 {
-    uint32_t first = first_of((uintptr_t)address);
+    uint32_t first = first_entry((uintptr_t)address);
     for (uint32_t i = 0; address && (uintptr_t)address != BUSY && i < PROBES; i++) {
         uint32_t at = (first + i) % ENTRIES;
         uintptr_t is = (uintptr_t)address;

@@ -12,7 +12,7 @@ enum { PLACES = 2 * RTL_API_NODES, PROBES = 64, NUMBER_BITS = 16 };
 static _Atomic(uint64_t) places[PLACES]; /* any: 0 = free; TAKEN | parent << 32 | row << 16 | number, once */
 static const uint64_t TAKEN = 1ull << 63;
 
-static void describe(struct rtl_api_node *node, uint32_t parent, uint32_t row)
+static void describe_node(struct rtl_api_node *node, uint32_t parent, uint32_t row)
 {
     __atomic_store_n(&node->row, row, __ATOMIC_RELAXED);
     __atomic_store_n(&node->parent, parent, __ATOMIC_RELAXED);
@@ -20,7 +20,7 @@ static void describe(struct rtl_api_node *node, uint32_t parent, uint32_t row)
 }
 
 /* RTL_API_NODE_OTHER when there are none left. */
-static uint32_t take_number(struct rtl_api *api)
+static uint32_t claim_number(struct rtl_api *api)
 {
     static _Atomic(uint32_t) used = RTL_API_NODE_FIRST;
     uint32_t number = atomic_load_explicit(&used, memory_order_relaxed);
@@ -41,12 +41,12 @@ uint32_t rtl_api_node(struct rtl_api *api, uint32_t parent, uint32_t row)
         _Atomic(uint64_t) *place = &places[(first + i) % PLACES];
         uint64_t is = atomic_load_explicit(place, memory_order_acquire);
         if (!is) {
-            number = number == RTL_API_NODE_OTHER ? take_number(api) : number;
+            number = number == RTL_API_NODE_OTHER ? claim_number(api) : number;
             if (number == RTL_API_NODE_OTHER)
                 return number;
             if (atomic_compare_exchange_strong_explicit(place, &is, key | number, memory_order_acq_rel,
                                                         memory_order_acquire)) {
-                describe(&api->nodes[number], parent, row);
+                describe_node(&api->nodes[number], parent, row);
                 return number;
             }
         }

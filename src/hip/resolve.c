@@ -28,13 +28,13 @@ enum {
 
 enum { FREE, BUSY, USED }; /* a caller's place: a fork leaves it BUSY at worst, and so unused */
 
-struct caller {
+struct hip_caller {
     _Atomic(int) state;                 /* any: USED is stored last, release */
     uintptr_t from, to;                 /* once, before that */
     _Atomic(void *) next[RTL_FN_COUNT]; /* any: NULL until it was found */
 };
 _Atomic(void *) rtl_handed[RTL_FN_COUNT];
-static struct caller callers[CALLERS_MAX];
+static struct hip_caller callers[CALLERS_MAX];
 static char none_of_them; /* its address: was looked for, and isn't there */
 #define NONE ((void *)&none_of_them)
 static _Atomic(void *) everybodys[RTL_FN_COUNT]; /* any: what RTLD_NEXT has found */
@@ -47,7 +47,7 @@ static struct {
 } hips[HIPS_MAX];
 static _Atomic(bool) forked; /* once, in the child */
 
-static void fork_in_child(void)
+static void note_forked_child(void)
 {
     atomic_store_explicit(&forked, true, memory_order_relaxed);
 }
@@ -55,7 +55,7 @@ static void fork_in_child(void)
 /* Not with the first call: another thread may be forking then. */
 __attribute__((constructor)) static void follow_forks(void)
 {
-    pthread_atfork(NULL, NULL, fork_in_child);
+    pthread_atfork(NULL, NULL, note_forked_child);
 }
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -87,14 +87,14 @@ rtl_dlsym *rtl_real_dlsym(void)
     return f;
 }
 
-struct object {
+struct mapped_object {
     uintptr_t address, from, to;
     char path[4096];
 };
 
 static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
 {
-    struct object *o = data;
+    struct mapped_object *o = data;
     uintptr_t from = UINTPTR_MAX, to = 0;
     (void)bytes;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -118,7 +118,7 @@ static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
  * its path in another way: the lock of the linker's list may be held there for ever, by a thread of its parent's. libc
  * frees its other locks.
  */
-static bool find_object(struct object *o)
+static bool find_object(struct mapped_object *o)
 {
     Dl_info info;
     if (!atomic_load_explicit(&forked, memory_order_relaxed))
@@ -131,7 +131,7 @@ static bool find_object(struct object *o)
 /* Notes where a HIP lies that calls go on to. */
 static void note_hip(const void *f)
 {
-    struct object o = {.address = (uintptr_t)f};
+    struct mapped_object o = {.address = (uintptr_t)f};
     if (rtl_is_hip(f) || !find_object(&o))
         return;
     for (unsigned i = 0; i < HIPS_MAX; i++) {
@@ -172,7 +172,7 @@ bool rtl_pin(const void *f)
     return handle == map; /* another one of that path: of another namespace */
 }
 
-static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
+static void *find_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
 {
     void *f = find(handle, rtl_function_name(function));
     if (f && rtl_is_ours(f))
@@ -187,17 +187,17 @@ static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function functi
     return f;
 }
 
-static void *look(enum rtl_hip_function function, const struct object *o, bool *everybody)
+static void *find_next(enum rtl_hip_function function, const struct mapped_object *o, bool *everybody)
 {
     rtl_dlsym *find = rtl_real_dlsym();
     if (!find)
         return NULL;
-    void *f = look_in(find, RTLD_NEXT, function);
+    void *f = find_in(find, RTLD_NEXT, function);
     *everybody = f != NULL;
     if (!f && o->path[0]) {
         void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
-            f = look_in(find, handle, function);
+            f = find_in(find, handle, function);
             dlclose(handle);
         }
     }
@@ -207,7 +207,7 @@ static void *look(enum rtl_hip_function function, const struct object *o, bool *
 }
 
 /* full: it isn't there and can't be added. Of two that were added at once the first one is found, always. */
-static inline struct caller *caller_around(uintptr_t address, bool *full)
+static inline struct hip_caller *caller_around(uintptr_t address, bool *full)
 {
     *full = false;
     for (unsigned i = 0; i < CALLERS_MAX; i++) {
@@ -222,10 +222,10 @@ static inline struct caller *caller_around(uintptr_t address, bool *full)
 }
 
 /* No lock: a constructor under the linker's lock may come here, and a child that was forked meanwhile. */
-static struct caller *add_caller(const struct object *o)
+static struct hip_caller *add_caller(const struct mapped_object *o)
 {
     bool full;
-    struct caller *c = caller_around(o->address, &full);
+    struct hip_caller *c = caller_around(o->address, &full);
     for (unsigned i = 0; !c && !full && i < CALLERS_MAX; i++) {
         int state = FREE;
         if (!atomic_compare_exchange_strong(&callers[i].state, &state, BUSY))
@@ -249,7 +249,7 @@ static bool is_roctx(enum rtl_hip_function function)
 }
 
 /* f is pinned, or NONE. Several is told before the other one can be found (shared_answer reads them in that order). */
-static void keep_for_all(enum rtl_hip_function function, void *f, bool everybody)
+static void keep_shared(enum rtl_hip_function function, void *f, bool everybody)
 {
     Dl_info info;
     void *none = NULL;
@@ -280,7 +280,7 @@ static void *shared_answer(enum rtl_hip_function function, bool child)
  * What roctx's functions return goes together: a pop returns the level that a push has left. So a caller that was told
  * once that there is no libroctx64 behind one of them stays without it, also where one is loaded later.
  */
-static bool stays_without(enum rtl_hip_function function, const struct caller *c)
+static bool stays_without(enum rtl_hip_function function, const struct hip_caller *c)
 {
     bool without = false;
     for (int f = RTL_FN_hipGetProcAddress + 1; is_roctx(function) && f < RTL_FN_COUNT; f++)
@@ -288,17 +288,17 @@ static bool stays_without(enum rtl_hip_function function, const struct caller *c
     return without;
 }
 
-static void *look_first(enum rtl_hip_function function, const void *address)
+static void *find_first(enum rtl_hip_function function, const void *address)
 {
     int error = errno;
-    struct object o = {.address = (uintptr_t)address};
+    struct mapped_object o = {.address = (uintptr_t)address};
     bool everybody = false;
     bool known = find_object(&o), full; /* code that was made at run time is in no object */
-    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : look(function, &o, &everybody);
+    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : find_next(function, &o, &everybody);
     bool keeps = f ? rtl_pin(f) : is_roctx(function); /* roctx works without a library behind it */
     if (keeps) {
-        struct caller *c = known ? add_caller(&o) : NULL;
-        keep_for_all(function, f ? f : NONE, everybody);
+        struct hip_caller *c = known ? add_caller(&o) : NULL;
+        keep_shared(function, f ? f : NONE, everybody);
         if (c)
             atomic_store_explicit(&c->next[function], f ? f : NONE, memory_order_release);
     }
@@ -317,13 +317,13 @@ static __attribute__((noinline)) void *next_without(enum rtl_hip_function functi
     void *f = NULL;
     if (child || full || (!known && atomic_load_explicit(outside_place(at), memory_order_relaxed) == at >> PAGE_BITS))
         f = shared_answer(function, child);
-    return f ? f : look_first(function, address);
+    return f ? f : find_first(function, address);
 }
 
 void *rtl_next(enum rtl_hip_function function, const void *address)
 {
     bool full;
-    struct caller *c = caller_around((uintptr_t)address, &full);
+    struct hip_caller *c = caller_around((uintptr_t)address, &full);
     void *f = c ? atomic_load_explicit(&c->next[function], memory_order_acquire) : NULL;
     if (__builtin_expect(!f, 0))
         f = next_without(function, address, c, full);
@@ -332,7 +332,7 @@ void *rtl_next(enum rtl_hip_function function, const void *address)
 
 void rtl_next_is_missing(enum rtl_hip_function function, const void *address)
 {
-    struct object o = {.address = (uintptr_t)address};
+    struct mapped_object o = {.address = (uintptr_t)address};
     find_object(&o);
     dprintf(STDERR_FILENO, "%s: symbol lookup error: %s: undefined symbol: %s\n", program_invocation_name,
             o.path[0] ? o.path : program_invocation_name, rtl_function_name(function));

@@ -31,7 +31,7 @@ static struct {
 static const uint64_t BUSY = UINT64_MAX, OURS = 1ull << 62;
 static _Atomic(uint64_t) ids;
 
-static const char *named(const char *message)
+static const char *name_or_default(const char *message)
 {
     return message && *message ? message : "(no name)";
 }
@@ -43,11 +43,11 @@ static uint64_t new_id(struct rtl_api *api)
     return rtl_api_id(&rtl_hip_thread);
 }
 
-static void mark(void (*real)(const char *), const char *message)
+static void record_mark(void (*real)(const char *), const char *message)
 {
     struct rtl_api *api = rtl_api();
     if (api) {
-        uint32_t row = rtl_api_range_row(api, named(message), RTL_API_MARK);
+        uint32_t row = rtl_api_range_row(api, name_or_default(message), RTL_API_MARK);
         rtl_api_range(api, row, 0);
         if (api->events) {
             const struct rtl_hip_thread *t = &rtl_hip_thread;
@@ -65,7 +65,7 @@ static void mark(void (*real)(const char *), const char *message)
         real(message);
 }
 
-static int push(int (*real)(const char *), const char *message)
+static int push_range(int (*real)(const char *), const char *message)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     struct rtl_api *api = rtl_api();
@@ -75,7 +75,7 @@ static int push(int (*real)(const char *), const char *message)
     if (api && level < RTL_RANGES_DEEP) {
         struct rtl_open_range *range = &t->range[level];
         range->id = new_id(api); /* also so that the thread's end is seen */
-        range->row = rtl_api_range_row(api, named(message), RTL_API_RANGE);
+        range->row = rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE);
         range->around = t->call.range;
         range->above = t->call.node;
         range->node = rtl_api_node(api, range->above, range->row);
@@ -112,7 +112,7 @@ static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
                                                  .node = range->above});
 }
 
-static int pop(int (*real)(void))
+static int pop_range(int (*real)(void))
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     struct rtl_api *api = rtl_api();
@@ -129,17 +129,17 @@ static int pop(int (*real)(void))
 }
 
 /* An id as it is kept: one of ours is none of libroctx64's, which a part of the process may have beside us. */
-static uint64_t kept_as(uint64_t id, bool its_own)
+static uint64_t range_key(uint64_t id, bool its_own)
 {
     return its_own ? id : id | OURS;
 }
 
-static uint64_t start(uint64_t (*real)(const char *), const char *message)
+static uint64_t start_range(uint64_t (*real)(const char *), const char *message)
 {
     struct rtl_api *api = rtl_api();
     uint64_t id = real ? real(message) : atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
-    uint64_t key = kept_as(id, real != NULL);
-    uint32_t row = api ? rtl_api_range_row(api, named(message), RTL_API_RANGE) : 0;
+    uint64_t key = range_key(id, real != NULL);
+    uint32_t row = api ? rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE) : 0;
     for (uint32_t i = 0; api && i < PROBES; i++) {
         uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t none = 0;
@@ -159,11 +159,11 @@ static uint64_t start(uint64_t (*real)(const char *), const char *message)
     return id;
 }
 
-static void stop(void (*real)(uint64_t), uint64_t id)
+static void stop_range(void (*real)(uint64_t), uint64_t id)
 {
     struct rtl_api *api = rtl_api();
     bool found = false;
-    uint64_t key = kept_as(id, real != NULL);
+    uint64_t key = range_key(id, real != NULL);
     for (uint32_t i = 0; api && !found && id && id != BUSY && i < PROBES; i++) {
         uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t is = atomic_load_explicit(&started[at].id, memory_order_acquire);
@@ -211,14 +211,16 @@ static void stop(void (*real)(uint64_t), uint64_t id)
         *(void **)&real = atomic_load(&rtl_handed[RTL_FN_##name]);              \
         then;                                                                   \
     }
-BOTH(roctxMarkA, void, (const char *message), void (*real)(const char *), mark(real, message))
-BOTH(roctxMark, void, (const char *message), void (*real)(const char *), mark(real, message))
-BOTH(roctxRangePushA, int, (const char *message), int (*real)(const char *), return push(real, message))
-BOTH(roctxRangePush, int, (const char *message), int (*real)(const char *), return push(real, message))
-BOTH(roctxRangePop, int, (void), int (*real)(void), return pop(real))
-BOTH(roctxRangeStartA, uint64_t, (const char *message), uint64_t (*real)(const char *), return start(real, message))
-BOTH(roctxRangeStart, uint64_t, (const char *message), uint64_t (*real)(const char *), return start(real, message))
-BOTH(roctxRangeStop, void, (uint64_t id), void (*real)(uint64_t), stop(real, id))
+BOTH(roctxMarkA, void, (const char *message), void (*real)(const char *), record_mark(real, message))
+BOTH(roctxMark, void, (const char *message), void (*real)(const char *), record_mark(real, message))
+BOTH(roctxRangePushA, int, (const char *message), int (*real)(const char *), return push_range(real, message))
+BOTH(roctxRangePush, int, (const char *message), int (*real)(const char *), return push_range(real, message))
+BOTH(roctxRangePop, int, (void), int (*real)(void), return pop_range(real))
+BOTH(roctxRangeStartA, uint64_t, (const char *message), uint64_t (*real)(const char *),
+     return start_range(real, message))
+BOTH(roctxRangeStart, uint64_t, (const char *message), uint64_t (*real)(const char *),
+     return start_range(real, message))
+BOTH(roctxRangeStop, void, (uint64_t id), void (*real)(uint64_t), stop_range(real, id))
 
 void *rtl_roctx_wrapper(enum rtl_hip_function function)
 {

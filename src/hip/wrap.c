@@ -21,7 +21,7 @@
 #define RTL_EXPORT __attribute__((visibility("default")))
 
 /* A call that is recorded, while it lasts. */
-struct entered {
+struct hip_call {
     struct rtl_api *api;     /* NULL: nothing is recorded, or it is HIP that calls */
     uint64_t from;           /* when */
     uintptr_t around;        /* the stack of the call from whose callback the application calls; mostly 0 */
@@ -38,7 +38,7 @@ static __attribute__((noinline)) bool is_hips_own(uintptr_t stack, const void *c
     return stack < rtl_hip_thread.inside && rtl_is_hip(caller);
 }
 
-static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const void *caller)
+static inline void begin_call(struct hip_call *e, uint32_t row, uintptr_t stack, const void *caller)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     e->api = rtl_api();
@@ -60,8 +60,8 @@ static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const
     rtl_api_begin(t, row, e->from);
 }
 
-static __attribute__((noinline)) void put_event(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes,
-                                                int code)
+static __attribute__((noinline)) void put_call_event(const struct hip_call *e, uint32_t row, uint64_t to,
+                                                     uint64_t bytes, int code)
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
     rtl_api_put(e->api, &(struct rtl_api_event){.id = t->call.id,
@@ -75,11 +75,11 @@ static __attribute__((noinline)) void put_event(const struct entered *e, uint32_
                                                 .node = t->call.node});
 }
 
-static inline void leave(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
+static inline void end_call(const struct hip_call *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     if (__builtin_expect(e->api->events != NULL, 0))
-        put_event(e, row, to, bytes, code);
+        put_call_event(e, row, to, bytes, code);
     rtl_api_call(e->api, row, to - e->from, bytes, code);
     rtl_api_end(t, row, to);
     t->inside = e->around;
@@ -105,7 +105,7 @@ static void *handed_of(enum rtl_hip_function function, const void *caller)
 }
 
 /* hipGetDevice of the HIP whose functions are handed out, which is one: for the GPU on which an allocation lies. */
-static void *beside(enum rtl_hip_function function, const void *caller)
+static void *get_device_handed(enum rtl_hip_function function, const void *caller)
 {
     static _Atomic(void *) found;
     void *f = atomic_load_explicit(&found, memory_order_acquire), *near = handed_of(function, caller);
@@ -124,31 +124,31 @@ static void *beside(enum rtl_hip_function function, const void *caller)
     return f;
 }
 
-static void *beside_next(enum rtl_hip_function function, const void *caller)
+static void *get_device_next(enum rtl_hip_function function, const void *caller)
 {
     (void)function;
     return rtl_next(RTL_FN_hipGetDevice, caller);
 }
 
-#define BODY(name, parameters, arguments, find, near, before, moved, after)            \
-    {                                                                                  \
-        const void *caller = __builtin_return_address(0);                              \
-        int(*real) parameters;                                                         \
-        int (*get_device)(int *) = NULL;                                               \
-        *(void **)&real = find(RTL_FN_##name, caller);                                 \
-        struct entered entered;                                                        \
-        enter(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
-        struct rtl_api *api = entered.api;                                             \
-        if (!api)                                                                      \
-            return real arguments;                                                     \
-        before;                                                                        \
-        int code = real arguments;                                                     \
-        uint64_t ended = rtl_hip_now_behind(&rtl_hip_thread);                          \
-        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                              \
-        (void)get_device;                                                              \
-        after;                                                                         \
-        leave(&entered, RTL_FN_##name, ended, sum, code);                              \
-        return code;                                                                   \
+#define BODY(name, parameters, arguments, find, near, before, moved, after)                 \
+    {                                                                                       \
+        const void *caller = __builtin_return_address(0);                                   \
+        int(*real) parameters;                                                              \
+        int (*get_device)(int *) = NULL;                                                    \
+        *(void **)&real = find(RTL_FN_##name, caller);                                      \
+        struct hip_call entered;                                                            \
+        begin_call(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
+        struct rtl_api *api = entered.api;                                                  \
+        if (!api)                                                                           \
+            return real arguments;                                                          \
+        before;                                                                             \
+        int code = real arguments;                                                          \
+        uint64_t ended = rtl_hip_now_behind(&rtl_hip_thread);                               \
+        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                                   \
+        (void)get_device;                                                                   \
+        after;                                                                              \
+        end_call(&entered, RTL_FN_##name, ended, sum, code);                                \
+        return code;                                                                        \
     }
 
 #define FIND_GPU(name, near) *(void **)&get_device = near(RTL_FN_##name, caller)
@@ -174,13 +174,13 @@ static void *beside_next(enum rtl_hip_function function, const void *caller)
 /* The exported ones. */
 #define CALL(name, kind, parameters, arguments, moved) \
     RTL_EXPORT int name parameters;                    \
-    int name parameters CALL_BODY(name, parameters, arguments, next_of, beside_next, moved)
+    int name parameters CALL_BODY(name, parameters, arguments, next_of, get_device_next, moved)
 #define ALLOCATE(name, parameters, arguments, address, size, host) \
     RTL_EXPORT int name parameters;                                \
-    int name parameters ALLOCATE_BODY(name, parameters, arguments, next_of, beside_next, address, size, host)
+    int name parameters ALLOCATE_BODY(name, parameters, arguments, next_of, get_device_next, address, size, host)
 #define FREE(name, parameters, arguments, address) \
     RTL_EXPORT int name parameters;                \
-    int name parameters FREE_BODY(name, parameters, arguments, next_of, beside_next, address)
+    int name parameters FREE_BODY(name, parameters, arguments, next_of, get_device_next, address)
 RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef CALL
 #undef ALLOCATE
@@ -188,12 +188,12 @@ RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 
 /* Those that are handed out. */
 #define CALL(name, kind, parameters, arguments, moved) \
-    static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, beside, moved)
-#define ALLOCATE(name, parameters, arguments, address, size, host)                                                   \
-    static int handed_##name parameters ALLOCATE_BODY(name, parameters, arguments, handed_of, beside, address, size, \
-                                                      host)
+    static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, get_device_handed, moved)
+#define ALLOCATE(name, parameters, arguments, address, size, host)                                               \
+    static int handed_##name parameters ALLOCATE_BODY(name, parameters, arguments, handed_of, get_device_handed, \
+                                                      address, size, host)
 #define FREE(name, parameters, arguments, address) \
-    static int handed_##name parameters FREE_BODY(name, parameters, arguments, handed_of, beside, address)
+    static int handed_##name parameters FREE_BODY(name, parameters, arguments, handed_of, get_device_handed, address)
 RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef CALL
 #undef ALLOCATE

@@ -64,23 +64,23 @@ static struct {
     bool handlers;               /* load: the handlers of fork and exit are registered */
     bool warned;                 /* load: a warning was printed */
     pid_t pid;                   /* load: the process that the segment belongs to */
-} load;
+} attachment;
 
-static void say_once(const char *why)
+static void warn_once(const char *why)
 {
-    if (!load.warned)
+    if (!attachment.warned)
         rtl_say("%s: the application runs untraced", why);
-    load.warned = true;
+    attachment.warned = true;
 }
 
 /* No dispatch is timed any more, and no signal is touched, when this returns. */
-static void wind_up(void)
+static void stop_timing(void)
 {
     rtl_trackers_stop();
     rtl_worker_stop();
 }
 
-static void fork_in_parent(void)
+static void note_fork(void)
 {
     if (rtl_recording())
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_FORKED);
@@ -90,7 +90,7 @@ static void fork_in_parent(void)
  * The child shares the mapping: whatever it counted would go into its parent's numbers. With recording off the hooks
  * only pass on, so it doesn't matter in what state the lock and the worker's bookkeeping were copied.
  */
-static void fork_in_child(void)
+static void stop_in_child(void)
 {
     atomic_store(&rtl_hot.recording, false);
     rtl_worker_forget();
@@ -100,11 +100,11 @@ static void fork_in_child(void)
  * At exit, before libraries that were there first clean up: the worker must not look at signals whose memory may go.
  * Runtimes before 6.4 don't call OnUnload then.
  */
-static void at_exit(void)
+static void stop_at_exit(void)
 {
     int error = errno;
-    if (atomic_load(&rtl_hot.recording) && getpid() == load.pid) {
-        wind_up();
+    if (atomic_load(&rtl_hot.recording) && getpid() == attachment.pid) {
+        stop_timing();
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
     errno = error;
@@ -122,7 +122,7 @@ static void describe_runtime(struct rtl_header *header)
     __atomic_store_n(&header->table_ext_bytes, rtl_tool.hsa.ext_bytes, __ATOMIC_RELAXED);
 }
 
-static bool make_segment(void)
+static bool create_segment(void)
 {
     char why[256];
     struct rtl_segment_config config = {
@@ -136,7 +136,7 @@ static bool make_segment(void)
         .library_version = RTL_VERSION,
     };
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0) {
-        say_once(why);
+        warn_once(why);
         return false;
     }
     rtl_hot.trace = rtl_tool.segment.ring != NULL;
@@ -155,7 +155,7 @@ static bool make_segment(void)
     return true;
 }
 
-static void read_environment(void)
+static void read_settings(void)
 {
     rtl_tool.settings = rtl_env_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
     if (rtl_tool.settings.mode_unknown)
@@ -176,7 +176,7 @@ static void read_environment(void)
         rtl_say("RTL_PROBE=%.40s is neither 0 nor 1: no kernel can be probed", getenv("RTL_PROBE"));
 }
 
-static void hook(void *table)
+static void install_hooks(void *table)
 {
 #define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
     HOOK(queue_create, rtl_queue_create);
@@ -201,10 +201,10 @@ static void hook(void *table)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
     if (!queues) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
-        if (!load.warned)
+        if (!attachment.warned)
             rtl_say("this runtime may make queues in ways that can't be hooked (hsa_amd_queue_create): those are not "
                     "counted");
-        load.warned = true;
+        attachment.warned = true;
     }
 }
 
@@ -217,37 +217,37 @@ static const void *library_of(const void *address)
     return dladdr(address, &library) ? library.dli_fbase : NULL;
 }
 
-static void note_another(void)
+static void note_other_runtime(void)
 {
-    if (atomic_load(&load.another) && atomic_load(&load.segment))
+    if (atomic_load(&attachment.another) && atomic_load(&attachment.segment))
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_ANOTHER_RUNTIME);
 }
 
-static void leave_alone(const void *table)
+static void skip_runtime(const void *table)
 {
     Dl_info library;
     bool known = dladdr(table, &library) && library.dli_fname;
-    if (!atomic_exchange(&load.another, true))
+    if (!atomic_exchange(&attachment.another, true))
         rtl_say("a second HSA runtime in this process is not traced: %.400s", known ? library.dli_fname : "(no file)");
-    note_another();
+    note_other_runtime();
 }
 
 /*
  * OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
  * While only one runtime has ever come, any call counts as that runtime's, also a call from another tool.
  */
-static bool is_traced(const void *caller)
+static bool is_traced_runtime(const void *caller)
 {
-    const void *runtime = atomic_load(&load.runtime), *library = library_of(caller);
-    return runtime && (!atomic_load(&load.several) || !library || library == runtime);
+    const void *runtime = atomic_load(&attachment.runtime), *library = library_of(caller);
+    return runtime && (!atomic_load(&attachment.several) || !library || library == runtime);
 }
 
 /* Before it is claimed: whoever calls OnUnload meanwhile has to be told from this one. */
-static void know(const void *runtime)
+static void remember_runtime(const void *runtime)
 {
     const void *first = NULL;
-    if (!atomic_compare_exchange_strong(&load.first, &first, runtime) && first != runtime)
-        atomic_store(&load.several, true);
+    if (!atomic_compare_exchange_strong(&attachment.first, &first, runtime) && first != runtime)
+        atomic_store(&attachment.several, true);
 }
 
 bool rtl_load(void *table)
@@ -260,20 +260,20 @@ bool rtl_load(void *table)
 
     if (!runtime)
         runtime = table;
-    know(runtime);
-    if (atomic_load(&load.segment) && getpid() != load.pid)
+    remember_runtime(runtime);
+    if (atomic_load(&attachment.segment) && getpid() != attachment.pid)
         goto done; /* a forked child must not write into its parent's segment */
-    if (!atomic_compare_exchange_strong(&load.runtime, &traced, runtime)) {
+    if (!atomic_compare_exchange_strong(&attachment.runtime, &traced, runtime)) {
         /* else HSA_TOOLS_LIB lists the library twice, or it is listed and preloaded: hooks would call hooks for ever */
         if (traced != runtime)
-            leave_alone(table);
+            skip_runtime(table);
         goto done;
     }
-    if (!load.segment)
-        read_environment();
+    if (!attachment.segment)
+        read_settings();
     if (!rtl_hsa_save(table, &functions, why, sizeof why)) {
-        say_once(why);
-        atomic_store(&load.runtime, NULL); /* another runtime may still be traced */
+        warn_once(why);
+        atomic_store(&attachment.runtime, NULL); /* another runtime may still be traced */
         goto done;
     }
     rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called, and pass on */
@@ -284,24 +284,24 @@ bool rtl_load(void *table)
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
     rtl_hot.linked = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_links_find();
     atomic_store(&rtl_hot.more, rtl_hot.linked ? RTL_MORE_LINKED : 0);
-    if (!load.segment) {
-        if (!make_segment())
+    if (!attachment.segment) {
+        if (!create_segment())
             goto done;
-        load.pid = getpid();
-        atomic_store(&load.segment, true);
-        note_another();
+        attachment.pid = getpid();
+        atomic_store(&attachment.segment, true);
+        note_other_runtime();
         atomic_store(&rtl_hot.tsc, rtl_tsc_usable());
     } else {
         rtl_worker_again();
     }
     describe_runtime(rtl_tool.segment.header);
     if (rtl_tool.settings.mode != RTL_MODE_OFF) {
-        if (!load.handlers) {
-            pthread_atfork(NULL, fork_in_parent, fork_in_child);
-            atexit(at_exit);
-            load.handlers = true;
+        if (!attachment.handlers) {
+            pthread_atfork(NULL, note_fork, stop_in_child);
+            atexit(stop_at_exit);
+            attachment.handlers = true;
         }
-        hook(table);
+        install_hooks(table);
         atomic_store(&rtl_hot.recording, true);
     }
     rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_LIVE);
@@ -323,11 +323,11 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
 void rtl_unload(void)
 {
     int error = errno;
-    if (!atomic_load(&load.runtime))
+    if (!atomic_load(&attachment.runtime))
         return;
-    if (load.segment && getpid() == load.pid) {
+    if (attachment.segment && getpid() == attachment.pid) {
         if (atomic_load(&rtl_hot.recording)) {
-            wind_up();
+            stop_timing();
             rtl_trackers_retire();
             rtl_throttle_release();
             rtl_app_signals_forget();
@@ -340,14 +340,14 @@ void rtl_unload(void)
         }
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
-    atomic_store(&load.runtime, NULL);
+    atomic_store(&attachment.runtime, NULL);
     errno = error;
 }
 
 void OnUnload(void)
 {
     int error = errno;
-    if (is_traced(__builtin_return_address(0)))
+    if (is_traced_runtime(__builtin_return_address(0)))
         rtl_unload();
     errno = error;
 }

@@ -40,7 +40,7 @@ static struct {
     _Atomic pthread_t thread; /* hook_table: the thread that registered the last table; init reads it behind `tables` */
 } registered = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-static hsa_status_t init(void)
+static hsa_status_t hook_init(void)
 {
     pthread_mutex_lock(&registered.lock);
     unsigned before = atomic_load(&registered.tables);
@@ -53,7 +53,7 @@ static hsa_status_t init(void)
     return status;
 }
 
-static hsa_status_t shut_down(void)
+static hsa_status_t hook_shut_down(void)
 {
     pthread_mutex_lock(&registered.lock);
     hsa_status_t (*next)(void) = rtl_tool.hsa.shut_down; /* without us another runtime may be traced, with its own */
@@ -69,8 +69,8 @@ static void hook_table(void *table)
 {
     if (!rtl_load(table))
         return;
-    rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))init);
-    rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))shut_down);
+    rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))hook_init);
+    rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))hook_shut_down);
     atomic_store(&registered.opens, 1);
     atomic_store(&registered.thread, pthread_self());
     atomic_fetch_add(&registered.tables, 1);

@@ -11,7 +11,7 @@
 #include "stats/histogram.h"
 
 /* Walks the octaves of later - earlier in ascending order. */
-struct walk {
+struct octave_walk {
     const struct rtl_histogram_copy *earlier, *later;
     uint32_t at_earlier, at_later, octave;
     const uint64_t *grown; /* counts of `octave` that grew: the later copy's own, or the differences in `mine` */
@@ -37,13 +37,13 @@ static const struct rtl_octave *octave_of(const struct rtl_histogram_copy *h, ui
     return *at < h->octave_count && h->octaves[*at].octave == octave ? &h->octaves[*at] : NULL;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
+static uint64_t difference(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
 
 /* Plain loops that the compiler turns into vectors: this is what a frame with many kernels spends on. */
-static void grow_by_buckets(struct walk *w, const struct rtl_octave *earlier, const struct rtl_octave *later)
+static void grow_by_buckets(struct octave_walk *w, const struct rtl_octave *earlier, const struct rtl_octave *later)
 {
     uint64_t sum = 0, any = 0;
     if (!earlier) {
@@ -62,14 +62,14 @@ static void grow_by_buckets(struct walk *w, const struct rtl_octave *earlier, co
     if (any >> 63) { /* some shrank: no honest segment */
         sum = 0;
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
-            sum += w->mine[i] = minus(later->bucket[i], earlier->bucket[i]);
+            sum += w->mine[i] = difference(later->bucket[i], earlier->bucket[i]);
     }
     w->grown = w->mine;
     w->sum = sum;
 }
 
 /* Adds what is known for the octave only. */
-static void grow_by_octave(struct walk *w, uint64_t count)
+static void grow_by_octave(struct octave_walk *w, uint64_t count)
 {
     if (w->grown != w->mine)
         memcpy(w->mine, w->grown, sizeof w->mine);
@@ -81,7 +81,7 @@ static void grow_by_octave(struct walk *w, uint64_t count)
 }
 
 /* The next octave that grew, in w->octave and w->grown. */
-static bool next_octave(struct walk *w)
+static bool next_octave(struct octave_walk *w)
 {
     while (++w->octave < RTL_OCTAVES_MAX) {
         if (!w->later->coarse) { /* the others are not there */
@@ -93,7 +93,7 @@ static bool next_octave(struct walk *w)
         uint64_t coarse = w->later->coarse ? w->later->coarse[k] : 0;
         const struct rtl_octave *later = octave_of(w->later, &w->at_later, k);
         if (w->earlier && w->earlier->coarse)
-            coarse = minus(coarse, w->earlier->coarse[k]);
+            coarse = difference(coarse, w->earlier->coarse[k]);
         if (!later && !coarse)
             continue;
         w->coarse = false;
@@ -113,9 +113,9 @@ static bool next_octave(struct walk *w)
     return false;
 }
 
-static struct walk start(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+static struct octave_walk start_walk(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
 {
-    struct walk w; /* the buckets needn't be cleared */
+    struct octave_walk w; /* the buckets needn't be cleared */
     w.earlier = earlier;
     w.later = later;
     w.at_earlier = w.at_later = 0;
@@ -130,8 +130,8 @@ static struct walk start(const struct rtl_histogram_copy *earlier, const struct 
  * The exact extremes since the start narrow the edges of the buckets: no value of the window is beyond them. They hold
  * for a whole window as they are; otherwise only where they lie in the very bucket.
  */
-static void narrow(struct rtl_window *window, const struct rtl_histogram_copy *earlier,
-                   const struct rtl_histogram_copy *later, uint64_t first_end, uint64_t last_low)
+static void narrow_extremes(struct rtl_window *window, const struct rtl_histogram_copy *earlier,
+                            const struct rtl_histogram_copy *later, uint64_t first_end, uint64_t last_low)
 {
     if (later->min_ns > later->max_ns || later->approximate)
         return;
@@ -149,7 +149,7 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
         return window;
     if (!earlier && !later->approximate && later->count && later->min_ns <= later->max_ns) /* all of it is known */
         return (struct rtl_window){later->count, later->total_ns, later->min_ns, later->max_ns, false};
-    struct walk w = start(earlier, later);
+    struct octave_walk w = start_walk(earlier, later);
     uint64_t first_end = 0, last_low = 0;
     while (next_octave(&w)) {
         uint32_t first = 0, last = RTL_CHUNK_BUCKETS - 1, base = w.octave * RTL_CHUNK_BUCKETS;
@@ -167,14 +167,14 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     }
     if (!window.count)
         return window;
-    window.total_ns = minus(later->total_ns, earlier ? earlier->total_ns : 0);
+    window.total_ns = difference(later->total_ns, earlier ? earlier->total_ns : 0);
     window.approximate = w.approximate || later->approximate || (earlier && earlier->approximate);
-    narrow(&window, earlier, later, first_end, last_low);
+    narrow_extremes(&window, earlier, later, first_end, last_low);
     return window;
 }
 
 /* The smallest rank whose share of n reaches q, 1..n; the products of decimal fractions are a few ulp off. */
-static uint64_t rank_of(double q, uint64_t n)
+static uint64_t quantile_rank(double q, uint64_t n)
 {
     double exact = q * (double)n;
     if (!(exact > 1)) /* not a number, too */
@@ -193,11 +193,11 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
     struct rtl_window window = rtl_window_between(earlier, later);
     if (!window.count)
         return false;
-    struct walk w = start(earlier, later);
+    struct octave_walk w = start_walk(earlier, later);
     uint64_t seen = 0;
     int done = 0;
 
-    uint64_t rank = count > 0 ? rank_of(q[0], window.count) : 0;
+    uint64_t rank = count > 0 ? quantile_rank(q[0], window.count) : 0;
     while (done < count && next_octave(&w)) {
         if (rank > seen + w.sum) {
             seen += w.sum;
@@ -213,7 +213,7 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
                     value = window.max_ns;
                 out[done++] = value;
                 if (done < count)
-                    rank = rank_of(q[done], window.count);
+                    rank = quantile_rank(q[done], window.count);
             }
         }
     }
@@ -227,7 +227,7 @@ void rtl_sum_add(struct rtl_histogram_sum *sum, const struct rtl_histogram_copy 
 {
     if (none_new(earlier, later))
         return;
-    for (struct walk w = start(earlier, later); next_octave(&w); sum->count += w.sum)
+    for (struct octave_walk w = start_walk(earlier, later); next_octave(&w); sum->count += w.sum)
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
             sum->bucket[w.octave * RTL_CHUNK_BUCKETS + i] += w.grown[i];
 }
@@ -236,7 +236,7 @@ bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *o
 {
     if (!sum->count)
         return false;
-    uint64_t rank = rank_of(q, sum->count), seen = 0;
+    uint64_t rank = quantile_rank(q, sum->count), seen = 0;
     for (uint32_t i = 0; i < RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS; i++) {
         seen += sum->bucket[i];
         if (sum->bucket[i] && seen >= rank) {
@@ -272,7 +272,7 @@ static double part_below(uint64_t count, double low, double high, double edge, d
 static uint64_t count_below(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                             double edge, double first, double last)
 {
-    struct walk w = start(earlier, later);
+    struct octave_walk w = start_walk(earlier, later);
     uint64_t whole = 0;
     double part = 0;
     while (next_octave(&w)) {
@@ -309,7 +309,7 @@ void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogra
     if (none_new(earlier, later))
         return;
     uint64_t before = 0, all = 0;
-    for (struct walk w = start(earlier, later); next_octave(&w);)
+    for (struct octave_walk w = start_walk(earlier, later); next_octave(&w);)
         all += w.sum;
     for (int i = 0; i < edge_count - 1; i++) {
         uint64_t below =

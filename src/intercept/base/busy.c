@@ -10,14 +10,14 @@ enum {
     FINEST = 6,                           /* hulls are at most their age >> 6 long where that makes room enough */
 };
 
-static uint64_t length(const struct rtl_busy_span *span)
+static uint64_t span_length(const struct rtl_busy_span *span)
 {
     return span->end - span->start;
 }
 
 static bool is_hull(const struct rtl_busy_span *span)
 {
-    return span->covered != length(span);
+    return span->covered != span_length(span);
 }
 
 /* --- gaps --- */
@@ -50,7 +50,7 @@ static void add_gaps(struct rtl_gaps *to, const struct rtl_gaps *from)
 }
 
 /* value * part / whole, and `more` of a whole rounded up; dividing 128 bits takes ten times as long, and is rare. */
-static uint64_t share(uint64_t value, uint64_t part, uint64_t whole, uint64_t more)
+static uint64_t scale(uint64_t value, uint64_t part, uint64_t whole, uint64_t more)
 {
     uint64_t product, sum;
     if (!__builtin_mul_overflow(value, part, &product) && !__builtin_add_overflow(product, more, &sum))
@@ -59,12 +59,12 @@ static uint64_t share(uint64_t value, uint64_t part, uint64_t whole, uint64_t mo
 }
 
 /* What of a hull's gaps is left when `idle` of its idle time is left. */
-static struct rtl_gaps left_of(const struct rtl_gaps *gaps, uint64_t idle, uint64_t idle_before)
+static struct rtl_gaps scale_gaps(const struct rtl_gaps *gaps, uint64_t idle, uint64_t idle_before)
 {
     struct rtl_gaps left = *gaps;
     for (int i = 0; idle != idle_before && i < RTL_IDLE_COUNT; i++) {
-        left.total[i] = share(gaps->total[i], idle, idle_before, idle_before / 2);
-        left.count[i] = (uint32_t)share(gaps->count[i], idle, idle_before, idle_before / 2);
+        left.total[i] = scale(gaps->total[i], idle, idle_before, idle_before / 2);
+        left.count[i] = (uint32_t)scale(gaps->count[i], idle, idle_before, idle_before / 2);
     }
     return left;
 }
@@ -114,7 +114,7 @@ void rtl_busy_restart(struct rtl_busy *busy)
 /* --- spans --- */
 
 /* Joins the span into the one before it. Its length less what is covered is idle time, in gaps that stay known. */
-static void join(struct rtl_busy *busy, uint32_t to, uint32_t from)
+static void join_spans(struct rtl_busy *busy, uint32_t to, uint32_t from)
 {
     struct rtl_busy_span *a = &busy->span[to], *b = &busy->span[from];
     struct rtl_gaps *gaps = &busy->inner[to];
@@ -143,7 +143,7 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
     for (uint32_t i = 1; i < busy->count; i++) {
         struct rtl_busy_span *a = &busy->span[to], *b = &busy->span[i];
         if (b->end - a->start <= (newest - b->end) >> shift && (a->end <= busy->settled) == (b->end <= busy->settled)) {
-            join(busy, to, i);
+            join_spans(busy, to, i);
         } else if (++to != i) {
             busy->span[to] = *b;
             if (is_hull(b))
@@ -160,7 +160,7 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
  * With shift 0 every second span that is left halves the distance to the newest end, so there are 130 at most: it
  * always comes to an end.
  */
-static void compact(struct rtl_busy *busy)
+static void compact_spans(struct rtl_busy *busy)
 {
     join_within(busy, FINEST - busy->coarser);
     while (RTL_BUSY_SPANS - busy->count < FREE_WANTED && busy->coarser < FINEST)
@@ -172,14 +172,14 @@ static void compact(struct rtl_busy *busy)
 /* What of the part [start, end) of a span is covered: all of it, or its share where the span is a hull. */
 static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
 {
-    uint64_t whole = length(span);
+    uint64_t whole = span_length(span);
     if (span->covered == whole || part == whole)
         return span->covered == whole ? part : span->covered;
-    return share(span->covered, part, whole, 0);
+    return scale(span->covered, part, whole, 0);
 }
 
 /* The first span that ends at `at` or behind it: where what begins there belongs. Nothing in front of it is touched. */
-static uint32_t place_of(const struct rtl_busy *busy, uint64_t at)
+static uint32_t find_span(const struct rtl_busy *busy, uint64_t at)
 {
     uint32_t low = 0, high = busy->count;
     while (low < high) {
@@ -193,7 +193,7 @@ static uint32_t place_of(const struct rtl_busy *busy, uint64_t at)
 }
 
 /* What of a span the intervals from `from` to `to` of the run lie on. */
-static uint64_t overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
+static uint64_t span_overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
 {
     uint64_t part = 0;
     for (uint32_t i = from; i < to && busy->run[i].start < span->end; i++) {
@@ -208,8 +208,8 @@ static uint64_t overlap(const struct rtl_busy *busy, const struct rtl_busy_span 
  * What these intervals of the run newly cover where they touch these spans, some of which are hulls. What is left of
  * the hulls' gaps is added to `gaps`.
  */
-static uint64_t cover(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
-                      struct rtl_gaps *gaps)
+static uint64_t cover_spans(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
+                            struct rtl_gaps *gaps)
 {
     uint64_t fresh = 0;
     for (uint32_t i = from; i < to; i++)
@@ -218,11 +218,11 @@ static uint64_t cover(const struct rtl_busy *busy, uint32_t first, uint32_t behi
         const struct rtl_busy_span *span = &busy->span[i];
         while (from < to && busy->run[from].end <= span->start)
             from++;
-        uint64_t part = overlap(busy, span, from, to), covered = covered_part(span, part);
+        uint64_t part = span_overlap(busy, span, from, to), covered = covered_part(span, part);
         fresh -= covered;
         if (is_hull(span)) {
-            uint64_t idle = length(span) - span->covered;
-            struct rtl_gaps left = left_of(&busy->inner[i], idle - (part - covered), idle);
+            uint64_t idle = span_length(span) - span->covered;
+            struct rtl_gaps left = scale_gaps(&busy->inner[i], idle - (part - covered), idle);
             add_gaps(gaps, &left);
         }
     }
@@ -240,8 +240,8 @@ void rtl_busy_take_in(struct rtl_busy *busy)
     if (!runs)
         return;
     if (busy->count + runs > RTL_BUSY_SPANS)
-        compact(busy);
-    uint32_t to = place_of(busy, busy->run[0].start), end = busy->count + runs, i = to + runs;
+        compact_spans(busy);
+    uint32_t to = find_span(busy, busy->run[0].start), end = busy->count + runs, i = to + runs;
     for (uint32_t k = busy->count; k-- > to;) {
         busy->span[k + runs] = busy->span[k];
         if (is_hull(&busy->span[k]))
@@ -269,7 +269,7 @@ void rtl_busy_take_in(struct rtl_busy *busy)
         uint64_t fresh = high - low - there;
         if (hull) {
             struct rtl_gaps gaps = {0};
-            fresh = cover(busy, first, i, from, j, &gaps);
+            fresh = cover_spans(busy, first, i, from, j, &gaps);
             busy->inner[to] = gaps;
         }
         busy->total += fresh;

@@ -74,7 +74,7 @@ bool rtl_probe_setting_parse(const char *value, bool *probe)
     return *probe || !value || !value[0] || strcmp(value, "0") == 0;
 }
 
-__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void write_line(const char *format, va_list args)
 {
     static const char prefix[] = "librtl: ";
     int error = errno;
@@ -109,7 +109,7 @@ void rtl_say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(format, args);
+    write_line(format, args);
     va_end(args);
 }
 
@@ -123,6 +123,6 @@ void rtl_say_if_heard(const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    say(format, args);
+    write_line(format, args);
     va_end(args);
 }

@@ -16,12 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-struct version { /* ApiTableVersion */
+struct table_version { /* ApiTableVersion */
     uint32_t major, minor, step, reserved;
 };
 
-struct root { /* the part of HsaApiTable that is used; the same on all releases */
-    struct version version;
+struct table_root { /* the part of HsaApiTable that is used; the same on all releases */
+    struct table_version version;
     void *core;
     void *amd_ext;
 };
@@ -47,23 +47,23 @@ static const struct {
 
 int rtl_hsa_shift(uint32_t ext_bytes)
 {
-    if (ext_bytes < sizeof(struct version) || (ext_bytes - sizeof(struct version)) % sizeof(void *) != 0)
+    if (ext_bytes < sizeof(struct table_version) || (ext_bytes - sizeof(struct table_version)) % sizeof(void *) != 0)
         return -1;
-    size_t slots = (ext_bytes - sizeof(struct version)) / sizeof(void *);
+    size_t slots = (ext_bytes - sizeof(struct table_version)) / sizeof(void *);
     return slots <= 51 ? 0 : slots >= 55 ? 2 : -1;
 }
 
 bool rtl_hsa_may_batch(uint32_t ext_bytes)
 {
-    return ext_bytes > sizeof(struct version) + 74 * sizeof(void *);
+    return ext_bytes > sizeof(struct table_version) + 74 * sizeof(void *);
 }
 
 /* The slot's address in the runtime's table, or NULL when the table is too small to have it. */
-static char *slot_of(const struct root *root, enum rtl_hsa_function function)
+static char *slot_of(const struct table_root *root, enum rtl_hsa_function function)
 {
     bool core = functions[function].table == CORE;
     char *table = core ? root->core : root->amd_ext;
-    const struct version *version = (const void *)table;
+    const struct table_version *version = (const void *)table;
     uint32_t slot = functions[function].slot;
     if (functions[function].table == LATER && rtl_hsa_shift(version->minor) != 2)
         return NULL; /* another function is there */
@@ -75,13 +75,13 @@ static char *slot_of(const struct root *root, enum rtl_hsa_function function)
 
 bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes)
 {
-    const struct root *root = table;
+    const struct table_root *root = table;
     memset(hsa, 0, sizeof *hsa);
     if (!root || root->version.minor < sizeof *root || !root->core || !root->amd_ext) {
         snprintf(why, why_bytes, "the runtime handed over no complete API table");
         return false;
     }
-    const struct version *core = root->core, *ext = root->amd_ext;
+    const struct table_version *core = root->core, *ext = root->amd_ext;
     hsa->root_major = root->version.major;
     hsa->core_bytes = core->minor;
     hsa->ext_bytes = ext->minor;
@@ -124,8 +124,8 @@ void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void
 
 void (**rtl_hsa_ext_slots(void *table, uint32_t *count))(void)
 {
-    const struct root *root = table;
-    const struct version *version = root->amd_ext;
+    const struct table_root *root = table;
+    const struct table_version *version = root->amd_ext;
     *count = (version->minor - (uint32_t)sizeof *version) / (uint32_t)sizeof(void *);
     return (void (**)(void))((char *)root->amd_ext + sizeof *version);
 }

@@ -23,13 +23,13 @@ _Static_assert(1 << ROUNDS == SLOTS_TRIED, "each slot has a number of its own");
 enum { NEITHER, ZERO, ONE };
 static atomic_int reached;
 
-static hsa_status_t be_zero(void)
+static hsa_status_t reach_zero(void)
 {
     atomic_store_explicit(&reached, ZERO, memory_order_relaxed);
     return HSA_STATUS_ERROR;
 }
 
-static hsa_status_t be_one(void)
+static hsa_status_t reach_one(void)
 {
     atomic_store_explicit(&reached, ONE, memory_order_relaxed);
     return HSA_STATUS_ERROR;
@@ -39,7 +39,7 @@ static hsa_status_t be_one(void)
  * With more arguments than any function of the table has: it may look at them on its way there, and those that lie on
  * the stack are its own to write to.
  */
-static int reach(void (*exported)(void))
+static int call_exported(void (*exported)(void))
 {
     typedef uint64_t z;
     typedef hsa_status_t (*with_zeros)(z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z);
@@ -64,9 +64,9 @@ static int slot_behind(void (**slots)(void), uint32_t end, void (*exported)(void
     for (int round = 0; through && round <= ROUNDS; round++) {
         for (uint32_t i = 0; i < end - first; i++) {
             bool one = round < ROUNDS ? i >> round & 1 : i == found;
-            slots[first + i] = (void (*)(void))(one ? be_one : be_zero);
+            slots[first + i] = (void (*)(void))(one ? reach_one : reach_zero);
         }
-        int now = reach(exported);
+        int now = call_exported(exported);
         through = round < ROUNDS ? now != NEITHER : now == ONE;
         if (round < ROUNDS)
             found |= (uint32_t)(now == ONE) << round;

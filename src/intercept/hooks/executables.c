@@ -11,12 +11,12 @@
 #include "intercept/track/kernel_rows.h"
 #include "intercept/track/probe_gate.h"
 
-struct found { /* what iterating an executable's symbols brings */
+struct loaded_kernels { /* what iterating an executable's symbols brings */
     struct rtl_loaded_kernel *kernel;
     size_t count, room;
 };
 
-static bool more_room(struct found *found)
+static bool more_room(struct loaded_kernels *found)
 {
     size_t room = found->room ? 2 * found->room : 64;
     struct rtl_loaded_kernel *more = realloc(found->kernel, room * sizeof *more);
@@ -27,9 +27,9 @@ static bool more_room(struct found *found)
     return true;
 }
 
-static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
+static hsa_status_t append_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
 {
-    struct found *found = data;
+    struct loaded_kernels *found = data;
     hsa_status_t (*ask)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
         rtl_tool.hsa.executable_symbol_get_info;
     hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
@@ -56,11 +56,11 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
 }
 
 /* Its kernels get their rows. */
-static void take_up(hsa_executable_t executable)
+static void load_kernels(hsa_executable_t executable)
 {
     int error = errno;
-    struct found found = {NULL, 0, 0};
-    rtl_tool.hsa.executable_iterate_symbols(executable, see_symbol, &found);
+    struct loaded_kernels found = {NULL, 0, 0};
+    rtl_tool.hsa.executable_iterate_symbols(executable, append_kernel, &found);
     if (found.count)
         rtl_kernels_load(executable.handle, found.kernel, found.count);
     for (size_t i = 0; i < found.count; i++) {
@@ -80,7 +80,7 @@ hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *opti
     int held = rtl_cancel_hold();
     hsa_status_t status = rtl_tool.hsa.executable_freeze(executable, options);
     if (status == HSA_STATUS_SUCCESS && rtl_recording())
-        take_up(executable);
+        load_kernels(executable);
     rtl_cancel_let(held);
     return status;
 }

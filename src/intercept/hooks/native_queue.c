@@ -29,22 +29,23 @@ static bool hooked; /* load */
 /* --- packets --- */
 
 /* What packets that are looked at together have in common. */
-struct look {
+struct packet_batch {
     enum rtl_policy policy;
     uint64_t now; /* when they are submitted, */
     uint8_t how;  /* by which clock (pending.h) */
 };
 
-static inline struct look look_with(enum rtl_policy policy)
+static inline struct packet_batch begin_batch(enum rtl_policy policy)
 {
-    struct look look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
+    struct packet_batch look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
     if (look.policy >= RTL_TIME_UNSIGNALLED)
         look.now = rtl_packet_stamp(&look.how);
     return look;
 }
 
 /* Counts the packet, decides about it, writes in the signal that it is to have. True: the worker has to know of it. */
-static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, const struct look *look)
+static inline bool handle_packet(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index,
+                                 const struct packet_batch *look)
 {
     if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
@@ -66,7 +67,7 @@ static union rtl_packet *packet_at(const struct rtl_native *native, uint64_t ind
     return (union rtl_packet *)(void *)rtl_native_slot(native, index);
 }
 
-static void publish(struct rtl_native *native, uint64_t to)
+static void publish_packets(struct rtl_native *native, uint64_t to)
 {
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
     bool ours = rtl_native_real(native) == published;
@@ -96,21 +97,21 @@ static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64
 }
 
 /* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
-static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, uint64_t own)
+static inline bool publish_complete(struct rtl_native *native, enum rtl_policy policy, uint64_t own)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
     bool pushed = false;
-    struct look look = look_with(policy);
+    struct packet_batch look = begin_batch(policy);
     for (bool more = is_complete(native, at, own); more;) {
-        pushed |= see(native->tracker, packet_at(native, at), at, &look);
+        pushed |= handle_packet(native->tracker, packet_at(native, at), at, &look);
         at++;
         more = is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
-            publish(native, at);
+            publish_packets(native, at);
             if (__builtin_expect(!more || rtl_native_is_demoted(native), 1))
                 break;
             from = at;
-            look = look_with(rtl_packets_begin(native->tracker));
+            look = begin_batch(rtl_packets_begin(native->tracker));
         }
     }
     return pushed;
@@ -121,7 +122,7 @@ static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, u
  * behind it may have got its header just now. Where nobody has ever rung, or it happens again and again, the
  * application has a doorbell of its own.
  */
-static void let_go(struct rtl_native *native, bool unheard)
+static void publish_unrung(struct rtl_native *native, bool unheard)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at))
@@ -131,7 +132,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     if (type == HSA_PACKET_TYPE_INVALID)
         return;
     rtl_native_see_late(native, at, type, RTL_UNTIMED_LET_GO);
-    publish(native, at + 1);
+    publish_packets(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
             rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
@@ -140,10 +141,10 @@ static void let_go(struct rtl_native *native, bool unheard)
     }
 }
 
-enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
+enum walk_kind { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
 
 /* One look at the queue, by whoever walks. True when the worker has to look at it, too. */
-static inline bool look_once(struct rtl_native *native, enum let let, uint64_t own)
+static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
     enum rtl_policy policy = rtl_packets_begin(tracker);
@@ -154,9 +155,9 @@ static inline bool look_once(struct rtl_native *native, enum let let, uint64_t o
     if (__builtin_expect(rtl_native_is_demoted(native), 0))
         rtl_native_walk_demoted(native);
     else if (__builtin_expect(let != COMPLETE, 0))
-        let_go(native, let == UNHEARD_OF);
+        publish_unrung(native, let == UNHEARD_OF);
     else
-        wake = walk_own(native, policy, own);
+        wake = publish_complete(native, policy, own);
     /* somebody has to look at what is left of those that were rung for */
     wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
             atomic_load_explicit(&native->rung_to, memory_order_relaxed);
@@ -165,13 +166,13 @@ static inline bool look_once(struct rtl_native *native, enum let let, uint64_t o
 }
 
 /* Whose turn it is. Returns up to where packets were published then: later the queue may be gone. */
-static uint64_t walk_for(struct rtl_native *native, enum let let, uint64_t own)
+static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind let, uint64_t own)
 {
     bool wake = false;
     uint32_t rings = atomic_load_explicit(&native->turn.rings, memory_order_acquire);
     uint64_t published;
     do {
-        wake |= look_once(native, let, own);
+        wake |= walk_once(native, let, own);
         let = COMPLETE;
         published = atomic_load_explicit(&native->published, memory_order_relaxed);
     } while (!rtl_turn_end(&native->turn, &rings));
@@ -180,9 +181,9 @@ static uint64_t walk_for(struct rtl_native *native, enum let let, uint64_t own)
     return published;
 }
 
-static void walk(struct rtl_native *native, enum let let)
+static void walk(struct rtl_native *native, enum walk_kind let)
 {
-    walk_for(native, let, 0);
+    walk_in_turn(native, let, 0);
 }
 
 /* Others have become users of the queue while its owner was alone. */
@@ -196,7 +197,7 @@ static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *nativ
 /* The same by the thread that owns the queue, `me`. */
 static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint64_t own)
 {
-    bool wake = look_once(native, COMPLETE, own);
+    bool wake = walk_once(native, COMPLETE, own);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
     rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot: the GPU had it last */
     if (__builtin_expect(!rtl_turn_end_alone(&native->turn, me), 0))
@@ -209,7 +210,7 @@ static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint6
 /* --- worker --- */
 
 /* Create, worker: there is no worker, or it ends. Nobody would find what is written after its ring. */
-static void let_be(struct rtl_native *native)
+static void leave_unattended(struct rtl_native *native)
 {
     atomic_store(&native->unattended, true);
     if (rtl_turn_ring(&native->turn))
@@ -217,11 +218,11 @@ static void let_be(struct rtl_native *native)
 }
 
 /* Looks after a queue in every round (tracker.h). */
-static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
+static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
 {
     struct rtl_native *native = tracker->native;
     if (now == RTL_TEND_LAST) {
-        let_be(native);
+        leave_unattended(native);
         return RTL_TEND_NOTHING;
     }
     uint64_t reserved = rtl_native_reserved(native);
@@ -288,16 +289,16 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
 
 void rtl_native_attend(struct rtl_native *native)
 {
-    atomic_store(&native->tracker->tend, tend);
+    atomic_store(&native->tracker->tend, tend_queue);
     rtl_wake();                                            /* it may be asleep, for good where no queue was */
     if (!native->tracker->pool || rtl_trackers_stopping()) /* or a worker that stops sees `tend` */
-        let_be(native);
+        leave_unattended(native);
 }
 
 /* --- the application's threads --- */
 
 /* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
-static inline void look_at_index(struct rtl_native *native)
+static inline void check_real_index(struct rtl_native *native)
 {
     if (__builtin_expect(!rtl_native_is_moved(native), 1) || !rtl_turn_take(&native->turn))
         return; /* or somebody is publishing right now, and looks himself */
@@ -314,7 +315,7 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
 }
 
 /* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
-static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint64_t index, bool mine)
+static __attribute__((noinline)) void note_early_ring(struct rtl_native *native, uint64_t index, bool mine)
 {
     uint64_t reserved = rtl_native_reserved(native);
     if (index >= reserved && mine)
@@ -330,26 +331,26 @@ static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint
 }
 
 /* A thread that rings for something else than all that it has reserved, just before: or has rung for already. */
-static __attribute__((noinline)) void ring_for_some(struct rtl_native *native, uint64_t index)
+static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uint64_t index)
 {
     rtl_turn_come(&native->turn);
     bool mine = rtl_native_rung(native);
     if (index != atomic_load_explicit(&native->published, memory_order_relaxed) || !rtl_native_is_rung(native, index))
-        rung_ahead(native, index, mine);
+        note_early_ring(native, index, mine);
     if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
     rtl_turn_go(&native->turn);
 }
 
 /* Any other ring, also of what is no native queue's doorbell, and no doorbell. */
-static __attribute__((noinline)) void ring(hsa_signal_t signal, hsa_signal_value_t value,
-                                           void (*real)(hsa_signal_t, hsa_signal_value_t))
+static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_value_t value,
+                                               void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
     const amd_signal_t *s = (const amd_signal_t *)(uintptr_t)signal.handle;
     bool doorbell = s && (s->kind == AMD_SIGNAL_KIND_DOORBELL || s->kind == AMD_SIGNAL_KIND_LEGACY_DOORBELL);
     struct rtl_native *native = doorbell ? rtl_native_find((const hsa_queue_t *)s->queue_ptr) : NULL;
     if (native && __builtin_expect(!rtl_native_is_demoted(native), 1)) {
-        ring_for_some(native, (uint64_t)value);
+        ring_partly(native, (uint64_t)value);
         return;
     }
     if (native && rtl_turn_ring(&native->turn))
@@ -365,7 +366,7 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
     struct rtl_reserver *r = rtl_native_mine;
     struct rtl_reservation own;
     if (__builtin_expect(!rtl_native_take_out(r, signal, (uint64_t)value + 1, &own), 0)) {
-        ring(signal, value, real);
+        ring_any(signal, value, real);
         return;
     }
     struct rtl_native *native = own.native;
@@ -373,10 +374,10 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
     if (__builtin_expect(alone == RTL_TURN_ALONE, 1))
         own.from = walk_alone(native, (uintptr_t)r, own.to);
     else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn))
-        own.from = walk_for(native, COMPLETE, own.to);
+        own.from = walk_in_turn(native, COMPLETE, own.to);
     if (__builtin_expect(own.from < own.to, 0)) { /* not all of it is written, or it is another's turn */
         rtl_native_remember_more(native, own.use, own.from, own.to);
-        ring_for_some(native, own.to - 1);
+        ring_partly(native, own.to - 1);
         if (alone == RTL_TURN_LEAVING)
             rtl_turn_has_left(&native->turn);
     }
@@ -412,7 +413,7 @@ LOAD(load_relaxed, queue_load_write_index_relaxed)
     {                                                                                                       \
         struct rtl_native *native = rtl_native_find(queue);                                                 \
         if (native)                                                                                         \
-            look_at_index(native);                                                                          \
+            check_real_index(native);                                                                       \
         uint64_t was = native ? rtl_native_reserved(native) : RTL_NATIVE_DEMOTED;                           \
         while (!(was & RTL_NATIVE_DEMOTED))                                                                 \
             if (atomic_compare_exchange_weak_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
@@ -431,7 +432,7 @@ STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
     {                                                                                                               \
         struct rtl_native *native = rtl_native_find(queue);                                                         \
         if (native)                                                                                                 \
-            look_at_index(native);                                                                                  \
+            check_real_index(native);                                                                               \
         uint64_t was = expected;                                                                                    \
         if (native && atomic_compare_exchange_strong_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
                                                               memory_order_acquire)) {                              \
@@ -449,12 +450,12 @@ CAS(cas_relaxed, queue_cas_write_index_relaxed)
 CAS(cas_screlease, queue_cas_write_index_screlease)
 
 /* Not at once: another queue has its place, or its index is somebody else's, or it is no native one. */
-static __attribute__((noinline)) uint64_t add(const hsa_queue_t *queue, uint64_t n,
-                                              uint64_t (*real)(const hsa_queue_t *, uint64_t))
+static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, uint64_t n,
+                                                     uint64_t (*real)(const hsa_queue_t *, uint64_t))
 {
     struct rtl_native *native = rtl_native_find(queue);
     if (native)
-        look_at_index(native);
+        check_real_index(native);
     uint64_t was = native ? atomic_fetch_add(&native->reserved, n) : RTL_NATIVE_DEMOTED;
     return was & RTL_NATIVE_DEMOTED ? real(queue, n) : n ? rtl_native_remember(native, was, was + n) : was;
 }
@@ -465,7 +466,7 @@ static __attribute__((noinline)) uint64_t add(const hsa_queue_t *queue, uint64_t
     {                                                                                         \
         struct rtl_native *native = rtl_native_find_at_once(queue);                           \
         if (__builtin_expect(!native || !n || rtl_native_is_moved(native), 0))                \
-            return add(queue, n, rtl_tool.hsa.field);                                         \
+            return add_slowly(queue, n, rtl_tool.hsa.field);                                  \
         uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
         if (__builtin_expect(was & RTL_NATIVE_DEMOTED, 0))                                    \
             return rtl_tool.hsa.field(queue, n);                                              \

@@ -21,7 +21,7 @@ enum { LENT_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
 static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
 static int lent;                       /* create, under rtl_tool.create */
 
-static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
+static void report_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
     const struct rtl_queue_relay *relay = data;
     rtl_probe_gate_queue_failed();
@@ -29,7 +29,7 @@ static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
 }
 
 /* Under the lock. */
-static struct rtl_queue_relay *take(rtl_queue_error error, void *data)
+static struct rtl_queue_relay *claim_relay(rtl_queue_error error, void *data)
 {
     struct rtl_queue_relay *relay = relays;
     while (relay && relay->taken)
@@ -44,20 +44,20 @@ static struct rtl_queue_relay *take(rtl_queue_error error, void *data)
 }
 
 /* Whether there is anything to be put in front of: another tool behind us may give us our own. */
-static bool is_wanted(rtl_queue_error error)
+static bool needs_relay(rtl_queue_error error)
 {
-    return rtl_tool.segment.probe && error && error != tell;
+    return rtl_tool.segment.probe && error && error != report_error;
 }
 
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
 {
-    if (!is_wanted(*error))
+    if (!needs_relay(*error))
         return NULL;
     pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_queue_relay *relay = take(*error, *data);
+    struct rtl_queue_relay *relay = claim_relay(*error, *data);
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {
-        *error = tell;
+        *error = report_error;
         *data = relay;
     }
     return relay;
@@ -65,19 +65,19 @@ struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **da
 
 void rtl_queue_errors_relay_lent(rtl_queue_error *error, void **data)
 {
-    if (!is_wanted(*error))
+    if (!needs_relay(*error))
         return;
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = relays;
     while (relay && !(relay->lent && relay->error == *error && relay->data == *data))
         relay = relay->next;
-    if (!relay && lent < LENT_MAX && (relay = take(*error, *data))) {
+    if (!relay && lent < LENT_MAX && (relay = claim_relay(*error, *data))) {
         relay->lent = true;
         lent++;
     }
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {
-        *error = tell;
+        *error = report_error;
         *data = relay;
     }
 }

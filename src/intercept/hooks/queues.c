@@ -39,7 +39,7 @@
  * An agent has one cooperative queue, which the runtime lends out and counts; its intercept queues take such a queue
  * for their own and delete it with themselves. So those are native, or stay plain, which is counted and noted.
  */
-static bool interceptible(hsa_queue_type32_t type)
+static bool is_interceptible(hsa_queue_type32_t type)
 {
     return type != HSA_QUEUE_TYPE_COOPERATIVE;
 }
@@ -67,7 +67,7 @@ bool rtl_queues_may_be_native(void)
 }
 
 /* Native queues are the default on every release: they cost half, and intercept queues are unsafe on 7.2.0 to 7.2.4. */
-static enum rtl_queue_path choose(enum rtl_path_reason *why)
+static enum rtl_queue_path choose_path(enum rtl_path_reason *why)
 {
     *why = rtl_tool.settings.queues == RTL_QUEUES_AUTO ? RTL_REASON_DEFAULT : RTL_REASON_ASKED_FOR;
     return rtl_queues_may_be_native() ? RTL_PATH_NATIVE : RTL_PATH_INTERCEPT;
@@ -79,13 +79,13 @@ static uint32_t segment_size(uint32_t size)
     return size == UINT32_MAX ? 0 : size;
 }
 
-static hsa_status_t plain(const struct rtl_queue_request *r, hsa_queue_t **queue)
+static hsa_status_t create_plain(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     return rtl_tool.hsa.queue_create(r->agent, r->size, r->type, r->error, r->data, r->private_segment,
                                      r->group_segment, queue);
 }
 
-static hsa_status_t intercepted(const struct rtl_queue_request *r, hsa_queue_t **queue)
+static hsa_status_t create_intercepted(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     return rtl_tool.hsa.amd_queue_intercept_create(r->agent, r->size, r->type, r->error, r->data,
                                                    segment_size(r->private_segment), segment_size(r->group_segment),
@@ -93,7 +93,7 @@ static hsa_status_t intercepted(const struct rtl_queue_request *r, hsa_queue_t *
 }
 
 /* The callback may run as soon as it is registered, on the thread that the runtime keeps for events. */
-static bool join(struct rtl_tracker *tracker, hsa_queue_t *queue)
+static bool register_handler(struct rtl_tracker *tracker, hsa_queue_t *queue)
 {
     tracker->ring = queue->base_address;
     tracker->ring_bytes = (uint64_t)queue->size * 64;
@@ -119,7 +119,8 @@ static void close_tracker(struct rtl_tracker *tracker)
     rtl_worker_settle(tracker);
 }
 
-static void finish(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_queue_path way, enum rtl_path_reason why)
+static void publish_queue(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_queue_path way,
+                          enum rtl_path_reason why)
 {
     if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_NOT_PROFILED);
@@ -141,12 +142,12 @@ void rtl_queue_unseen(void)
 }
 
 /* Nobody before us. */
-static bool create_first(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue)
+static bool create_own(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     hsa_queue_t *made = NULL;
-    if (intercepted(r, &made) != HSA_STATUS_SUCCESS || !made)
+    if (create_intercepted(r, &made) != HSA_STATUS_SUCCESS || !made)
         return false;
-    if ((r->apply && !r->apply(r, made)) || !join(tracker, made)) {
+    if ((r->apply && !r->apply(r, made)) || !register_handler(tracker, made)) {
         rtl_tool.hsa.queue_destroy(made);
         return false;
     }
@@ -165,10 +166,10 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
     *status = r->plain(r, queue);
     if (*status != HSA_STATUS_SUCCESS)
         return false;
-    if (join(tracker, *queue))
+    if (register_handler(tracker, *queue))
         return true;
     hsa_queue_t *other = *queue;
-    if (!replace || !create_first(tracker, r, queue)) {
+    if (!replace || !create_own(tracker, r, queue)) {
         *queue = other;
         return false;
     }
@@ -177,14 +178,14 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
 }
 
 /* A queue that the runtime has made and nobody uses yet. False: it stays as it is. */
-static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_path_reason why)
+static bool open_native(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_path_reason why)
 {
     struct rtl_tracker *before = rtl_native_retire(queue);
     if (before)
         close_tracker(before);
     struct rtl_tracker *tracker = open_tracker(gpu, RTL_PATH_NATIVE, queue->size);
     if (tracker && rtl_native_open(queue, tracker)) {
-        finish(tracker, queue, RTL_PATH_NATIVE, why);
+        publish_queue(tracker, queue, RTL_PATH_NATIVE, why);
         return true;
     }
     if (tracker)
@@ -192,39 +193,39 @@ static bool stand_in_front(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_pat
     return rtl_native_again(queue);
 }
 
-static hsa_status_t make_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_path_reason why,
-                                hsa_queue_t **queue)
+static hsa_status_t create_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_path_reason why,
+                                  hsa_queue_t **queue)
 {
     hsa_status_t status = r->plain(r, queue);
     if (status != HSA_STATUS_SUCCESS || rtl_native_again(*queue)) /* an agent has one cooperative queue, and lends it */
         return status;
-    if (!stand_in_front(gpu, *queue, why))
+    if (!open_native(gpu, *queue, why))
         rtl_queue_unseen();
     return status;
 }
 
 /* `way` is NATIVE here where the queue can't be one, or another tool makes it. */
-static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_queue_path way,
-                                   enum rtl_path_reason why, hsa_queue_t **queue)
+static hsa_status_t create_intercept_or_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu,
+                                               enum rtl_queue_path way, enum rtl_path_reason why, hsa_queue_t **queue)
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
     bool native = way == RTL_PATH_NATIVE && r->native; /* a queue that another tool leaves plain becomes native */
-    bool watched = false, wanted = r->intercept && interceptible(r->type);
+    bool watched = false, wanted = r->intercept && is_interceptible(r->type);
     bool unsafe = wanted && rtl_queue_selftest(r->agent);
     struct rtl_tracker *tracker =
         wanted && (r->chained || !unsafe) ? open_tracker(gpu, RTL_PATH_INTERCEPT, r->size) : NULL;
     if (tracker) {
         if (!r->chained)
-            watched = create_first(tracker, r, &made);
+            watched = create_own(tracker, r, &made);
         else
             watched = create_chained(tracker, r, !native && !unsafe, &made, &status);
     }
     if (watched) {
-        finish(tracker, made, RTL_PATH_INTERCEPT,
-               way == RTL_PATH_INTERCEPT ? why
-               : r->native               ? RTL_REASON_OTHER_TOOL
-                                         : RTL_REASON_RING_ELSEWHERE);
+        publish_queue(tracker, made, RTL_PATH_INTERCEPT,
+                      way == RTL_PATH_INTERCEPT ? why
+                      : r->native               ? RTL_REASON_OTHER_TOOL
+                                                : RTL_REASON_RING_ELSEWHERE);
         *queue = made;
         return HSA_STATUS_SUCCESS;
     }
@@ -236,7 +237,7 @@ static hsa_status_t make_intercept(const struct rtl_queue_request *r, struct rtl
         status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS &&
         !(r->native &&
-          (rtl_native_again(*queue) || stand_in_front(gpu, *queue, native ? why : RTL_REASON_NO_INTERCEPT)))) {
+          (rtl_native_again(*queue) || open_native(gpu, *queue, native ? why : RTL_REASON_NO_INTERCEPT)))) {
         if (unsafe)
             rtl_queue_selftest_warn();
         rtl_queue_unseen();
@@ -256,9 +257,10 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
         return r->plain(r, queue);
     }
     enum rtl_path_reason why;
-    enum rtl_queue_path way = choose(&why);
-    hsa_status_t status = way == RTL_PATH_NATIVE && r->native && !r->chained ? make_native(r, gpu, why, queue)
-                                                                             : make_intercept(r, gpu, way, why, queue);
+    enum rtl_queue_path way = choose_path(&why);
+    hsa_status_t status = way == RTL_PATH_NATIVE && r->native && !r->chained
+                              ? create_native(r, gpu, why, queue)
+                              : create_intercept_or_native(r, gpu, way, why, queue);
     errno = saved;
     return status;
 }
@@ -267,9 +269,9 @@ void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue)
 {
     enum rtl_path_reason why;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
-    if (choose(&why) == RTL_PATH_INTERCEPT)
+    if (choose_path(&why) == RTL_PATH_INTERCEPT)
         why = RTL_REASON_NO_INTERCEPT; /* it belongs to several, and the runtime keeps it */
-    if (!gpu || (!rtl_native_again(queue) && !stand_in_front(gpu, queue, why)))
+    if (!gpu || (!rtl_native_again(queue) && !open_native(gpu, queue, why)))
         rtl_queue_unseen();
 }
 
@@ -293,7 +295,7 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                                         .intercept = true,
                                         .native = true,
                                         .chained = rtl_tool.chained,
-                                        .plain = plain};
+                                        .plain = create_plain};
     int held = rtl_cancel_hold();
     hsa_status_t status = rtl_queue_make(&r, queue);
     rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
@@ -302,16 +304,16 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 }
 
 /* What another tool made: the library joins it. */
-static void take_in(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queue_t *queue)
+static void join_other_tool(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queue_t *queue)
 {
     int saved = errno;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (gpu)
         rtl_queue_selftest(agent);
     struct rtl_tracker *tracker =
-        gpu && interceptible(type) ? open_tracker(gpu, RTL_PATH_INTERCEPT, queue->size) : NULL;
-    if (tracker && join(tracker, queue)) {
-        finish(tracker, queue, RTL_PATH_INTERCEPT, RTL_REASON_OTHER_TOOL);
+        gpu && is_interceptible(type) ? open_tracker(gpu, RTL_PATH_INTERCEPT, queue->size) : NULL;
+    if (tracker && register_handler(tracker, queue)) {
+        publish_queue(tracker, queue, RTL_PATH_INTERCEPT, RTL_REASON_OTHER_TOOL);
     } else {
         if (tracker)
             close_tracker(tracker);
@@ -330,13 +332,13 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
         rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
     rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
     if (status == HSA_STATUS_SUCCESS && rtl_recording())
-        take_in(agent, type, *queue);
+        join_other_tool(agent, type, *queue);
     rtl_cancel_let(held);
     return status;
 }
 
 /* The tracker of that queue, which nobody else can find any more; NULL when it has none. */
-static struct rtl_tracker *detach(const hsa_queue_t *queue)
+static struct rtl_tracker *detach_tracker(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_tracker *tracker = atomic_load(&rtl_trackers);
@@ -348,13 +350,13 @@ static struct rtl_tracker *detach(const hsa_queue_t *queue)
     return tracker;
 }
 
-static hsa_status_t destroy(hsa_queue_t *queue)
+static hsa_status_t close_and_destroy(hsa_queue_t *queue)
 {
     /* before the queue goes, because its address may be another's as soon as it has gone */
     /* where it isn't recorded, as in a fork's child, the lock may be nobody's who is still there */
     if (!queue || !rtl_recording() || !rtl_native_close(queue)) /* others have it, too */
         return rtl_tool.hsa.queue_destroy(queue);
-    struct rtl_tracker *tracker = detach(queue);
+    struct rtl_tracker *tracker = detach_tracker(queue);
     if (rtl_hot.linked)
         rtl_links_close(queue);
     struct rtl_queue_relay *relay = rtl_queue_errors_leave(queue);
@@ -378,7 +380,7 @@ static hsa_status_t destroy(hsa_queue_t *queue)
 hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
 {
     int held = rtl_cancel_hold();
-    hsa_status_t status = destroy(queue);
+    hsa_status_t status = close_and_destroy(queue);
     rtl_cancel_let(held);
     return status;
 }

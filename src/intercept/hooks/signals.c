@@ -8,7 +8,8 @@
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 
-static hsa_status_t create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers, hsa_signal_t *signal)
+static hsa_status_t hook_signal_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
+                                       hsa_signal_t *signal)
 {
     int held = rtl_cancel_hold();
     hsa_status_t status = rtl_tool.hsa.signal_create(value, n, consumers, signal);
@@ -21,8 +22,8 @@ static hsa_status_t create(hsa_signal_value_t value, uint32_t n, const hsa_agent
     return status;
 }
 
-static hsa_status_t amd_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers, uint64_t attributes,
-                               hsa_signal_t *signal)
+static hsa_status_t hook_amd_signal_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
+                                           uint64_t attributes, hsa_signal_t *signal)
 {
     int held = rtl_cancel_hold();
     hsa_status_t status = rtl_tool.hsa.amd_signal_create(value, n, consumers, attributes, signal);
@@ -37,7 +38,7 @@ static hsa_status_t amd_create(hsa_signal_value_t value, uint32_t n, const hsa_a
     return status;
 }
 
-static hsa_status_t destroy(hsa_signal_t signal)
+static hsa_status_t hook_signal_destroy(hsa_signal_t signal)
 {
     /* before it goes, because its address may be another's as soon as it has gone */
     if (rtl_recording()) {
@@ -54,8 +55,8 @@ static hsa_status_t destroy(hsa_signal_t signal)
 void rtl_signals_hook(void *table)
 {
 #define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
-    HOOK(signal_create, create);
-    HOOK(amd_signal_create, amd_create);
-    HOOK(signal_destroy, destroy);
+    HOOK(signal_create, hook_signal_create);
+    HOOK(amd_signal_create, hook_amd_signal_create);
+    HOOK(signal_destroy, hook_signal_destroy);
 #undef HOOK
 }

@@ -21,12 +21,12 @@ static _Atomic bool allowed; /* load sets; create clears when the application ge
 static struct rtl_app_signal *_Atomic bucket[BUCKETS]; /* create */
 static _Atomic uint64_t removals;                      /* create adds: a walk that found nothing may be wrong */
 static struct rtl_app_signal *free_first, *free_last;  /* create; first in, first out */
-static struct rtl_app_signal *_Atomic looking;         /* worker: the signal whose memory it may be reading */
+static struct rtl_app_signal *_Atomic read_by_worker;  /* worker: the signal whose memory it may be reading */
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* for "create" above; held for some loads and stores */
 
 /* --- one signal --- */
 
-static amd_signal_t *memory_of(const struct rtl_app_signal *app_signal)
+static amd_signal_t *signal_memory(const struct rtl_app_signal *app_signal)
 {
     return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&app_signal->handle, memory_order_relaxed);
 }
@@ -43,7 +43,7 @@ static bool is_copy(uintptr_t use)
 }
 
 /* What it is on is over, and has left its times. A packet that has no stand-in leaves them as a kernel does. */
-static bool stamped(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
+static bool read_use_times(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
 {
     return rtl_times_read(use >= RTL_USES ? stand_in_of(use) : NULL, signal, times);
 }
@@ -60,7 +60,7 @@ static void end_stand_in(uintptr_t use, enum rtl_stand_in_end how, struct rtl_ti
 }
 
 /* Nothing that the signal was on before can write to it any more. */
-static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
+static bool use_is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
 {
     switch (use) {
     case RTL_USE_IDLE:
@@ -72,11 +72,12 @@ static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times 
         return false;
     default:
         /* copies may leave none: see COPY */
-        return stamped(use, signal, times) || (is_copy(use) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1);
+        return read_use_times(use, signal, times) ||
+               (is_copy(use) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1);
     }
 }
 
-static bool change(struct rtl_app_signal *app_signal, uintptr_t *from, uintptr_t to)
+static bool swap_use(struct rtl_app_signal *app_signal, uintptr_t *from, uintptr_t to)
 {
     return atomic_compare_exchange_strong_explicit(&app_signal->use, from, to, memory_order_acq_rel,
                                                    memory_order_acquire);
@@ -90,18 +91,18 @@ void rtl_app_signal_give_up(struct rtl_app_signal *app_signal)
 }
 
 /* Changes the signal's use to `to` and ends what it was on before; to SHARED when that isn't over. */
-static bool take_over(struct rtl_app_signal *app_signal, uintptr_t to)
+static bool replace_use(struct rtl_app_signal *app_signal, uintptr_t to)
 {
     uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
-    const amd_signal_t *signal = memory_of(app_signal);
+    const amd_signal_t *signal = signal_memory(app_signal);
     if (was >= RTL_USES)
         rtl_times_compare(stand_in_of(was), &app_signal->use, signal);
     for (int i = 0; i < AGAIN; i++) {
         struct rtl_times times = {0, 0};
-        bool over = is_over(was, signal, &times);
+        bool over = use_is_over(was, signal, &times);
         if (was == RTL_USE_SHARED)
             return false;
-        if (change(app_signal, &was, over ? to : RTL_USE_SHARED)) {
+        if (swap_use(app_signal, &was, over ? to : RTL_USE_SHARED)) {
             end_stand_in(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
             return over;
         }
@@ -112,7 +113,7 @@ static bool take_over(struct rtl_app_signal *app_signal, uintptr_t to)
 
 static void clear_times(const struct rtl_app_signal *app_signal)
 {
-    amd_signal_t *signal = memory_of(app_signal);
+    amd_signal_t *signal = signal_memory(app_signal);
     __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
 }
@@ -127,13 +128,13 @@ bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use)
     uintptr_t idle = RTL_USE_IDLE, busy = RTL_USE_BUSY;
     if (atomic_load_explicit(&app_signal->use, memory_order_acquire) == RTL_USE_IDLE) {
         clear_times(app_signal);
-        if (change(app_signal, &idle, use)) /* release: who sees the use sees the zeros */
+        if (swap_use(app_signal, &idle, use)) /* release: who sees the use sees the zeros */
             return true;
     }
-    if (!take_over(app_signal, RTL_USE_BUSY))
+    if (!replace_use(app_signal, RTL_USE_BUSY))
         return false;
     clear_times(app_signal);
-    return change(app_signal, &busy, use);
+    return swap_use(app_signal, &busy, use);
 }
 
 bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)
@@ -147,23 +148,23 @@ bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_
      * we look and waits, or we see that the use has changed (all four are sequentially consistent). While `use` is this
      * stand-in, the record is still this signal's: only this thread gives the stand-in to another dispatch.
      */
-    atomic_store(&looking, app_signal);
+    atomic_store(&read_by_worker, app_signal);
     if (atomic_load(&app_signal->use) == use) {
-        const amd_signal_t *signal = memory_of(app_signal);
+        const amd_signal_t *signal = signal_memory(app_signal);
         /* the value first: timestamps are written before it changes */
         int64_t value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
         uintptr_t after = is_copy(use) ? RTL_USE_COPY : RTL_USE_SHARED;
         rtl_times_compare(stand_in, NULL, signal); /* only this thread gives the stand-in to another copy */
-        if (stamped(use, signal, &times))
-            ended = change(app_signal, &use, RTL_USE_IDLE);
-        else if (value < submitted && value < 1 && change(app_signal, &use, after)) {
+        if (read_use_times(use, signal, &times))
+            ended = swap_use(app_signal, &use, RTL_USE_IDLE);
+        else if (value < submitted && value < 1 && swap_use(app_signal, &use, after)) {
             /* the value went down and there are no times: it completed without, or the application set the value */
             end_stand_in((uintptr_t)stand_in, RTL_STAND_IN_UNTIMED, times);
-            atomic_store_explicit(&looking, NULL, memory_order_release);
+            atomic_store_explicit(&read_by_worker, NULL, memory_order_release);
             return true;
         }
     }
-    atomic_store_explicit(&looking, NULL, memory_order_release);
+    atomic_store_explicit(&read_by_worker, NULL, memory_order_release);
     if (ended)
         end_stand_in((uintptr_t)stand_in, RTL_STAND_IN_TIMED, times);
     return ended;
@@ -173,7 +174,7 @@ bool rtl_app_signal_detach(struct rtl_app_signal *app_signal, const amd_signal_t
 {
     uintptr_t use = (uintptr_t)stand_in;
     /* or it never became the signal's use, and then nobody else has it */
-    return change(app_signal, &use, over ? RTL_USE_IDLE : RTL_USE_SHARED) ||
+    return swap_use(app_signal, &use, over ? RTL_USE_IDLE : RTL_USE_SHARED) ||
            __atomic_load_n(&stand_in->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
 }
 
@@ -203,7 +204,7 @@ struct rtl_app_signal *rtl_app_signal_find(uint64_t handle)
     return NULL;
 }
 
-static struct rtl_app_signal *take_free(void)
+static struct rtl_app_signal *allocate_record(void)
 {
     if (!free_first) {
         struct rtl_app_signal *block = NULL;
@@ -224,7 +225,7 @@ static struct rtl_app_signal *take_free(void)
     return app_signal;
 }
 
-static void put_free(struct rtl_app_signal *app_signal)
+static void free_record(struct rtl_app_signal *app_signal)
 {
     atomic_store_explicit(&app_signal->handle, 0, memory_order_relaxed);
     atomic_store_explicit(&app_signal->next, NULL, memory_order_relaxed);
@@ -242,7 +243,7 @@ void rtl_app_signal_add(hsa_signal_t signal)
     if (!signal.handle || memory->kind != AMD_SIGNAL_KIND_USER)
         return;
     pthread_mutex_lock(&create_lock);
-    struct rtl_app_signal *app_signal = take_free();
+    struct rtl_app_signal *app_signal = allocate_record();
     if (app_signal) {
         struct rtl_app_signal *_Atomic *head = bucket_of(signal.handle);
         atomic_store_explicit(&app_signal->use, RTL_USE_IDLE, memory_order_relaxed);
@@ -256,19 +257,19 @@ void rtl_app_signal_add(hsa_signal_t signal)
 
 /* Ends the use of a signal that was taken out of the table. When this returns nobody reads the signal's memory any
  * more. Without the lock, because it may wait. */
-static void end_of(struct rtl_app_signal *app_signal)
+static void end_last_use(struct rtl_app_signal *app_signal)
 {
-    const amd_signal_t *signal = memory_of(app_signal);
+    const amd_signal_t *signal = signal_memory(app_signal);
     struct rtl_times times = {0, 0};
     uintptr_t was = atomic_exchange(&app_signal->use, RTL_USE_SHARED);
     if (was >= RTL_USES) {
         rtl_times_compare(stand_in_of(was), NULL, signal); /* the stand-in is ours until it is ended */
-        bool over = stamped(was, signal, &times);
+        bool over = read_use_times(was, signal, &times);
         bool timeless = is_copy(was) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
         end_stand_in(was, over ? RTL_STAND_IN_TIMED : timeless ? RTL_STAND_IN_UNTIMED : RTL_STAND_IN_GONE, times);
     }
     uint64_t since = 0;
-    while (atomic_load(&looking) == app_signal) {
+    while (atomic_load(&read_by_worker) == app_signal) {
         uint64_t now = rtl_clock_now();
         since = since ? since : now;
         if (now - since > WAIT)
@@ -302,9 +303,9 @@ void rtl_app_signal_remove(hsa_signal_t signal)
     pthread_mutex_unlock(&create_lock);
     if (!app_signal)
         return;
-    end_of(app_signal);
+    end_last_use(app_signal);
     pthread_mutex_lock(&create_lock);
-    put_free(app_signal);
+    free_record(app_signal);
     pthread_mutex_unlock(&create_lock);
 }
 
@@ -312,7 +313,7 @@ void rtl_app_signal_copy(hsa_signal_t signal)
 {
     struct rtl_app_signal *app_signal = signal.handle ? rtl_app_signal_find(signal.handle) : NULL;
     if (app_signal && atomic_load_explicit(&app_signal->use, memory_order_relaxed) != RTL_USE_COPY)
-        take_over(app_signal, RTL_USE_COPY);
+        replace_use(app_signal, RTL_USE_COPY);
 }
 
 /* Ends every use that is over; with `all` the other signals become SHARED. */
@@ -326,8 +327,8 @@ static void sweep(bool all)
             struct rtl_times times = {0, 0};
             if (was < RTL_USES)
                 continue;
-            bool over = stamped(was, memory_of(app_signal), &times);
-            if ((over || all) && change(app_signal, &was, over ? RTL_USE_IDLE : RTL_USE_SHARED))
+            bool over = read_use_times(was, signal_memory(app_signal), &times);
+            if ((over || all) && swap_use(app_signal, &was, over ? RTL_USE_IDLE : RTL_USE_SHARED))
                 end_stand_in(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
         }
     }
@@ -356,7 +357,7 @@ void rtl_app_signals_forget(void)
         while (app_signal) {
             struct rtl_app_signal *next = atomic_load_explicit(&app_signal->next, memory_order_relaxed);
             atomic_store_explicit(&app_signal->use, RTL_USE_SHARED, memory_order_relaxed);
-            put_free(app_signal);
+            free_record(app_signal);
             app_signal = next;
         }
     }
@@ -393,7 +394,7 @@ void rtl_app_signals_mark_unknown(void)
             uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
             /* fails when a packet with it was just seen: then its use is known */
             if (was == RTL_USE_IDLE || was == RTL_USE_OTHER)
-                change(app_signal, &was, RTL_USE_COPY);
+                swap_use(app_signal, &was, RTL_USE_COPY);
         }
     }
     pthread_mutex_unlock(&create_lock);

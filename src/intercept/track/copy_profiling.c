@@ -6,7 +6,7 @@
 
 #include "intercept/base/tool.h"
 
-enum profiling { OFF, ON, REFUSED };
+enum copy_profiling { OFF, ON, REFUSED };
 static _Atomic int profiling; /* under the lock; any: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
 static bool app_profiles;     /* any, under the lock: the application wants copies timed itself */
 /* held over the calls, so that these variables and the runtime agree */

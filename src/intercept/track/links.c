@@ -27,7 +27,7 @@ static_assert((int)RTL_API_KERNELS == (int)RTL_KERNELS_MAX && (int)RTL_API_QUEUE
 static_assert(RTL_API_NODES <= UINT16_MAX && sizeof(struct rtl_api_buckets) % 8 == 0, "a node fits its note");
 
 /* Who reserves writes: tag = 0, the rest, then the tag (release). Who looks at the packet reads. */
-struct note {
+struct packet_note {
     _Alignas(32) _Atomic uint64_t tag; /* (index + 1) in 32 bits | node << 32 | ordinal << 48 */
     _Atomic uint64_t call, entry_ns, range;
 };
@@ -35,21 +35,21 @@ struct note {
 struct rtl_notes {
     _Alignas(64) uint64_t mask; /* create: notes - 1 */
     uint64_t pad[7];
-    struct note note[];
+    struct packet_note note[];
 };
 
 static struct {
     const hsa_queue_t *_Atomic queue; /* create stores (release), any loads */
     struct rtl_notes *_Atomic notes;
 } places[PLACES];
-static const char gone; /* its address: there was a queue, look on behind it */
-#define GONE ((const hsa_queue_t *)(const void *)&gone)
+static const char closed_queue; /* its address: there was a queue, look on behind it */
+#define GONE ((const hsa_queue_t *)(const void *)&closed_queue)
 
 /* load; constant then */
 static const struct rtl_api_link *api;
 static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so sets it */
 static struct rtl_api_queue *queues;
-static bool there[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
+static bool has_counters[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
 static struct rtl_api_node *nodes;
 static struct rtl_api_counters *launches;
 static struct rtl_api_buckets *buckets;
@@ -61,7 +61,7 @@ static struct rtl_hsa before;  /* the functions that our hooks on indices go on 
 
 /* --- notes --- */
 
-static struct rtl_notes *notes_of(const hsa_queue_t *queue)
+static struct rtl_notes *find_notes(const hsa_queue_t *queue)
 {
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
     for (uint32_t i = 0; i < PROBES; i++) {
@@ -76,16 +76,16 @@ static struct rtl_notes *notes_of(const hsa_queue_t *queue)
 }
 
 /* The calling thread has reserved the packets from `from` to `to`. */
-static void note(const hsa_queue_t *queue, uint64_t from, uint64_t to)
+static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t to)
 {
-    struct rtl_notes *notes = notes_of(queue);
+    struct rtl_notes *notes = find_notes(queue);
     if (__builtin_expect(!notes, 0))
         return;
     struct rtl_api_call *call = api->call();
     if (__builtin_expect(to - from > notes->mask, 0))
         from = to - notes->mask - 1; /* of more than there are the last ones */
     for (uint64_t index = from; index < to; index++) {
-        struct note *n = &notes->note[index & notes->mask];
+        struct packet_note *n = &notes->note[index & notes->mask];
         uint64_t ordinal = call->id ? call->ordinal++ : 0;
         ordinal = ordinal < ORDINALS ? ordinal : ORDINALS;
         atomic_store_explicit(&n->tag, 0, memory_order_relaxed);
@@ -97,12 +97,12 @@ static void note(const hsa_queue_t *queue, uint64_t from, uint64_t to)
     }
 }
 
-enum found { FOUND, NOT_NOTED, OVERWRITTEN };
+enum note_result { FOUND, NOT_NOTED, OVERWRITTEN };
 
 /* What was noted of that index. The link is filled in only if it is that. */
-static enum found read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
+static enum note_result read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
 {
-    struct note *n = &notes->note[index & notes->mask];
+    struct packet_note *n = &notes->note[index & notes->mask];
     uint64_t tag = atomic_load_explicit(&n->tag, memory_order_acquire);
     if ((uint32_t)tag != (uint32_t)(index + 1)) /* of an earlier lap, if of any: nobody noted this one */
         return !tag || (int32_t)((uint32_t)tag - (uint32_t)(index + 1)) < 0 ? NOT_NOTED : OVERWRITTEN;
@@ -130,8 +130,8 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
             atomic_store_explicit(&notes->note[i].tag, 0, memory_order_relaxed);
         return notes;
     }
-    notes = mmap(NULL, sizeof *notes + count * sizeof(struct note), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                 -1, 0);
+    notes = mmap(NULL, sizeof *notes + count * sizeof(struct packet_note), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (notes == MAP_FAILED)
         return NULL;
     notes->mask = count - 1;
@@ -139,7 +139,7 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
 }
 
 /* A queue that had these notes and was never closed: one that the runtime lends. Two of them would write to one. */
-static void take_away(const struct rtl_notes *notes)
+static void remove_notes(const struct rtl_notes *notes)
 {
     for (uint32_t at = 0; notes && at < PLACES; at++)
         if (atomic_load_explicit(&places[at].queue, memory_order_relaxed) &&
@@ -150,11 +150,11 @@ static void take_away(const struct rtl_notes *notes)
 void rtl_links_open(struct rtl_tracker *tracker, const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    take_away(tracker->notes); /* before they are used again: nobody begins to note there any more */
+    remove_notes(tracker->notes); /* before they are used again: nobody begins to note there any more */
     pthread_mutex_unlock(&rtl_tool.create);
     struct rtl_notes *notes = make_notes(tracker, queue->size);
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
-    there[tracker->slot] = rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
+    has_counters[tracker->slot] = rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
     pthread_mutex_lock(&rtl_tool.create);
     tracker->notes = notes;
     for (uint32_t i = 0; notes && i < PROBES; i++) {
@@ -217,13 +217,14 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 {
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
-    if (__builtin_expect(!there[tracker->slot], 0)) { /* a write would be a fault: nothing is linked on that queue */
+    if (__builtin_expect(!has_counters[tracker->slot],
+                         0)) { /* a write would be a fault: nothing is linked on that queue */
         if (number != RTL_NO_SIGNAL)
             links[number] = link;
         return;
     }
     uint64_t *counter = &line->linked;
-    enum found found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
+    enum note_result found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
     if (__builtin_expect(!link.call, 0)) {
         bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_API_FLAG_INDIRECT;
         counter = &line->unlinked[found == OVERWRITTEN ? RTL_API_UNLINKED_OVERTAKEN
@@ -272,7 +273,7 @@ static uint64_t known[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)],
 static uint64_t pairs_known[PAGE_WORDS(RTL_API_PAIRS_SIZE)], pairs_refused[PAGE_WORDS(RTL_API_PAIRS_SIZE)];
 
 /* The page that the counter lies on, before it is first written to: there may be no memory for it. */
-static bool is_there_of(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
+static bool page_is_present(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
 {
     uint64_t page = (uint64_t)((const char *)counter - (const char *)first) >> PAGE_BITS;
     uint64_t bit = 1ull << page % PAGE_WORD;
@@ -288,14 +289,14 @@ static bool is_there_of(const void *first, const void *counter, uint64_t *yes, u
     return true;
 }
 
-static bool is_there(const void *counter)
+static bool counter_is_present(const void *counter)
 {
-    return is_there_of(nodes, counter, known, refused);
+    return page_is_present(nodes, counter, known, refused);
 }
 
-static bool is_pair_there(const void *counter)
+static bool pair_is_present(const void *counter)
 {
-    return is_there_of(pairs, counter, pairs_known, pairs_refused);
+    return page_is_present(pairs, counter, pairs_known, pairs_refused);
 }
 
 static void add_release(uint64_t *counter, uint64_t n)
@@ -308,7 +309,7 @@ static void record_launch(uint32_t kernel, uint64_t ns)
 {
     struct rtl_api_counters *c = &launches[kernel];
     uint64_t *bucket = &buckets[kernel].count[rtl_bucket_of(ns)];
-    if (!is_there(c) || !is_there(bucket))
+    if (!counter_is_present(c) || !counter_is_present(bucket))
         return;
     rtl_count(&c->calls, 1);
     rtl_count(&c->total_ns, ns);
@@ -320,7 +321,7 @@ static void record_launch(uint32_t kernel, uint64_t ns)
 }
 
 /* Of a node and a kernel: its number; RTL_API_PAIRS where there is no room. A place holds key + 1 and the number. */
-static uint32_t pair_of(uint32_t node, uint32_t kernel)
+static uint32_t find_pair(uint32_t node, uint32_t kernel)
 {
     enum { PAIR_PLACES = 2 * RTL_API_PAIRS, PAIR_PROBES = 64, KERNEL_BITS = 14, NUMBER_BITS = 16 };
     static_assert(RTL_API_KERNELS <= 1 << KERNEL_BITS && RTL_API_PAIRS < 1 << NUMBER_BITS, "a key fits its place");
@@ -334,7 +335,7 @@ static uint32_t pair_of(uint32_t node, uint32_t kernel)
             return (uint32_t)*place & ((1u << NUMBER_BITS) - 1);
         if (*place)
             continue;
-        if (used == RTL_API_PAIRS || !is_pair_there(&pairs[used]))
+        if (used == RTL_API_PAIRS || !pair_is_present(&pairs[used]))
             break;
         __atomic_store_n(&pairs[used].node, node, __ATOMIC_RELAXED);
         __atomic_store_n(&pairs[used].kernel, kernel, __ATOMIC_RELAXED);
@@ -348,9 +349,9 @@ static uint32_t pair_of(uint32_t node, uint32_t kernel)
 /* As a call is counted. */
 static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
 {
-    uint32_t at = pairs ? pair_of(node, kernel) : RTL_API_PAIRS;
+    uint32_t at = pairs ? find_pair(node, kernel) : RTL_API_PAIRS;
     uint64_t *bucket = at < RTL_API_PAIRS ? &pair_buckets[at].count[rtl_bucket_of(ns)] : NULL;
-    if (!bucket || !is_pair_there(bucket)) {
+    if (!bucket || !pair_is_present(bucket)) {
         rtl_count(&api->header->pairs_over, 1);
         return;
     }
@@ -368,7 +369,7 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
     if (!link->call)
         return;
     struct rtl_api_node *node = &nodes[link->node];
-    if (is_there(node)) {
+    if (counter_is_present(node)) {
         rtl_count(&node->kernels_ns, duration_ns);
         add_release(&node->kernels, 1);
     }
@@ -381,7 +382,7 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
 void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns)
 {
     struct rtl_api_node *node = &nodes[link->node];
-    if (!link->call || !is_there(node))
+    if (!link->call || !counter_is_present(node))
         return;
     rtl_count(&node->copies_ns, duration_ns);
     add_release(&node->copies, 1);
@@ -400,13 +401,13 @@ struct rtl_event_link rtl_links_event(const struct rtl_link *link)
 
 /* --- hooks on the functions of write indices, in front of those that the table had --- */
 
-#define STORE_INDEX(name, field)                                                             \
-    static void name(const hsa_queue_t *queue, uint64_t index)                               \
-    {                                                                                        \
-        uint64_t was = before.queue_load_write_index_relaxed(queue);                         \
-        if (index > was)                                                                     \
-            note(queue, was, index); /* packets may be written before the index is stored */ \
-        before.field(queue, index);                                                          \
+#define STORE_INDEX(name, field)                                                                         \
+    static void name(const hsa_queue_t *queue, uint64_t index)                                           \
+    {                                                                                                    \
+        uint64_t was = before.queue_load_write_index_relaxed(queue);                                     \
+        if (index > was)                                                                                 \
+            note_reservation(queue, was, index); /* packets may be written before the index is stored */ \
+        before.field(queue, index);                                                                      \
     }
 STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
 STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
@@ -416,7 +417,7 @@ STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
     {                                                                                 \
         uint64_t was = before.field(queue, expected, index);                          \
         if (was == expected && index > expected)                                      \
-            note(queue, expected, index);                                             \
+            note_reservation(queue, expected, index);                                 \
         return was;                                                                   \
     }
 CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
@@ -428,7 +429,7 @@ CAS(cas_screlease, queue_cas_write_index_screlease)
     static uint64_t name(const hsa_queue_t *queue, uint64_t n) \
     {                                                          \
         uint64_t was = before.field(queue, n);                 \
-        note(queue, was, was + n);                             \
+        note_reservation(queue, was, was + n);                 \
         return was;                                            \
     }
 ADD(add_scacq_screl, queue_add_write_index_scacq_screl)

@@ -36,7 +36,7 @@ struct rtl_native *rtl_native_find_behind(const hsa_queue_t *queue)
 }
 
 /* A place for that queue: its own; else one that another has left, or that nobody has had. */
-static struct rtl_native_place *place_for(const hsa_queue_t *queue)
+static struct rtl_native_place *find_place(const hsa_queue_t *queue)
 {
     uint32_t at = rtl_native_place_of(queue, TABLE);
     struct rtl_native_place *left = NULL;
@@ -55,7 +55,7 @@ static struct rtl_native_place *place_for(const hsa_queue_t *queue)
 }
 
 /* Nobody has that place any more. The queue stays in it where others have probed on behind it. */
-static void leave_place(struct rtl_native_place *place)
+static void release_place(struct rtl_native_place *place)
 {
     uint32_t at = (uint32_t)(place - rtl_native_places);
     atomic_store_explicit(&place->native, NULL, memory_order_release);
@@ -68,7 +68,7 @@ static void leave_place(struct rtl_native_place *place)
     }
 }
 
-static struct rtl_native *take_record(uint64_t slots)
+static struct rtl_native *allocate_native(uint64_t slots)
 {
     struct rtl_native **link = &unused, *native = NULL;
     /* not one that a thread still walks, of a queue that has gone: its next steps would be taken for this one's */
@@ -96,8 +96,8 @@ static struct rtl_native *take_record(uint64_t slots)
 
 struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *tracker, uint64_t first)
 {
-    struct rtl_native_place *place = place_for(queue);
-    struct rtl_native *native = place ? take_record(queue->size) : NULL;
+    struct rtl_native_place *place = find_place(queue);
+    struct rtl_native *native = place ? allocate_native(queue->size) : NULL;
     if (!native)
         return NULL;
     __atomic_store_n(&native->queue, queue, __ATOMIC_RELAXED); /* who looks at the record that it was may read this */
@@ -131,9 +131,9 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 void rtl_native_remove(struct rtl_native *native)
 {
     atomic_fetch_add(&native->use, 1); /* whoever has slots left there doesn't find it either */
-    struct rtl_native_place *place = place_for(native->queue);
+    struct rtl_native_place *place = find_place(native->queue);
     if (place)
-        leave_place(place);
+        release_place(place);
     for (struct rtl_native **link = &all; *link; link = &(*link)->next)
         if (*link == native) {
             *link = native->next;
@@ -189,7 +189,7 @@ static bool has_key; /* load */
 /* 8 bytes of the thread's own memory: what is found in the table, once a thread. */
 __thread struct rtl_reserver *rtl_native_mine;
 
-static void thread_ends(void *place)
+static void release_thread_place(void *place)
 {
     rtl_native_mine = NULL; /* what runs in this thread behind us finds a place of its own */
     reservers[(_Atomic uintptr_t *)place - threads].count = 0; /* nor does whoever has this one next find anything */
@@ -198,7 +198,7 @@ static void thread_ends(void *place)
 
 void rtl_native_watch_threads(void)
 {
-    if (!has_key && pthread_key_create(&key, thread_ends) == 0) {
+    if (!has_key && pthread_key_create(&key, release_thread_place) == 0) {
         has_key = key < KEYS_WITHOUT_MEMORY;
         if (!has_key)
             pthread_key_delete(key);
@@ -206,7 +206,7 @@ void rtl_native_watch_threads(void)
 }
 
 /* A place for a thread that has none. */
-static struct rtl_reserver *settle(uintptr_t id)
+static struct rtl_reserver *claim_thread_place(uintptr_t id)
 {
     uint32_t at = rtl_native_place_of((const void *)id, THREADS);
     for (int probes = 0; probes < PROBES; probes++, at = (at + 1) & (THREADS - 1)) {
@@ -221,7 +221,7 @@ static struct rtl_reserver *settle(uintptr_t id)
 }
 
 /* Lock-free, bounded; no allocation. */
-static struct rtl_reserver *find_me(void)
+static struct rtl_reserver *find_reserver(void)
 {
     uintptr_t id = (uintptr_t)pthread_self();
     uint32_t at = rtl_native_place_of((const void *)id, THREADS);
@@ -232,13 +232,13 @@ static struct rtl_reserver *find_me(void)
         if (!found)
             break;
     }
-    return settle(id);
+    return claim_thread_place(id);
 }
 
 struct rtl_reserver *rtl_native_me(void)
 {
     if (__builtin_expect(!rtl_native_mine, 0))
-        rtl_native_mine = find_me();
+        rtl_native_mine = find_reserver();
     return rtl_native_mine;
 }
 

@@ -43,7 +43,7 @@ bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows)
 
 /* worker stores: the tracker whose queue it is looking after. Who takes `tend` away looks at this: one of us sees the
  * other. */
-static struct rtl_tracker *_Atomic tended;
+static struct rtl_tracker *_Atomic tended_tracker;
 static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which looks for some us */
 static const uint64_t MOMENT = 50000;     /* ns; how often it is looked whether it has finished */
 
@@ -51,10 +51,10 @@ enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns)
 {
     if (!atomic_load_explicit(&tracker->tend, memory_order_relaxed))
         return RTL_TEND_NOTHING;
-    atomic_store(&tended, tracker);
+    atomic_store(&tended_tracker, tracker);
     enum rtl_tend (*tend)(struct rtl_tracker *, uint64_t) = atomic_load(&tracker->tend);
     enum rtl_tend said = tend ? tend(tracker, now_ns) : RTL_TEND_NOTHING;
-    atomic_store_explicit(&tended, NULL, memory_order_release);
+    atomic_store_explicit(&tended_tracker, NULL, memory_order_release);
     return said;
 }
 
@@ -64,7 +64,7 @@ void rtl_tracker_leave(struct rtl_tracker *tracker)
     uint64_t since = rtl_clock_now();
     int error = errno;
     atomic_store(&tracker->tend, NULL);
-    while (atomic_load(&tended) == tracker && rtl_clock_now() - since < LEAVE)
+    while (atomic_load(&tended_tracker) == tracker && rtl_clock_now() - since < LEAVE)
         rtl_futex_wait(&word, 0, MOMENT); /* leaves the worker the processor, also where our priority is higher */
     errno = error;
 }
@@ -81,7 +81,7 @@ void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_queue_path 
  */
 static _Atomic uint64_t slots_taken[(RTL_QUEUES_MAX + 63) / 64];
 
-static uint32_t take_slot(void)
+static uint32_t claim_slot(void)
 {
     for (uint32_t slot = 0; slot < RTL_QUEUE_SHARED; slot++) {
         uint64_t bit = 1ull << slot % 64;
@@ -94,7 +94,7 @@ static uint32_t take_slot(void)
     return RTL_QUEUE_SHARED;
 }
 
-static void drop_slot(uint32_t slot)
+static void release_slot(uint32_t slot)
 {
     if (slot != RTL_QUEUE_SHARED)
         atomic_fetch_and_explicit(&slots_taken[slot / 64], ~(1ull << slot % 64), memory_order_release);
@@ -102,7 +102,7 @@ static void drop_slot(uint32_t slot)
 
 void rtl_tracker_free(struct rtl_tracker *tracker)
 {
-    drop_slot(tracker->slot); /* first, because behind the next line the tracker may be another queue's */
+    release_slot(tracker->slot); /* first, because behind the next line the tracker may be another queue's */
     atomic_store_explicit(&tracker->state, RTL_TRACKER_FREE, memory_order_release);
 }
 
@@ -156,7 +156,7 @@ void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets)
 }
 
 /* Sets the pool's limit from the sizes of its queues. */
-static void follow_queues(struct rtl_pool *pool)
+static void update_signal_limit(struct rtl_pool *pool)
 {
     uint64_t packets = 0;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
@@ -193,13 +193,13 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker = tracker->next;
     if (!tracker)
         tracker = new_tracker(pending);
-    uint32_t slot = tracker ? take_slot() : 0;
+    uint32_t slot = tracker ? claim_slot() : 0;
     struct rtl_queue *counters = &rtl_tool.segment.queues[slot];
     /* a dispatch whose row has no memory counts in the first rows: without their page there is no tracker */
     if (tracker && (!rtl_segment_populate(counters, sizeof *counters) ||
                     !rtl_segment_populate(&rtl_tool.segment.dispatches[(uint64_t)slot * RTL_KERNELS_MAX],
                                           RTL_KERNEL_FIRST * sizeof(struct rtl_dispatches)))) {
-        drop_slot(slot);
+        release_slot(slot);
         tracker = NULL;
     }
     if (tracker) {
@@ -238,7 +238,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
                              atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed) + ROWS_AHEAD);
         atomic_store(&tracker->state, RTL_TRACKER_LIVE);
         if (pool)
-            follow_queues(pool);
+            update_signal_limit(pool);
         share_signals(pool);
         /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: either it sees this one or we see that */
         if (rtl_trackers_stopping())
@@ -249,7 +249,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
 }
 
 /* Every hsa_queue_t of the runtime starts an amd_queue_t, whose layout is frozen (amd_hsa_queue.h). */
-static uint32_t key_of(const hsa_queue_t *queue)
+static uint32_t queue_key(const hsa_queue_t *queue)
 {
     return RTL_QUEUE_KEY(((const amd_queue_t *)(const void *)queue)->queue_inactive_signal.handle);
 }
@@ -262,7 +262,7 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
     STORE(counters->agent, tracker->gpu->index);
     STORE(counters->queue_id, tracker->shared ? 0 : id);
     STORE(counters->real_id, tracker->shared ? 0 : queue->id + 1);
-    STORE(counters->real_key, tracker->shared ? 0 : key_of(queue));
+    STORE(counters->real_key, tracker->shared ? 0 : queue_key(queue));
     STORE(counters->size_packets, queue->size);
     STORE(counters->live, 1);
     STORE(counters->created_mono_ns, rtl_clock_now());
@@ -290,7 +290,7 @@ void rtl_tracker_close(struct rtl_tracker *tracker)
     tracker->queue = NULL;
     tracker->packets = 0;
     if (tracker->pool)
-        follow_queues(tracker->pool);
+        update_signal_limit(tracker->pool);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 

@@ -35,7 +35,7 @@ void rtl_pool_set_limit(struct rtl_pool *pool, uint32_t limit)
 }
 
 /* A number that no signal has, or UINT32_MAX. */
-static uint32_t take_number(struct rtl_pool *pool)
+static uint32_t claim_number(struct rtl_pool *pool)
 {
     uint32_t words = (atomic_load_explicit(&pool->room, memory_order_acquire) + 63) / 64;
     uint32_t word = atomic_load_explicit(&pool->lowest, memory_order_relaxed);
@@ -55,7 +55,7 @@ static uint32_t take_number(struct rtl_pool *pool)
     return UINT32_MAX;
 }
 
-static void drop_number(struct rtl_pool *pool, uint32_t number)
+static void release_number(struct rtl_pool *pool, uint32_t number)
 {
     atomic_fetch_and_explicit(&pool->taken[number / 64], ~(1ull << number % 64), memory_order_release);
     if (number / 64 < atomic_load_explicit(&pool->lowest, memory_order_relaxed))
@@ -72,11 +72,11 @@ uint32_t rtl_pool_make(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
             atomic_fetch_sub_explicit(&pool->created, 1, memory_order_relaxed);
             break;
         }
-        uint32_t number = take_number(pool);
+        uint32_t number = claim_number(pool);
         hsa_signal_t signal = {0};
         if (number == UINT32_MAX || !pool->maker.make(&signal) || !signal.handle) {
             if (number != UINT32_MAX) {
-                drop_number(pool, number);
+                release_number(pool, number);
                 atomic_store_explicit(&pool->refused, true, memory_order_relaxed);
             }
             atomic_fetch_sub_explicit(&pool->created, 1, memory_order_relaxed);
@@ -96,7 +96,7 @@ static inline struct rtl_free_ring *ring_of(struct rtl_free *free, uint32_t slot
     return &free->ring[__builtin_ctz(slots / RTL_RING_LEAST)];
 }
 
-static uint32_t take_from(struct rtl_free *free, uint32_t slots, uint32_t *numbers, uint32_t n)
+static uint32_t pop_from_ring(struct rtl_free *free, uint32_t slots, uint32_t *numbers, uint32_t n)
 {
     struct rtl_free_ring *ring = ring_of(free, slots);
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -118,12 +118,12 @@ static uint32_t take_from(struct rtl_free *free, uint32_t slots, uint32_t *numbe
     }
 }
 
-static uint32_t take(struct rtl_free *free, uint32_t *numbers, uint32_t n)
+static uint32_t pop_numbers(struct rtl_free *free, uint32_t *numbers, uint32_t n)
 {
     uint32_t got = 0;
     for (uint32_t slots = atomic_load_explicit(&free->newest, memory_order_acquire); !got && slots >= free->oldest;
          slots /= 2)
-        got = take_from(free, slots, numbers, n);
+        got = pop_from_ring(free, slots, numbers, n);
     return got;
 }
 
@@ -131,7 +131,7 @@ static uint32_t take(struct rtl_free *free, uint32_t *numbers, uint32_t n)
  * There may be `most` of them. Whoever got a number under a higher limit saw `room` at least as high, and so does the
  * producer that has the number now: all that it gives to a ring are numbers below the ring's slots.
  */
-static void give(struct rtl_free *free, uint32_t most, const uint32_t *numbers, uint32_t n)
+static void push_numbers(struct rtl_free *free, uint32_t most, const uint32_t *numbers, uint32_t n)
 {
     uint32_t slots = atomic_load_explicit(&free->newest, memory_order_relaxed);
     if (__builtin_expect(slots < most, 0)) {
@@ -161,17 +161,17 @@ uint32_t rtl_pool_free_count(struct rtl_pool *pool)
 
 uint32_t rtl_pool_take(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
 {
-    return take(&pool->free_signals, numbers, n);
+    return pop_numbers(&pool->free_signals, numbers, n);
 }
 
 void rtl_pool_give(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
 {
-    give(&pool->free_signals, atomic_load_explicit(&pool->room, memory_order_acquire), numbers, n);
+    push_numbers(&pool->free_signals, atomic_load_explicit(&pool->room, memory_order_acquire), numbers, n);
 }
 
 uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
 {
-    uint32_t got = take(&pool->free_stand_ins, numbers, n);
+    uint32_t got = pop_numbers(&pool->free_stand_ins, numbers, n);
     uint32_t limit = rtl_stand_ins_beside(atomic_load_explicit(&pool->limit, memory_order_acquire));
     if (got || atomic_load_explicit(&pool->stand_ins, memory_order_relaxed) >= limit)
         return got;
@@ -189,7 +189,7 @@ uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint3
 void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
 {
     uint32_t room = atomic_load_explicit(&pool->room, memory_order_acquire);
-    give(&pool->free_stand_ins, rtl_stand_ins_beside(room), numbers, n);
+    push_numbers(&pool->free_stand_ins, rtl_stand_ins_beside(room), numbers, n);
 }
 
 uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number))
@@ -206,7 +206,7 @@ uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at
             }
             pool->maker.destroy(pool->handle[numbers[i]]);
             pool->handle[numbers[i]].handle = 0;
-            drop_number(pool, numbers[i]);
+            release_number(pool, numbers[i]);
             atomic_fetch_sub_explicit(&pool->created, 1, memory_order_relaxed);
             gone++;
         }

@@ -24,7 +24,7 @@ enum {
 
 /* --- one dispatch --- */
 
-static inline void give_back(struct rtl_collector *collector, uint32_t number)
+static inline void return_number(struct rtl_collector *collector, uint32_t number)
 {
     enum { ROOM = sizeof collector->back / sizeof collector->back[0] };
     if (rtl_is_stand_in(number))
@@ -35,8 +35,8 @@ static inline void give_back(struct rtl_collector *collector, uint32_t number)
         rtl_collect_flush(collector);
 }
 
-static void untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
-                    enum rtl_untimed_reason reason)
+static void count_untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
+                          enum rtl_untimed_reason reason)
 {
     rtl_recorder_untimed(collector->recorder, RTL_HISTOGRAM_KERNEL(collector->flight[number].kernel));
     rtl_count(&tracker->counters->untimed[reason], 1);
@@ -57,8 +57,8 @@ void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_eve
     rtl_event_put_linked(&rtl_tool.segment, event, event->correlation ? &linked : NULL);
 }
 
-static void put_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
-                      uint64_t start, uint64_t duration_ns)
+static void put_dispatch_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker,
+                               uint32_t number, uint64_t start, uint64_t duration_ns)
 {
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
     struct rtl_event_record event = {
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void record_more(const struct rtl_collector *co
         rtl_links_record(number, collector->flight[number].kernel,
                          gpu->line.slope > 0 ? rtl_line_at(&gpu->line, start) : 0, duration_ns);
     if (rtl_hot.trace)
-        put_event(collector, tracker, number, start, duration_ns);
+        put_dispatch_event(collector, tracker, number, start, duration_ns);
 }
 
 /* The value of a stand-in without times says why; the value of a signal that the GPU wrote doesn't. */
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
     struct rtl_gpu *gpu = tracker->gpu;
     uint64_t submit =
         flight->how & RTL_PENDING_TSC ? rtl_line_at(&collector->tsc.line, flight->submit) : flight->submit;
-    untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
+    count_untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
     if (rtl_is_stand_in(number) && !is_timed(signal)) {
         rtl_probe_over(RTL_PROBE_LOST, 0);
     } else if (start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit)) {
@@ -134,13 +134,13 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
 static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
                            enum rtl_untimed_reason reason)
 {
-    untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
+    count_untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
     if (reason == RTL_UNTIMED_QUEUE_GONE)
         rtl_probe_over(tracker->remains ? RTL_PROBE_LOST : RTL_PROBE_QUEUE_GONE, 0);
 }
 
 /* The one place where a dispatch that is over becomes statistics. */
-static inline void record(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
+static inline void record_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     const struct rtl_flight *flight = &collector->flight[number];
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
@@ -156,7 +156,7 @@ static inline void record(struct rtl_collector *collector, struct rtl_tracker *t
         return;
     }
     if (__builtin_expect(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit), 0)) {
-        untimed(collector, tracker, number, why_untimed(signal));
+        count_untimed(collector, tracker, number, why_untimed(signal));
         return;
     }
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
@@ -207,7 +207,7 @@ void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tr
         collector->most = rtl_collect_in_use(collector);
 }
 
-static inline bool is_done(const struct rtl_collector *collector, uint32_t number)
+static inline bool dispatch_is_done(const struct rtl_collector *collector, uint32_t number)
 {
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
     /* acquire: timestamps are written before the value, by the GPU and by who ends a stand-in */
@@ -220,7 +220,7 @@ static inline bool is_done(const struct rtl_collector *collector, uint32_t numbe
 /* Before its signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has taken the
  * packet.
  */
-static void say_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
+static void publish_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     uint64_t index = collector->pool->inflight[number].index;
     bool taken = !rtl_is_stand_in(number) || is_timed(rtl_pool_signal(collector->pool, number));
@@ -229,19 +229,20 @@ static void say_consumed(const struct rtl_collector *collector, struct rtl_track
 }
 
 /* It is over, and off the list. */
-static inline void finish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number, bool reuse)
+static inline void finish_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number,
+                                   bool reuse)
 {
     if (__builtin_expect(tracker->guarded, 0))
-        say_consumed(collector, tracker, number);
+        publish_consumed(collector, tracker, number);
     if (reuse) {
         rtl_signal_arm(rtl_pool_signal(collector->pool, number));
-        give_back(collector, number);
+        return_number(collector, number);
     }
     collector->open_stand_ins -= rtl_is_stand_in(number);
 }
 
 /* To write: it is armed again as soon as it was read, and mostly it is over. */
-static inline void fetch(const struct rtl_collector *collector, uint32_t number)
+static inline void prefetch_signal(const struct rtl_collector *collector, uint32_t number)
 {
     rtl_prefetch_to_write(rtl_pool_signal(collector->pool, number));
 }
@@ -251,26 +252,26 @@ static inline void fetch(const struct rtl_collector *collector, uint32_t number)
  * done. Leaves in `before` the one that it stopped behind, and returns how many it recorded. What is done goes off the
  * list by one store for all of them that lie in a row.
  */
-static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t *before, uint32_t window,
-                     uint32_t most)
+static uint32_t collect_list(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t *before,
+                             uint32_t window, uint32_t most)
 {
     uint32_t done = 0, misses = 0;
     uint32_t last = *before;
     uint32_t *link = last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[last].next;
     uint32_t number = *link, ahead = number;
     for (int i = 0; i < LOOK_AHEAD && ahead != RTL_NO_SIGNAL; i++) {
-        fetch(collector, ahead);
+        prefetch_signal(collector, ahead);
         ahead = collector->flight[ahead].next;
     }
     while (number != RTL_NO_SIGNAL && misses < window && done < most) {
         uint32_t after = collector->flight[number].next;
         if (ahead != RTL_NO_SIGNAL) {
-            fetch(collector, ahead);
+            prefetch_signal(collector, ahead);
             ahead = collector->flight[ahead].next;
         }
-        if (is_done(collector, number)) {
-            record(collector, tracker, number);
-            finish(collector, tracker, number, true);
+        if (dispatch_is_done(collector, number)) {
+            record_dispatch(collector, tracker, number);
+            finish_dispatch(collector, tracker, number, true);
             if (tracker->cursor == number)
                 tracker->cursor = last;
             done++;
@@ -294,7 +295,7 @@ static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracke
 
 /* --- a tracker --- */
 
-static void publish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t done)
+static void publish_completed(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t done)
 {
     if (!done)
         return;
@@ -313,13 +314,13 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
     if (!tracker->open)
         return 0;
     uint32_t before = RTL_NO_SIGNAL;
-    uint32_t done = look(collector, tracker, &before, WINDOW, most);
+    uint32_t done = collect_list(collector, tracker, &before, WINDOW, most);
     if (before != tracker->last && done < most) { /* there is more than was looked at */
         uint32_t cursor = tracker->cursor == RTL_NO_SIGNAL ? before : tracker->cursor;
-        done += look(collector, tracker, &cursor, WALK, most - done);
+        done += collect_list(collector, tracker, &cursor, WALK, most - done);
         tracker->cursor = cursor == tracker->last ? RTL_NO_SIGNAL : cursor;
     }
-    publish(collector, tracker, done);
+    publish_completed(collector, tracker, done);
     return done;
 }
 
@@ -329,31 +330,31 @@ void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tr
     rtl_collect_take_in(collector, tracker);
     uint32_t done = tracker->open;
     for (uint32_t number = tracker->first; number != RTL_NO_SIGNAL; number = collector->flight[number].next) {
-        bool over = is_done(collector, number), again = over || reuse;
+        bool over = dispatch_is_done(collector, number), again = over || reuse;
         if (over)
-            record(collector, tracker, number);
+            record_dispatch(collector, tracker, number);
         else if (collector->flight[number].how & RTL_PENDING_PROBED)
             give_up_probed(collector, tracker, number, reason);
         else
-            untimed(collector, tracker, number, reason);
+            count_untimed(collector, tracker, number, reason);
         if (!over && rtl_is_stand_in(number))
             again = rtl_app_signal_detach(collector->pool->inflight[number].app_signal,
                                           rtl_pool_signal(collector->pool, number), reuse) &&
                     reuse;
-        finish(collector, tracker, number, again);
+        finish_dispatch(collector, tracker, number, again);
     }
     tracker->first = tracker->last = tracker->cursor = RTL_NO_SIGNAL;
     tracker->open = 0;
     collector->open -= done;
-    publish(collector, tracker, done);
+    publish_completed(collector, tracker, done);
 }
 
 void rtl_collect_close(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
     while (tracker->cached)
-        give_back(collector, tracker->cache[--tracker->cached]);
+        return_number(collector, tracker->cache[--tracker->cached]);
     while (tracker->stand_ins_cached)
-        give_back(collector, tracker->stand_ins[--tracker->stand_ins_cached]);
+        return_number(collector, tracker->stand_ins[--tracker->stand_ins_cached]);
 }
 
 void rtl_collect_flush(struct rtl_collector *collector)

@@ -61,38 +61,38 @@ static struct {
     /* worker */
     enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are followed, and soon not any more */
     uint64_t published, seen, mask;           /* as stored last: what dispatches read is written only when it changes */
-} mode;
+} in_force;
 
 /* Publishes what dispatches compare the page with, and what viewers are shown. Not the policy itself. */
-static void publish(uint64_t word)
+static void publish_mode(uint64_t word)
 {
-    enum rtl_activity activity = rtl_requests_activity(&mode.requests);
-    uint64_t in_force = RTL_IN_FORCE(mode.requests.mode, activity, mode.requests.number),
-             mask = rtl_requests_mask(&mode.requests);
-    if (mode.seen != word)
-        rtl_control_set_seen(mode.seen = word);
-    if (mode.mask != mask)
-        rtl_control_set_mask(mode.mask = mask);
-    if (mode.published != in_force) {
-        mode.published = in_force;
-        rtl_segment_set_in_force(&rtl_tool.segment, mode.requests.mode, activity, mode.requests.number);
+    enum rtl_activity activity = rtl_requests_activity(&in_force.requests);
+    uint64_t word_in_force = RTL_IN_FORCE(in_force.requests.mode, activity, in_force.requests.number),
+             mask = rtl_requests_mask(&in_force.requests);
+    if (in_force.seen != word)
+        rtl_control_set_seen(in_force.seen = word);
+    if (in_force.mask != mask)
+        rtl_control_set_mask(in_force.mask = mask);
+    if (in_force.published != word_in_force) {
+        in_force.published = word_in_force;
+        rtl_segment_set_in_force(&rtl_tool.segment, in_force.requests.mode, activity, in_force.requests.number);
     }
 }
 
 void rtl_mode_start(enum rtl_mode started)
 {
-    mode.requests = (struct rtl_requests){.mode = started};
+    in_force.requests = (struct rtl_requests){.mode = started};
     rtl_control_listen(rtl_tool.segment.control);
-    rtl_policy_set(rtl_requests_policy(&mode.requests));
+    rtl_policy_set(rtl_requests_policy(&in_force.requests));
     /* the word that a new page has: a request made since is seen by the worker, or by the first dispatch */
-    publish(rtl_tool.segment.control == &rtl_control_none
-                ? 0
-                : rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE}));
+    publish_mode(rtl_tool.segment.control == &rtl_control_none
+                     ? 0
+                     : rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE}));
 }
 
 bool rtl_mode_again(void)
 {
-    mode.leaving = SETTLED; /* no worker is there */
+    in_force.leaving = SETTLED; /* no worker is there */
     return rtl_policy_now() == RTL_TIME;
 }
 
@@ -105,22 +105,22 @@ static void make_signals(struct rtl_pool *pool)
         rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));
 }
 
-static void change(struct rtl_collector *collector, enum rtl_policy from, enum rtl_policy to)
+static void change_policy(struct rtl_collector *collector, enum rtl_policy from, enum rtl_policy to)
 {
     if (to >= RTL_TIME_UNSIGNALLED)
         make_signals(collector->pool);
     if (to == RTL_TIME) {
-        if (mode.leaving == SETTLED) { /* nobody has followed so far */
+        if (in_force.leaving == SETTLED) { /* nobody has followed so far */
             rtl_app_signals_follow();
             rtl_barrier_everywhere();
             rtl_app_signals_mark_unknown();
         }
-        mode.leaving = SETTLED;
+        in_force.leaving = SETTLED;
     }
     rtl_policy_set(to); /* who sees it sees what was done for it */
     if (from == RTL_TIME) {
         rtl_barrier_everywhere(); /* a dispatch that begins behind this sees the policy */
-        mode.leaving = LEAVING;
+        in_force.leaving = LEAVING;
     }
 }
 
@@ -138,25 +138,25 @@ static bool any_inside(void)
  * long those signals are followed: whoever uses one again ends what it was on. It is over when no dispatch or copy is
  * inside that began before, and a round later none is in flight.
  */
-static void leave(const struct rtl_collector *collector)
+static void stop_following(const struct rtl_collector *collector)
 {
-    if (mode.leaving == QUIET && !collector->open_stand_ins && !rtl_copies_pending()) {
+    if (in_force.leaving == QUIET && !collector->open_stand_ins && !rtl_copies_pending()) {
         rtl_app_signals_leave();
         rtl_copy_profiling_release();
-        mode.leaving = SETTLED;
-    } else if (mode.leaving == LEAVING && !any_inside() && !rtl_copies_inside()) {
-        mode.leaving = QUIET;
+        in_force.leaving = SETTLED;
+    } else if (in_force.leaving == LEAVING && !any_inside() && !rtl_copies_inside()) {
+        in_force.leaving = QUIET;
     }
 }
 
 void rtl_mode_apply(struct rtl_collector *collector, uint64_t now_ns)
 {
     uint64_t word = rtl_control_word();
-    rtl_requests_apply(&mode.requests, word, now_ns);
-    enum rtl_policy from = rtl_policy_now(), to = rtl_requests_policy(&mode.requests);
-    if (mode.leaving != SETTLED)
-        leave(collector);
+    rtl_requests_apply(&in_force.requests, word, now_ns);
+    enum rtl_policy from = rtl_policy_now(), to = rtl_requests_policy(&in_force.requests);
+    if (in_force.leaving != SETTLED)
+        stop_following(collector);
     if (from != to)
-        change(collector, from, to);
-    publish(word);
+        change_policy(collector, from, to);
+    publish_mode(word);
 }

@@ -22,7 +22,7 @@ enum {
     DESCRIPTOR = 64 /* bytes that the loader reads of a kernel's symbol */
 };
 
-struct object {
+struct elf_object {
     const char *code;
     uint64_t bytes;
     unsigned segment_count, section_count;
@@ -35,7 +35,7 @@ static bool lies_within(uint64_t offset, uint64_t size, uint64_t bytes)
     return offset <= bytes && size <= bytes - offset;
 }
 
-static bool is_loaded(const struct object *o, uint64_t address, uint64_t size)
+static bool is_in_segment(const struct elf_object *o, uint64_t address, uint64_t size)
 {
     for (unsigned i = 0; i < o->segment_count; i++) {
         const Elf64_Phdr *p = &o->segment[i];
@@ -45,7 +45,7 @@ static bool is_loaded(const struct object *o, uint64_t address, uint64_t size)
     return false;
 }
 
-static bool segments_are_whole(struct object *o, const Elf64_Ehdr *head)
+static bool segments_are_whole(struct elf_object *o, const Elf64_Ehdr *head)
 {
     if (!head->e_phnum || head->e_phnum > SEGMENTS_MAX || head->e_phentsize != sizeof *o->segment ||
         !lies_within(head->e_phoff, head->e_phnum * sizeof *o->segment, o->bytes))
@@ -65,13 +65,13 @@ static bool segments_are_whole(struct object *o, const Elf64_Ehdr *head)
     return true;
 }
 
-static bool is_table_of_names(const struct object *o, unsigned number)
+static bool is_table_of_names(const struct elf_object *o, unsigned number)
 {
     const Elf64_Shdr *s = &o->section[number];
     return s->sh_type == SHT_STRTAB && s->sh_size && !o->code[s->sh_offset + s->sh_size - 1];
 }
 
-static bool symbols_are_whole(const struct object *o, const Elf64_Shdr *table)
+static bool symbols_are_whole(const struct elf_object *o, const Elf64_Shdr *table)
 {
     if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_size % sizeof(Elf64_Sym) ||
         table->sh_size / sizeof(Elf64_Sym) > SYMBOLS_MAX || !is_table_of_names(o, table->sh_link))
@@ -81,17 +81,17 @@ static bool symbols_are_whole(const struct object *o, const Elf64_Shdr *table)
         memcpy(&s, o->code + table->sh_offset + at, sizeof s);
         uint64_t size = s.st_size < DESCRIPTOR ? DESCRIPTOR : s.st_size;
         if (s.st_name >= o->section[table->sh_link].sh_size || s.st_shndx >= o->section_count ||
-            (s.st_shndx != SHN_UNDEF && !is_loaded(o, s.st_value, size)))
+            (s.st_shndx != SHN_UNDEF && !is_in_segment(o, s.st_value, size)))
             return false;
     }
     return true;
 }
 
 /* All but their names, which may lie in a later one. */
-static bool section_is_whole(const struct object *o, const Elf64_Shdr *s)
+static bool section_is_whole(const struct elf_object *o, const Elf64_Shdr *s)
 {
     if (s->sh_link >= o->section_count || !lies_within(s->sh_offset, s->sh_size, o->bytes) || s->sh_addralign > PAGE ||
-        (s->sh_flags & SHF_ALLOC && !is_loaded(o, s->sh_addr, s->sh_size)))
+        (s->sh_flags & SHF_ALLOC && !is_in_segment(o, s->sh_addr, s->sh_size)))
         return false;
     switch (s->sh_type) {
     case SHT_NULL:
@@ -107,7 +107,7 @@ static bool section_is_whole(const struct object *o, const Elf64_Shdr *s)
     }
 }
 
-static bool sections_are_whole(struct object *o, const Elf64_Ehdr *head)
+static bool sections_are_whole(struct elf_object *o, const Elf64_Ehdr *head)
 {
     unsigned tables[2] = {0}; /* of symbols: of files, and of what is loaded */
     if (!head->e_shnum || head->e_shnum > SECTIONS_MAX || head->e_shentsize != sizeof *o->section ||
@@ -133,7 +133,7 @@ static bool sections_are_whole(struct object *o, const Elf64_Ehdr *head)
 
 bool rtl_probe_elf_is_complete(const void *code, size_t bytes)
 {
-    struct object o = {.code = code, .bytes = bytes};
+    struct elf_object o = {.code = code, .bytes = bytes};
     Elf64_Ehdr head;
     if (bytes < sizeof head)
         return false;

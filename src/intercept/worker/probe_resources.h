@@ -32,19 +32,19 @@ struct rtl_probe_resources {
 };
 
 /* The block, and what it is copied with. *status: of what was refused. False: nothing was kept. */
-bool rtl_probe_resources_place(struct rtl_probe_resources *parts, hsa_agent_t gpu, hsa_status_t *status);
+bool rtl_probe_resources_place(struct rtl_probe_resources *resources, hsa_agent_t gpu, hsa_status_t *status);
 
 /* Loads the copy of a kernel; `code` was allocated, and is the parts' from now on. False: none of it was kept. */
-bool rtl_probe_resources_load(struct rtl_probe_resources *parts, void *code, size_t bytes, uint64_t kernel_object,
+bool rtl_probe_resources_load(struct rtl_probe_resources *resources, void *code, size_t bytes, uint64_t kernel_object,
                               hsa_status_t *status);
 
 /* Begins a copy: of the block's pages to `host`, or of a clear one to the block, tables and all. One at a time. */
-bool rtl_probe_resources_read(struct rtl_probe_resources *parts, hsa_status_t *status);
-bool rtl_probe_resources_clear(struct rtl_probe_resources *parts, hsa_status_t *status);
+bool rtl_probe_resources_read(struct rtl_probe_resources *resources, hsa_status_t *status);
+bool rtl_probe_resources_clear(struct rtl_probe_resources *resources, hsa_status_t *status);
 /* Whether it is over: below 0 it failed, 0: it is, above: it isn't. */
-int64_t rtl_probe_resources_copying(const struct rtl_probe_resources *parts);
+int64_t rtl_probe_resources_copying(const struct rtl_probe_resources *resources);
 
 /* Gives all back. Nothing of it may be in use. */
-void rtl_probe_resources_free(struct rtl_probe_resources *parts);
+void rtl_probe_resources_free(struct rtl_probe_resources *resources);
 
 #endif

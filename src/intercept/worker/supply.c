@@ -15,7 +15,7 @@ void rtl_supply_begin(struct rtl_supply *supply, uint64_t now)
 }
 
 /* Doubles the signals when most are in flight and few are free. */
-static bool grow(const struct rtl_collector *collector, uint32_t created)
+static bool grow_pool(const struct rtl_collector *collector, uint32_t created)
 {
     struct rtl_pool *pool = collector->pool;
     uint32_t limit = atomic_load_explicit(&pool->limit, memory_order_acquire), numbers[64];
@@ -30,7 +30,7 @@ static bool grow(const struct rtl_collector *collector, uint32_t created)
 }
 
 /* Returns the number of signals to keep, where at most `most` were in flight. */
-static uint32_t to_keep(uint32_t most)
+static uint32_t signals_to_keep(uint32_t most)
 {
     uint32_t keep = 2 * most;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
@@ -39,7 +39,7 @@ static uint32_t to_keep(uint32_t most)
     return keep < RTL_SIGNALS_START ? RTL_SIGNALS_START : keep;
 }
 
-static bool is_much(uint32_t created, uint32_t keep)
+static bool is_excess(uint32_t created, uint32_t keep)
 {
     return created > keep + keep / 2;
 }
@@ -51,7 +51,7 @@ void rtl_supply_tend(struct rtl_supply *supply, struct rtl_collector *collector,
     if (supply->peak < collector->most)
         supply->peak = collector->most;
     collector->most = rtl_collect_in_use(collector);
-    supply->grew = grow(collector, created);
+    supply->grew = grow_pool(collector, created);
     if (supply->grew)
         supply->excess = 0;
     uint32_t n = supply->excess < MOST ? supply->excess : MOST;
@@ -60,8 +60,8 @@ void rtl_supply_tend(struct rtl_supply *supply, struct rtl_collector *collector,
     supply->excess -= n;
     if (now - supply->since < SPAN)
         return;
-    uint32_t keep = to_keep(supply->peak > supply->peak_before ? supply->peak : supply->peak_before);
-    if (supply->peak_before != UINT32_MAX && is_much(created, keep))
+    uint32_t keep = signals_to_keep(supply->peak > supply->peak_before ? supply->peak : supply->peak_before);
+    if (supply->peak_before != UINT32_MAX && is_excess(created, keep))
         supply->excess = created - keep;
     atomic_store_explicit(&pool->refused, false, memory_order_relaxed);
     supply->peak_before = supply->peak;
@@ -73,7 +73,7 @@ uint64_t rtl_supply_due(const struct rtl_supply *supply, const struct rtl_collec
 {
     if (supply->excess)
         return MOMENT;
-    if (!is_much(atomic_load_explicit(&collector->pool->created, memory_order_relaxed), to_keep(0)))
+    if (!is_excess(atomic_load_explicit(&collector->pool->created, memory_order_relaxed), signals_to_keep(0)))
         return UINT64_MAX;
     return now - supply->since < SPAN ? supply->since + SPAN - now : MOMENT;
 }

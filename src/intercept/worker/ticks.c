@@ -44,7 +44,7 @@ static void publish_clock(const struct rtl_gpu *gpu)
 
 /* What the runtime makes of a tick, in monotonic ns; slope 0 where that is no clock. Also finds the rate of ticks if
  * nobody told it. */
-static bool ask(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
+static bool ask_runtime_clock(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
 {
     uint64_t at = 0, ahead = 0;
     int64_t offset = 0;
@@ -73,7 +73,7 @@ static bool is_leap(const struct rtl_gpu *gpu, const struct rtl_line *point)
 }
 
 /* Times before a leap can't be compared with those behind it: ends of kernels and busy spans begin anew. */
-static void close_the_past(struct rtl_gpu *gpu)
+static void forget_past_ends(struct rtl_gpu *gpu)
 {
     rtl_busy_restart(&gpu->busy);
     for (struct rtl_tracker *tracker = atomic_load_explicit(&rtl_trackers, memory_order_acquire); tracker;
@@ -95,10 +95,10 @@ static void set_near(struct rtl_gpu *gpu, uint64_t tick)
 }
 
 /* The line goes through that point from now on, as the runtime says or as we found it. */
-static void draw(struct rtl_gpu *gpu, const struct rtl_line *point, bool told)
+static void redraw_line(struct rtl_gpu *gpu, const struct rtl_line *point, bool told)
 {
     if (is_leap(gpu, point))
-        close_the_past(gpu);
+        forget_past_ends(gpu);
     if (told) {
         rtl_calibration_add(&gpu->calibration, gpu->rate.hz, point->x, point->y, point->slope);
         gpu->line = gpu->calibration.line;
@@ -115,7 +115,7 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
     uint64_t now = rtl_clock_now();
     struct rtl_line told = {0, 0, 0};
     bool near = gpu->near_ticks && end - gpu->near_from < gpu->near_ticks;
-    bool asked = !near && ask(gpu, end, &told);
+    bool asked = !near && ask_runtime_clock(gpu, end, &told);
     int64_t longest = (int64_t)(now - submit) + SLACK;
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
 
@@ -131,13 +131,13 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
     gpu->refused = 0;
     if (future || past) {
         const struct rtl_line found = {end, now, 1e9 / (double)gpu->rate.hz};
-        draw(gpu, &found, false);
+        redraw_line(gpu, &found, false);
     } else if (told.slope <= 0) { /* no answer: the old line goes on; without one there are no waits */
         gpu->line.x = end;
         gpu->line.y = at;
         set_near(gpu, end);
     } else if ((int64_t)(end - gpu->line.x) > 0 || gpu->line.slope <= 0 || is_leap(gpu, &told)) {
-        draw(gpu, &told, true); /* otherwise it is only late */
+        redraw_line(gpu, &told, true); /* otherwise it is only late */
     }
     return true;
 }

@@ -58,7 +58,7 @@ static const uint64_t RARELY = 1000 * MS; /* and where that isn't likely */
 static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
 static const uint64_t LET_GO = 500 * MS;  /* bound on destroying signals then; the runtime takes the rest with itself */
 
-enum state { NONE, RUNNING, STOPPING, STOPPED };
+enum worker_state { NONE, RUNNING, STOPPING, STOPPED };
 
 static struct {
     _Atomic uint32_t state;        /* create: NONE -> RUNNING, load: -> STOPPING, worker: -> STOPPED; a futex */
@@ -69,13 +69,13 @@ static struct {
     /* over all loads; the thread of the present load writes */
     uint64_t made_before, destroyed_before, cpu_before, cpu;
     uint32_t peak; /* most signals in flight, ever */
-} worker;
+} completion;
 
 /* Ends a pause or a park. */
 static void kick(void)
 {
-    atomic_fetch_add(&worker.kick, 1);
-    rtl_futex_wake(&worker.kick);
+    atomic_fetch_add(&completion.kick, 1);
+    rtl_futex_wake(&completion.kick);
     rtl_wake();
 }
 
@@ -104,7 +104,7 @@ static uint32_t state_of(const struct rtl_collector *collector, const struct rtl
  * trackers are opened under: between a look and the next it may have become another queue's, and gone again, not
  * accounted for.
  */
-static void reclaim(struct rtl_tracker *tracker, const struct rtl_pool *pool)
+static void reclaim_tracker(struct rtl_tracker *tracker, const struct rtl_pool *pool)
 {
     uint32_t gone = RTL_TRACKER_GONE;
     pthread_mutex_lock(&rtl_tool.create);
@@ -139,7 +139,7 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
             const struct rtl_pool *pool = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED);
             if (pool != collector->pool &&
                 atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_GONE)
-                reclaim(tracker, pool); /* of a load before this one */
+                reclaim_tracker(tracker, pool); /* of a load before this one */
             continue;
         }
         enum rtl_tend tend = state == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, r->now) : RTL_TEND_NOTHING;
@@ -160,8 +160,8 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
 
 static void tend_pool(struct rtl_collector *collector, struct rhythm *r)
 {
-    if (worker.peak < collector->most)
-        worker.peak = collector->most;
+    if (completion.peak < collector->most)
+        completion.peak = collector->most;
     rtl_supply_tend(&r->supply, collector, r->now);
 }
 
@@ -170,20 +170,21 @@ static void tend_pool(struct rtl_collector *collector, struct rhythm *r)
 static void publish_pool(struct rtl_pool *pool)
 {
     struct rtl_header *h = rtl_tool.segment.header;
-    STORE(h->signals_created, worker.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
-    STORE(h->signals_destroyed, worker.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
-    STORE(h->signals_peak, worker.peak);
+    STORE(h->signals_created, completion.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
+    STORE(h->signals_destroyed,
+          completion.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
+    STORE(h->signals_peak, completion.peak);
 }
 
-static void publish(const struct rtl_collector *collector, struct rhythm *r, bool all)
+static void publish_header(const struct rtl_collector *collector, struct rhythm *r, bool all)
 {
     struct rtl_header *h = rtl_tool.segment.header;
     STORE(h->heartbeat_mono_ns, r->now);
     rtl_count(&h->passes, 1);
     publish_pool(collector->pool);
     if (all || r->now - r->cpu_at >= CPU) {
-        worker.cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        STORE(h->worker_cpu_ns, worker.cpu_before + worker.cpu);
+        completion.cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        STORE(h->worker_cpu_ns, completion.cpu_before + completion.cpu);
         r->cpu_at = r->now;
     }
 }
@@ -231,7 +232,7 @@ static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm
 }
 
 /* Looks after all queues, and says in `tend` when to look again. True when one of them needs more than that. */
-static bool is_needed(const struct rtl_collector *collector, struct rhythm *r)
+static bool tend_queues(const struct rtl_collector *collector, struct rhythm *r)
 {
     uint64_t now = rtl_clock_now();
     r->tend = RTL_TEND_NOTHING;
@@ -245,7 +246,7 @@ static bool is_needed(const struct rtl_collector *collector, struct rhythm *r)
 
 static bool anything_pending(const struct rtl_collector *collector, struct rhythm *r)
 {
-    if (is_needed(collector, r) || rtl_copies_pending() || rtl_probe_is_needed(rtl_clock_now()))
+    if (tend_queues(collector, r) || rtl_copies_pending() || rtl_probe_is_needed(rtl_clock_now()))
         return true;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
         uint32_t state = state_of(collector, tracker);
@@ -267,19 +268,19 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
 {
     struct rtl_header *h = rtl_tool.segment.header;
     rtl_wakeup_announce();
-    if (anything_pending(collector, r) || rtl_control_request_pending() || atomic_load(&worker.kick) != kick_seen ||
-        atomic_load(&worker.state) != RUNNING) {
+    if (anything_pending(collector, r) || rtl_control_request_pending() || atomic_load(&completion.kick) != kick_seen ||
+        atomic_load(&completion.state) != RUNNING) {
         rtl_wakeup_revoke();
         return;
     }
     rtl_gpus_publish_idle(true);
-    publish(collector, r, true);
+    publish_header(collector, r, true);
     STORE(h->parked, 1);
     rtl_links_set_clock(NULL); /* nobody looks at the clocks until it gets up */
     /* polling queues for use that no call announces, polling a viewer's page and destroying unneeded signals end no
      * park */
     while (!rtl_wakeup_sleep(longest_park(collector, r))) {
-        if (is_needed(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
+        if (tend_queues(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
             rtl_wakeup_revoke();
         r->now = rtl_clock_now();
         tend_pool(collector, r);
@@ -294,7 +295,7 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
 }
 
 /* Waits until no dispatch is under way that began before its reason was changed. Bounded. */
-static bool quiet(const struct rtl_tracker *tracker)
+static bool wait_until_quiet(const struct rtl_tracker *tracker)
 {
     uint64_t until = rtl_clock_now() + QUIET;
     while (atomic_load_explicit(&tracker->inside, memory_order_acquire)) {
@@ -310,7 +311,7 @@ static bool quiet(const struct rtl_tracker *tracker)
  * The last round, when all trackers' reason is "shutdown": what has completed is recorded, what hasn't is given up.
  * Signals that nothing in flight carries are destroyed.
  */
-static void wind_up(struct rtl_collector *collector, struct rhythm *r)
+static void wind_up_worker(struct rtl_collector *collector, struct rhythm *r)
 {
     rtl_barrier_everywhere();
     /* no more can be in flight than there are signals, and none is added; each round ends some of them */
@@ -322,7 +323,7 @@ static void wind_up(struct rtl_collector *collector, struct rhythm *r)
             finish_gone(collector, tracker);
         if (state != RTL_TRACKER_LIVE)
             continue;
-        if (quiet(tracker))
+        if (wait_until_quiet(tracker))
             rtl_collect_close(collector, tracker);
         rtl_collect_give_up(collector, tracker, RTL_UNTIMED_ABANDONED, false);
         rtl_tracker_tend(tracker, RTL_TEND_LAST);
@@ -337,7 +338,7 @@ static void wind_up(struct rtl_collector *collector, struct rhythm *r)
     rtl_links_set_clock(NULL);
     rtl_gpus_put_by();
     r->now = rtl_clock_now();
-    publish(collector, r, true);
+    publish_header(collector, r, true);
 }
 
 /*
@@ -362,7 +363,7 @@ static void ask_for_short_turns(void)
     }
 }
 
-static void *run(void *data)
+static void *run_worker(void *data)
 {
     struct rtl_collector *collector = data;
     struct rhythm r = {.pause = PAUSE_MIN};
@@ -372,8 +373,8 @@ static void *run(void *data)
     r.before = r.busy_at = rtl_clock_now();
     rtl_supply_begin(&r.supply, r.before);
 
-    while (atomic_load_explicit(&worker.state, memory_order_acquire) == RUNNING) {
-        uint32_t kick_seen = atomic_load(&worker.kick);
+    while (atomic_load_explicit(&completion.state, memory_order_acquire) == RUNNING) {
+        uint32_t kick_seen = atomic_load(&completion.kick);
         r.now = rtl_clock_now();
         compare_clocks(collector, &r);
         rtl_mode_apply(collector, r.now);
@@ -382,7 +383,7 @@ static void *run(void *data)
         tend_pool(collector, &r);
         rtl_recorder_prepare(collector->recorder);
         rtl_kernels_populate();
-        publish(collector, &r, false);
+        publish_header(collector, &r, false);
         if (collector->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending() || rtl_probe_is_busy())
             r.busy_at = r.now;
         if (r.now - r.busy_at >= LINGER) {
@@ -394,12 +395,12 @@ static void *run(void *data)
             r.pause = PAUSE_MIN;
         r.before = r.now;
         if (r.pause)
-            rtl_futex_wait(&worker.kick, kick_seen, r.pause);
+            rtl_futex_wait(&completion.kick, kick_seen, r.pause);
     }
-    wind_up(collector, &r);
+    wind_up_worker(collector, &r);
     munmap(collector, sizeof *collector);
-    atomic_store(&worker.state, STOPPED);
-    rtl_futex_wake(&worker.state);
+    atomic_store(&completion.state, STOPPED);
+    rtl_futex_wake(&completion.state);
     return NULL;
 }
 
@@ -426,16 +427,16 @@ static bool start_thread(struct rtl_collector *collector)
         /* the process's CPUs, not those of the thread that happens to start the worker */
         if (sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0)
             pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
-        error = pthread_create(&thread, &attributes, run, collector);
+        error = pthread_create(&thread, &attributes, run_worker, collector);
         if (error == EINVAL) { /* static TLS of the application larger than the stack */
             pthread_attr_setstacksize(&attributes, 32 * STACK);
-            error = pthread_create(&thread, &attributes, run, collector);
+            error = pthread_create(&thread, &attributes, run_worker, collector);
         }
         if (error == EPERM) { /* a sandbox that lets nobody choose a scheduling policy, or CPUs */
             pthread_attr_destroy(&attributes);
             pthread_attr_init(&attributes);
             pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-            error = pthread_create(&thread, &attributes, run, collector);
+            error = pthread_create(&thread, &attributes, run_worker, collector);
         }
         pthread_attr_destroy(&attributes);
     }
@@ -466,7 +467,7 @@ static struct rtl_collector *make_collector(struct rtl_pool *pool)
     uint64_t tsc = 0, ns = 0;
     if (!collector)
         return NULL;
-    collector->recorder = worker.recorder;
+    collector->recorder = completion.recorder;
     collector->pool = pool;
     rtl_clock_pair(&tsc, &ns);
     collector->began = ns;
@@ -474,15 +475,15 @@ static struct rtl_collector *make_collector(struct rtl_pool *pool)
     return collector;
 }
 
-static bool start(void)
+static bool start_worker(void)
 {
     static const struct rtl_signal_maker maker = {make_signal, destroy_signal};
     uint32_t numbers[RTL_SIGNALS_START];
 
-    if (!worker.recorder)
-        worker.recorder = rtl_recorder_create(&rtl_tool.segment);
+    if (!completion.recorder)
+        completion.recorder = rtl_recorder_create(&rtl_tool.segment);
     struct rtl_pool *pool =
-        worker.recorder ? rtl_pool_create(&maker, rtl_signals_limit(rtl_tool.settings.signals_limit, 0)) : NULL;
+        completion.recorder ? rtl_pool_create(&maker, rtl_signals_limit(rtl_tool.settings.signals_limit, 0)) : NULL;
     struct rtl_collector *collector = pool ? make_collector(pool) : NULL;
     if (!collector) {
         rtl_pool_free(pool);
@@ -490,19 +491,19 @@ static bool start(void)
     }
     if (rtl_policy_now() >= RTL_TIME_UNSIGNALLED) /* else when they are wanted (mode.h) */
         rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
-    rtl_recorder_prepare(worker.recorder);
+    rtl_recorder_prepare(completion.recorder);
     rtl_kernels_populate();
     rtl_barrier_prepare();
     rtl_wakeup_revoke();
-    atomic_store(&worker.state, RUNNING);
+    atomic_store(&completion.state, RUNNING);
     if (!start_thread(collector)) {
-        atomic_store(&worker.state, NONE);
+        atomic_store(&completion.state, NONE);
         rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
         rtl_pool_free(pool);
         munmap(collector, sizeof *collector);
         return false;
     }
-    worker.pool = pool;
+    completion.pool = pool;
     return true;
 }
 
@@ -511,13 +512,13 @@ struct rtl_pool *rtl_worker_pool(int *reason)
     int error = errno;
     bool say = false, over = rtl_trackers_stopping(); /* a late call makes no signals of a runtime that ends */
     pthread_mutex_lock(&rtl_tool.create);
-    if (!over && atomic_load(&worker.state) == NONE && !start()) {
-        say = !worker.unable;
-        worker.unable = true;
+    if (!over && atomic_load(&completion.state) == NONE && !start_worker()) {
+        say = !completion.unable;
+        completion.unable = true;
     }
-    uint32_t state = atomic_load(&worker.state);
+    uint32_t state = atomic_load(&completion.state);
     *reason = state == RUNNING ? RTL_NO_REASON : state == NONE && !over ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
-    struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
+    struct rtl_pool *pool = state == RUNNING ? completion.pool : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
     if (say) /* not under the lock: whoever reads standard error may be slow */
         rtl_say("no completion worker (thread or memory limit): kernels are counted, not timed");
@@ -536,9 +537,9 @@ void rtl_worker_settle(struct rtl_tracker *tracker)
     kick();
     uint64_t until = rtl_clock_now() + SETTLE;
     while (atomic_load(&tracker->state) == RTL_TRACKER_GONE) {
-        uint32_t state = atomic_load(&worker.state);
+        uint32_t state = atomic_load(&completion.state);
         if (state == NONE || state == STOPPED)
-            reclaim(tracker, pool);
+            reclaim_tracker(tracker, pool);
         else if (rtl_clock_now() >= until)
             return; /* the worker, or the one of the next load, will come to it */
         else
@@ -549,28 +550,28 @@ void rtl_worker_settle(struct rtl_tracker *tracker)
 void rtl_worker_stop(void)
 {
     uint32_t running = RUNNING;
-    if (!atomic_compare_exchange_strong(&worker.state, &running, STOPPING))
+    if (!atomic_compare_exchange_strong(&completion.state, &running, STOPPING))
         return;
     kick();
     uint64_t until = rtl_clock_now() + STOP;
-    while (atomic_load(&worker.state) == STOPPING && rtl_clock_now() < until)
-        rtl_futex_wait(&worker.state, STOPPING, 10 * MS);
+    while (atomic_load(&completion.state) == STOPPING && rtl_clock_now() < until)
+        rtl_futex_wait(&completion.state, STOPPING, 10 * MS);
 }
 
 void rtl_worker_again(void)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    if (atomic_load(&worker.state) == STOPPED) {
-        worker.made_before += atomic_load(&worker.pool->made);
-        worker.destroyed_before += atomic_load(&worker.pool->destroyed);
-        worker.cpu_before += worker.cpu;
-        worker.pool = NULL; /* never freed: a late callback may have it */
-        atomic_store(&worker.state, NONE);
+    if (atomic_load(&completion.state) == STOPPED) {
+        completion.made_before += atomic_load(&completion.pool->made);
+        completion.destroyed_before += atomic_load(&completion.pool->destroyed);
+        completion.cpu_before += completion.cpu;
+        completion.pool = NULL; /* never freed: a late callback may have it */
+        atomic_store(&completion.state, NONE);
     }
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
 void rtl_worker_forget(void)
 {
-    atomic_store(&worker.state, STOPPED); /* nobody starts one here */
+    atomic_store(&completion.state, STOPPED); /* nobody starts one here */
 }
