@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "shm/api_link.h"
 #include "stats/histogram.h"
 
@@ -61,7 +62,7 @@ struct rtl_api *rtl_api_first(void);
 static inline struct rtl_api *rtl_api(void)
 {
     struct rtl_api *api = atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
-    return __builtin_expect(api != NULL, 1) ? api : rtl_api_first();
+    return likely(api != NULL) ? api : rtl_api_first();
 }
 
 /* Has the end of this thread noticed, and gives it a block. */
@@ -72,7 +73,7 @@ void rtl_api_more_ids(struct rtl_hip_thread *thread);
 /* An id that no call, range or mark of the process had, nor will have. */
 static inline uint64_t rtl_api_id(struct rtl_hip_thread *thread)
 {
-    if (__builtin_expect(thread->next_id == thread->ids_end, 0))
+    if (unlikely(thread->next_id == thread->ids_end))
         rtl_api_more_ids(thread);
     return thread->next_id++;
 }
@@ -119,11 +120,11 @@ static inline void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t ns, 
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
     bool error = false;
-    if (__builtin_expect(code != 0, 0)) {
+    if (unlikely(code != 0)) {
         error = code != RTL_API_NOT_READY;
         rtl_api_count_code(&api->rows[row], (uint32_t)code);
     }
-    if (__builtin_expect(!t->block, 0)) {
+    if (unlikely(!t->block)) {
         rtl_api_add_shared(api, row, ns, bytes, error);
         return;
     }
@@ -135,7 +136,7 @@ static inline void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t ns, 
         __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
     if (bytes)
         rtl_api_add_own(&c->bytes, bytes);
-    if (__builtin_expect(error, 0))
+    if (unlikely(error))
         rtl_api_add_own(&c->errors, 1);
     uint64_t *bucket = &api->buckets[cell].count[rtl_bucket_of(ns)];
     __atomic_store_n(bucket, __atomic_load_n(bucket, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);

@@ -24,7 +24,7 @@ static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_a
 void rtl_api_put(struct rtl_api *api, const struct rtl_api_event *event)
 {
     uint32_t block = rtl_hip_thread.block;
-    if (__builtin_expect(block != 0, 1)) {
+    if (likely(block != 0)) {
         write_record(api, block, event);
     } else if (!atomic_exchange_explicit(&busy, true, memory_order_acquire)) {
         write_record(api, 0, event);

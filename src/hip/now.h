@@ -6,6 +6,7 @@
 #ifndef RTL_HIP_NOW_H
 #define RTL_HIP_NOW_H
 
+#include "base/likely.h"
 #include "hip/counters.h"
 #include "shm/api_clock.h"
 
@@ -17,7 +18,7 @@ uint64_t rtl_hip_system_ns(void);
 
 static inline uint64_t rtl_hip_forward(struct rtl_hip_thread *thread, uint64_t ns)
 {
-    if (__builtin_expect(!ns, 0))
+    if (unlikely(!ns))
         ns = rtl_hip_system_ns();
     thread->latest_ns = ns > thread->latest_ns ? ns : thread->latest_ns;
     return thread->latest_ns;

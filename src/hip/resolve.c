@@ -325,7 +325,7 @@ void *rtl_next(enum rtl_hip_function function, const void *address)
     bool full;
     struct hip_caller *c = caller_around((uintptr_t)address, &full);
     void *f = c ? atomic_load_explicit(&c->next[function], memory_order_acquire) : NULL;
-    if (__builtin_expect(!f, 0))
+    if (unlikely(!f))
         f = next_without(function, address, c, full);
     return f == NONE ? NULL : f;
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/likely.h"
 #include "hip/functions.h"
 
 /* What the code around `caller` would be bound to; NULL when there is no such function. The first time looks it up. */
@@ -19,7 +20,7 @@ _Noreturn void rtl_next_is_missing(enum rtl_hip_function function, const void *c
 static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *caller)
 {
     void *f = rtl_next(function, caller);
-    if (__builtin_expect(!f, 0))
+    if (unlikely(!f))
         rtl_next_is_missing(function, caller);
     return f;
 }

@@ -45,7 +45,7 @@ static inline void begin_call(struct hip_call *e, uint32_t row, uintptr_t stack,
     e->around = t->inside;
     if (!e->api)
         return;
-    if (__builtin_expect(e->around != 0, 0)) {
+    if (unlikely(e->around != 0)) {
         if (is_hips_own(stack, caller)) {
             e->api = NULL;
             return;
@@ -53,7 +53,7 @@ static inline void begin_call(struct hip_call *e, uint32_t row, uintptr_t stack,
         e->around = stack < e->around ? e->around : 0;
         e->was = t->call;
     }
-    if (__builtin_expect(!t->known, 0))
+    if (unlikely(!t->known))
         rtl_api_thread(e->api);
     t->inside = stack;
     e->from = rtl_hip_now(t);
@@ -78,12 +78,12 @@ static __attribute__((noinline)) void put_call_event(const struct hip_call *e, u
 static inline void end_call(const struct hip_call *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    if (__builtin_expect(e->api->events != NULL, 0))
+    if (unlikely(e->api->events != NULL))
         put_call_event(e, row, to, bytes, code);
     rtl_api_call(e->api, row, to - e->from, bytes, code);
     rtl_api_end(t, row, to);
     t->inside = e->around;
-    if (__builtin_expect(e->around != 0, 0))
+    if (unlikely(e->around != 0))
         t->call = e->was;
 }
 

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "shm/segment_writer.h"
 #include "stats/histogram.h"
 
@@ -92,11 +93,11 @@ static inline bool rtl_recorder_record(struct rtl_recorder *recorder, uint32_t h
 {
     struct rtl_recorder_row *row = &recorder->rows[histogram];
     __asm__("" : "+r"(row)); /* computed once: gcc would do it again for the chunk */
-    if (__builtin_expect(ns - row->low_ns < row->known, 1)) {
+    if (likely(ns - row->low_ns < row->known)) {
         /* rtl_bucket_of, its index already split into octave and bucket */
         uint64_t shift = rtl_log2(ns | 64u) - 6, top = ns >> shift;
         uint32_t chunk = row->chunk[shift + (top >> 6)];
-        if (__builtin_expect(chunk != 0, 1)) {
+        if (likely(chunk != 0)) {
             struct rtl_histogram *shared = &recorder->histograms[histogram];
             /* in this order: shm/segment.h */
             rtl_recorder_add(&recorder->chunks[chunk].bucket[top % RTL_CHUNK_BUCKETS], 1);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
+
 struct rtl_map_entry {
     _Atomic uint64_t key;   /* writer stores (release), any thread loads (acquire) */
     _Atomic uint64_t value; /* writer stores, stored before the key; owner may compare-and-swap (kernel_rows.c) */
@@ -43,7 +45,7 @@ static inline uint32_t rtl_map_slot(const struct rtl_map_table *table, uint64_t 
 static inline struct rtl_map_entry *rtl_map_find(struct rtl_map *map, uint64_t key)
 {
     struct rtl_map_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
-    if (__builtin_expect(!table || key <= RTL_MAP_MARK, 0))
+    if (unlikely(!table || key <= RTL_MAP_MARK))
         return NULL;
     uint32_t slot = rtl_map_slot(table, key);
     for (uint32_t probes = 0; probes <= table->mask; probes++) {

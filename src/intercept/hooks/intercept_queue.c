@@ -76,14 +76,13 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
         copy = (union rtl_packet *)(void *)tracker->scratch;
         room = n < tracker->scratch_packets;
     }
-    if (__builtin_expect(wraps && n > tracker->ring_bytes / sizeof(union rtl_packet), 0)) {
+    if (unlikely(wraps && n > tracker->ring_bytes / sizeof(union rtl_packet))) {
         seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
         room = false;
     }
     if (policy != RTL_PASS_ON)
         rtl_packet_count(tracker, &tracker->counters->packets, seen);
-    if (__builtin_expect(tracker->written + n > tracker->look_at,
-                         0)) /* look_at is UINT64_MAX where queues may fill up */
+    if (unlikely(tracker->written + n > tracker->look_at)) /* look_at is UINT64_MAX where queues may fill up */
         rtl_throttle_look(tracker, n);
     uint64_t now = rtl_packet_stamp(&clock);
     for (uint64_t i = 0; i < seen; i++) {
@@ -132,7 +131,7 @@ static __attribute__((noinline)) void write_marked(struct rtl_tracker *tracker, 
 
 static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_packet *packet, rtl_packet_writer writer)
 {
-    if (__builtin_expect(tracker->guarded, 0) && rtl_throttle_mark_is_due(tracker))
+    if (unlikely(tracker->guarded) && rtl_throttle_mark_is_due(tracker))
         write_marked(tracker, packet, writer);
     else
         writer(packet, 1);
@@ -152,7 +151,7 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
         rtl_packet_set_probed(&copy, object);
         packet = &copy;
     }
-    if (__builtin_expect(rtl_is_stand_in(number), 0)) {
+    if (unlikely(rtl_is_stand_in(number))) {
         rtl_packet_inject(tracker, number, now, how);
         write_unmarked(tracker, packet, writer);
         rtl_wake_if_parked();
@@ -160,7 +159,7 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
     }
     if (!object)
         copy = *packet;
-    if (__builtin_expect(tracker->guarded, 0))
+    if (unlikely(tracker->guarded))
         rtl_throttle_mark(tracker, number);
     copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, how);
     writer(&copy, 1);
@@ -182,9 +181,9 @@ static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, cons
 static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
                            rtl_packet_writer writer, enum rtl_policy policy)
 {
-    if (__builtin_expect(tracker->guarded, 0) && __builtin_expect(tracker->written >= tracker->look_at, 0))
+    if (unlikely(tracker->guarded) && unlikely(tracker->written >= tracker->look_at))
         rtl_throttle_look(tracker, 1);
-    if (__builtin_expect(policy != RTL_PASS_ON, 1))
+    if (likely(policy != RTL_PASS_ON))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++; /* in any mode: the queue must not fill up */
     uint32_t number = rtl_packet_see(tracker, packet, true, policy);
@@ -204,14 +203,14 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
     struct rtl_tracker *tracker = data;
     const union rtl_packet *packet = packets;
 
-    if (__builtin_expect(!writer, 0))
+    if (unlikely(!writer))
         return; /* nobody to pass anything on to */
-    if (__builtin_expect(!rtl_recording() || n == 0, 0)) {
+    if (unlikely(!rtl_recording() || n == 0)) {
         writer(packets, n);
         return;
     }
     enum rtl_policy policy = rtl_packets_begin(tracker);
-    if (__builtin_expect(n > 1, 0))
+    if (unlikely(n > 1))
         see_batch(tracker, packet, n, user_index, writer, policy);
     else
         see_one(tracker, packet, user_index, writer, policy);

@@ -47,7 +47,7 @@ static inline struct packet_batch begin_batch(enum rtl_policy policy)
 static inline bool handle_packet(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index,
                                  const struct packet_batch *look)
 {
-    if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
+    if (likely(look->policy != RTL_PASS_ON))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     uint32_t number = rtl_packet_see(tracker, packet, true, look->policy);
@@ -72,7 +72,7 @@ static void publish_packets(struct rtl_native *native, uint64_t to)
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
     bool ours = rtl_native_real(native) == published;
     atomic_store_explicit(&native->published, to, memory_order_relaxed);
-    if (__builtin_expect(!ours, 0)) {
+    if (unlikely(!ours)) {
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
         return;
     }
@@ -86,9 +86,9 @@ static void publish_packets(struct rtl_native *native, uint64_t to)
  */
 static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
-    if (__builtin_expect(index < own, 1))
+    if (likely(index < own))
         return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
-    if (__builtin_expect(index >= rtl_native_reserved(native), 1))
+    if (likely(index >= rtl_native_reserved(native)))
         return false;
     if (!atomic_load_explicit(&native->loose, memory_order_relaxed) ||
         index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
@@ -108,7 +108,7 @@ static inline bool publish_complete(struct rtl_native *native, enum rtl_policy p
         more = is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
             publish_packets(native, at);
-            if (__builtin_expect(!more || rtl_native_is_demoted(native), 1))
+            if (likely(!more || rtl_native_is_demoted(native)))
                 break;
             from = at;
             look = begin_batch(rtl_packets_begin(native->tracker));
@@ -149,12 +149,11 @@ static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint
     struct rtl_tracker *tracker = native->tracker;
     enum rtl_policy policy = rtl_packets_begin(tracker);
     bool wake = false;
-    if (__builtin_expect(atomic_load_explicit(&native->unattended, memory_order_relaxed), 0) &&
-        !rtl_native_is_demoted(native))
+    if (unlikely(atomic_load_explicit(&native->unattended, memory_order_relaxed)) && !rtl_native_is_demoted(native))
         rtl_native_pass_through(native);
-    if (__builtin_expect(rtl_native_is_demoted(native), 0))
+    if (unlikely(rtl_native_is_demoted(native)))
         rtl_native_walk_demoted(native);
-    else if (__builtin_expect(let != COMPLETE, 0))
+    else if (unlikely(let != COMPLETE))
         publish_unrung(native, let == UNHEARD_OF);
     else
         wake = publish_complete(native, policy, own);
@@ -200,7 +199,7 @@ static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint6
     bool wake = walk_once(native, COMPLETE, own);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
     rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot: the GPU had it last */
-    if (__builtin_expect(!rtl_turn_end_alone(&native->turn, me), 0))
+    if (unlikely(!rtl_turn_end_alone(&native->turn, me)))
         walk_what_is_left(native);
     if (wake)
         rtl_wake_if_parked();
@@ -300,7 +299,7 @@ void rtl_native_attend(struct rtl_native *native)
 /* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
 static inline void check_real_index(struct rtl_native *native)
 {
-    if (__builtin_expect(!rtl_native_is_moved(native), 1) || !rtl_turn_take(&native->turn))
+    if (likely(!rtl_native_is_moved(native)) || !rtl_turn_take(&native->turn))
         return; /* or somebody is publishing right now, and looks himself */
     if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
@@ -349,7 +348,7 @@ static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_v
     const amd_signal_t *s = (const amd_signal_t *)(uintptr_t)signal.handle;
     bool doorbell = s && (s->kind == AMD_SIGNAL_KIND_DOORBELL || s->kind == AMD_SIGNAL_KIND_LEGACY_DOORBELL);
     struct rtl_native *native = doorbell ? rtl_native_find((const hsa_queue_t *)s->queue_ptr) : NULL;
-    if (native && __builtin_expect(!rtl_native_is_demoted(native), 1)) {
+    if (native && likely(!rtl_native_is_demoted(native))) {
         ring_partly(native, (uint64_t)value);
         return;
     }
@@ -365,17 +364,17 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
 {
     struct rtl_reserver *r = rtl_native_mine;
     struct rtl_reservation own;
-    if (__builtin_expect(!rtl_native_take_out(r, signal, (uint64_t)value + 1, &own), 0)) {
+    if (unlikely(!rtl_native_take_out(r, signal, (uint64_t)value + 1, &own))) {
         ring_any(signal, value, real);
         return;
     }
     struct rtl_native *native = own.native;
     int alone = rtl_turn_begin_alone(&native->turn, (uintptr_t)r);
-    if (__builtin_expect(alone == RTL_TURN_ALONE, 1))
+    if (likely(alone == RTL_TURN_ALONE))
         own.from = walk_alone(native, (uintptr_t)r, own.to);
     else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn))
         own.from = walk_in_turn(native, COMPLETE, own.to);
-    if (__builtin_expect(own.from < own.to, 0)) { /* not all of it is written, or it is another's turn */
+    if (unlikely(own.from < own.to)) { /* not all of it is written, or it is another's turn */
         rtl_native_remember_more(native, own.use, own.from, own.to);
         ring_partly(native, own.to - 1);
         if (alone == RTL_TURN_LEAVING)
@@ -395,14 +394,14 @@ STORE(store_screlease, signal_store_screlease)
 STORE(silent_store_relaxed, signal_silent_store_relaxed)
 STORE(silent_store_screlease, signal_silent_store_screlease)
 
-#define LOAD(name, field)                                                 \
-    static uint64_t name(const hsa_queue_t *queue)                        \
-    {                                                                     \
-        const struct rtl_native *native = rtl_native_find(queue);         \
-        uint64_t index = native ? rtl_native_reserved(native) : 0;        \
-        if (__builtin_expect(native && !(index & RTL_NATIVE_DEMOTED), 1)) \
-            return index;                                                 \
-        return rtl_tool.hsa.field(queue);                                 \
+#define LOAD(name, field)                                          \
+    static uint64_t name(const hsa_queue_t *queue)                 \
+    {                                                              \
+        const struct rtl_native *native = rtl_native_find(queue);  \
+        uint64_t index = native ? rtl_native_reserved(native) : 0; \
+        if (likely(native && !(index & RTL_NATIVE_DEMOTED)))       \
+            return index;                                          \
+        return rtl_tool.hsa.field(queue);                          \
     }
 LOAD(load_scacquire, queue_load_write_index_scacquire)
 LOAD(load_relaxed, queue_load_write_index_relaxed)
@@ -465,10 +464,10 @@ static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, u
     static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                \
     {                                                                                         \
         struct rtl_native *native = rtl_native_find_at_once(queue);                           \
-        if (__builtin_expect(!native || !n || rtl_native_is_moved(native), 0))                \
+        if (unlikely(!native || !n || rtl_native_is_moved(native)))                           \
             return add_slowly(queue, n, rtl_tool.hsa.field);                                  \
         uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
-        if (__builtin_expect(was & RTL_NATIVE_DEMOTED, 0))                                    \
+        if (unlikely(was & RTL_NATIVE_DEMOTED))                                               \
             return rtl_tool.hsa.field(queue, n);                                              \
         return rtl_native_remember(native, was, was + n);                                     \
     }

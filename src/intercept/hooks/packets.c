@@ -35,7 +35,7 @@ bool rtl_packet_refill(struct rtl_tracker *tracker)
 
 static inline bool have_stand_in(struct rtl_tracker *tracker)
 {
-    if (__builtin_expect(tracker->stand_ins_cached == 0, 0))
+    if (unlikely(tracker->stand_ins_cached == 0))
         tracker->stand_ins_cached = rtl_pool_take_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
     return tracker->stand_ins_cached != 0;
 }
@@ -51,9 +51,8 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
     struct rtl_app_signal *app_signal =
         atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed) ? rtl_app_signal_find(handle) : NULL;
-    if (__builtin_expect(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
-                             !rtl_pending_room(&tracker->pending),
-                         0)) {
+    if (unlikely(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
+                 !rtl_pending_room(&tracker->pending))) {
         if (app_signal)
             rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* the kernel that had it before may still be timed */
         return rtl_packet_untimed(tracker, cell,
@@ -66,7 +65,7 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     amd_signal_t *stand_in = rtl_pool_signal(pool, number);
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     int64_t value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
-    if (__builtin_expect(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in), 0))
+    if (unlikely(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in)))
         __atomic_store_n(&stand_in->value, RTL_STAND_IN_SHARED,
                          __ATOMIC_RELEASE); /* the worker counts it under that reason */
     /* behind it: its locked operations would wait for this line, which the worker read last */
@@ -74,9 +73,9 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     rtl_packet_begin_pending(tracker, row);
     inflight->app_signal = app_signal;
     inflight->value = value;
-    if (__builtin_expect(rtl_hot.trace, 0))
+    if (unlikely(rtl_hot.trace))
         rtl_packet_note_shape(inflight, packet);
-    if (__builtin_expect(tracker->stand_ins_cached != 0, 1))
+    if (likely(tracker->stand_ins_cached != 0))
         rtl_pool_fetch(pool, tracker->stand_ins[tracker->stand_ins_cached - 1], true);
     rtl_packet_count(tracker, &tracker->counters->injected, 1);
     return number;

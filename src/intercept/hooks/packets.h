@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/base/hsa_clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
@@ -92,7 +93,7 @@ static inline bool rtl_packet_is_dispatch(const union rtl_packet *packet)
 
 static inline void rtl_packet_count(const struct rtl_tracker *tracker, uint64_t *counter, uint64_t n)
 {
-    if (__builtin_expect(tracker->shared, 0))
+    if (unlikely(tracker->shared))
         rtl_count_shared(counter, n);
     else
         rtl_count(counter, n);
@@ -167,7 +168,7 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
                                              bool may_inject, enum rtl_policy policy)
 {
     uint32_t row = rtl_kernels_row(packet->kernel_object);
-    if (__builtin_expect(row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire), 0))
+    if (unlikely(row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire)))
         row = rtl_packet_make_ready(tracker, row);
     struct rtl_dispatches *cell = &tracker->dispatches[row];
     rtl_packet_count(tracker, &cell->calls, 1);
@@ -183,7 +184,7 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
 
     int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
     bool signalled = packet->completion_signal.handle != 0;
-    if (__builtin_expect(policy == RTL_COUNT || (policy == RTL_TIME_UNSIGNALLED && signalled), 0)) {
+    if (unlikely(policy == RTL_COUNT || (policy == RTL_TIME_UNSIGNALLED && signalled))) {
         if (signalled)
             rtl_packet_see_signal(HSA_PACKET_TYPE_KERNEL_DISPATCH, (const union rtl_packet *)(const void *)packet);
         return rtl_packet_untimed(tracker, cell,
@@ -191,22 +192,22 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
                                   : reason != RTL_NO_REASON      ? (enum rtl_untimed_reason)reason
                                                                  : RTL_UNTIMED_UNWATCHED);
     }
-    if (__builtin_expect(signalled, 0))
+    if (unlikely(signalled))
         return rtl_packet_see_signalled(tracker, cell, row, packet);
-    if (__builtin_expect(reason != RTL_NO_REASON, 0))
+    if (unlikely(reason != RTL_NO_REASON))
         ;
-    else if (__builtin_expect(!may_inject, 0))
+    else if (unlikely(!may_inject))
         reason = RTL_UNTIMED_BATCH;
-    else if (__builtin_expect(tracker->cached == 0, 0) && !rtl_packet_refill(tracker))
+    else if (unlikely(tracker->cached == 0) && !rtl_packet_refill(tracker))
         reason = RTL_UNTIMED_NO_SIGNAL;
-    else if (__builtin_expect(!rtl_pending_room(&tracker->pending), 0)) /* hardly ever (pending.h) */
+    else if (unlikely(!rtl_pending_room(&tracker->pending))) /* hardly ever (pending.h) */
         reason = RTL_UNTIMED_NO_ROOM;
     else {
         uint32_t number = tracker->cache[--tracker->cached];
-        if (__builtin_expect(tracker->cached >= RTL_FETCH_AHEAD, 1))
+        if (likely(tracker->cached >= RTL_FETCH_AHEAD))
             rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD], false);
         rtl_packet_begin_pending(tracker, row);
-        if (__builtin_expect(rtl_hot.trace, 0)) {
+        if (unlikely(rtl_hot.trace)) {
             rtl_packet_note_shape(&tracker->pool->inflight[number], packet);
             rtl_packet_fetch_record(tracker);
         }
@@ -222,7 +223,7 @@ static inline uint32_t rtl_packet_see(struct rtl_tracker *tracker, const union r
 {
     uint32_t type = rtl_packet_type(packet);
     bool off = policy == RTL_PASS_ON;
-    if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH && !off, 1))
+    if (likely(type == HSA_PACKET_TYPE_KERNEL_DISPATCH && !off))
         return rtl_packet_see_kernel(tracker, &packet->kernel, may_inject, policy);
     if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT && rtl_tool.extended) {
         if (!off)
@@ -237,7 +238,7 @@ static inline uint32_t rtl_packet_see(struct rtl_tracker *tracker, const union r
 /* Whether there is more to do with packets than to count and to time them: then rtl_packet_more does it. */
 static inline bool rtl_packet_wants_more(void)
 {
-    return __builtin_expect(atomic_load_explicit(&rtl_hot.more, memory_order_relaxed), 0);
+    return unlikely(atomic_load_explicit(&rtl_hot.more, memory_order_relaxed));
 }
 
 /* A dispatch at that index that was counted without rtl_packet_see. */
@@ -245,7 +246,7 @@ static inline void rtl_packet_untimed_late(struct rtl_tracker *tracker, struct r
                                            enum rtl_untimed_reason reason)
 {
     rtl_packet_untimed(tracker, cell, reason);
-    if (__builtin_expect(rtl_hot.linked, 0))
+    if (unlikely(rtl_hot.linked))
         rtl_links_see(tracker, index, RTL_NO_SIGNAL);
 }
 
@@ -259,7 +260,7 @@ static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint32
     pending->number = number;
     pending->submit = now;
     pending->how = how;
-    if (__builtin_expect(tracker->guarded, 0)) {
+    if (unlikely(tracker->guarded)) {
         tracker->pool->inflight[number].index = tracker->written;
         rtl_packet_fetch_record(tracker);
     }
@@ -283,7 +284,7 @@ static inline enum rtl_policy rtl_packets_begin(struct rtl_tracker *tracker)
     atomic_store_explicit(&tracker->inside, 1, memory_order_relaxed);
     rtl_light_barrier(); /* before policy and reason are looked at */
     enum rtl_policy policy = rtl_policy_now();
-    if (__builtin_expect(rtl_control_request_pending(), 0))
+    if (unlikely(rtl_control_request_pending()))
         rtl_wake_if_parked();
     return policy;
 }

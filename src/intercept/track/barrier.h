@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/likely.h"
 #include "intercept/track/hot_line.h"
 
 /* A full barrier; ThreadSanitizer knows none, but understands an exchange. */
@@ -28,7 +29,7 @@ static inline void rtl_full_barrier(void)
 /* Dispatch: its half. The compiler's order is enough where the other half is membarrier. */
 static inline void rtl_light_barrier(void)
 {
-    if (__builtin_expect(atomic_load_explicit(&rtl_hot.fence, memory_order_relaxed), 0))
+    if (unlikely(atomic_load_explicit(&rtl_hot.fence, memory_order_relaxed)))
         rtl_full_barrier();
     else
         atomic_signal_fence(memory_order_seq_cst);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/base/kernel_map.h"
 
 /* The map's values: the name's number in the upper half, the row in the lower, or RTL_ROW_NONE before a dispatch. */
@@ -25,9 +26,9 @@ uint32_t rtl_kernels_first(struct rtl_map_entry *entry, uint64_t kernel_object);
 static inline uint32_t rtl_kernels_row(uint64_t kernel_object)
 {
     struct rtl_map_entry *entry = rtl_map_find(&rtl_kernel_map, kernel_object);
-    if (__builtin_expect(entry != NULL, 1)) {
+    if (likely(entry != NULL)) {
         uint32_t row = (uint32_t)atomic_load_explicit(&entry->value, memory_order_acquire);
-        if (__builtin_expect(row != RTL_ROW_NONE, 1))
+        if (likely(row != RTL_ROW_NONE))
             return row;
     }
     return rtl_kernels_first(entry, kernel_object);

@@ -79,10 +79,10 @@ static struct rtl_notes *find_notes(const hsa_queue_t *queue)
 static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t to)
 {
     struct rtl_notes *notes = find_notes(queue);
-    if (__builtin_expect(!notes, 0))
+    if (unlikely(!notes))
         return;
     struct rtl_api_call *call = api->call();
-    if (__builtin_expect(to - from > notes->mask, 0))
+    if (unlikely(to - from > notes->mask))
         from = to - notes->mask - 1; /* of more than there are the last ones */
     for (uint64_t index = from; index < to; index++) {
         struct packet_note *n = &notes->note[index & notes->mask];
@@ -217,22 +217,21 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 {
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
-    if (__builtin_expect(!has_counters[tracker->slot],
-                         0)) { /* a write would be a fault: nothing is linked on that queue */
+    if (unlikely(!has_counters[tracker->slot])) { /* a write would be a fault: nothing is linked on that queue */
         if (number != RTL_NO_SIGNAL)
             links[number] = link;
         return;
     }
     uint64_t *counter = &line->linked;
     enum note_result found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
-    if (__builtin_expect(!link.call, 0)) {
+    if (unlikely(!link.call)) {
         bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_API_FLAG_INDIRECT;
         counter = &line->unlinked[found == OVERWRITTEN ? RTL_API_UNLINKED_OVERTAKEN
                                   : found == NOT_NOTED ? RTL_API_UNLINKED_UNNOTED
                                   : indirect           ? RTL_API_UNLINKED_QUEUE_THREAD
                                                        : RTL_API_UNLINKED_OUTSIDE];
     }
-    if (__builtin_expect(tracker->shared, 0))
+    if (unlikely(tracker->shared))
         rtl_count_shared(counter, 1);
     else
         rtl_count(counter, 1);
@@ -277,7 +276,7 @@ static bool page_is_present(const void *first, const void *counter, uint64_t *ye
 {
     uint64_t page = (uint64_t)((const char *)counter - (const char *)first) >> PAGE_BITS;
     uint64_t bit = 1ull << page % PAGE_WORD;
-    if (__builtin_expect(yes[page / PAGE_WORD] & bit, 1))
+    if (likely(yes[page / PAGE_WORD] & bit))
         return true;
     if (no[page / PAGE_WORD] & bit)
         return false;
@@ -316,7 +315,7 @@ static void record_launch(uint32_t kernel, uint64_t ns)
     if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
         __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
     add_release(bucket, 1);
-    if (__builtin_expect(kernel >= __atomic_load_n(&api->header->kernels_used, __ATOMIC_RELAXED), 0))
+    if (unlikely(kernel >= __atomic_load_n(&api->header->kernels_used, __ATOMIC_RELAXED)))
         __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
 }
 

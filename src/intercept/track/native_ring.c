@@ -237,7 +237,7 @@ static struct rtl_reserver *find_reserver(void)
 
 struct rtl_reserver *rtl_native_me(void)
 {
-    if (__builtin_expect(!rtl_native_mine, 0))
+    if (unlikely(!rtl_native_mine))
         rtl_native_mine = find_reserver();
     return rtl_native_mine;
 }

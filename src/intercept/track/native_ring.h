@@ -36,6 +36,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/track/native_turn.h"
 
 struct rtl_tracker;
@@ -119,14 +120,14 @@ static inline struct rtl_native *rtl_native_find_at_once(const hsa_queue_t *queu
 {
     struct rtl_native_place *place = &rtl_native_places[rtl_native_place_of(queue, RTL_NATIVE_PLACES)];
     bool there = atomic_load_explicit(&place->queue, memory_order_acquire) == queue;
-    return __builtin_expect(there, 1) ? rtl_native_in(place, queue) : NULL;
+    return likely(there) ? rtl_native_in(place, queue) : NULL;
 }
 
 /* Any: the native queue at that address; NULL when there is none. No lock. */
 static inline struct rtl_native *rtl_native_find(const hsa_queue_t *queue)
 {
     struct rtl_native *native = rtl_native_find_at_once(queue);
-    return __builtin_expect(native != NULL, 1) ? native : rtl_native_find_behind(queue);
+    return likely(native != NULL) ? native : rtl_native_find_behind(queue);
 }
 
 /*
@@ -156,7 +157,7 @@ void rtl_native_watch_threads(void);
  * or is in the middle of it. */
 static inline bool rtl_native_change(struct rtl_reserver *r)
 {
-    if (__builtin_expect(!r || r->changing, 0))
+    if (unlikely(!r || r->changing))
         return false;
     r->changing = true;
     atomic_signal_fence(memory_order_seq_cst);
@@ -177,9 +178,9 @@ static inline uint64_t rtl_native_remember(struct rtl_native *native, uint64_t f
     struct rtl_reserver *r = rtl_native_mine;
     uint32_t use = atomic_load_explicit(&native->use, memory_order_relaxed);
     bool done = false;
-    if (__builtin_expect(rtl_native_change(r), 1)) {
+    if (likely(rtl_native_change(r))) {
         struct rtl_reservation *of = &r->of[0];
-        if (__builtin_expect(r->count == 0, 1)) {
+        if (likely(r->count == 0)) {
             *of = (struct rtl_reservation){native, use, from, to};
             r->count = 1;
             done = true;
@@ -189,7 +190,7 @@ static inline uint64_t rtl_native_remember(struct rtl_native *native, uint64_t f
         }
         rtl_native_changed(r);
     }
-    return __builtin_expect(done, 1) ? from : rtl_native_remember_more(native, use, from, to);
+    return likely(done) ? from : rtl_native_remember_more(native, use, from, to);
 }
 
 /* Any: it rings: what it has reserved and written may be looked at. False when it has reserved nothing there. */
@@ -228,7 +229,7 @@ static inline bool rtl_native_is_demoted(const struct rtl_native *native)
 static inline bool rtl_native_take_out(struct rtl_reserver *r, hsa_signal_t doorbell, uint64_t to,
                                        struct rtl_reservation *own)
 {
-    if (__builtin_expect(!rtl_native_change(r), 0))
+    if (unlikely(!rtl_native_change(r)))
         return false;
     *own = r->of[0];
     const struct rtl_native *native = r->count == 1 ? own->native : NULL;
@@ -236,7 +237,7 @@ static inline bool rtl_native_take_out(struct rtl_reserver *r, hsa_signal_t door
                  own->use == atomic_load_explicit(&native->use, memory_order_relaxed) && own->to == to &&
                  own->from == atomic_load_explicit(&native->published, memory_order_relaxed) &&
                  !rtl_native_is_demoted(native);
-    if (__builtin_expect(taken, 1))
+    if (likely(taken))
         r->count = 0;
     rtl_native_changed(r);
     return taken;
@@ -256,7 +257,7 @@ static inline char *rtl_native_slot(const struct rtl_native *native, uint64_t in
 static inline bool rtl_native_is_free(struct rtl_native *native, uint64_t index)
 {
     uint64_t limit = atomic_load_explicit(&native->limit, memory_order_acquire); /* of who saw that the GPU took it */
-    if (__builtin_expect(index < limit, 1))
+    if (likely(index < limit))
         return true;
     limit = rtl_native_read(native) + native->slots;
     atomic_store_explicit(&native->limit, limit, memory_order_release);

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/track/barrier.h"
 
 /* Who owns a queue: one of these, or an address that is the owning thread's. */
@@ -49,7 +50,7 @@ void rtl_turn_share(struct rtl_turn *turn);
 static inline bool rtl_turn_is_left_to_owner(struct rtl_turn *turn)
 {
     uint32_t rings = atomic_load(&turn->rings);
-    while (__builtin_expect(atomic_load(&turn->alone) == RTL_TURN_ALONE, 0))
+    while (unlikely(atomic_load(&turn->alone) == RTL_TURN_ALONE))
         if (atomic_compare_exchange_strong(&turn->rings, &rings, 0))
             return true;
     return false;
@@ -58,7 +59,7 @@ static inline bool rtl_turn_is_left_to_owner(struct rtl_turn *turn)
 /* Any: true when the caller has to walk now. */
 static inline bool rtl_turn_ring(struct rtl_turn *turn)
 {
-    if (__builtin_expect(atomic_load(&turn->owner) != RTL_TURN_SHARED, 0))
+    if (unlikely(atomic_load(&turn->owner) != RTL_TURN_SHARED))
         rtl_turn_share(turn);
     return atomic_fetch_add(&turn->rings, 1) == 0 && !rtl_turn_is_left_to_owner(turn);
 }
@@ -67,7 +68,7 @@ static inline bool rtl_turn_ring(struct rtl_turn *turn)
 static inline bool rtl_turn_take(struct rtl_turn *turn)
 {
     uint32_t none = 0;
-    if (__builtin_expect(atomic_load(&turn->owner) != RTL_TURN_SHARED, 0))
+    if (unlikely(atomic_load(&turn->owner) != RTL_TURN_SHARED))
         rtl_turn_share(turn);
     return atomic_compare_exchange_strong(&turn->rings, &none, 1) && !rtl_turn_is_left_to_owner(turn);
 }
@@ -92,14 +93,14 @@ static inline void rtl_turn_half_barrier(void)
 static inline int rtl_turn_begin_alone(struct rtl_turn *turn, uintptr_t me)
 {
     uintptr_t owner = atomic_load_explicit(&turn->owner, memory_order_relaxed);
-    if (__builtin_expect(owner != me, 0) &&
+    if (unlikely(owner != me) &&
         (owner != RTL_TURN_NOBODYS || !atomic_compare_exchange_strong(&turn->owner, &owner, me)))
         return RTL_TURN_AWAY;
-    if (__builtin_expect(atomic_load_explicit(&turn->alone, memory_order_relaxed) != RTL_TURN_AWAY, 0))
+    if (unlikely(atomic_load_explicit(&turn->alone, memory_order_relaxed) != RTL_TURN_AWAY))
         return RTL_TURN_AWAY; /* a signal's handler, in the middle of it */
     atomic_store_explicit(&turn->alone, RTL_TURN_ALONE, memory_order_relaxed);
     rtl_turn_half_barrier();
-    if (__builtin_expect(atomic_load_explicit(&turn->owner, memory_order_relaxed) == me, 1))
+    if (likely(atomic_load_explicit(&turn->owner, memory_order_relaxed) == me))
         return RTL_TURN_ALONE;
     atomic_store_explicit(&turn->alone, RTL_TURN_LEAVING, memory_order_release);
     return RTL_TURN_LEAVING;
@@ -110,7 +111,7 @@ static inline bool rtl_turn_end_alone(struct rtl_turn *turn, uintptr_t me)
 {
     atomic_store_explicit(&turn->alone, RTL_TURN_LEAVING, memory_order_release);
     rtl_turn_half_barrier();
-    if (__builtin_expect(atomic_load_explicit(&turn->owner, memory_order_relaxed) != me, 0))
+    if (unlikely(atomic_load_explicit(&turn->owner, memory_order_relaxed) != me))
         return false;
     atomic_store_explicit(&turn->alone, RTL_TURN_AWAY, memory_order_release);
     return true;

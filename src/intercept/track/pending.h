@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/base/fetch.h"
 
 struct rtl_pending_dispatch {
@@ -52,7 +53,7 @@ static inline uint32_t rtl_pending_slots(uint32_t packets, uint32_t asked)
 static inline bool rtl_pending_room(struct rtl_pending *ring)
 {
     uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    if (__builtin_expect(tail - ring->head_seen <= ring->mask, 1))
+    if (likely(tail - ring->head_seen <= ring->mask))
         return true;
     ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
     return tail - ring->head_seen <= ring->mask;

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "base/likely.h"
 #include "intercept/base/reserve.h"
 
 _Static_assert(RTL_SIGNALS_LIMIT % 64 == 0, "whole words of numbers");
@@ -134,7 +135,7 @@ static uint32_t pop_numbers(struct rtl_free *free, uint32_t *numbers, uint32_t n
 static void push_numbers(struct rtl_free *free, uint32_t most, const uint32_t *numbers, uint32_t n)
 {
     uint32_t slots = atomic_load_explicit(&free->newest, memory_order_relaxed);
-    if (__builtin_expect(slots < most, 0)) {
+    if (unlikely(slots < most)) {
         slots = rtl_ring_slots(most);
         atomic_store_explicit(&free->newest, slots, memory_order_release);
     }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/track/barrier.h"
 #include "intercept/track/hot_line.h"
 
@@ -21,7 +22,7 @@ void rtl_wake(void);
 static inline void rtl_wake_if_parked(void)
 {
     rtl_light_barrier();
-    if (__builtin_expect(atomic_load_explicit(&rtl_hot.parked, memory_order_relaxed) != 0, 0))
+    if (unlikely(atomic_load_explicit(&rtl_hot.parked, memory_order_relaxed) != 0))
         rtl_wake();
 }
 

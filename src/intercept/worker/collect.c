@@ -149,26 +149,26 @@ static inline void record_dispatch(struct rtl_collector *collector, struct rtl_t
     struct rtl_gpu *gpu = tracker->gpu;
 
     uint64_t submit = flight->submit;
-    if (__builtin_expect(flight->how == RTL_PENDING_TSC, 1)) {
+    if (likely(flight->how == RTL_PENDING_TSC)) {
         submit = rtl_line_at(&collector->tsc.line, submit);
     } else if (flight->how & RTL_PENDING_PROBED) {
         record_probed(collector, tracker, number);
         return;
     }
-    if (__builtin_expect(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit), 0)) {
+    if (unlikely(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit))) {
         count_untimed(collector, tracker, number, why_untimed(signal));
         return;
     }
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
     if (!rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_KERNEL(flight->kernel), duration_ns))
         rtl_count(&tracker->counters->untimed[RTL_UNTIMED_NO_MEMORY], 1);
-    else if (__builtin_expect(rtl_hot.trace | rtl_hot.linked, 0))
+    else if (unlikely(rtl_hot.trace | rtl_hot.linked))
         record_more(collector, tracker, number, start, duration_ns);
-    if (__builtin_expect(gpu->line.slope > 0, 1)) {
+    if (likely(gpu->line.slope > 0)) {
         int64_t wait = (int64_t)(rtl_line_at(&gpu->line, start) - submit);
         rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_WAIT(tracker->slot), wait > 0 ? (uint64_t)wait : 0);
     }
-    if (__builtin_expect(tracker->last_end != 0, 1)) {
+    if (likely(tracker->last_end != 0)) {
         uint64_t gap = start > tracker->last_end ? start - tracker->last_end : 0;
         rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_GAP(tracker->slot), rtl_ticks_to_ns(&gpu->rate, gap));
     }
@@ -232,7 +232,7 @@ static void publish_consumed(const struct rtl_collector *collector, struct rtl_t
 static inline void finish_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number,
                                    bool reuse)
 {
-    if (__builtin_expect(tracker->guarded, 0))
+    if (unlikely(tracker->guarded))
         publish_consumed(collector, tracker, number);
     if (reuse) {
         rtl_signal_arm(rtl_pool_signal(collector->pool, number));

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/base/agents.h"
 
 /* The rare part of what follows. */
@@ -30,7 +31,7 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
  */
 static inline bool rtl_ticks_believed(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t submit)
 {
-    if (__builtin_expect(end - gpu->near_from < gpu->near_ticks && end - start < gpu->long_ticks, 1)) {
+    if (likely(end - gpu->near_from < gpu->near_ticks && end - start < gpu->long_ticks)) {
         gpu->refused = 0;
         return true;
     }
