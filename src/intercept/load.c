@@ -178,13 +178,11 @@ static void read_settings(void)
 
 static void install_hooks(void *table)
 {
-#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
-    HOOK(queue_create, rtl_queue_create);
-    HOOK(queue_destroy, rtl_queue_destroy);
-    HOOK(executable_freeze, rtl_executable_freeze);
-    HOOK(executable_destroy, rtl_executable_destroy);
-    HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
-#undef HOOK
+    RTL_HSA_HOOK(table, queue_create, rtl_queue_create);
+    RTL_HSA_HOOK(table, queue_destroy, rtl_queue_destroy);
+    RTL_HSA_HOOK(table, executable_freeze, rtl_executable_freeze);
+    RTL_HSA_HOOK(table, executable_destroy, rtl_executable_destroy);
+    RTL_HSA_HOOK(table, amd_queue_intercept_create, rtl_queue_intercept_create);
     /* where no queue can become a native one the application's stores don't go through us */
     if (rtl_queues_may_be_native())
         rtl_native_hook(table);

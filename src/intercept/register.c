@@ -69,8 +69,8 @@ static void hook_table(void *table)
 {
     if (!rtl_load(table))
         return;
-    rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))hook_init);
-    rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))hook_shut_down);
+    RTL_HSA_HOOK_FIELD(init)
+    RTL_HSA_HOOK_FIELD(shut_down)
     atomic_store(&registered.opens, 1);
     atomic_store(&registered.thread, pthread_self());
     atomic_fetch_add(&registered.tables, 1);

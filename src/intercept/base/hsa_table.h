@@ -145,6 +145,21 @@ bool rtl_hsa_can_probe(const struct rtl_hsa *hsa);
 
 /* Puts a hook into the runtime's table, where there is such a function. Only from OnLoad. */
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));
+#define RTL_HSA_HOOK(table, field, hook) rtl_hsa_hook(table, RTL_HSA_##field, (void (*)(void))(hook))
+/* For files whose hooks are called hook_FIELD, in a function whose parameter is `table`. */
+#define RTL_HSA_HOOK_FIELD(field) RTL_HSA_HOOK(table, field, hook_##field);
+/* The functions that change a queue's write index, and so reserve slots. */
+#define RTL_HSA_RESERVING(STORE, CAS, ADD)   \
+    STORE(queue_store_write_index_relaxed)   \
+    STORE(queue_store_write_index_screlease) \
+    CAS(queue_cas_write_index_scacq_screl)   \
+    CAS(queue_cas_write_index_scacquire)     \
+    CAS(queue_cas_write_index_relaxed)       \
+    CAS(queue_cas_write_index_screlease)     \
+    ADD(queue_add_write_index_scacq_screl)   \
+    ADD(queue_add_write_index_scacquire)     \
+    ADD(queue_add_write_index_relaxed)       \
+    ADD(queue_add_write_index_screlease)
 
 /* The slots of the runtime's amd_ext table, all of them functions, and how many there are. Only from OnLoad. */
 void (**rtl_hsa_ext_slots(void *table, uint32_t *count))(void);

@@ -219,26 +219,28 @@ static hsa_status_t finish_copy(struct hooked_copy *r, hsa_status_t status)
     return status;
 }
 
-static hsa_status_t copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
-                         uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
+static hsa_status_t hook_amd_memory_async_copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
+                                               size_t size, uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
 {
     struct hooked_copy r = begin_linear_copy(to_agent, from_agent, size, signal, true);
     return finish_copy(&r, rtl_tool.hsa.amd_memory_async_copy(to, to_agent, from, from_agent, size, n, after, signal));
 }
 
-static hsa_status_t hook_copy_on_engine(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent,
-                                        size_t size, uint32_t n, const hsa_signal_t *after, hsa_signal_t signal,
-                                        int engine, bool force)
+static hsa_status_t hook_amd_memory_async_copy_on_engine(void *to, hsa_agent_t to_agent, const void *from,
+                                                         hsa_agent_t from_agent, size_t size, uint32_t n,
+                                                         const hsa_signal_t *after, hsa_signal_t signal, int engine,
+                                                         bool force)
 {
     struct hooked_copy r = begin_linear_copy(to_agent, from_agent, size, signal, true);
     return finish_copy(&r, rtl_tool.hsa.amd_memory_async_copy_on_engine(to, to_agent, from, from_agent, size, n, after,
                                                                         signal, engine, force));
 }
 
-static hsa_status_t hook_copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_offset,
-                                   const hsa_pitched_ptr_t *from, const hsa_dim3_t *from_offset,
-                                   const hsa_dim3_t *range, hsa_agent_t agent, hsa_amd_copy_direction_t direction,
-                                   uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
+static hsa_status_t hook_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *to_offset,
+                                                    const hsa_pitched_ptr_t *from, const hsa_dim3_t *from_offset,
+                                                    const hsa_dim3_t *range, hsa_agent_t agent,
+                                                    hsa_amd_copy_direction_t direction, uint32_t n,
+                                                    const hsa_signal_t *after, hsa_signal_t signal)
 {
     struct hooked_copy r = {.gpu = NULL};
     int error = errno;
@@ -356,19 +358,17 @@ static hsa_status_t hook_copy_batch(const struct batch_operation *operations, ui
     return status;
 }
 
-static hsa_status_t hook_copy_profiling(bool on)
+static hsa_status_t hook_amd_profiling_async_copy_enable(bool on)
 {
     return rtl_recording() ? rtl_copy_profiling_by_app(on) : rtl_tool.hsa.amd_profiling_async_copy_enable(on);
 }
 
 bool rtl_copies_hook(void *table)
 {
-#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
-    HOOK(amd_memory_async_copy, copy);
-    HOOK(amd_memory_async_copy_rect, hook_copy_rect);
-    HOOK(amd_memory_async_copy_on_engine, hook_copy_on_engine);
-    HOOK(amd_profiling_async_copy_enable, hook_copy_profiling);
-#undef HOOK
+    RTL_HSA_HOOK_FIELD(amd_memory_async_copy)
+    RTL_HSA_HOOK_FIELD(amd_memory_async_copy_rect)
+    RTL_HSA_HOOK_FIELD(amd_memory_async_copy_on_engine)
+    RTL_HSA_HOOK_FIELD(amd_profiling_async_copy_enable)
     bool maybe;
     next_batch_copy = (batch_copier)rtl_hsa_hook_exported(table, "hsa_amd_memory_async_batch_copy",
                                                           (void (*)(void))hook_copy_batch, &maybe);

@@ -384,18 +384,18 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
 
 /* --- hooks --- */
 
-#define STORE(name, field)                                          \
-    static void name(hsa_signal_t signal, hsa_signal_value_t value) \
-    {                                                               \
-        ring_own(signal, value, rtl_tool.hsa.field);                \
+#define STORE(field)                                                        \
+    static void hook_##field(hsa_signal_t signal, hsa_signal_value_t value) \
+    {                                                                       \
+        ring_own(signal, value, rtl_tool.hsa.field);                        \
     }
-STORE(store_relaxed, signal_store_relaxed)
-STORE(store_screlease, signal_store_screlease)
-STORE(silent_store_relaxed, signal_silent_store_relaxed)
-STORE(silent_store_screlease, signal_silent_store_screlease)
+STORE(signal_store_relaxed)
+STORE(signal_store_screlease)
+STORE(signal_silent_store_relaxed)
+STORE(signal_silent_store_screlease)
 
-#define LOAD(name, field)                                          \
-    static uint64_t name(const hsa_queue_t *queue)                 \
+#define LOAD(field)                                                \
+    static uint64_t hook_##field(const hsa_queue_t *queue)         \
     {                                                              \
         const struct rtl_native *native = rtl_native_find(queue);  \
         uint64_t index = native ? rtl_native_reserved(native) : 0; \
@@ -403,12 +403,12 @@ STORE(silent_store_screlease, signal_silent_store_screlease)
             return index;                                          \
         return rtl_tool.hsa.field(queue);                          \
     }
-LOAD(load_scacquire, queue_load_write_index_scacquire)
-LOAD(load_relaxed, queue_load_write_index_relaxed)
+LOAD(queue_load_write_index_scacquire)
+LOAD(queue_load_write_index_relaxed)
 
 /* Slots are reserved by storing, in queues that one thread submits to. */
-#define STORE_INDEX(name, field)                                                                            \
-    static void name(const hsa_queue_t *queue, uint64_t index)                                              \
+#define STORE_INDEX(field)                                                                                  \
+    static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                      \
     {                                                                                                       \
         struct rtl_native *native = rtl_native_find(queue);                                                 \
         if (native)                                                                                         \
@@ -423,11 +423,8 @@ LOAD(load_relaxed, queue_load_write_index_relaxed)
             }                                                                                               \
         rtl_tool.hsa.field(queue, index);                                                                   \
     }
-STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
-STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
-
-#define CAS(name, field)                                                                                            \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                               \
+#define CAS(field)                                                                                                  \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                       \
     {                                                                                                               \
         struct rtl_native *native = rtl_native_find(queue);                                                         \
         if (native)                                                                                                 \
@@ -443,11 +440,6 @@ STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
             return was;                                                                                             \
         return rtl_tool.hsa.field(queue, expected, index);                                                          \
     }
-CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
-CAS(cas_scacquire, queue_cas_write_index_scacquire)
-CAS(cas_relaxed, queue_cas_write_index_relaxed)
-CAS(cas_screlease, queue_cas_write_index_screlease)
-
 /* Not at once: another queue has its place, or its index is somebody else's, or it is no native one. */
 static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, uint64_t n,
                                                      uint64_t (*real)(const hsa_queue_t *, uint64_t))
@@ -460,8 +452,8 @@ static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, u
 }
 
 /* Nothing is kept over a call, so nothing has to be saved. */
-#define ADD(name, field)                                                                      \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                \
+#define ADD(field)                                                                            \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t n)                        \
     {                                                                                         \
         struct rtl_native *native = rtl_native_find_at_once(queue);                           \
         if (unlikely(!native || !n || rtl_native_is_moved(native)))                           \
@@ -471,33 +463,19 @@ static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, u
             return rtl_tool.hsa.field(queue, n);                                              \
         return rtl_native_remember(native, was, was + n);                                     \
     }
-ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
-ADD(add_scacquire, queue_add_write_index_scacquire)
-ADD(add_relaxed, queue_add_write_index_relaxed)
-ADD(add_screlease, queue_add_write_index_screlease)
+RTL_HSA_RESERVING(STORE_INDEX, CAS, ADD)
 
 void rtl_native_hook(void *table)
 {
     rtl_native_forget_all();
     rtl_native_watch_threads();
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
-    HOOK(signal_store_relaxed, store_relaxed);
-    HOOK(signal_store_screlease, store_screlease);
-    HOOK(signal_silent_store_relaxed, silent_store_relaxed);
-    HOOK(signal_silent_store_screlease, silent_store_screlease);
-    HOOK(queue_load_write_index_scacquire, load_scacquire);
-    HOOK(queue_load_write_index_relaxed, load_relaxed);
-    HOOK(queue_store_write_index_relaxed, store_index_relaxed);
-    HOOK(queue_store_write_index_screlease, store_index_screlease);
-    HOOK(queue_cas_write_index_scacq_screl, cas_scacq_screl);
-    HOOK(queue_cas_write_index_scacquire, cas_scacquire);
-    HOOK(queue_cas_write_index_relaxed, cas_relaxed);
-    HOOK(queue_cas_write_index_screlease, cas_screlease);
-    HOOK(queue_add_write_index_scacq_screl, add_scacq_screl);
-    HOOK(queue_add_write_index_scacquire, add_scacquire);
-    HOOK(queue_add_write_index_relaxed, add_relaxed);
-    HOOK(queue_add_write_index_screlease, add_screlease);
-#undef HOOK
+    RTL_HSA_HOOK_FIELD(signal_store_relaxed)
+    RTL_HSA_HOOK_FIELD(signal_store_screlease)
+    RTL_HSA_HOOK_FIELD(signal_silent_store_relaxed)
+    RTL_HSA_HOOK_FIELD(signal_silent_store_screlease)
+    RTL_HSA_HOOK_FIELD(queue_load_write_index_scacquire)
+    RTL_HSA_HOOK_FIELD(queue_load_write_index_relaxed)
+    RTL_HSA_RESERVING(RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD)
     hooked = true;
 }
 

@@ -400,57 +400,35 @@ struct rtl_event_link rtl_links_event(const struct rtl_link *link)
 
 /* --- hooks on the functions of write indices, in front of those that the table had --- */
 
-#define STORE_INDEX(name, field)                                                                         \
-    static void name(const hsa_queue_t *queue, uint64_t index)                                           \
+#define STORE_INDEX(field)                                                                               \
+    static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                   \
     {                                                                                                    \
         uint64_t was = before.queue_load_write_index_relaxed(queue);                                     \
         if (index > was)                                                                                 \
             note_reservation(queue, was, index); /* packets may be written before the index is stored */ \
         before.field(queue, index);                                                                      \
     }
-STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
-STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
-
-#define CAS(name, field)                                                              \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index) \
-    {                                                                                 \
-        uint64_t was = before.field(queue, expected, index);                          \
-        if (was == expected && index > expected)                                      \
-            note_reservation(queue, expected, index);                                 \
-        return was;                                                                   \
+#define CAS(field)                                                                            \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t expected, uint64_t index) \
+    {                                                                                         \
+        uint64_t was = before.field(queue, expected, index);                                  \
+        if (was == expected && index > expected)                                              \
+            note_reservation(queue, expected, index);                                         \
+        return was;                                                                           \
     }
-CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
-CAS(cas_scacquire, queue_cas_write_index_scacquire)
-CAS(cas_relaxed, queue_cas_write_index_relaxed)
-CAS(cas_screlease, queue_cas_write_index_screlease)
-
-#define ADD(name, field)                                       \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t n) \
-    {                                                          \
-        uint64_t was = before.field(queue, n);                 \
-        note_reservation(queue, was, was + n);                 \
-        return was;                                            \
+#define ADD(field)                                                     \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t n) \
+    {                                                                  \
+        uint64_t was = before.field(queue, n);                         \
+        note_reservation(queue, was, was + n);                         \
+        return was;                                                    \
     }
-ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
-ADD(add_scacquire, queue_add_write_index_scacquire)
-ADD(add_relaxed, queue_add_write_index_relaxed)
-ADD(add_screlease, queue_add_write_index_screlease)
+RTL_HSA_RESERVING(STORE_INDEX, CAS, ADD)
 
 void rtl_links_hook(void *table)
 {
     char why[256];
     if (!rtl_hsa_save(table, &before, why, sizeof why))
         return; /* never: it was saved just now */
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
-    HOOK(queue_store_write_index_relaxed, store_index_relaxed);
-    HOOK(queue_store_write_index_screlease, store_index_screlease);
-    HOOK(queue_cas_write_index_scacq_screl, cas_scacq_screl);
-    HOOK(queue_cas_write_index_scacquire, cas_scacquire);
-    HOOK(queue_cas_write_index_relaxed, cas_relaxed);
-    HOOK(queue_cas_write_index_screlease, cas_screlease);
-    HOOK(queue_add_write_index_scacq_screl, add_scacq_screl);
-    HOOK(queue_add_write_index_scacquire, add_scacquire);
-    HOOK(queue_add_write_index_relaxed, add_relaxed);
-    HOOK(queue_add_write_index_screlease, add_screlease);
-#undef HOOK
+    RTL_HSA_RESERVING(RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD)
 }
