@@ -2,37 +2,27 @@
 #include "hip/counters.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_file.h"
 #include "base/version.h"
 #include "hip/functions.h"
 #include "shm/hash.h"
 #include "shm/tables.h"
 #include "shm/trace_size.h"
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-
 enum {
-    DESCRIPTOR_FLOOR = 512, /* above those that applications count on, as the segment's */
-    NAME_READ = 4096,       /* bytes of a range's name that are looked at: names as long as that are alike beyond */
-    PROBES = 32,            /* rows that a name may lie in */
-    CUT_MARK = 17,          /* "~" and the digits of a hash */
-    IDS = 4096,             /* ids that a thread takes at once */
-    SHARE = 8,              /* a block's event ring is so much smaller than that of kernels */
+    NAME_READ = 4096, /* bytes of a range's name that are looked at: names as long as that are alike beyond */
+    PROBES = 32,      /* rows that a name may lie in */
+    CUT_MARK = 17,    /* "~" and the digits of a hash */
+    IDS = 4096,       /* ids that a thread takes at once */
+    SHARE = 8,        /* a block's event ring is so much smaller than that of kernels */
 };
 
 __thread struct rtl_hip_thread rtl_hip_thread;
@@ -108,32 +98,6 @@ static void release_block(void *unused)
     t->call.node = RTL_API_NODE_NONE;
 }
 
-static int make_memfd(uint64_t size)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
-        return -1; /* growing a file beyond it raises SIGXFSZ */
-    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    int fd = memfd_create(RTL_API_NAME, flags | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
-        fd = memfd_create(RTL_API_NAME, flags);
-    if (fd < 0)
-        return -1;
-    int floor = DESCRIPTOR_FLOOR;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= DESCRIPTOR_FLOOR)
-        floor = (int)(limit.rlim_cur / 4 * 3);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
-    if (ftruncate(fd, (off_t)size) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* The nodes that are always there: that of no range, and that of ranges that find none. */
 static void describe_nodes(struct rtl_api_node *nodes)
 {
@@ -176,26 +140,15 @@ static uint64_t ring_records(const char *trace)
 /* NULL where there is no room for as much, by the limits of the process or the system. */
 static char *create_api_segment(uint64_t size)
 {
-    int fd = make_memfd(size);
+    int fd = rtl_file_size_allowed(size) ? rtl_memory_file(RTL_API_NAME) : -1;
     if (fd < 0)
         return NULL;
-    /* as the segment: without access at first, so that mlockall doesn't fill it; sparse; not in core dumps */
-    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (base == MAP_FAILED) {
+    char *base = ftruncate(fd, (off_t)size) == 0 ? rtl_map_sparse(fd, size) : NULL;
+    if (!base) {
         close(fd);
         return NULL;
     }
-    munlock(base, size);
-    madvise(base, size, MADV_NOHUGEPAGE);
-    madvise(base, size, MADV_DONTDUMP);
-    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
-        munmap(base, size);
-        close(fd);
-        return NULL;
-    }
-    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
-        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
+    rtl_memory_file_seal(fd);
     return base;
 }
 

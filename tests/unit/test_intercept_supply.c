@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "intercept/base/reserve.h"
+#include "base/memory_file.h"
 #include "intercept/track/queue_tracker.h"
 #include "intercept/worker/collect.h"
 #include "intercept/worker/supply.h"
@@ -51,7 +51,7 @@ static int begin(void **state)
     (void)state;
     now = SPAN;
     taken = alive = 0;
-    collector = rtl_reserve(sizeof *collector);
+    collector = rtl_map_sparse(-1, sizeof *collector);
     collector->pool = rtl_pool_create(&maker, LIMIT);
     rtl_pool_give(collector->pool, numbers, rtl_pool_make(collector->pool, numbers, START));
     rtl_supply_begin(&supply, now);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "base/memory_file.h"
 #include "intercept/base/hsa_clock.h"
-#include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/queue_tracker.h"
 #include "shm/api_clock.h"
@@ -191,7 +191,7 @@ bool rtl_links_find(void)
     if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < offsetof(struct rtl_api_link, clock))
         return false;
     if (!links) {
-        links = rtl_reserve(RTL_NUMBERS * sizeof *links);
+        links = rtl_map_sparse(-1, RTL_NUMBERS * sizeof *links);
         if (!links)
             return false;
     }

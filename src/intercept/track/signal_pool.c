@@ -4,13 +4,13 @@
 #include <sys/mman.h>
 
 #include "base/likely.h"
-#include "intercept/base/reserve.h"
+#include "base/memory_file.h"
 
 _Static_assert(RTL_SIGNALS_LIMIT % 64 == 0, "whole words of numbers");
 
 struct rtl_pool *rtl_pool_create(const struct rtl_signal_maker *maker, uint32_t limit)
 {
-    struct rtl_pool *pool = rtl_reserve(sizeof *pool);
+    struct rtl_pool *pool = rtl_map_sparse(-1, sizeof *pool);
     if (!pool)
         return NULL;
     pool->maker = *maker;

@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_file.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/futex.h"
-#include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
 #include "intercept/track/copy_slots.h"
@@ -463,7 +463,7 @@ static void destroy_signal(hsa_signal_t signal)
 
 static struct rtl_collector *make_collector(struct rtl_pool *pool)
 {
-    struct rtl_collector *collector = rtl_reserve(sizeof *collector);
+    struct rtl_collector *collector = rtl_map_sparse(-1, sizeof *collector);
     uint64_t tsc = 0, ns = 0;
     if (!collector)
         return NULL;
