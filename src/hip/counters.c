@@ -218,10 +218,7 @@ static void claim_block(struct rtl_hip_thread *t, struct rtl_api *a)
         t->block = i;
         t->line = &a->threads[i];
         __atomic_store_n(&t->line->tid, t->tid, __ATOMIC_RELAXED);
-        uint64_t used = __atomic_load_n(&a->header->blocks_used, __ATOMIC_RELAXED);
-        while (used < i + 1 && !__atomic_compare_exchange_n(&a->header->blocks_used, &used, i + 1, true,
-                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            ;
+        rtl_api_raise(&a->header->blocks_used, i + 1);
         return;
     }
     rtl_api_add(&a->header->shared_threads, 1);
@@ -240,19 +237,12 @@ void rtl_api_more_ids(struct rtl_hip_thread *t)
     t->ids_end = t->next_id + IDS;
 }
 
-static void raise_to(uint64_t *most, uint64_t value)
-{
-    uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
-    while (now < value && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 void rtl_api_add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
 {
     struct rtl_api_counters *c = &a->counters[row];
     rtl_api_add(&c->calls, 1);
     rtl_api_add(&c->total_ns, ns);
-    raise_to(&c->most_ns, ns);
+    rtl_api_raise(&c->most_ns, ns);
     if (bytes)
         rtl_api_add(&c->bytes, bytes);
     if (error)

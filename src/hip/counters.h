@@ -105,6 +105,14 @@ static inline void rtl_api_add(uint64_t *counter, uint64_t by)
     __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
 }
 
+/* Raises a maximum that many threads write. */
+static inline void rtl_api_raise(uint64_t *most, uint64_t value)
+{
+    uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (now < value && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
 /* To one that only this thread writes. */
 static inline void rtl_api_add_own(uint64_t *counter, uint64_t by)
 {

@@ -7,11 +7,13 @@
 static uint64_t next[RTL_API_BLOCKS]; /* who has the block: records written into its ring, ever */
 static _Atomic(bool) busy;            /* any: somebody writes the ring of the shared block */
 
+typedef uint64_t __attribute__((may_alias)) ring_word;
+
 static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_api_event *event)
 {
     enum { WORDS = sizeof *event / sizeof(uint64_t) };
     uint64_t number = ++next[block], from[WORDS];
-    uint64_t *to = (uint64_t *)(void *)&api->events[block * api->records + ((number - 1) & (api->records - 1))];
+    ring_word *to = (void *)&api->events[block * api->records + ((number - 1) & (api->records - 1))];
     memcpy(from, event, sizeof from);
     __atomic_store_n(&to[0], 0, __ATOMIC_RELAXED);
     /* release stores keep behind the 0, like a fence would, but ThreadSanitizer understands them */

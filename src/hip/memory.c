@@ -25,9 +25,7 @@ static void count_in(struct rtl_api *api, uint64_t noted)
     uint64_t bytes = noted & ((1ull << SIZE_BITS) - 1);
     struct rtl_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
     uint64_t now = __atomic_add_fetch(&m->in_use, bytes, __ATOMIC_RELAXED);
-    uint64_t peak = __atomic_load_n(&m->peak, __ATOMIC_RELAXED);
-    while (peak < now && !__atomic_compare_exchange_n(&m->peak, &peak, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    rtl_api_raise(&m->peak, now);
     rtl_api_add(&m->allocations, 1);
     rtl_api_add(&api->rows[noted >> 56].in_use, bytes);
 }

@@ -64,10 +64,8 @@ void rtl_api_node_begins(struct rtl_api *api, uint32_t node)
 void rtl_api_node_ends(struct rtl_api *api, uint32_t node, uint64_t ns)
 {
     struct rtl_api_node *n = &api->nodes[node];
-    uint64_t most = __atomic_load_n(&n->most_ns, __ATOMIC_RELAXED);
     rtl_api_add(&n->total_ns, ns);
-    while (most < ns && !__atomic_compare_exchange_n(&n->most_ns, &most, ns, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    rtl_api_raise(&n->most_ns, ns);
     rtl_api_add(&n->count, 1);
     rtl_api_add(&n->open, UINT64_MAX);
 }

@@ -77,7 +77,7 @@ static int prepare(void **state)
 static void watch_signal(void)
 {
     stepping.watches = 0;
-    step_watch(&looking, sizeof looking);
+    step_watch(&read_by_worker, sizeof read_by_worker);
     step_watch(&record->use, sizeof record->use);
     step_watch(ours, sizeof *ours);
     for (int i = 0; i < 3; i++)
@@ -316,7 +316,7 @@ static void searches(void)
  */
 static void moves_the_neighbour(void)
 {
-    put_free(unlink_app_signal((uintptr_t)neighbour));
+    free_record(unlink_app_signal((uintptr_t)neighbour));
     step_app_signal_add(handle_of(elsewhere));
 }
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "intercept/hooks/native_life.h"
+#include "intercept/hooks/native_queue.h"
 
 static const uint64_t KERNEL_OBJECT = 0x10000;
 static hsa_queue_t *queue;

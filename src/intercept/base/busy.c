@@ -69,6 +69,20 @@ static struct rtl_gaps scale_gaps(const struct rtl_gaps *gaps, uint64_t idle, ui
     return left;
 }
 
+/* The first span that ends at `at` or behind it: where what begins there belongs. Nothing in front of it is touched. */
+static uint32_t find_span(const struct rtl_busy *busy, uint64_t at)
+{
+    uint32_t low = 0, high = busy->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (busy->span[middle].end < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
 {
     rtl_busy_take_in(busy);
@@ -76,15 +90,7 @@ void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
     if (!n || busy->span[n - 1].end <= behind)
         return;
     uint64_t upto = busy->span[n - 1].end - behind, settled = busy->settled;
-    uint32_t low = 0, high = n; /* the first span that isn't settled */
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (busy->span[middle].end > settled)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    for (uint32_t i = low; i < n && busy->span[i].end <= upto; i++) {
+    for (uint32_t i = find_span(busy, settled + 1); i < n && busy->span[i].end <= upto; i++) {
         struct rtl_busy_span *span = &busy->span[i];
         /* a span that reaches over `settled` was joined from spans on both sides of it */
         if (i > 0 && span->start >= settled) {
@@ -176,20 +182,6 @@ static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
     if (span->covered == whole || part == whole)
         return span->covered == whole ? part : span->covered;
     return scale(span->covered, part, whole, 0);
-}
-
-/* The first span that ends at `at` or behind it: where what begins there belongs. Nothing in front of it is touched. */
-static uint32_t find_span(const struct rtl_busy *busy, uint64_t at)
-{
-    uint32_t low = 0, high = busy->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (busy->span[middle].end < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* What of a span the intervals from `from` to `to` of the run lie on. */

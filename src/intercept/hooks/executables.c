@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/hot_line.h"
@@ -13,19 +14,8 @@
 
 struct loaded_kernels { /* what iterating an executable's symbols brings */
     struct rtl_loaded_kernel *kernel;
-    size_t count, room;
+    uint32_t count, capacity;
 };
-
-static bool more_room(struct loaded_kernels *found)
-{
-    size_t room = found->room ? 2 * found->room : 64;
-    struct rtl_loaded_kernel *more = realloc(found->kernel, room * sizeof *more);
-    if (!more)
-        return false;
-    found->kernel = more;
-    found->room = room;
-    return true;
-}
 
 static hsa_status_t append_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
 {
@@ -41,7 +31,7 @@ static hsa_status_t append_kernel(hsa_executable_t executable, hsa_executable_sy
     if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL ||
         ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS || length == 0 ||
         ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) != HSA_STATUS_SUCCESS || object == 0 ||
-        (found->count == found->room && !more_room(found)))
+        !rtl_grow(&found->kernel, &found->capacity, found->count + (size_t)1, sizeof *found->kernel))
         return HSA_STATUS_SUCCESS;
     char *name = calloc(1, (size_t)length + 1);
     if (!name || ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) != HSA_STATUS_SUCCESS) {
@@ -63,7 +53,7 @@ static void load_kernels(hsa_executable_t executable)
     rtl_tool.hsa.executable_iterate_symbols(executable, append_kernel, &found);
     if (found.count)
         rtl_kernels_load(executable.handle, found.kernel, found.count);
-    for (size_t i = 0; i < found.count; i++) {
+    for (uint32_t i = 0; i < found.count; i++) {
         union { /* these names were allocated here, though the struct has them constant */
             const char *constant;
             char *ours;

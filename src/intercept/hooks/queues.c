@@ -24,7 +24,6 @@
 #include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/intercept_queue.h"
-#include "intercept/hooks/native_life.h"
 #include "intercept/hooks/native_queue.h"
 #include "intercept/hooks/queue_errors.h"
 #include "intercept/hooks/queue_selftest.h"

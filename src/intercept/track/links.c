@@ -298,11 +298,6 @@ static bool pair_is_present(const void *counter)
     return page_is_present(pairs, counter, pairs_known, pairs_refused);
 }
 
-static void add_release(uint64_t *counter, uint64_t n)
-{
-    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELEASE);
-}
-
 /* As a call is counted (shm/api.h): the bucket last. */
 static void record_launch(uint32_t kernel, uint64_t ns)
 {
@@ -314,7 +309,7 @@ static void record_launch(uint32_t kernel, uint64_t ns)
     rtl_count(&c->total_ns, ns);
     if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
         __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
-    add_release(bucket, 1);
+    rtl_count_release(bucket, 1);
     if (unlikely(kernel >= __atomic_load_n(&api->header->kernels_used, __ATOMIC_RELAXED)))
         __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
 }
@@ -359,7 +354,7 @@ static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
     rtl_count(&pair->total_ns, ns);
     if (ns > __atomic_load_n(&pair->most_ns, __ATOMIC_RELAXED))
         __atomic_store_n(&pair->most_ns, ns, __ATOMIC_RELAXED);
-    add_release(bucket, 1);
+    rtl_count_release(bucket, 1);
 }
 
 void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns)
@@ -370,7 +365,7 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
     struct rtl_api_node *node = &nodes[link->node];
     if (counter_is_present(node)) {
         rtl_count(&node->kernels_ns, duration_ns);
-        add_release(&node->kernels, 1);
+        rtl_count_release(&node->kernels, 1);
     }
     if (counts_pairs && link->node != RTL_API_NODE_NONE)
         record_pair(link->node, kernel, duration_ns);
@@ -384,7 +379,7 @@ void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns)
     if (!link->call || !counter_is_present(node))
         return;
     rtl_count(&node->copies_ns, duration_ns);
-    add_release(&node->copies, 1);
+    rtl_count_release(&node->copies, 1);
 }
 
 const struct rtl_link *rtl_links_of(uint32_t number)

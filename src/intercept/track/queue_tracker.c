@@ -123,6 +123,14 @@ static void end_identity(const struct rtl_tracker *tracker)
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELEASE)
 
+static void publish_gone(const struct rtl_tracker *tracker)
+{
+    begin_identity(tracker);
+    STORE(tracker->counters->live, 0);
+    STORE(tracker->counters->destroyed_mono_ns, rtl_clock_now());
+    end_identity(tracker);
+}
+
 static struct rtl_tracker *new_tracker(uint32_t slots)
 {
     struct rtl_tracker *tracker = NULL;
@@ -278,15 +286,10 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
 
 void rtl_tracker_close(struct rtl_tracker *tracker)
 {
-    struct rtl_queue *counters = tracker->counters;
     atomic_store_explicit(&tracker->reason, RTL_UNTIMED_SHUTDOWN, memory_order_relaxed);
     pthread_mutex_lock(&rtl_tool.create);
-    if (!tracker->shared && tracker->named) {
-        begin_identity(tracker);
-        STORE(counters->live, 0);
-        STORE(counters->destroyed_mono_ns, rtl_clock_now());
-        end_identity(tracker);
-    }
+    if (!tracker->shared && tracker->named)
+        publish_gone(tracker);
     tracker->queue = NULL;
     tracker->packets = 0;
     if (tracker->pool)
@@ -321,12 +324,8 @@ void rtl_trackers_retire(void)
         if (!atomic_compare_exchange_strong(&tracker->state, &live, RTL_TRACKER_DEAD))
             continue;
         tracker->queue = NULL;
-        if (!tracker->shared) {
-            begin_identity(tracker);
-            STORE(tracker->counters->live, 0);
-            STORE(tracker->counters->destroyed_mono_ns, rtl_clock_now());
-            end_identity(tracker);
-        }
+        if (!tracker->shared)
+            publish_gone(tracker);
     }
     pthread_mutex_unlock(&rtl_tool.create);
 }

@@ -301,8 +301,7 @@ static void publish_completed(struct rtl_collector *collector, struct rtl_tracke
         return;
     collector->completed += done;
     /* release: whoever sees these over also sees them recorded */
-    __atomic_store_n(&tracker->counters->completed,
-                     __atomic_load_n(&tracker->counters->completed, __ATOMIC_RELAXED) + done, __ATOMIC_RELEASE);
+    rtl_count_release(&tracker->counters->completed, done);
     if (tracker->gpu->line.slope > 0 && tracker->last_end)
         __atomic_store_n(&tracker->counters->last_end_mono_ns, rtl_line_at(&tracker->gpu->line, tracker->last_end),
                          __ATOMIC_RELAXED);

@@ -88,13 +88,16 @@ static void set_why(enum rtl_probe_why why)
     probe.changed = true;
 }
 
+typedef uint64_t __attribute__((may_alias)) shared_word;
+
 static void publish_state(void)
 {
     struct rtl_probe_state *shared = rtl_tool.segment.probe;
     const size_t first = offsetof(struct rtl_probe_state, sequence) / 8;
     const size_t words =
         (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8; /* readers know how many count */
-    uint64_t word[sizeof *shared / 8], *to = (uint64_t *)(void *)shared;
+    uint64_t word[sizeof *shared / 8];
+    shared_word *to = (void *)shared;
     if (!probe.changed || probe.preparing)
         return;
     probe.state.sequence++;
@@ -313,13 +316,9 @@ static void poll_word(uint64_t now)
 static bool copy_request(struct rtl_probe_request *request)
 {
     const struct rtl_probe_page *page = rtl_tool.segment.probe_page;
-    const uint64_t *from = (const uint64_t *)(const void *)&page->request;
-    uint64_t words[sizeof *request / 8];
     struct rtl_probe_word now = {.number = 0};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        words[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
-    atomic_thread_fence(memory_order_acquire);
-    memcpy(request, words, sizeof *request);
+    memcpy(request, &page->request, sizeof *request);
+    atomic_thread_fence(memory_order_acquire); /* the copy is complete before the word is read again */
     return rtl_probe_decode(__atomic_load_n(&page->word, __ATOMIC_RELAXED), &now) && now.number == probe.word.number;
 }
 

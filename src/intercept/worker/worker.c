@@ -52,7 +52,7 @@ static const uint64_t LINGER = 20 * MS;   /* from the last completion to parking
 static const uint64_t TSC = 5 * MS;       /* how often the time stamp counter is compared with the clock */
 static const uint64_t CPU = 100 * MS;     /* how often the worker's own CPU time is brought up to date */
 static const uint64_t SETTLE = 100 * MS;  /* bound on waiting for a destroyed queue to be accounted for */
-static const uint64_t QUIET = 20 * MS;    /* bound on waiting for a dispatch that is under way */
+static const uint64_t QUIET_WAIT = 20 * MS;    /* bound on waiting for a dispatch that is under way */
 static const uint64_t LATER = 100 * MS;   /* longest park where a queue may be used in ways that nobody tells us of, */
 static const uint64_t RARELY = 1000 * MS; /* and where that isn't likely */
 static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
@@ -297,7 +297,7 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
 /* Waits until no dispatch is under way that began before its reason was changed. Bounded. */
 static bool wait_until_quiet(const struct rtl_tracker *tracker)
 {
-    uint64_t until = rtl_clock_now() + QUIET;
+    uint64_t until = rtl_clock_now() + QUIET_WAIT;
     while (atomic_load_explicit(&tracker->inside, memory_order_acquire)) {
         struct timespec moment = {0, 20000};
         if (rtl_clock_now() > until)

@@ -2,8 +2,8 @@
  * Native queues (native_ring.h) that are given up: the functions are the runtime's again, and packets are only counted,
  * by looking at the ring; and single packets that go as they are. All of it is for whoever walks.
  */
-#ifndef RTL_INTERCEPT_NATIVE_GIVEN_UP_H
-#define RTL_INTERCEPT_NATIVE_GIVEN_UP_H
+#ifndef RTL_INTERCEPT_NATIVE_DEMOTE_H
+#define RTL_INTERCEPT_NATIVE_DEMOTE_H
 
 #include <stdint.h>
 

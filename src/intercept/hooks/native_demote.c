@@ -1,5 +1,5 @@
-/* What isn't looked at in time, and queues that aren't ours any more (native_given_up.h). */
-#include "intercept/hooks/native_given_up.h"
+/* What isn't looked at in time, and queues that aren't ours any more (native_demote.h). */
+#include "intercept/hooks/native_demote.h"
 
 #include "intercept/base/hsa_table.h"
 #include "intercept/base/tool.h"
