@@ -14,7 +14,10 @@ struct rtl_line {
 
 static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
 {
-    return line->y + (uint64_t)(int64_t)((double)(int64_t)(x - line->x) * line->slope);
+    const double most = 9223372036854774784.0; /* the largest double below 2^63 */
+    double dy = (double)(int64_t)(x - line->x) * line->slope;
+    dy = dy < most ? dy : most;
+    return line->y + (uint64_t)(int64_t)(dy > -most ? dy : -most);
 }
 
 #if defined(__x86_64__)
@@ -24,7 +27,7 @@ static inline uint64_t rtl_tsc(void)
 }
 
 /* Not before all that comes before it has happened: what was waited for is over. */
-static inline uint64_t rtl_tsc_behind(void)
+static inline uint64_t rtl_tsc_fenced(void)
 {
     __builtin_ia32_lfence();
     return __builtin_ia32_rdtsc();
@@ -35,7 +38,7 @@ static inline uint64_t rtl_tsc(void)
     return 0;
 }
 
-static inline uint64_t rtl_tsc_behind(void)
+static inline uint64_t rtl_tsc_fenced(void)
 {
     return 0;
 }

@@ -23,7 +23,7 @@ static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_a
     __atomic_store_n(&api->threads[block].events, number, __ATOMIC_RELEASE);
 }
 
-void rtl_api_put(struct rtl_api *api, const struct rtl_api_event *event)
+void rtl_api_append_event(struct rtl_api *api, const struct rtl_api_event *event)
 {
     uint32_t block = rtl_hip_thread.block;
     if (likely(block != 0)) {

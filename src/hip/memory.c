@@ -39,7 +39,7 @@ static void count_out(struct rtl_api *api, uint64_t noted)
     rtl_api_add(&api->rows[noted >> 56].in_use, 0 - bytes);
 }
 
-void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
+void rtl_memory_restore(struct rtl_api *api, const void *address, uint64_t noted)
 {
     uint32_t first = first_entry((uintptr_t)address);
     if (!noted || (uintptr_t)address == BUSY)
@@ -58,7 +58,7 @@ void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
     rtl_api_add(&api->header->allocations_lost, 1);
 }
 
-void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
+void rtl_memory_add(struct rtl_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
 {
     if (!address)
         return;
@@ -67,10 +67,10 @@ void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint6
         return;
     }
     place = place < RTL_API_PLACES ? place : RTL_API_GPUS - 1;
-    rtl_memory_again(api, address, (uint64_t)row << 56 | (uint64_t)place << SIZE_BITS | bytes);
+    rtl_memory_restore(api, address, (uint64_t)row << 56 | (uint64_t)place << SIZE_BITS | bytes);
 }
 
-uint64_t rtl_memory_out(struct rtl_api *api, const void *address)
+uint64_t rtl_memory_remove(struct rtl_api *api, const void *address)
 {
     uint32_t first = first_entry((uintptr_t)address);
     for (uint32_t i = 0; address && (uintptr_t)address != BUSY && i < PROBES; i++) {

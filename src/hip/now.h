@@ -32,10 +32,10 @@ static inline uint64_t rtl_hip_now(struct rtl_hip_thread *thread)
 }
 
 /* The same at the end of something: what it waited for isn't later. */
-static inline uint64_t rtl_hip_now_behind(struct rtl_hip_thread *thread)
+static inline uint64_t rtl_hip_now_fenced(struct rtl_hip_thread *thread)
 {
     uint64_t version = rtl_api_clock_version(&rtl_hip_clock);
-    return rtl_hip_forward(thread, version ? rtl_api_clock_at(&rtl_hip_clock, version, rtl_tsc_behind()) : 0);
+    return rtl_hip_forward(thread, version ? rtl_api_clock_at(&rtl_hip_clock, version, rtl_tsc_fenced()) : 0);
 }
 
 #endif

@@ -330,7 +330,7 @@ void *rtl_next(enum rtl_hip_function function, const void *address)
     return f == NONE ? NULL : f;
 }
 
-void rtl_next_is_missing(enum rtl_hip_function function, const void *address)
+void rtl_exit_missing_function(enum rtl_hip_function function, const void *address)
 {
     struct mapped_object o = {.address = (uintptr_t)address};
     find_object(&o);

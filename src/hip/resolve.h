@@ -14,14 +14,14 @@
 void *rtl_next(enum rtl_hip_function function, const void *caller);
 
 /* Ends the process as the dynamic linker would have ended it. */
-_Noreturn void rtl_next_is_missing(enum rtl_hip_function function, const void *caller);
+_Noreturn void rtl_exit_missing_function(enum rtl_hip_function function, const void *caller);
 
 /* rtl_next for what must be there. */
 static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *caller)
 {
     void *f = rtl_next(function, caller);
     if (unlikely(!f))
-        rtl_next_is_missing(function, caller);
+        rtl_exit_missing_function(function, caller);
     return f;
 }
 

@@ -58,7 +58,7 @@ static void record_mark(void (*real)(const char *), const char *message)
                                           .row = (uint16_t)row,
                                           .node = t->call.node};
             event.end_ns = event.start_ns;
-            rtl_api_put(api, &event);
+            rtl_api_append_event(api, &event);
         }
     }
     if (real)
@@ -95,7 +95,7 @@ static int push_range(int (*real)(const char *), const char *message)
 static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    uint64_t now = rtl_hip_now_behind(t);
+    uint64_t now = rtl_hip_now_fenced(t);
     t->call.range = range->around;
     t->call.node = range->above;
     __atomic_store_n(&t->line->node, range->above, __ATOMIC_RELAXED);
@@ -103,13 +103,13 @@ static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
     rtl_api_add(&api->rows[range->row].open, UINT64_MAX);
     rtl_api_node_ends(api, range->node, now - range->start_ns);
     if (api->events)
-        rtl_api_put(api, &(struct rtl_api_event){.id = range->id,
-                                                 .start_ns = range->start_ns,
-                                                 .end_ns = now,
-                                                 .range = range->around,
-                                                 .tid = t->tid,
-                                                 .row = (uint16_t)range->row,
-                                                 .node = range->above});
+        rtl_api_append_event(api, &(struct rtl_api_event){.id = range->id,
+                                                          .start_ns = range->start_ns,
+                                                          .end_ns = now,
+                                                          .range = range->around,
+                                                          .tid = t->tid,
+                                                          .row = (uint16_t)range->row,
+                                                          .node = range->above});
 }
 
 static int pop_range(int (*real)(void))
@@ -175,18 +175,18 @@ static void stop_range(void (*real)(uint64_t), uint64_t id)
         uint64_t number = atomic_load_explicit(&started[at].number, memory_order_relaxed);
         if (!atomic_compare_exchange_strong(&started[at].id, &is, 0))
             break; /* another thread stops it, too */
-        now = rtl_hip_now_behind(&rtl_hip_thread);
+        now = rtl_hip_now_fenced(&rtl_hip_thread);
         now = now > from ? now : from; /* another thread's, which may have had it by another line */
         rtl_api_range(api, row, now - from);
         rtl_api_add(&api->rows[row].open, UINT64_MAX);
         if (api->events) {
             rtl_api_thread(api);
-            rtl_api_put(api, &(struct rtl_api_event){.id = number,
-                                                     .start_ns = from,
-                                                     .end_ns = now,
-                                                     .tid = tid,
-                                                     .row = (uint16_t)row,
-                                                     .flags = RTL_API_EVENT_STARTED});
+            rtl_api_append_event(api, &(struct rtl_api_event){.id = number,
+                                                              .start_ns = from,
+                                                              .end_ns = now,
+                                                              .tid = tid,
+                                                              .row = (uint16_t)row,
+                                                              .flags = RTL_API_EVENT_STARTED});
         }
         found = true;
     }

@@ -64,15 +64,15 @@ static __attribute__((noinline)) void put_call_event(const struct hip_call *e, u
                                                      uint64_t bytes, int code)
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
-    rtl_api_put(e->api, &(struct rtl_api_event){.id = t->call.id,
-                                                .start_ns = e->from,
-                                                .end_ns = to,
-                                                .range = t->call.range,
-                                                .bytes = bytes,
-                                                .tid = t->tid,
-                                                .row = (uint16_t)row,
-                                                .code = code,
-                                                .node = t->call.node});
+    rtl_api_append_event(e->api, &(struct rtl_api_event){.id = t->call.id,
+                                                         .start_ns = e->from,
+                                                         .end_ns = to,
+                                                         .range = t->call.range,
+                                                         .bytes = bytes,
+                                                         .tid = t->tid,
+                                                         .row = (uint16_t)row,
+                                                         .code = code,
+                                                         .node = t->call.node});
 }
 
 static inline void end_call(const struct hip_call *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
@@ -143,7 +143,7 @@ static void *get_device_next(enum rtl_hip_function function, const void *caller)
             return real arguments;                                                          \
         before;                                                                             \
         int code = real arguments;                                                          \
-        uint64_t ended = rtl_hip_now_behind(&rtl_hip_thread);                               \
+        uint64_t ended = rtl_hip_now_fenced(&rtl_hip_thread);                               \
         uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                                   \
         (void)get_device;                                                                   \
         after;                                                                              \
@@ -160,16 +160,16 @@ static void *get_device_next(enum rtl_hip_function function, const void *caller)
             FIND_GPU(name, near);                                  \
             rtl_memory_reset(api, gpu_now(get_device));            \
         })
-#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                       \
-    BODY(                                                                                                 \
-        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                          \
-            if (!(host))                                                                                  \
-                FIND_GPU(name, near);                                                                     \
-            rtl_memory_in(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
+#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                        \
+    BODY(                                                                                                  \
+        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                           \
+            if (!(host))                                                                                   \
+                FIND_GPU(name, near);                                                                      \
+            rtl_memory_add(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
         })
-#define FREE_BODY(name, parameters, arguments, find, near, address)                                 \
-    BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_out(api, address), 0, \
-         if (code != 0) rtl_memory_again(api, address, noted))
+#define FREE_BODY(name, parameters, arguments, find, near, address)                                    \
+    BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_remove(api, address), 0, \
+         if (code != 0) rtl_memory_restore(api, address, noted))
 
 /* The exported ones. */
 #define CALL(name, kind, parameters, arguments, moved) \

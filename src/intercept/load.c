@@ -276,7 +276,7 @@ bool rtl_load(void *table)
     }
     rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called, and pass on */
     saved = true;
-    rtl_queues_look_around();
+    rtl_queues_detect_tool();
     rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;

@@ -46,7 +46,7 @@ static uint16_t *chunk_of(struct rtl_recorder *recorder, uint32_t histogram, uin
 static uint64_t *find_counter(struct rtl_recorder *recorder, uint32_t histogram, uint32_t index)
 {
     struct rtl_segment *segment = recorder->segment;
-    struct rtl_recorder_rest *rest = &recorder->rest[histogram];
+    struct rtl_recorder_rare *rest = &recorder->rest[histogram];
     uint32_t octave = index / RTL_CHUNK_BUCKETS;
     uint64_t *coarse = &segment->coarse[histogram].count[octave];
 
@@ -77,7 +77,7 @@ static void add_release(uint64_t *counter, uint64_t n)
 bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram, uint64_t ns)
 {
     struct rtl_recorder_row *row = &recorder->rows[histogram];
-    struct rtl_recorder_rest *rest = &recorder->rest[histogram];
+    struct rtl_recorder_rare *rest = &recorder->rest[histogram];
     struct rtl_histogram *shared = &recorder->histograms[histogram];
     uint32_t index = rtl_bucket_of(ns);
     uint32_t chunk = *chunk_of(recorder, histogram, index / RTL_CHUNK_BUCKETS);

@@ -29,7 +29,7 @@ struct rtl_recorder_row {
 static_assert(sizeof(struct rtl_recorder_row) == 64, "one cache line, and the same step as the segment's histograms");
 
 /* The rest of it, for the long way only. */
-struct rtl_recorder_rest {
+struct rtl_recorder_rare {
     uint64_t inverted_min, max_ns; /* ~minimum, so that zeros are right before the first value */
     uint64_t coarse_octaves;       /* bit per octave that found no chunk: stays coarse for ever */
     uint16_t chunk[RTL_OCTAVES_MAX - RTL_RECORDER_HOT_OCTAVES];
@@ -37,7 +37,7 @@ struct rtl_recorder_rest {
 
 struct rtl_recorder {
     struct rtl_recorder_row rows[RTL_HISTOGRAMS_MAX]; /* first: an offset less to add */
-    struct rtl_recorder_rest rest[RTL_HISTOGRAMS_MAX];
+    struct rtl_recorder_rare rest[RTL_HISTOGRAMS_MAX];
     _Alignas(64) struct rtl_histogram *histograms; /* the segment's */
     struct rtl_chunk *chunks;                      /* the segment's */
     struct rtl_segment *segment;

@@ -81,7 +81,7 @@ static void fill_pool(void)
     static const struct rtl_signal_maker maker = {make_one, unmake};
     tracker.pool = pool = rtl_pool_create(&maker, 8);
     rtl_pool_make(pool, tracker.cache, 4);
-    rtl_pool_take_stand_ins(pool, tracker.stand_ins, 4);
+    rtl_pool_acquire_stand_ins(pool, tracker.stand_ins, 4);
 }
 
 static int prepare(void **state)
@@ -126,7 +126,7 @@ static void set(void)
     tracker.pending.tail = tracker.pending.head = 0;
     tracker.pending.head_seen = 0;
     tracker.first = tracker.last = tracker.cursor = RTL_NO_SIGNAL;
-    tracker.looking = RTL_NO_SIGNAL;
+    tracker.reading = RTL_NO_SIGNAL;
     tracker.open = 0;
     for (uint32_t i = 0; i < 4; i++) {
         rtl_signal_arm(rtl_pool_signal(pool, tracker.cache[i]));
@@ -266,13 +266,13 @@ static void leaves(void)
     for (int round = 0; round < 3 && in_force.leaving != SETTLED; round++) {
         stop_following(&collector);
         (void)atomic_load(&tracker.pending.tail); /* a step, which the call isn't */
-        rtl_collect_take_in(&collector, &tracker);
+        rtl_collect_pending(&collector, &tracker);
     }
 }
 
 static const char *nobody_is_left_behind(void)
 {
-    rtl_collect_take_in(&collector, &tracker);
+    rtl_collect_pending(&collector, &tracker);
     if (collector.open_stand_ins && !rtl_app_signals_followed)
         return "a kernel is in flight on a signal that nobody follows any more";
     return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";

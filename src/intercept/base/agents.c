@@ -161,7 +161,7 @@ void rtl_gpus_publish_idle(bool all)
     }
 }
 
-void rtl_gpus_put_by(void)
+void rtl_gpus_carry_over(void)
 {
     uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++) {

@@ -51,7 +51,7 @@ uint64_t rtl_gpu_busy_ns(struct rtl_gpu *gpu);
 void rtl_gpus_publish_idle(bool all);
 
 /* Worker, at its end: what it has measured goes over to the next load, the rest begins anew there. */
-void rtl_gpus_put_by(void);
+void rtl_gpus_carry_over(void);
 
 /* Load: forgets the agents' handles: the runtime is going. */
 void rtl_gpus_forget(void);

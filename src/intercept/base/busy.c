@@ -85,7 +85,7 @@ static uint32_t find_span(const struct rtl_busy *busy, uint64_t at)
 
 void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
 {
-    rtl_busy_take_in(busy);
+    rtl_busy_merge_run(busy);
     uint32_t n = busy->count;
     if (!n || busy->span[n - 1].end <= behind)
         return;
@@ -226,7 +226,7 @@ static uint64_t cover_spans(const struct rtl_busy *busy, uint32_t first, uint32_
  * way by the length of the run, so that what is written never comes past what is still to be read. Spans and intervals
  * that touch become one; such a group is mostly free of hulls, and then all of it is covered.
  */
-void rtl_busy_take_in(struct rtl_busy *busy)
+void rtl_busy_merge_run(struct rtl_busy *busy)
 {
     uint32_t runs = busy->gathered, j = 0;
     if (!runs)

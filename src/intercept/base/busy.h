@@ -54,7 +54,7 @@ struct rtl_busy {
 void rtl_busy_classes(struct rtl_busy *busy, uint64_t hz);
 
 /* Takes the run into the list. */
-void rtl_busy_take_in(struct rtl_busy *busy);
+void rtl_busy_merge_run(struct rtl_busy *busy);
 
 /* Adds [start, end); nothing when it is empty. */
 static inline void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t end)
@@ -69,7 +69,7 @@ static inline void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t 
             return;
         }
         if (start < last->start || n == RTL_BUSY_RUN) {
-            rtl_busy_take_in(busy);
+            rtl_busy_merge_run(busy);
             n = 0;
         }
     }
@@ -81,7 +81,7 @@ static inline void rtl_busy_add(struct rtl_busy *busy, uint64_t start, uint64_t 
 /* The length of the union of all that was added. */
 static inline uint64_t rtl_busy_total(struct rtl_busy *busy)
 {
-    rtl_busy_take_in(busy);
+    rtl_busy_merge_run(busy);
     return busy->total;
 }
 

@@ -15,15 +15,15 @@
 
 #include <pthread.h>
 
-/* Any thread. Returns what rtl_cancel_let takes; they come in pairs, and pairs may stand in pairs. */
-static inline int rtl_cancel_hold(void)
+/* Any thread. Returns what rtl_cancel_restore takes; they come in pairs, and pairs may stand in pairs. */
+static inline int rtl_cancel_disable(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     return before;
 }
 
-static inline void rtl_cancel_let(int before)
+static inline void rtl_cancel_restore(int before)
 {
     int held;
     pthread_setcancelstate(before, &held);

@@ -113,7 +113,7 @@ void rtl_say(const char *format, ...)
     va_end(args);
 }
 
-void rtl_say_if_heard(const char *format, ...)
+void rtl_say_nonblocking(const char *format, ...)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     int error = errno;

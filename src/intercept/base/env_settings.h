@@ -50,6 +50,6 @@ __attribute__((format(printf, 1, 2))) void rtl_say(const char *format, ...);
  * Worker: the same where standard error takes it now; nothing where it is a pipe that nobody empties, because timing
  * must not stand still for that. A pipe with a free page takes a line at once, unless others fill it that moment.
  */
-__attribute__((format(printf, 1, 2))) void rtl_say_if_heard(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void rtl_say_nonblocking(const char *format, ...);
 
 #endif

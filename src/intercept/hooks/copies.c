@@ -83,7 +83,7 @@ static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
         rtl_app_signal_copy(signal);
         return NULL;
     }
-    struct rtl_copy *copy = rtl_copy_take();
+    struct rtl_copy *copy = rtl_copy_acquire();
     if (!copy) {
         r->why = RTL_COPY_UNTIMED_NO_ROOM;
         rtl_app_signal_copy(signal);
@@ -100,7 +100,7 @@ static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
     rtl_copy_prepare(copy, r->gpu, memory);
     if (rtl_app_signal_begin(app_signal, (uintptr_t)&copy->stand_in))
         return copy;
-    rtl_copy_give(copy);
+    rtl_copy_return(copy);
     r->why = RTL_COPY_UNTIMED_ON_SEVERAL;
     return NULL;
 }
@@ -161,7 +161,7 @@ static void count_copy(struct hooked_copy *r, hsa_status_t status)
     if (status != HSA_STATUS_SUCCESS) {
         /* if another thread is about to end the stand-in it can't be used again: lost, with a program that is wrong */
         if (copy && rtl_app_signal_detach(copy->app_signal, &copy->stand_in, true))
-            rtl_copy_give(copy);
+            rtl_copy_return(copy);
         return;
     }
     struct rtl_copies *counters = &rtl_tool.segment.copies[r->row];
@@ -179,7 +179,7 @@ static void count_copy(struct hooked_copy *r, hsa_status_t status)
     if (rtl_trackers_stopping() && rtl_copy_claim(copy)) {
         rtl_copy_untimed(r->row, RTL_COPY_UNTIMED_SHUTDOWN);
         if (rtl_app_signal_detach(copy->app_signal, &copy->stand_in, false))
-            rtl_copy_give(copy);
+            rtl_copy_return(copy);
     }
 }
 

@@ -128,7 +128,7 @@ static hsa_status_t make_described(hsa_agent_t agent, struct queue_descriptor *d
     if (status == HSA_STATUS_SUCCESS)
         d->queue = queue;
     else if (d->queue) /* the runtime made a queue and returned a status that isn't SUCCESS */
-        rtl_queue_unseen();
+        rtl_queue_not_watched();
     d->error = error;
     d->data = data;
     rtl_queue_errors_of(relay, d->queue);
@@ -144,7 +144,7 @@ static hsa_status_t make_all_described(hsa_agent_t agent, struct queue_descripto
         if (descriptors[i].version != VERSION) { /* then not even the size of one is known: it counts as one queue */
             hsa_status_t status = next_create(agent, descriptors, count);
             if (status == HSA_STATUS_SUCCESS || i > 0)
-                rtl_queue_unseen();
+                rtl_queue_not_watched();
             return status;
         }
     hsa_status_t first = HSA_STATUS_SUCCESS;
@@ -158,9 +158,9 @@ static hsa_status_t make_all_described(hsa_agent_t agent, struct queue_descripto
 
 static hsa_status_t hook_queues_create(hsa_agent_t agent, struct queue_descriptor *descriptors, uint32_t count)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = make_all_described(agent, descriptors, count);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 
@@ -178,28 +178,28 @@ static hsa_status_t hook_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t typ
                                        rtl_queue_error error, void *data, uint64_t flags, hsa_queue_t **queue)
 {
     if (rtl_recording())
-        rtl_queue_errors_relay_lent(&error, &data);
-    int held = rtl_cancel_hold();
+        rtl_queue_errors_relay_counted(&error, &data);
+    int held = rtl_cancel_disable();
     hsa_status_t status = next_acquire(agent, type, priority, error, data, flags, queue);
     if (status == HSA_STATUS_SUCCESS && queue && *queue && rtl_recording()) {
         int saved = errno;
         if (next_release)
-            rtl_queue_lent(agent, *queue);
+            rtl_queue_acquired(agent, *queue);
         else
-            rtl_queue_unseen(); /* nobody tells when it goes */
+            rtl_queue_not_watched(); /* nobody tells when it goes */
         errno = saved;
     }
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 
 static hsa_status_t hook_queue_release(hsa_queue_t *queue)
 {
     /* before, because its memory may go */
-    int held = rtl_cancel_hold();
-    rtl_queue_returned(queue);
+    int held = rtl_cancel_disable();
+    rtl_queue_released(queue);
     hsa_status_t status = next_release(queue);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 

@@ -67,22 +67,22 @@ static void load_kernels(hsa_executable_t executable)
 
 hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *options)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.executable_freeze(executable, options);
     if (status == HSA_STATUS_SUCCESS && rtl_recording())
         load_kernels(executable);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 
 hsa_status_t rtl_executable_destroy(hsa_executable_t executable)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     /* first, while nobody else can get the same addresses */
     if (rtl_recording())
         rtl_kernels_forget(executable.handle);
     rtl_probe_gate_forget();
     hsa_status_t status = rtl_tool.hsa.executable_destroy(executable);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }

@@ -82,8 +82,8 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
     }
     if (policy != RTL_PASS_ON)
         rtl_packet_count(tracker, &tracker->counters->packets, seen);
-    if (unlikely(tracker->written + n > tracker->look_at)) /* look_at is UINT64_MAX where queues may fill up */
-        rtl_throttle_look(tracker, n);
+    if (unlikely(tracker->written + n > tracker->check_at)) /* look_at is UINT64_MAX where queues may fill up */
+        rtl_throttle_wait(tracker, n);
     uint64_t now = rtl_packet_stamp(&clock);
     for (uint64_t i = 0; i < seen; i++) {
         const union rtl_packet *packet = i < there ? &packets[i] : &ring[i - there];
@@ -181,8 +181,8 @@ static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, cons
 static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
                            rtl_packet_writer writer, enum rtl_policy policy)
 {
-    if (unlikely(tracker->guarded) && unlikely(tracker->written >= tracker->look_at))
-        rtl_throttle_look(tracker, 1);
+    if (unlikely(tracker->guarded) && unlikely(tracker->written >= tracker->check_at))
+        rtl_throttle_wait(tracker, 1);
     if (likely(policy != RTL_PASS_ON))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++; /* in any mode: the queue must not fill up */

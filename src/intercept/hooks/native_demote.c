@@ -68,7 +68,7 @@ void rtl_native_demote(struct rtl_native *native, enum rtl_path_reason why)
 {
     rtl_native_pass_through(native);
     atomic_store_explicit(&native->tracker->reason, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
-    rtl_tracker_set_way(native->tracker, RTL_PATH_DEMOTED, why);
+    rtl_tracker_set_path(native->tracker, RTL_PATH_DEMOTED, why);
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
 }
 

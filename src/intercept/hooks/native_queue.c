@@ -223,7 +223,7 @@ static void leave_unattended(struct rtl_native *native)
 static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
 {
     struct rtl_native *native = tracker->native;
-    if (now == RTL_TEND_LAST) {
+    if (now == RTL_TEND_END) {
         leave_unattended(native);
         return RTL_TEND_NOTHING;
     }
@@ -238,19 +238,19 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
         return RTL_TEND_SOON;
     if (reserved & RTL_NATIVE_DEMOTED) {
         bool more = atomic_load_explicit(&native->seen, memory_order_relaxed) != real;
-        if (more && rtl_turn_take(&native->turn))
+        if (more && rtl_turn_try(&native->turn))
             walk(native, COMPLETE);
         return more ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
     if (real != published) { /* in the middle of being published, or moved by somebody else */
-        if (rtl_turn_take(&native->turn)) {
+        if (rtl_turn_try(&native->turn)) {
             if (rtl_native_is_moved(native))
                 rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
             walk(native, COMPLETE);
         }
         return RTL_TEND_SOON;
     }
-    if (read > published && rtl_turn_take(&native->turn)) { /* the GPU was told by somebody else */
+    if (read > published && rtl_turn_try(&native->turn)) { /* the GPU was told by somebody else */
         if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
             rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
         walk(native, COMPLETE);
@@ -263,8 +263,8 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
                : reserved == native->first ? RTL_TEND_LATER
                                            : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
-    uint64_t look = now - native->looked_at;
-    native->looked_at = now;
+    uint64_t look = now - native->polled_at;
+    native->polled_at = now;
     native->stuck_for += look < LOOK ? look : LOOK;
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
@@ -273,7 +273,7 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
     }
     uint64_t since = native->stuck_for;
     if (rung_to <= published) {
-        if (written && since >= UNHEARD && rtl_turn_take(&native->turn))
+        if (written && since >= UNHEARD && rtl_turn_try(&native->turn))
             walk(native, UNHEARD_OF);
         return written ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
@@ -281,9 +281,9 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
     if (!written)
         return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
     if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
-        if (rtl_turn_take(&native->turn))
+        if (rtl_turn_try(&native->turn))
             walk(native, COMPLETE);
-    } else if (since >= LET_GO && rtl_turn_take(&native->turn)) {
+    } else if (since >= LET_GO && rtl_turn_try(&native->turn)) {
         walk(native, NOT_RUNG);
     }
     return RTL_TEND_SOON;
@@ -336,7 +336,7 @@ static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue
            rtl_native_real(native) == rtl_native_reserved(native);
 }
 
-bool rtl_native_again(hsa_queue_t *queue)
+bool rtl_native_add_user(hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = find_native(queue);
@@ -347,13 +347,13 @@ bool rtl_native_again(hsa_queue_t *queue)
     return again;
 }
 
-void rtl_native_stop(const hsa_queue_t *queue)
+void rtl_native_release(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = find_native(queue);
     /* under the lock: whoever gets it next has it looked after again */
     if (native && native->references && --native->references == 0)
-        rtl_tracker_leave(native->tracker);
+        rtl_tracker_stop_tending(native->tracker);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
@@ -364,7 +364,7 @@ struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
     struct rtl_tracker *tracker = native && !native->references ? native->tracker : NULL;
     if (tracker) {
         rtl_native_remove(native);
-        rtl_native_give(native);
+        rtl_native_recycle(native);
     }
     pthread_mutex_unlock(&rtl_tool.create);
     return tracker;
@@ -382,10 +382,10 @@ bool rtl_native_close(const hsa_queue_t *queue)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
     if (tracker) {
-        rtl_tracker_leave(tracker); /* the worker looks at the queue no more when this returns, */
-        rtl_native_leave(native);   /* nor does a thread that has rung, and may still be looking for more */
+        rtl_tracker_stop_tending(tracker); /* the worker looks at the queue no more when this returns, */
+        rtl_native_wait_unused(native);    /* nor does a thread that has rung, and may still be looking for more */
         pthread_mutex_lock(&rtl_tool.create);
-        rtl_native_give(native);
+        rtl_native_recycle(native);
         pthread_mutex_unlock(&rtl_tool.create);
     }
     return last;
@@ -396,7 +396,7 @@ bool rtl_native_close(const hsa_queue_t *queue)
 /* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
 static inline void check_real_index(struct rtl_native *native)
 {
-    if (likely(!rtl_native_is_moved(native)) || !rtl_turn_take(&native->turn))
+    if (likely(!rtl_native_is_moved(native)) || !rtl_turn_try(&native->turn))
         return; /* or somebody is publishing right now, and looks himself */
     if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
@@ -429,13 +429,13 @@ static __attribute__((noinline)) void note_early_ring(struct rtl_native *native,
 /* A thread that rings for something else than all that it has reserved, just before: or has rung for already. */
 static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uint64_t index)
 {
-    rtl_turn_come(&native->turn);
+    rtl_turn_enter(&native->turn);
     bool mine = rtl_native_rung(native);
     if (index != atomic_load_explicit(&native->published, memory_order_relaxed) || !rtl_native_is_rung(native, index))
         note_early_ring(native, index, mine);
     if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
-    rtl_turn_go(&native->turn);
+    rtl_turn_exit(&native->turn);
 }
 
 /* Any other ring, also of what is no native queue's doorbell, and no doorbell. */
@@ -461,7 +461,7 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
 {
     struct rtl_reserver *r = rtl_native_mine;
     struct rtl_reservation own;
-    if (unlikely(!rtl_native_take_out(r, signal, (uint64_t)value + 1, &own))) {
+    if (unlikely(!rtl_native_claim_own(r, signal, (uint64_t)value + 1, &own))) {
         ring_any(signal, value, real);
         return;
     }
@@ -469,7 +469,7 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
     int alone = rtl_turn_begin_alone(&native->turn, (uintptr_t)r);
     if (likely(alone == RTL_TURN_ALONE))
         own.from = walk_alone(native, (uintptr_t)r, own.to);
-    else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn))
+    else if (alone == RTL_TURN_AWAY && rtl_turn_try(&native->turn))
         own.from = walk_in_turn(native, COMPLETE, own.to);
     if (unlikely(own.from < own.to)) { /* not all of it is written, or it is another's turn */
         rtl_native_remember_more(native, own.use, own.from, own.to);

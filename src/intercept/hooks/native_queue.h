@@ -13,13 +13,13 @@ struct rtl_tracker;
  */
 bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker);
 /* Create: the queue is one of those already, and has one user more now. */
-bool rtl_native_again(hsa_queue_t *queue);
+bool rtl_native_add_user(hsa_queue_t *queue);
 /*
  * Create: a counted queue is given back by one of its users. After the last one the runtime keeps it or not, so nobody
  * looks at it; what was in flight on it is still waited for. If it is lent out again as it was left,
- * rtl_native_again says so.
+ * rtl_native_add_user says so.
  */
-void rtl_native_stop(const hsa_queue_t *queue);
+void rtl_native_release(const hsa_queue_t *queue);
 /* Create: the tracker of a queue that rested at that address, and that another queue has now; else NULL. */
 struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue);
 /* Create: one user less. True when it was the last: the queue is the runtime's own again, as if it had never been. */

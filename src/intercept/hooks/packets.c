@@ -22,7 +22,7 @@ uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row)
 bool rtl_packet_refill(struct rtl_tracker *tracker)
 {
     uint32_t batch = atomic_load_explicit(&tracker->batch, memory_order_relaxed);
-    tracker->cached = rtl_pool_take(tracker->pool, tracker->cache, batch);
+    tracker->cached = rtl_pool_acquire(tracker->pool, tracker->cache, batch);
     if (!tracker->cached) {
         int error = errno;
         tracker->cached = rtl_pool_make(tracker->pool, tracker->cache, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
@@ -36,7 +36,7 @@ bool rtl_packet_refill(struct rtl_tracker *tracker)
 static inline bool have_stand_in(struct rtl_tracker *tracker)
 {
     if (unlikely(tracker->stand_ins_cached == 0))
-        tracker->stand_ins_cached = rtl_pool_take_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
+        tracker->stand_ins_cached = rtl_pool_acquire_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
     return tracker->stand_ins_cached != 0;
 }
 
@@ -95,7 +95,7 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
          (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
         rtl_app_signal_begin(app_signal, RTL_USE_OTHER);
     else
-        rtl_app_signal_give_up(app_signal);
+        rtl_app_signal_mark_shared(app_signal);
 }
 
 /*
@@ -134,8 +134,8 @@ uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *pa
         rtl_links_see(tracker, index, number);
     if (!(more & RTL_MORE_PROBE) || rtl_packet_type(packet) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
         return 0;
-    return rtl_probe_gate_take(tracker, &packet->kernel,
-                               may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
+    return rtl_probe_gate_try(tracker, &packet->kernel,
+                              may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
 }
 
 void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)

@@ -63,7 +63,7 @@ struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **da
     return relay;
 }
 
-void rtl_queue_errors_relay_lent(rtl_queue_error *error, void **data)
+void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data)
 {
     if (!needs_relay(*error))
         return;

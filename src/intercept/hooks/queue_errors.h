@@ -18,7 +18,7 @@ struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **da
 
 /* Create: the same for a queue that the application is lent, and that others may have, too. Nobody knows when the
  * runtime calls nobody for it any more, so what is taken for that is never given back. */
-void rtl_queue_errors_relay_lent(rtl_queue_error *error, void **data);
+void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data);
 
 /* Create: the queue was made; NULL: it was not. */
 void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue);

@@ -52,7 +52,7 @@ bool rtl_queue_same_library(void (*a)(void), void (*b)(void))
     return dladdr(at_a, &in_a) && dladdr(at_b, &in_b) && in_a.dli_fbase == in_b.dli_fbase;
 }
 
-void rtl_queues_look_around(void)
+void rtl_queues_detect_tool(void)
 {
     rtl_tool.chained = !rtl_queue_same_library((void (*)(void))rtl_tool.hsa.queue_create,
                                                (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
@@ -101,11 +101,11 @@ static bool register_handler(struct rtl_tracker *tracker, hsa_queue_t *queue)
 }
 
 /* A tracker for a queue that is about to be made; NULL when there is no memory. */
-static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_queue_path way, uint32_t packets)
+static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_queue_path path, uint32_t packets)
 {
     int reason = RTL_NO_REASON;
     struct rtl_pool *pool = rtl_worker_pool(&reason);
-    bool guarded = way == RTL_PATH_INTERCEPT && pool && (rtl_tool.fragile || rtl_queue_selftest_batches());
+    bool guarded = path == RTL_PATH_INTERCEPT && pool && (rtl_tool.fragile || rtl_queue_selftest_batches());
     struct rtl_tracker *tracker = rtl_tracker_open(gpu, pool, reason, guarded, packets);
     if (tracker && guarded)
         rtl_throttle_prepare(tracker);
@@ -118,7 +118,7 @@ static void close_tracker(struct rtl_tracker *tracker)
     rtl_worker_settle(tracker);
 }
 
-static void publish_queue(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_queue_path way,
+static void publish_queue(struct rtl_tracker *tracker, hsa_queue_t *queue, enum rtl_queue_path path,
                           enum rtl_path_reason why)
 {
     if (rtl_tool.hsa.amd_profiling_set_profiler_enabled(queue, 1) != HSA_STATUS_SUCCESS)
@@ -126,14 +126,14 @@ static void publish_queue(struct rtl_tracker *tracker, hsa_queue_t *queue, enum 
     if (rtl_hot.linked)
         rtl_links_open(tracker, queue);
     tracker->cooperative = queue->type == HSA_QUEUE_TYPE_COOPERATIVE;
-    rtl_tracker_set_way(tracker, way, why);
+    rtl_tracker_set_path(tracker, path, why);
     rtl_tracker_name(tracker, queue, rtl_queue_selftest_id_without(queue->id));
     pthread_mutex_lock(&rtl_tool.create);
     tracker->queue = queue;
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-void rtl_queue_unseen(void)
+void rtl_queue_not_watched(void)
 {
     rtl_app_signals_stop(); /* packets there may carry signals that kernels of other queues had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
@@ -189,27 +189,28 @@ static bool open_native(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_path_r
     }
     if (tracker)
         close_tracker(tracker);
-    return rtl_native_again(queue);
+    return rtl_native_add_user(queue);
 }
 
 static hsa_status_t create_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu, enum rtl_path_reason why,
                                   hsa_queue_t **queue)
 {
     hsa_status_t status = r->plain(r, queue);
-    if (status != HSA_STATUS_SUCCESS || rtl_native_again(*queue)) /* an agent has one cooperative queue, and lends it */
+    if (status != HSA_STATUS_SUCCESS ||
+        rtl_native_add_user(*queue)) /* an agent has one cooperative queue, and lends it */
         return status;
     if (!open_native(gpu, *queue, why))
-        rtl_queue_unseen();
+        rtl_queue_not_watched();
     return status;
 }
 
 /* `way` is NATIVE here where the queue can't be one, or another tool makes it. */
 static hsa_status_t create_intercept_or_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu,
-                                               enum rtl_queue_path way, enum rtl_path_reason why, hsa_queue_t **queue)
+                                               enum rtl_queue_path path, enum rtl_path_reason why, hsa_queue_t **queue)
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
     hsa_queue_t *made = NULL;
-    bool native = way == RTL_PATH_NATIVE && r->native; /* a queue that another tool leaves plain becomes native */
+    bool native = path == RTL_PATH_NATIVE && r->native; /* a queue that another tool leaves plain becomes native */
     bool watched = false, wanted = r->intercept && is_interceptible(r->type);
     bool unsafe = wanted && rtl_queue_selftest(r->agent);
     struct rtl_tracker *tracker =
@@ -222,9 +223,9 @@ static hsa_status_t create_intercept_or_native(const struct rtl_queue_request *r
     }
     if (watched) {
         publish_queue(tracker, made, RTL_PATH_INTERCEPT,
-                      way == RTL_PATH_INTERCEPT ? why
-                      : r->native               ? RTL_REASON_OTHER_TOOL
-                                                : RTL_REASON_RING_ELSEWHERE);
+                      path == RTL_PATH_INTERCEPT ? why
+                      : r->native                ? RTL_REASON_OTHER_TOOL
+                                                 : RTL_REASON_RING_ELSEWHERE);
         *queue = made;
         return HSA_STATUS_SUCCESS;
     }
@@ -236,10 +237,10 @@ static hsa_status_t create_intercept_or_native(const struct rtl_queue_request *r
         status = r->plain(r, queue); /* with an error of its own if the arguments are wrong */
     if (status == HSA_STATUS_SUCCESS &&
         !(r->native &&
-          (rtl_native_again(*queue) || open_native(gpu, *queue, native ? why : RTL_REASON_NO_INTERCEPT)))) {
+          (rtl_native_add_user(*queue) || open_native(gpu, *queue, native ? why : RTL_REASON_NO_INTERCEPT)))) {
         if (unsafe)
             rtl_queue_selftest_warn();
-        rtl_queue_unseen();
+        rtl_queue_not_watched();
     }
     return status;
 }
@@ -256,28 +257,28 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
         return r->plain(r, queue);
     }
     enum rtl_path_reason why;
-    enum rtl_queue_path way = choose_path(&why);
-    hsa_status_t status = way == RTL_PATH_NATIVE && r->native && !r->chained
+    enum rtl_queue_path path = choose_path(&why);
+    hsa_status_t status = path == RTL_PATH_NATIVE && r->native && !r->chained
                               ? create_native(r, gpu, why, queue)
-                              : create_intercept_or_native(r, gpu, way, why, queue);
+                              : create_intercept_or_native(r, gpu, path, why, queue);
     errno = saved;
     return status;
 }
 
-void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue)
+void rtl_queue_acquired(hsa_agent_t agent, hsa_queue_t *queue)
 {
     enum rtl_path_reason why;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (choose_path(&why) == RTL_PATH_INTERCEPT)
         why = RTL_REASON_NO_INTERCEPT; /* it belongs to several, and the runtime keeps it */
-    if (!gpu || (!rtl_native_again(queue) && !open_native(gpu, queue, why)))
-        rtl_queue_unseen();
+    if (!gpu || (!rtl_native_add_user(queue) && !open_native(gpu, queue, why)))
+        rtl_queue_not_watched();
 }
 
-void rtl_queue_returned(hsa_queue_t *queue)
+void rtl_queue_released(hsa_queue_t *queue)
 {
     if (rtl_recording())
-        rtl_native_stop(queue);
+        rtl_native_release(queue);
 }
 
 hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
@@ -295,10 +296,10 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
                                         .native = true,
                                         .chained = rtl_tool.chained,
                                         .plain = create_plain};
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_queue_make(&r, queue);
     rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 
@@ -316,7 +317,7 @@ static void join_other_tool(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queu
     } else {
         if (tracker)
             close_tracker(tracker);
-        rtl_queue_unseen();
+        rtl_queue_not_watched();
     }
     errno = saved;
 }
@@ -326,13 +327,13 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
                                         uint32_t group_segment, hsa_queue_t **queue)
 {
     struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status =
         rtl_tool.hsa.amd_queue_intercept_create(agent, size, type, error, data, private_segment, group_segment, queue);
     rtl_queue_errors_of(relay, status == HSA_STATUS_SUCCESS ? *queue : NULL);
     if (status == HSA_STATUS_SUCCESS && rtl_recording())
         join_other_tool(agent, type, *queue);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 
@@ -378,8 +379,8 @@ static hsa_status_t close_and_destroy(hsa_queue_t *queue)
 
 hsa_status_t rtl_queue_destroy(hsa_queue_t *queue)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = close_and_destroy(queue);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }

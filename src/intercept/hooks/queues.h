@@ -31,10 +31,10 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *request, hsa_queue_t
 /* Load: on this release, with these settings, queues may become native ones. */
 bool rtl_queues_may_be_native(void);
 /* Create: the application was lent a queue that others may have, too; and gives it back. */
-void rtl_queue_lent(hsa_agent_t agent, hsa_queue_t *queue);
-void rtl_queue_returned(hsa_queue_t *queue);
+void rtl_queue_acquired(hsa_agent_t agent, hsa_queue_t *queue);
+void rtl_queue_released(hsa_queue_t *queue);
 /* The application got queues whose packets aren't seen. */
-void rtl_queue_unseen(void);
+void rtl_queue_not_watched(void);
 bool rtl_queue_same_library(void (*a)(void), void (*b)(void));
 
 /* For tools that are loaded after us and make intercept queues themselves: those are watched, too. */
@@ -46,6 +46,6 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
  * Load: finds out whether a tool before us creates the queues. Once, because asking takes the loader's lock, which must
  * not be taken under locks of HIP's.
  */
-void rtl_queues_look_around(void);
+void rtl_queues_detect_tool(void);
 
 #endif

@@ -19,9 +19,9 @@ static void add_signal(hsa_signal_t signal)
 static hsa_status_t hook_signal_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
                                        hsa_signal_t *signal)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.signal_create(value, n, consumers, signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     if (status == HSA_STATUS_SUCCESS)
         add_signal(*signal);
     return status;
@@ -30,9 +30,9 @@ static hsa_status_t hook_signal_create(hsa_signal_value_t value, uint32_t n, con
 static hsa_status_t hook_amd_signal_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
                                            uint64_t attributes, hsa_signal_t *signal)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.amd_signal_create(value, n, consumers, attributes, signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     /* a signal that another process may use can be put on packets that aren't seen; attributes of later releases may
      * mean anything */
     if (status == HSA_STATUS_SUCCESS && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0)
@@ -48,9 +48,9 @@ static hsa_status_t hook_signal_destroy(hsa_signal_t signal)
         rtl_app_signal_remove(signal);
         errno = error;
     }
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.signal_destroy(signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 

@@ -83,7 +83,7 @@ static bool swap_use(struct rtl_app_signal *app_signal, uintptr_t *from, uintptr
                                                    memory_order_acquire);
 }
 
-void rtl_app_signal_give_up(struct rtl_app_signal *app_signal)
+void rtl_app_signal_mark_shared(struct rtl_app_signal *app_signal)
 {
     struct rtl_times none = {0, 0};
     end_stand_in(atomic_exchange_explicit(&app_signal->use, RTL_USE_SHARED, memory_order_acq_rel), RTL_STAND_IN_SHARED,
@@ -107,7 +107,7 @@ static bool replace_use(struct rtl_app_signal *app_signal, uintptr_t to)
             return over;
         }
     }
-    rtl_app_signal_give_up(app_signal); /* several threads use it at once */
+    rtl_app_signal_mark_shared(app_signal); /* several threads use it at once */
     return false;
 }
 
@@ -137,7 +137,7 @@ bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use)
     return swap_use(app_signal, &busy, use);
 }
 
-bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)
+bool rtl_app_signal_poll(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)
 {
     uintptr_t use = (uintptr_t)stand_in;
     struct rtl_times times = {0, 0};
@@ -379,7 +379,7 @@ void rtl_app_signals_follow(void)
         rtl_app_signals_stop();
 }
 
-void rtl_app_signals_leave(void)
+void rtl_app_signals_unfollow(void)
 {
     atomic_store(&rtl_app_signals_followed, false);
 }

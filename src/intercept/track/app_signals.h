@@ -14,7 +14,7 @@
  * What may be touched. Only signals that were seen to be created through the hooks and not yet seen to be destroyed:
  * records that an application made by hand, signals of other processes and everything else are not even read. A thread
  * that submits a packet or a copy holds the signal alive itself. The worker holds nothing: it says which signal it is
- * looking at (rtl_app_signal_look), and destruction waits until it has looked.
+ * looking at (rtl_app_signal_poll), and destruction waits until it has looked.
  *
  * Whose timestamps they are. `use` says what the signal was last put on. It is changed by compare-and-swap only, by
  * whoever takes it from one use to the next:
@@ -75,10 +75,10 @@ struct rtl_app_signal *rtl_app_signal_find(uint64_t handle);
 bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use);
 
 /* Dispatch: it is on a packet that may do anything with it. */
-void rtl_app_signal_give_up(struct rtl_app_signal *app_signal);
+void rtl_app_signal_mark_shared(struct rtl_app_signal *app_signal);
 
 /* Worker: brings the stand-in to its end if the kernel or copy is over. */
-bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted);
+bool rtl_app_signal_poll(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted);
 
 /* Any: whatever of all of them is over is brought to its end now. */
 void rtl_app_signals_sweep(void);
@@ -98,7 +98,7 @@ void rtl_app_signals_follow(void);
 void rtl_app_signals_mark_unknown(void);
 
 /* Worker: no longer follows packets. No stand-in is in flight, nor will be. */
-void rtl_app_signals_leave(void);
+void rtl_app_signals_unfollow(void);
 
 /* Any: the application got a queue that isn't watched. */
 void rtl_app_signals_stop(void);

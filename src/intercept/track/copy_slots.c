@@ -18,7 +18,7 @@ static _Atomic uint64_t taken[RTL_COPY_WORDS], in_flight[RTL_COPY_WORDS];
 static _Atomic uint32_t hint;   /* any: the word where a free one was found last */
 static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
 
-struct rtl_copy *rtl_copy_take(void)
+struct rtl_copy *rtl_copy_acquire(void)
 {
     uint32_t first = atomic_load_explicit(&hint, memory_order_relaxed);
     for (uint32_t i = 0; i < RTL_COPY_WORDS; i++) {
@@ -41,7 +41,7 @@ static uint64_t bit_of(const struct rtl_copy *copy)
     return 1ull << (copy - copies) % 64;
 }
 
-void rtl_copy_give(struct rtl_copy *copy)
+void rtl_copy_return(struct rtl_copy *copy)
 {
     atomic_fetch_and_explicit(&taken[(copy - copies) / 64], ~bit_of(copy), memory_order_release);
 }

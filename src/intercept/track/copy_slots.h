@@ -37,8 +37,8 @@ struct rtl_copy {
 };
 
 /* Any: takes a record that is not in use, NULL when there is none; gives it back. */
-struct rtl_copy *rtl_copy_take(void);
-void rtl_copy_give(struct rtl_copy *copy);
+struct rtl_copy *rtl_copy_acquire(void);
+void rtl_copy_return(struct rtl_copy *copy);
 
 /* Its maker: the runtime has the copy, which is in flight from now on. Sequentially consistent, against
  * rtl_wake_if_parked_ordered and the end of timing. */

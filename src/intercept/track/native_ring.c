@@ -143,7 +143,7 @@ void rtl_native_remove(struct rtl_native *native)
 
 static const uint64_t LEAVE = 1000000000, MOMENT = 50000; /* ns */
 
-void rtl_native_leave(struct rtl_native *native)
+void rtl_native_wait_unused(struct rtl_native *native)
 {
     uint64_t since = rtl_clock_now();
     int error = errno;
@@ -153,7 +153,7 @@ void rtl_native_leave(struct rtl_native *native)
     errno = error;
 }
 
-void rtl_native_give(struct rtl_native *native)
+void rtl_native_recycle(struct rtl_native *native)
 {
     native->next = unused;
     unused = native;

@@ -73,7 +73,7 @@ struct rtl_native {
     _Alignas(64) uint64_t stuck_at; /* the slot that nothing happened to */
     bool stuck_written;             /* and whether its packet had a header; */
     uint64_t stuck_for;             /* for how long, ns; */
-    uint64_t looked_at;             /* at the last look */
+    uint64_t polled_at;             /* at the last look */
 };
 
 /*
@@ -138,9 +138,9 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 /* Create, under its lock: it can't be found any more. */
 void rtl_native_remove(struct rtl_native *native);
 /* Create: nobody walks it any more when this returns, but for who was held up for very long. */
-void rtl_native_leave(struct rtl_native *native);
+void rtl_native_wait_unused(struct rtl_native *native);
 /* Create, under its lock: nobody looks after it any more; its record goes on to another queue once nobody walks it. */
-void rtl_native_give(struct rtl_native *native);
+void rtl_native_recycle(struct rtl_native *native);
 /* Load: all of them; the runtime they were of has gone. */
 void rtl_native_forget_all(void);
 
@@ -226,8 +226,8 @@ static inline bool rtl_native_is_demoted(const struct rtl_native *native)
 
 /* Any: the calling thread rings for what is before `to`. Takes what it has reserved out of its record if that is all
  * of it, and next in turn: then nothing has to be written down. */
-static inline bool rtl_native_take_out(struct rtl_reserver *r, hsa_signal_t doorbell, uint64_t to,
-                                       struct rtl_reservation *own)
+static inline bool rtl_native_claim_own(struct rtl_reserver *r, hsa_signal_t doorbell, uint64_t to,
+                                        struct rtl_reservation *own)
 {
     if (unlikely(!rtl_native_change(r)))
         return false;

@@ -10,7 +10,7 @@ void rtl_turn_start(struct rtl_turn *turn)
 {
     bool fence = atomic_load_explicit(&rtl_hot.fence, memory_order_relaxed);
     atomic_store(&turn->rings, 0);
-    atomic_store(&turn->here, 0);
+    atomic_store(&turn->visitors, 0);
     atomic_store(&turn->alone, RTL_TURN_AWAY);
     atomic_store(&turn->owner, fence ? RTL_TURN_SHARED : RTL_TURN_NOBODYS);
 }

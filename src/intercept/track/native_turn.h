@@ -37,7 +37,8 @@ struct rtl_turn {
     _Atomic uintptr_t owner; /* any, by compare-and-swap; never goes back to an owner */
     _Atomic uint32_t alone;  /* the owner stores, any loads */
     _Atomic uint32_t rings;  /* any; 0 = nobody walks but the owner */
-    _Atomic uint32_t here;   /* any: who is about to ring, and may find that others have published what he rings for */
+    _Atomic uint32_t
+        visitors; /* any: who is about to ring, and may find that others have published what he rings for */
 };
 
 /* Create: nobody has been there yet. */
@@ -65,7 +66,7 @@ static inline bool rtl_turn_ring(struct rtl_turn *turn)
 }
 
 /* Any: the same, if nobody walks. Who does may not look again. */
-static inline bool rtl_turn_take(struct rtl_turn *turn)
+static inline bool rtl_turn_try(struct rtl_turn *turn)
 {
     uint32_t none = 0;
     if (unlikely(atomic_load(&turn->owner) != RTL_TURN_SHARED))
@@ -130,21 +131,21 @@ static inline bool rtl_turn_owner_walks(struct rtl_turn *turn)
 
 /* Any: before the caller lets others see what it rings for, and when it is done with the queue. Meanwhile that may be
  * over, and the queue on its way out. */
-static inline void rtl_turn_come(struct rtl_turn *turn)
+static inline void rtl_turn_enter(struct rtl_turn *turn)
 {
-    atomic_fetch_add(&turn->here, 1);
+    atomic_fetch_add(&turn->visitors, 1);
 }
 
-static inline void rtl_turn_go(struct rtl_turn *turn)
+static inline void rtl_turn_exit(struct rtl_turn *turn)
 {
-    atomic_fetch_sub_explicit(&turn->here, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&turn->visitors, 1, memory_order_release);
 }
 
 /* Any: somebody walks, or may be about to. */
 static inline bool rtl_turn_is_taken(struct rtl_turn *turn)
 {
     return atomic_load(&turn->alone) != RTL_TURN_AWAY || atomic_load(&turn->rings) != 0 ||
-           atomic_load(&turn->here) != 0;
+           atomic_load(&turn->visitors) != 0;
 }
 
 #endif

@@ -7,7 +7,7 @@ struct rtl_probe_gate rtl_probe_gate;
 
 #define GATE (&rtl_probe_gate)
 
-uint64_t rtl_probe_gate_take(const struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet, bool timed)
+uint64_t rtl_probe_gate_try(const struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet, bool timed)
 {
     uint64_t object = packet->kernel_object;
     uint32_t state = RTL_GATE_FREE;

@@ -51,7 +51,7 @@ extern struct rtl_probe_gate rtl_probe_gate;
  * Dispatch, off the steady path: a kernel dispatch, which is timed or not. What its packet is to say instead of its
  * kernel object; 0: it stays as it is. Who gets one must put the dispatch on its way to the worker, marked.
  */
-uint64_t rtl_probe_gate_take(const struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet, bool timed);
+uint64_t rtl_probe_gate_try(const struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet, bool timed);
 
 /* Who destroys an executable, when its kernels have been forgotten (kernel_rows.h) and before the runtime does. */
 void rtl_probe_gate_forget(void);

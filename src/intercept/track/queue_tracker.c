@@ -58,7 +58,7 @@ enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns)
     return said;
 }
 
-void rtl_tracker_leave(struct rtl_tracker *tracker)
+void rtl_tracker_stop_tending(struct rtl_tracker *tracker)
 {
     _Atomic uint32_t word = 0;
     uint64_t since = rtl_clock_now();
@@ -69,10 +69,10 @@ void rtl_tracker_leave(struct rtl_tracker *tracker)
     errno = error;
 }
 
-void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_queue_path way, enum rtl_path_reason why)
+void rtl_tracker_set_path(const struct rtl_tracker *tracker, enum rtl_queue_path path, enum rtl_path_reason why)
 {
     if (!tracker->shared)
-        __atomic_store_n(&tracker->counters->path, RTL_QUEUE_PATH_WORD(way, why), __ATOMIC_RELAXED);
+        __atomic_store_n(&tracker->counters->path, RTL_QUEUE_PATH_WORD(path, why), __ATOMIC_RELAXED);
 }
 
 /*
@@ -232,8 +232,8 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->open = 0;
         tracker->last_end = 0;
         tracker->written = 0;
-        tracker->look_at = tracker->guarded ? 0 : UINT64_MAX;
-        atomic_store_explicit(&tracker->looking, RTL_NO_SIGNAL, memory_order_relaxed);
+        tracker->check_at = tracker->guarded ? 0 : UINT64_MAX;
+        atomic_store_explicit(&tracker->reading, RTL_NO_SIGNAL, memory_order_relaxed);
         tracker->known = 0;
         tracker->stuck_at = UINT64_MAX;
         tracker->newest.index = 0;

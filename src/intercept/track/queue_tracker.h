@@ -26,7 +26,7 @@ enum rtl_tracker_state { RTL_TRACKER_FREE, RTL_TRACKER_LIVE, RTL_TRACKER_GONE, R
 /* What looking after a tracker says: when it has to be looked at again. */
 enum rtl_tend { RTL_TEND_NOTHING, RTL_TEND_RARELY, RTL_TEND_LATER, RTL_TEND_SOON, RTL_TEND_NOW };
 
-#define RTL_TEND_LAST UINT64_MAX /* for the time: the worker ends, nobody will look after it again */
+#define RTL_TEND_END UINT64_MAX /* for the time: the worker ends, nobody will look after it again */
 
 /* Dispatches are timed; any other reason is an enum rtl_untimed_reason of the dispatch path. */
 enum { RTL_NO_REASON = -1 };
@@ -87,14 +87,14 @@ struct rtl_tracker {
 
     uint64_t written; /* packets handed on for this queue */
     /* only where the tracker is guarded: */
-    uint64_t look_at;                /* `written` at which to look how full the queue is; else UINT64_MAX */
+    uint64_t check_at;               /* `written` at which to look how full the queue is; else UINT64_MAX */
     uint64_t known;                  /* the GPU has taken at least that many of `written` */
     uint64_t stuck_at;               /* `known` when waiting for more was given up; UINT64_MAX = never */
     struct rtl_mark newest;          /* the last packet with a signal of ours */
     struct rtl_mark mark[RTL_MARKS]; /* and some before it, a quarter of the queue apart */
     uint32_t marks;
     struct rtl_marker marker[RTL_MARKS];
-    _Atomic uint32_t looking;    /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
+    _Atomic uint32_t reading;    /* dispatch stores, whoever destroys signals loads: the mark that it may be reading */
     struct rtl_pool *markers_of; /* create: the pool that the markers were made with */
 
     struct rtl_pending pending;
@@ -144,10 +144,10 @@ void rtl_tracker_free(struct rtl_tracker *tracker);
 /* Worker: looks after the queue, where that is needed. */
 enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns);
 /* Create: the worker won't look after the queue any more when this returns. */
-void rtl_tracker_leave(struct rtl_tracker *tracker);
+void rtl_tracker_stop_tending(struct rtl_tracker *tracker);
 
 /* Create, dispatch, worker: how packets come to the library from this queue, and why so. */
-void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_queue_path way, enum rtl_path_reason why);
+void rtl_tracker_set_path(const struct rtl_tracker *tracker, enum rtl_queue_path path, enum rtl_path_reason why);
 
 /* Makes the pages of the rows below present for a tracker. Worker, dispatch. False: there is no memory. */
 bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows);

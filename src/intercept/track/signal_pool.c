@@ -160,17 +160,17 @@ uint32_t rtl_pool_free_count(struct rtl_pool *pool)
     return (uint32_t)count;
 }
 
-uint32_t rtl_pool_take(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
+uint32_t rtl_pool_acquire(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
 {
     return pop_numbers(&pool->free_signals, numbers, n);
 }
 
-void rtl_pool_give(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
+void rtl_pool_return(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
 {
     push_numbers(&pool->free_signals, atomic_load_explicit(&pool->room, memory_order_acquire), numbers, n);
 }
 
-uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
+uint32_t rtl_pool_acquire_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
 {
     uint32_t got = pop_numbers(&pool->free_stand_ins, numbers, n);
     uint32_t limit = rtl_stand_ins_beside(atomic_load_explicit(&pool->limit, memory_order_acquire));
@@ -187,7 +187,7 @@ uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint3
     return got;
 }
 
-void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
+void rtl_pool_return_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
 {
     uint32_t room = atomic_load_explicit(&pool->room, memory_order_acquire);
     push_numbers(&pool->free_stand_ins, rtl_stand_ins_beside(room), numbers, n);
@@ -199,10 +199,10 @@ uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at
     n = n < there ? n : there; /* examine each free signal once */
     for (uint32_t seen = 0; seen < n && got; seen += got) {
         uint32_t numbers[RTL_SIGNALS_BATCH];
-        got = rtl_pool_take(pool, numbers, n - seen < RTL_SIGNALS_BATCH ? n - seen : RTL_SIGNALS_BATCH);
+        got = rtl_pool_acquire(pool, numbers, n - seen < RTL_SIGNALS_BATCH ? n - seen : RTL_SIGNALS_BATCH);
         for (uint32_t i = 0; i < got; i++) {
             if (is_looked_at(numbers[i])) {
-                rtl_pool_give(pool, &numbers[i], 1);
+                rtl_pool_return(pool, &numbers[i], 1);
                 continue;
             }
             pool->maker.destroy(pool->handle[numbers[i]]);

@@ -122,14 +122,14 @@ void rtl_pool_set_limit(struct rtl_pool *pool, uint32_t limit);
 uint32_t rtl_pool_make(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 
 /* Takes up to n free ones, 0 when there are none. Any thread, lock-free. */
-uint32_t rtl_pool_take(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
+uint32_t rtl_pool_acquire(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 
 /* The producer: gives numbers back, armed. There is always room: the ring has one slot a number. */
-void rtl_pool_give(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
+void rtl_pool_return(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
 /* The same for stand-ins; taking makes them, below their limit. */
-uint32_t rtl_pool_take_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
-void rtl_pool_give_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
+uint32_t rtl_pool_acquire_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
+void rtl_pool_return_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
 /* Worker: destroys up to n of the free signals and returns how many. It keeps a signal for which `is_looked_at` returns
  * true; it calls that function when no thread can take the signal into use any more. */

@@ -42,7 +42,7 @@ static bool mark_is_passed(struct rtl_tracker *tracker, const struct rtl_mark *m
 {
     if (mark_is_consumed(tracker, mark))
         return true;
-    atomic_store_explicit(&tracker->looking, mark->number, memory_order_relaxed);
+    atomic_store_explicit(&tracker->reading, mark->number, memory_order_relaxed);
     rtl_full_barrier(); /* see throttle.h */
     bool done = mark_is_consumed(tracker, mark);
     if (!done && mark->number >= RTL_MARKER) {
@@ -52,15 +52,15 @@ static bool mark_is_passed(struct rtl_tracker *tracker, const struct rtl_mark *m
     } else if (!done) {
         done = signal_is_down(rtl_pool_signal(tracker->pool, mark->number));
     }
-    atomic_store_explicit(&tracker->looking, RTL_NO_SIGNAL, memory_order_release);
+    atomic_store_explicit(&tracker->reading, RTL_NO_SIGNAL, memory_order_release);
     return done;
 }
 
-bool rtl_throttle_is_looking_at(uint32_t number)
+bool rtl_throttle_is_reading(uint32_t number)
 {
     rtl_full_barrier();
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
-        if (atomic_load_explicit(&tracker->looking, memory_order_acquire) == number)
+        if (atomic_load_explicit(&tracker->reading, memory_order_acquire) == number)
             return true;
     return false;
 }
@@ -109,7 +109,7 @@ static void release_markers(struct rtl_tracker *tracker)
     for (int i = 0; i < RTL_MARKS; i++) {
         bool free = !tracker->marker[i].index || signal_is_down((const amd_signal_t *)(uintptr_t)signal[i].handle);
         if (maker && signal[i].handle && free &&
-            atomic_load_explicit(&tracker->looking, memory_order_acquire) != RTL_MARKER + (uint32_t)i)
+            atomic_load_explicit(&tracker->reading, memory_order_acquire) != RTL_MARKER + (uint32_t)i)
             maker->maker.destroy(signal[i]);
     }
     tracker->markers_of = NULL;
@@ -139,12 +139,12 @@ bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal)
     return false;
 }
 
-void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n)
+void rtl_throttle_wait(struct rtl_tracker *tracker, uint64_t n)
 {
     uint64_t slots = tracker->ring_bytes / 64, most = slots / 4 * 3;
     int error = errno;
     if (slots < SMALLEST || !tracker->pool) {
-        tracker->look_at = UINT64_MAX;
+        tracker->check_at = UINT64_MAX;
         return;
     }
     /* `stuck_at`: waiting didn't help before, and nothing has moved since */
@@ -166,6 +166,6 @@ void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n)
         }
     }
     /* with no signal under way that could tell, look again a quarter of the queue later */
-    tracker->look_at = telling ? tracker->known + most : tracker->written + slots / RTL_MARKS;
+    tracker->check_at = telling ? tracker->known + most : tracker->written + slots / RTL_MARKS;
     errno = error;
 }

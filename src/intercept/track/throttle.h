@@ -16,7 +16,7 @@
  * Who may touch a signal's memory. One that is on a packet under way is destroyed by nobody. The worker has it back
  * when it has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a
  * signal it says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out
- * of use first, and then looks at `looking` (rtl_throttle_is_looking_at). With a full barrier between the two steps on
+ * of use first, and then looks at `looking` (rtl_throttle_is_reading). With a full barrier between the two steps on
  * both sides, either the dispatch sees that the packet is done, or the other sees that the signal is being read and
  * leaves it alone.
  */
@@ -27,10 +27,10 @@
 
 /* Dispatch: with n more packets `written` comes past `look_at`. Looks how full the queue is, waits until they have room
  * if need be, and says when to look again. */
-void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n);
+void rtl_throttle_wait(struct rtl_tracker *tracker, uint64_t n);
 
 /* Whoever is about to destroy that signal of the pool, and has taken it out of use: a dispatch may be reading it. */
-bool rtl_throttle_is_looking_at(uint32_t number);
+bool rtl_throttle_is_reading(uint32_t number);
 
 /* Create: the signals of a tracker that is about to watch a queue which must not fill up, unless it has them. */
 void rtl_throttle_prepare(struct rtl_tracker *tracker);
@@ -46,7 +46,7 @@ bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal)
 /* Dispatch: has a quarter of the queue gone by without a signal of ours? */
 static inline bool rtl_throttle_mark_is_due(const struct rtl_tracker *tracker)
 {
-    return tracker->look_at != UINT64_MAX &&
+    return tracker->check_at != UINT64_MAX &&
            tracker->written - tracker->newest.index >= tracker->ring_bytes / 64 / RTL_MARKS;
 }
 
@@ -54,7 +54,7 @@ static inline bool rtl_throttle_mark_is_due(const struct rtl_tracker *tracker)
 static inline bool rtl_throttle_end_is_due(const struct rtl_tracker *tracker, uint64_t n)
 {
     return rtl_throttle_mark_is_due(tracker) ||
-           (tracker->look_at != UINT64_MAX && n >= tracker->ring_bytes / 64 / RTL_MARKS &&
+           (tracker->check_at != UINT64_MAX && n >= tracker->ring_bytes / 64 / RTL_MARKS &&
             tracker->newest.index != tracker->written);
 }
 

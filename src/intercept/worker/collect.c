@@ -179,7 +179,7 @@ static inline void record_dispatch(struct rtl_collector *collector, struct rtl_t
 
 /* --- lists --- */
 
-void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tracker)
+void rtl_collect_pending(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
     uint32_t n = rtl_pending_count(&tracker->pending), stand_ins = 0;
     if (!n)
@@ -214,7 +214,7 @@ static inline bool dispatch_is_done(const struct rtl_collector *collector, uint3
     if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED)
         return true;
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
-    return rtl_is_stand_in(number) && rtl_app_signal_look(inflight->app_signal, signal, inflight->value);
+    return rtl_is_stand_in(number) && rtl_app_signal_poll(inflight->app_signal, signal, inflight->value);
 }
 
 /* Before its signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has taken the
@@ -323,10 +323,10 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
     return done;
 }
 
-void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
+void rtl_collect_abandon(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
                          bool reuse)
 {
-    rtl_collect_take_in(collector, tracker);
+    rtl_collect_pending(collector, tracker);
     uint32_t done = tracker->open;
     for (uint32_t number = tracker->first; number != RTL_NO_SIGNAL; number = collector->flight[number].next) {
         bool over = dispatch_is_done(collector, number), again = over || reuse;
@@ -358,8 +358,8 @@ void rtl_collect_close(struct rtl_collector *collector, struct rtl_tracker *trac
 
 void rtl_collect_flush(struct rtl_collector *collector)
 {
-    rtl_pool_give(collector->pool, collector->back, collector->back_count);
+    rtl_pool_return(collector->pool, collector->back, collector->back_count);
     collector->back_count = 0;
-    rtl_pool_give_stand_ins(collector->pool, collector->back_stand_ins, collector->back_stand_ins_count);
+    rtl_pool_return_stand_ins(collector->pool, collector->back_stand_ins, collector->back_stand_ins_count);
     collector->back_stand_ins_count = 0;
 }

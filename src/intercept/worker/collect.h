@@ -41,7 +41,7 @@ static inline uint32_t rtl_collect_in_use(const struct rtl_collector *collector)
 }
 
 /* Takes in what was dispatched on a tracker. */
-void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tracker);
+void rtl_collect_pending(struct rtl_collector *collector, struct rtl_tracker *tracker);
 
 /* Records what has completed, in any order. Bounded: returns how many it recorded, at most `most`. */
 uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t most);
@@ -50,7 +50,7 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
  * Accounts for everything that is still in flight on a tracker under a reason of the worker's. Its signals are used
  * again only if `reuse`: when nothing can write to them any more.
  */
-void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
+void rtl_collect_abandon(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
                          bool reuse);
 
 /* Gives back the signals that a tracker that is GONE had at hand. */

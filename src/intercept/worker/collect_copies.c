@@ -13,7 +13,7 @@ static const uint64_t WAIT = 1000000000; /* ns; a copy that is over waits so lon
 static bool copy_is_done(struct rtl_copy *copy)
 {
     return __atomic_load_n(&copy->stand_in.value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED ||
-           rtl_app_signal_look(copy->app_signal, &copy->stand_in, copy->value);
+           rtl_app_signal_poll(copy->app_signal, &copy->stand_in, copy->value);
 }
 
 static void put_copy_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, uint64_t start, uint64_t duration_ns)
@@ -85,13 +85,13 @@ uint32_t rtl_collect_copies(struct rtl_collector *collector)
             if (!copy_is_done(copy) || awaits_layout(copy) || !rtl_copy_claim(copy))
                 continue;
             record_copy(collector, copy);
-            rtl_copy_give(copy);
+            rtl_copy_return(copy);
             done++;
         }
     return done;
 }
 
-void rtl_collect_copies_give_up(struct rtl_collector *collector)
+void rtl_collect_copies_abandon(struct rtl_collector *collector)
 {
     rtl_collect_copies(collector);
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
@@ -101,6 +101,6 @@ void rtl_collect_copies_give_up(struct rtl_collector *collector)
                 continue;
             rtl_copy_untimed(copy->row, RTL_COPY_UNTIMED_ABANDONED);
             if (rtl_app_signal_detach(copy->app_signal, &copy->stand_in, false))
-                rtl_copy_give(copy);
+                rtl_copy_return(copy);
         }
 }

@@ -10,6 +10,6 @@ struct rtl_collector;
 uint32_t rtl_collect_copies(struct rtl_collector *collector);
 
 /* At the worker's end: the rest is given up. */
-void rtl_collect_copies_give_up(struct rtl_collector *collector);
+void rtl_collect_copies_abandon(struct rtl_collector *collector);
 
 #endif

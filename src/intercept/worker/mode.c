@@ -102,7 +102,7 @@ static void make_signals(struct rtl_pool *pool)
     uint32_t numbers[RTL_SIGNALS_START];
     uint32_t there = atomic_load_explicit(&pool->created, memory_order_relaxed);
     if (there < RTL_SIGNALS_START)
-        rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));
+        rtl_pool_return(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));
 }
 
 static void change_policy(struct rtl_collector *collector, enum rtl_policy from, enum rtl_policy to)
@@ -141,7 +141,7 @@ static bool any_inside(void)
 static void stop_following(const struct rtl_collector *collector)
 {
     if (in_force.leaving == QUIET && !collector->open_stand_ins && !rtl_copies_pending()) {
-        rtl_app_signals_leave();
+        rtl_app_signals_unfollow();
         rtl_copy_profiling_release();
         in_force.leaving = SETTLED;
     } else if (in_force.leaving == LEAVING && !any_inside() && !rtl_copies_inside()) {

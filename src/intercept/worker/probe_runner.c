@@ -59,7 +59,7 @@ static struct {
     uint64_t duration_ns;
     uint64_t taken_at; /* when that was seen first; 0: it isn't taken */
     bool lost;         /* it is over, or not: the block will tell */
-    uint64_t look_at;
+    uint64_t poll_at;
     /* for good */
     bool queue_failed, copies_failed;
 } probe;
@@ -201,7 +201,7 @@ static void add_numbers(uint64_t now)
 {
     uint64_t expected = rtl_probe_waves_of(GATE->grid, GATE->workgroup);
     if (probe.lost && rtl_probe_waves_in(probe.resources.host, probe.resources.dies) != expected) {
-        probe.look_at = now + LOST_LOOK;
+        probe.poll_at = now + LOST_LOOK;
         return;
     }
     if (!probe.lost) {
@@ -294,7 +294,7 @@ static void poll_gate(uint64_t now)
             begin_copy(rtl_probe_resources_read, READING, now);
         else
             continue_probe(now);
-    } else if (probe.lost && probe.copy == NO_COPY && now >= probe.look_at) {
+    } else if (probe.lost && probe.copy == NO_COPY && now >= probe.poll_at) {
         begin_copy(rtl_probe_resources_read, READING, now);
     }
 }
@@ -459,8 +459,8 @@ static void arm_probe(const struct rtl_probe_request *request, uint64_t now)
     probe.state.probed_object = probe.resources.kernel_object;
     probe.state.armed_mono_ns = now;
     probe.state.tail_step_ns = rtl_ticks_to_ns(&GATE->gpu->rate, 1ull << request->ends_shift);
-    rtl_say_if_heard("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s",
-                     request->code_bytes, (unsigned long long)request->code_hash, request->every, name);
+    rtl_say_nonblocking("a probe was loaded: %u bytes of code with hash %016llx, for 1 in %u dispatches of %s",
+                        request->code_bytes, (unsigned long long)request->code_hash, request->every, name);
     set_phase(RTL_PROBE_PHASE_ARMED);
     if (!open_gate(request))
         end_probe(RTL_PROBE_WHY_KERNEL_GONE);
@@ -556,7 +556,7 @@ uint64_t rtl_probe_longest_park(void)
     return rtl_tool.segment.probe ? LONGEST_PARK : UINT64_MAX;
 }
 
-void rtl_probe_wind_up(void)
+void rtl_probe_stop(void)
 {
     if (!rtl_tool.segment.probe)
         return;

@@ -31,6 +31,6 @@ bool rtl_probe_is_copying(uint64_t now);
 uint64_t rtl_probe_longest_park(void);
 
 /* The worker ends: what isn't in flight is given back, the rest left as it is. */
-void rtl_probe_wind_up(void);
+void rtl_probe_stop(void);
 
 #endif

@@ -24,7 +24,7 @@ static bool grow_pool(const struct rtl_collector *collector, uint32_t created)
     uint32_t more = created < MOST ? created : MOST;
     for (uint32_t got = 1; more && got; more -= got) {
         got = rtl_pool_make(pool, numbers, more < 64 ? more : 64);
-        rtl_pool_give(pool, numbers, got);
+        rtl_pool_return(pool, numbers, got);
     }
     return true;
 }
@@ -56,7 +56,7 @@ void rtl_supply_tend(struct rtl_supply *supply, struct rtl_collector *collector,
         supply->excess = 0;
     uint32_t n = supply->excess < MOST ? supply->excess : MOST;
     if (n)
-        rtl_pool_destroy(pool, n, rtl_throttle_is_looking_at);
+        rtl_pool_destroy(pool, n, rtl_throttle_is_reading);
     supply->excess -= n;
     if (now - supply->since < SPAN)
         return;

@@ -48,11 +48,11 @@ enum {
     STACK = 256 << 10,     /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
 };
 
-static const uint64_t LINGER = 20 * MS;   /* from the last completion to parking */
-static const uint64_t TSC = 5 * MS;       /* how often the time stamp counter is compared with the clock */
-static const uint64_t CPU = 100 * MS;     /* how often the worker's own CPU time is brought up to date */
-static const uint64_t SETTLE = 100 * MS;  /* bound on waiting for a destroyed queue to be accounted for */
-static const uint64_t QUIET_WAIT = 20 * MS;    /* bound on waiting for a dispatch that is under way */
+static const uint64_t LINGER = 20 * MS;     /* from the last completion to parking */
+static const uint64_t TSC = 5 * MS;         /* how often the time stamp counter is compared with the clock */
+static const uint64_t CPU = 100 * MS;       /* how often the worker's own CPU time is brought up to date */
+static const uint64_t SETTLE = 100 * MS;    /* bound on waiting for a destroyed queue to be accounted for */
+static const uint64_t QUIET_WAIT = 20 * MS; /* bound on waiting for a dispatch that is under way */
 static const uint64_t LATER = 100 * MS;   /* longest park where a queue may be used in ways that nobody tells us of, */
 static const uint64_t RARELY = 1000 * MS; /* and where that isn't likely */
 static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
@@ -118,7 +118,7 @@ static void reclaim_tracker(struct rtl_tracker *tracker, const struct rtl_pool *
  * at it any more. */
 static void finish_gone(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
-    rtl_collect_give_up(collector, tracker, RTL_UNTIMED_QUEUE_GONE, !tracker->remains);
+    rtl_collect_abandon(collector, tracker, RTL_UNTIMED_QUEUE_GONE, !tracker->remains);
     rtl_collect_close(collector, tracker);
     rtl_tracker_free(tracker);
     rtl_futex_wake(&tracker->state);
@@ -132,7 +132,7 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
     r->tend = RTL_TEND_NOTHING;
     for (struct rtl_tracker *tracker = trackers; tracker; tracker = tracker->next)
         if (state_of(collector, tracker) != RTL_TRACKER_FREE)
-            rtl_collect_take_in(collector, tracker);
+            rtl_collect_pending(collector, tracker);
     for (struct rtl_tracker *tracker = trackers; tracker; tracker = tracker->next) {
         uint32_t state = state_of(collector, tracker);
         if (state == RTL_TRACKER_FREE) {
@@ -325,18 +325,18 @@ static void wind_up_worker(struct rtl_collector *collector, struct rhythm *r)
             continue;
         if (wait_until_quiet(tracker))
             rtl_collect_close(collector, tracker);
-        rtl_collect_give_up(collector, tracker, RTL_UNTIMED_ABANDONED, false);
-        rtl_tracker_tend(tracker, RTL_TEND_LAST);
+        rtl_collect_abandon(collector, tracker, RTL_UNTIMED_ABANDONED, false);
+        rtl_tracker_tend(tracker, RTL_TEND_END);
     }
-    rtl_probe_wind_up();
-    rtl_collect_copies_give_up(collector);
+    rtl_probe_stop();
+    rtl_collect_copies_abandon(collector);
     rtl_collect_flush(collector);
     uint64_t until = rtl_clock_now() + LET_GO;
-    while (rtl_pool_destroy(collector->pool, RTL_SIGNALS_BATCH, rtl_throttle_is_looking_at) && rtl_clock_now() < until)
+    while (rtl_pool_destroy(collector->pool, RTL_SIGNALS_BATCH, rtl_throttle_is_reading) && rtl_clock_now() < until)
         ;
     rtl_gpus_publish_idle(true);
     rtl_links_set_clock(NULL);
-    rtl_gpus_put_by();
+    rtl_gpus_carry_over();
     r->now = rtl_clock_now();
     publish_header(collector, r, true);
 }
@@ -446,19 +446,19 @@ static bool start_thread(struct rtl_collector *collector)
 
 static bool make_signal(hsa_signal_t *signal)
 {
-    int held = rtl_cancel_hold(); /* a dispatch makes them, too, while there are too few */
+    int held = rtl_cancel_disable(); /* a dispatch makes them, too, while there are too few */
     /* GPU_ONLY: no mailbox, so no interrupt and no KFD event a kernel */
     hsa_status_t status =
         rtl_tool.hsa.amd_signal_create(RTL_SIGNAL_ARMED, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status == HSA_STATUS_SUCCESS;
 }
 
 static void destroy_signal(hsa_signal_t signal)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     rtl_tool.hsa.signal_destroy(signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
 }
 
 static struct rtl_collector *make_collector(struct rtl_pool *pool)
@@ -490,7 +490,7 @@ static bool start_worker(void)
         return false;
     }
     if (rtl_policy_now() >= RTL_TIME_UNSIGNALLED) /* else when they are wanted (mode.h) */
-        rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
+        rtl_pool_return(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
     rtl_recorder_prepare(completion.recorder);
     rtl_kernels_populate();
     rtl_barrier_prepare();
@@ -498,7 +498,7 @@ static bool start_worker(void)
     atomic_store(&completion.state, RUNNING);
     if (!start_thread(collector)) {
         atomic_store(&completion.state, NONE);
-        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
+        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_reading);
         rtl_pool_free(pool);
         munmap(collector, sizeof *collector);
         return false;
