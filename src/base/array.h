@@ -1,5 +1,4 @@
-/* Searching sorted arrays and growing arrays on the heap. Pure, any thread; not for the dispatch path (it allocates).
- */
+/* Search sorted arrays and grow arrays on the heap. Any thread; not for the dispatch path (it allocates). */
 #ifndef RTL_BASE_ARRAY_H
 #define RTL_BASE_ARRAY_H
 

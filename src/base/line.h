@@ -1,14 +1,11 @@
-/*
- * A clock that runs steadily against another one, as a straight line between the two; and the CPU's time stamp counter,
- * which is one.
- */
+/* A straight line from one steady clock to another, and the CPU's time stamp counter. */
 #ifndef RTL_BASE_LINE_H
 #define RTL_BASE_LINE_H
 
 #include <stdint.h>
 
 struct rtl_line {
-    uint64_t x, y; /* a point where both were seen together */
+    uint64_t x, y; /* a point where both clocks were read together */
     double slope;  /* dy / dx */
 };
 
@@ -26,7 +23,7 @@ static inline uint64_t rtl_tsc(void)
     return __builtin_ia32_rdtsc();
 }
 
-/* Not before all that comes before it has happened: what was waited for is over. */
+/* Serialised read (lfence): all earlier loads have completed. */
 static inline uint64_t rtl_tsc_fenced(void)
 {
     __builtin_ia32_lfence();

@@ -18,19 +18,19 @@
 #include "shm/trace_size.h"
 
 enum {
-    NAME_READ = 4096, /* bytes of a range's name that are looked at: names as long as that are alike beyond */
-    PROBES = 32,      /* rows that a name may lie in */
+    NAME_READ = 4096, /* bytes of a range's name that are read; longer names with equal heads are one row */
+    PROBES = 32,      /* rows that are searched for a name */
     CUT_MARK = 17,    /* "~" and the digits of a hash */
-    IDS = 4096,       /* ids that a thread takes at once */
-    SHARE = 8,        /* a block's event ring is so much smaller than that of kernels */
+    IDS = 4096,       /* ids that a thread reserves at once */
+    SHARE = 8,        /* a block's event ring is this much smaller than that of kernels */
 };
 
 __thread struct rtl_hip_thread rtl_hip_thread;
 
 static struct rtl_api api; /* once, then read-only */
 _Atomic(struct rtl_api *) rtl_api_ready;
-static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: block n belongs to a thread */
-static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the name that has this row, 0 = free */
+static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: a thread owns block n */
+static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the row's name, 0 = free */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_end;
 static bool has_key;
@@ -66,11 +66,11 @@ static void describe_row(struct rtl_api_row *row, uint32_t kind, const char *tex
 static void stop_in_child(void)
 {
     atomic_store(&rtl_api_ready, NULL);
-    rtl_hip_thread.block = 0; /* that is its parent's thread's, in memory that both have */
+    rtl_hip_thread.block = 0; /* the parent's thread owns that block, in shared memory */
     rtl_hip_thread.line = &rtl_hip_thread.none;
 }
 
-/* The thread's block goes to the next one; what the thread still calls is counted in the shared block. */
+/* Release the thread's block. Calls that the thread makes afterwards are counted in the shared block. */
 static void release_block(void *unused)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
@@ -98,7 +98,7 @@ static void release_block(void *unused)
     t->call.node = RTL_API_NODE_NONE;
 }
 
-/* The nodes that are always there: that of no range, and that of ranges that find none. */
+/* The fixed nodes: one for no range, one for ranges that find no node. */
 static void describe_nodes(struct rtl_api_node *nodes)
 {
     nodes[RTL_API_NODE_OTHER].row = RTL_API_FUNCTIONS;
@@ -127,7 +127,7 @@ static void write_api_header(struct rtl_api_header *h, uint64_t size, uint64_t p
     __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Records in each block's ring. What RTL_TRACE can't be read as is said by librtl.so, where there is one. */
+/* Return the records in each block's ring. librtl.so, where present, warns about a bad RTL_TRACE. */
 static uint64_t ring_records(const char *trace)
 {
     uint32_t records = 0;
@@ -137,7 +137,7 @@ static uint64_t ring_records(const char *trace)
     return share < RTL_EVENTS_MIN ? RTL_EVENTS_MIN : share < RTL_API_EVENTS_MAX ? share : RTL_API_EVENTS_MAX;
 }
 
-/* NULL where there is no room for as much, by the limits of the process or the system. */
+/* NULL when limits of the process or the system leave no room. */
 static char *create_api_segment(uint64_t size)
 {
     int fd = rtl_file_size_allowed(size) ? rtl_memory_file(RTL_API_NAME) : -1;
@@ -152,8 +152,7 @@ static char *create_api_segment(uint64_t size)
     return base;
 }
 
-/* Without a segment the application runs on as if we weren't there: nothing is said, the viewer says what is missing.
- */
+/* Without a segment the application runs unrecorded. Print nothing: the viewer names what is missing. */
 static void start_recording(void)
 {
     const char *mode = getenv("RTL_MODE"), *other = "(other ranges)";
@@ -162,7 +161,7 @@ static void start_recording(void)
     uint64_t records = ring_records(getenv("RTL_TRACE"));
     uint64_t pairs_at = RTL_API_EVENTS_OF(RTL_API_BLOCKS, records), size = pairs_at + RTL_API_PAIRS_SIZE;
     char *base = create_api_segment(size);
-    if (!base) { /* without room for pairs, then: librtl.so counts each as one that found none */
+    if (!base) { /* without room for pairs: librtl.so counts each as one that found none */
         size = pairs_at;
         pairs_at = 0;
         base = create_api_segment(size);
@@ -181,7 +180,7 @@ static void start_recording(void)
     for (uint32_t i = 0; i < RTL_FN_HIP_COUNT; i++)
         describe_row(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
     describe_row(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
-    atomic_store(&range_key[0], 1); /* nobody else gets this row */
+    atomic_store(&range_key[0], 1); /* reserves this row */
     describe_nodes(api.nodes);
     write_api_header(api.header, size, pairs_at, records);
     has_key = pthread_key_create(&thread_end, release_block) == 0;
@@ -201,7 +200,7 @@ struct rtl_api *rtl_api_first(void)
     return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
 }
 
-/* Off the steady path: once a thread. Without a key nobody would give the block back. */
+/* Once a thread. Without a key the block would never be released. */
 static void claim_block(struct rtl_hip_thread *t, struct rtl_api *a)
 {
     t->known = true;
@@ -232,7 +231,7 @@ void rtl_api_thread(struct rtl_api *a)
 
 void rtl_api_more_ids(struct rtl_hip_thread *t)
 {
-    static _Atomic(uint64_t) given = 1; /* any; 0 is none's */
+    static _Atomic(uint64_t) given = 1; /* any; 0 is no id */
     t->next_id = atomic_fetch_add_explicit(&given, IDS, memory_order_relaxed);
     t->ids_end = t->next_id + IDS;
 }

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static uint64_t next[RTL_API_BLOCKS]; /* who has the block: records written into its ring, ever */
-static _Atomic(bool) busy;            /* any: somebody writes the ring of the shared block */
+static uint64_t next[RTL_API_BLOCKS]; /* the block's owner: number of records ever written */
+static _Atomic(bool) busy;            /* any: a thread writes the ring of the shared block */
 
 typedef uint64_t __attribute__((may_alias)) ring_word;
 
@@ -16,7 +16,7 @@ static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_a
     ring_word *to = (void *)&api->events[block * api->records + ((number - 1) & (api->records - 1))];
     memcpy(from, event, sizeof from);
     __atomic_store_n(&to[0], 0, __ATOMIC_RELAXED);
-    /* release stores keep behind the 0, like a fence would, but ThreadSanitizer understands them */
+    /* release stores stay behind the 0 like behind a fence, and ThreadSanitizer understands them */
     for (int i = 1; i < WORDS; i++)
         __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
     __atomic_store_n(&to[0], number, __ATOMIC_RELEASE);

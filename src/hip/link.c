@@ -1,6 +1,4 @@
-/*
- * What librtl.so of the same process asks for (shm/api_link.h): the one function of ours that isn't HIP's or roctx's.
- */
+/* The interface for librtl.so of the same process (shm/api_link.h): our only export that isn't HIP's or roctx's. */
 #include <stdlib.h>
 
 #include "hip/counters.h"
@@ -13,7 +11,7 @@ static struct rtl_api_call *call_of_this_thread(void)
     return &rtl_hip_thread.call;
 }
 
-/* From OnLoad: under the runtime's own lock, one thread at a time. */
+/* OnLoad calls it, under the runtime's lock: one thread at a time. */
 const struct rtl_api_link *rtl_api_link(void)
 {
     static struct rtl_api_link link;

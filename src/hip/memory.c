@@ -1,8 +1,6 @@
-/*
- * Follows allocations (memory.h): a table from address to what lies there, in which an address has 64 places it may be
- * at. Whoever allocates puts it there before the application knows the address, and whoever frees takes it out before
- * the runtime does, so that an address is in it once at most.
- */
+/* Tracks allocations (memory.h): a table from address to row, place and size; an address has 64 possible entries.
+ * The wrapper adds an address before the application knows it and removes it before the runtime frees it, so an
+ * address is in the table once at most. */
 #include "hip/memory.h"
 
 #include <stdatomic.h>
@@ -10,7 +8,7 @@
 enum { ENTRIES = 1 << 18, PROBES = 64, SIZE_BITS = 48 };
 
 static struct {
-    _Atomic(uintptr_t) address; /* any: 0 = free; taken with BUSY, stored last (release) */
+    _Atomic(uintptr_t) address; /* any: 0 = free; claimed with BUSY, stored last (release) */
     _Atomic(uint64_t) noted;    /* any: row << 56 | place << 48 | bytes */
 } entries[ENTRIES];
 static const uintptr_t BUSY = UINTPTR_MAX;

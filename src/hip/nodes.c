@@ -1,15 +1,13 @@
-/*
- * Finds and makes nodes (nodes.h): a table from parent and name to the node's number. A number is taken before its
- * parent can have children, so a parent's is always the smaller one. Who loses a race for a place leaves a number that
- * nobody has: it is never READY.
- */
+/* Finds and makes nodes (nodes.h): a table from parent and name to the node's number. A node gets its number before
+ * it can have children, so a parent's number is always smaller. A thread that loses the race for a place wastes its
+ * number: that node never becomes READY. */
 #include "hip/nodes.h"
 
 #include <stdatomic.h>
 
 enum { PLACES = 2 * RTL_API_NODES, PROBES = 64, NUMBER_BITS = 16 };
 
-static _Atomic(uint64_t) places[PLACES]; /* any: 0 = free; TAKEN | parent << 32 | row << 16 | number, once */
+static _Atomic(uint64_t) places[PLACES]; /* any: 0 = free; TAKEN | parent << 32 | row << 16 | number, set once */
 static const uint64_t TAKEN = 1ull << 63;
 
 static void describe_node(struct rtl_api_node *node, uint32_t parent, uint32_t row)

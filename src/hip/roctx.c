@@ -1,8 +1,6 @@
-/*
- * roctx: ranges and marks by name. With libroctx64 in the process every call goes on to it and its answers are given;
- * without it these are its semantics: a push returns the level from 0, a pop the level that it left, -1 on none; ids of
- * started ranges count from 1 in the whole process, and any thread may stop them.
- */
+/* roctx: ranges and marks by name. With libroctx64 in the process every call goes on to it and returns its result.
+ * Without it: push returns its level from 0, pop the level that it left or -1; ids of started ranges count from 1 in
+ * the process, and any thread may stop them. */
 #include "hip/roctx.h"
 
 #include <stdatomic.h>
@@ -20,13 +18,13 @@
 
 enum { STARTED_MAX = 4096, PROBES = 64 }; /* started ranges that are open at once */
 
-/* any: id is taken with BUSY, stored last (release), and 0 when the range has ended */
+/* any: id is claimed with BUSY, stored last (release), 0 once the range has ended */
 static struct {
     _Atomic(uint64_t) id;
     _Atomic(uint32_t) row;
     _Atomic(uint32_t) tid;
     _Atomic(uint64_t) start_ns;
-    _Atomic(uint64_t) number; /* ours: what the id is in the segment, where libroctx64 gives ids of its own */
+    _Atomic(uint64_t) number; /* our id in the segment; libroctx64 has ids of its own */
 } started[STARTED_MAX];
 static const uint64_t BUSY = UINT64_MAX, OURS = 1ull << 62;
 static _Atomic(uint64_t) ids;
@@ -36,7 +34,7 @@ static const char *name_or_default(const char *message)
     return message && *message ? message : "(no name)";
 }
 
-/* The thread is noticed; its id in the segment. */
+/* Register the thread and return a new id. */
 static uint64_t new_id(struct rtl_api *api)
 {
     rtl_api_thread(api);
@@ -71,10 +69,10 @@ static int push_range(int (*real)(const char *), const char *message)
     struct rtl_api *api = rtl_api();
     uint32_t level = t->depth++;
     if (level < RTL_RANGES_DEEP)
-        t->range[level].row = 0; /* of a function: nothing to count at the end */
+        t->range[level].row = 0; /* 0 marks it as unrecorded */
     if (api && level < RTL_RANGES_DEEP) {
         struct rtl_open_range *range = &t->range[level];
-        range->id = new_id(api); /* also so that the thread's end is seen */
+        range->id = new_id(api); /* also registers the thread */
         range->row = rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE);
         range->around = t->call.range;
         range->above = t->call.node;
@@ -91,7 +89,7 @@ static int push_range(int (*real)(const char *), const char *message)
     return real ? real(message) : (int)level;
 }
 
-/* The innermost range of this thread ends. */
+/* End the innermost range of this thread. */
 static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
@@ -128,7 +126,7 @@ static int pop_range(int (*real)(void))
     return real ? real() : level;
 }
 
-/* An id as it is kept: one of ours is none of libroctx64's, which a part of the process may have beside us. */
+/* Mark ids of ours: libroctx64, used by another part of the process, may return equal ones. */
 static uint64_t range_key(uint64_t id, bool its_own)
 {
     return its_own ? id : id | OURS;
@@ -176,7 +174,7 @@ static void stop_range(void (*real)(uint64_t), uint64_t id)
         if (!atomic_compare_exchange_strong(&started[at].id, &is, 0))
             break; /* another thread stops it, too */
         now = rtl_hip_now_fenced(&rtl_hip_thread);
-        now = now > from ? now : from; /* another thread's, which may have had it by another line */
+        now = now > from ? now : from; /* `from` is another thread's time, perhaps by another line */
         rtl_api_range(api, row, now - from);
         rtl_api_add(&api->rows[row].open, UINT64_MAX);
         if (api->events) {
@@ -196,7 +194,7 @@ static void stop_range(void (*real)(uint64_t), uint64_t id)
         real(id);
 }
 
-/* Each under its name with and without A, exported, and once more to be handed out. */
+/* Each function under its name with and without A: exported, and a second version to hand out. */
 #define BOTH(name, result, parameters, pointer, then)                           \
     RTL_EXPORT result name parameters;                                          \
     result name parameters                                                      \

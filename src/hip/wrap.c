@@ -1,9 +1,9 @@
 /*
- * What applications call instead of HIP's functions: the next one, and the time that it took.
+ * Wrappers of HIP's functions: call the next one and record the time that it took.
  *
- * Each function of the table has two wrappers. The one that is exported takes the place of the symbol and goes on to
- * what its caller would be bound to without us; the other one is handed out by dlsym and hipGetProcAddress and goes on
- * to what these had found.
+ * Each function of the table has two wrappers. The exported one replaces the symbol and goes on to the function that
+ * its caller would be bound to without us. dlsym and hipGetProcAddress hand out the other one, which goes on to the
+ * function that they found.
  */
 #include "hip/wrap.h"
 
@@ -20,19 +20,17 @@
 
 #define RTL_EXPORT __attribute__((visibility("default")))
 
-/* A call that is recorded, while it lasts. */
+/* A call being recorded. */
 struct hip_call {
-    struct rtl_api *api;     /* NULL: nothing is recorded, or it is HIP that calls */
-    uint64_t from;           /* when */
-    uintptr_t around;        /* the stack of the call from whose callback the application calls; mostly 0 */
-    struct rtl_api_call was; /* and that call; only then */
+    struct rtl_api *api;     /* NULL: not recorded, or HIP's own nested call */
+    uint64_t from;           /* start, ns */
+    uintptr_t around;        /* stack of the enclosing call, if the application calls from its callback; else 0 */
+    struct rtl_api_call was; /* the enclosing call, if `around` */
 };
 
-/*
- * A call while another one is open on this thread, whose wrapper's stack is at `inside`. True: it is HIP's own. It
- * isn't when that stack is gone: the application has left it by longjmp or an exception; nor when the application
- * calls, from a callback or behind such a jump.
- */
+/* A call while another one is open on this thread, whose wrapper's stack is at `inside`. True: HIP itself calls.
+ * False if that stack is gone (the application left it by longjmp or an exception), or if the application calls from
+ * a callback. */
 static __attribute__((noinline)) bool is_hips_own(uintptr_t stack, const void *caller)
 {
     return stack < rtl_hip_thread.inside && rtl_is_hip(caller);
@@ -104,7 +102,7 @@ static void *handed_of(enum rtl_hip_function function, const void *caller)
     return atomic_load_explicit(&rtl_handed[function], memory_order_acquire);
 }
 
-/* hipGetDevice of the HIP whose functions are handed out, which is one: for the GPU on which an allocation lies. */
+/* hipGetDevice of the HIP whose functions are handed out (there is one): tells the GPU of an allocation. */
 static void *get_device_handed(enum rtl_hip_function function, const void *caller)
 {
     static _Atomic(void *) found;
@@ -171,7 +169,7 @@ static void *get_device_next(enum rtl_hip_function function, const void *caller)
     BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_remove(api, address), 0, \
          if (code != 0) rtl_memory_restore(api, address, noted))
 
-/* The exported ones. */
+/* The exported wrappers. */
 #define CALL(name, kind, parameters, arguments, moved) \
     RTL_EXPORT int name parameters;                    \
     int name parameters CALL_BODY(name, parameters, arguments, next_of, get_device_next, moved)
@@ -186,7 +184,7 @@ RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef ALLOCATE
 #undef FREE
 
-/* Those that are handed out. */
+/* The wrappers to hand out. */
 #define CALL(name, kind, parameters, arguments, moved) \
     static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, get_device_handed, moved)
 #define ALLOCATE(name, parameters, arguments, address, size, host)                                               \
@@ -205,7 +203,8 @@ RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 RTL_HIP_ALIASES(ALIAS)
 #undef ALIAS
 
-/* A name stands for what the release and the flags make of it (hipMemcpy for hipMemcpy_spt): the function tells. */
+/* hipGetProcAddress may return another function than its name says (hipMemcpy_spt for hipMemcpy): identify it by its
+ * address. */
 static void hand_out_found(const char *name, void **found)
 {
     Dl_info info;

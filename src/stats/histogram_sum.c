@@ -1,9 +1,9 @@
-/* Adds histograms up. See histogram_sum.h. */
+/* Adds histograms (histogram_sum.h). */
 #include "stats/histogram_sum.h"
 
 #include <string.h>
 
-/* Bits: octaves that one of them has. */
+/* Return the octaves that any of them has, one bit each. */
 static uint64_t octaves_of(const struct rtl_histogram_copy *const *from, uint32_t count, bool *coarse)
 {
     uint64_t octaves = 0;

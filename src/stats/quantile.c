@@ -1,7 +1,7 @@
 /*
- * Quantiles, windows and bins: one walk over the buckets that grew between two copies of a histogram.
+ * Quantiles, windows and bins, from one pass over the buckets that grew between two copies of a histogram.
  *
- * Counts that were kept per octave only (coarse) stand in the octave's geometric middle: off by at most 41 %.
+ * Coarse counts (kept per octave only) are placed in the octave's geometric middle: off by at most 41 %.
  */
 #include "stats/quantile.h"
 
@@ -10,21 +10,22 @@
 
 #include "stats/histogram.h"
 
-/* Walks the octaves of later - earlier in ascending order. */
+/* A pass over the octaves of later - earlier, ascending. */
 struct octave_walk {
     const struct rtl_histogram_copy *earlier, *later;
     uint32_t at_earlier, at_later, octave;
-    const uint64_t *grown; /* counts of `octave` that grew: the later copy's own, or the differences in `mine` */
+    const uint64_t
+        *grown; /* growth of each bucket in `octave`: the later copy's counts, or the differences in `mine` */
     uint64_t mine[RTL_CHUNK_BUCKETS];
-    uint64_t sum;     /* of grown */
-    uint64_t loose;   /* the part of it that is only known for the octave; it is counted in the middle bucket */
-    bool coarse;      /* some of it may lie anywhere in the octave */
-    bool approximate; /* some octave so far was */
+    uint64_t sum;     /* of `grown` */
+    uint64_t loose;   /* the part of `sum` that is known per octave only; counted in the middle bucket */
+    bool coarse;      /* the octave has such a part */
+    bool approximate; /* an octave so far had one */
 };
 
 enum { MIDDLE_BUCKET = 26 }; /* around 2^0.5 times the octave's first value */
 
-/* Nothing new in between, or less than before: another process. (The count is the sum of all buckets.) */
+/* True if nothing was added, or the count shrank: another process. The count is the sum of all buckets. */
 static bool none_new(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
 {
     return earlier && earlier->count >= later->count;
@@ -42,7 +43,7 @@ static uint64_t difference(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* Plain loops that the compiler turns into vectors: this is what a frame with many kernels spends on. */
+/* The hot loops of a frame with many kernels; the compiler vectorizes them. */
 static void grow_by_buckets(struct octave_walk *w, const struct rtl_octave *earlier, const struct rtl_octave *later)
 {
     uint64_t sum = 0, any = 0;
@@ -59,7 +60,7 @@ static void grow_by_buckets(struct octave_walk *w, const struct rtl_octave *earl
         sum += grown;
         any |= grown;
     }
-    if (any >> 63) { /* some shrank: no honest segment */
+    if (any >> 63) { /* a bucket shrank: the segment is corrupt */
         sum = 0;
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
             sum += w->mine[i] = difference(later->bucket[i], earlier->bucket[i]);
@@ -68,7 +69,7 @@ static void grow_by_buckets(struct octave_walk *w, const struct rtl_octave *earl
     w->sum = sum;
 }
 
-/* Adds what is known for the octave only. */
+/* Add a count that is known per octave only. */
 static void grow_by_octave(struct octave_walk *w, uint64_t count)
 {
     if (w->grown != w->mine)
@@ -80,11 +81,11 @@ static void grow_by_octave(struct octave_walk *w, uint64_t count)
     w->coarse = w->approximate = true;
 }
 
-/* The next octave that grew, in w->octave and w->grown. */
+/* Advance to the next octave that grew; fills in w->octave and w->grown. */
 static bool next_octave(struct octave_walk *w)
 {
     while (++w->octave < RTL_OCTAVES_MAX) {
-        if (!w->later->coarse) { /* the others are not there */
+        if (!w->later->coarse) { /* skip absent octaves */
             if (w->at_later >= w->later->octave_count)
                 break;
             w->octave = w->later->octaves[w->at_later].octave;
@@ -126,10 +127,8 @@ static struct octave_walk start_walk(const struct rtl_histogram_copy *earlier, c
     return w;
 }
 
-/*
- * The exact extremes since the start narrow the edges of the buckets: no value of the window is beyond them. They hold
- * for a whole window as they are; otherwise only where they lie in the very bucket.
- */
+/* Narrow the window by the exact extremes since the start. They hold for a window that begins at the start; for
+ * others only where they lie in the first or last bucket. */
 static void narrow_extremes(struct rtl_window *window, const struct rtl_histogram_copy *earlier,
                             const struct rtl_histogram_copy *later, uint64_t first_end, uint64_t last_low)
 {
@@ -147,7 +146,8 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     struct rtl_window window = {0};
     if (none_new(earlier, later))
         return window;
-    if (!earlier && !later->approximate && later->count && later->min_ns <= later->max_ns) /* all of it is known */
+    if (!earlier && !later->approximate && later->count &&
+        later->min_ns <= later->max_ns) /* the exact values are known */
         return (struct rtl_window){later->count, later->total_ns, later->min_ns, later->max_ns, false};
     struct octave_walk w = start_walk(earlier, later);
     uint64_t first_end = 0, last_low = 0;
@@ -173,11 +173,11 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     return window;
 }
 
-/* The smallest rank whose share of n reaches q, 1..n; the products of decimal fractions are a few ulp off. */
+/* Return the smallest rank, 1..n, whose share of n reaches q; products of decimal fractions are a few ulp off. */
 static uint64_t quantile_rank(double q, uint64_t n)
 {
     double exact = q * (double)n;
-    if (!(exact > 1)) /* not a number, too */
+    if (!(exact > 1)) /* also for NaN */
         return 1;
     if (exact >= (double)n)
         return n;
@@ -205,7 +205,7 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
         }
         for (uint32_t i = 0; done < count && i < RTL_CHUNK_BUCKETS; i++) {
             seen += w.grown[i];
-            while (done < count && rank <= seen) { /* the bucket that brought it there is this one */
+            while (done < count && rank <= seen) { /* rank `rank` lies in this bucket */
                 uint64_t value = rtl_bucket_middle(w.octave * RTL_CHUNK_BUCKETS + i);
                 if (value < window.min_ns)
                     value = window.min_ns;
@@ -217,7 +217,7 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
             }
         }
     }
-    while (done < count) /* sums that wrapped: no honest segment */
+    while (done < count) /* sums wrapped: the segment is corrupt */
         out[done++] = window.max_ns;
     return true;
 }
@@ -244,7 +244,7 @@ bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *o
             return true;
         }
     }
-    return false; /* sums that wrapped: no honest segment */
+    return false; /* sums wrapped: the segment is corrupt */
 }
 
 uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns)
@@ -255,10 +255,10 @@ uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns)
     return count;
 }
 
-/* How much of `count` values between low and high, spread evenly in the logarithm, lies below the edge. */
+/* Return how much of `count` values between low and high, spread evenly on a log scale, lies below the edge. */
 static double part_below(uint64_t count, double low, double high, double edge, double first, double last)
 {
-    low = low < first ? first : low; /* nothing lies beyond the outermost edges, or it would count as if it didn't */
+    low = low < first ? first : low; /* no value lies beyond the outermost edges */
     high = high > last ? last : high;
     if (edge >= high)
         return (double)count;
@@ -268,7 +268,7 @@ static double part_below(uint64_t count, double low, double high, double edge, d
     return part * (double)count;
 }
 
-/* Values below the edge, to the nearest whole one; those in whole buckets below it are not rounded. */
+/* Return the number of values below the edge, rounded; values in complete buckets below it are exact. */
 static uint64_t count_below(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                             double edge, double first, double last)
 {
@@ -314,7 +314,7 @@ void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogra
     for (int i = 0; i < edge_count - 1; i++) {
         uint64_t below =
             i == edge_count - 2 ? all : count_below(earlier, later, edges[i + 1], edges[0], edges[edge_count - 1]);
-        bins[i] = below > before ? below - before : 0; /* sums that wrapped: no honest segment */
+        bins[i] = below > before ? below - before : 0; /* sums wrapped: the segment is corrupt */
         before = below > before ? below : before;
     }
 }
