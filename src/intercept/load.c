@@ -1,13 +1,13 @@
 /*
  * Attach and detach: OnLoad and OnUnload, called by the runtime (or rtl_load and rtl_unload, called by register.c);
- * fork; the end of the process.
+ * fork; exit.
  *
  * The library stays mapped for ever (-z nodelete), because callbacks and hooks may be called after OnUnload: they then
- * count and pass on, nothing else. A second hsa_init after hsa_shut_down loads it again: the same segment goes on.
+ * only count and pass on. hsa_init after hsa_shut_down loads it again; the segment stays the same.
  *
- * A process may have several runtimes at once (a wheel's own and the system's), which all load this library. The
- * library traces the first one until it shuts down. It leaves the tables of the others unchanged and sets a note; their
- * OnLoad and OnUnload change nothing. The library that contains a runtime's table identifies the runtime.
+ * A process may have several runtimes (a wheel's own and the system's), which all load this library. The library traces
+ * the first one until it shuts down. It leaves the tables of the others unchanged and sets a note; their OnLoad and
+ * OnUnload change nothing. The library that contains a runtime's table identifies the runtime.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,7 +44,7 @@
 /* Extended dispatch packets came with this step of the amd_ext table. */
 enum { STEP_EXTENDED_DISPATCH = 0x0D };
 
-/* The amd_ext table of release 6.0, from which on intercept queues may fill up. */
+/* The amd_ext table of release 6.0: from here on intercept queues may fill up. */
 enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
 
 RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
@@ -73,7 +73,7 @@ static void warn_once(const char *why)
     attachment.warned = true;
 }
 
-/* No dispatch is timed any more, and no signal is touched, when this returns. */
+/* Afterwards no dispatch is timed and no signal is touched. */
 static void stop_timing(void)
 {
     rtl_trackers_stop();
@@ -86,20 +86,16 @@ static void note_fork(void)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_FORKED);
 }
 
-/*
- * The child shares the mapping: whatever it counted would go into its parent's numbers. With recording off the hooks
- * only pass on, so it doesn't matter in what state the lock and the worker's bookkeeping were copied.
- */
+/* The child shares the mapping and must not count into its parent's numbers. With recording off the hooks only pass
+ * on, so the copied state of the lock and the worker doesn't matter. */
 static void stop_in_child(void)
 {
     atomic_store(&rtl_hot.recording, false);
     rtl_worker_forget();
 }
 
-/*
- * At exit, before libraries that were there first clean up: the worker must not look at signals whose memory may go.
- * Runtimes before 6.4 don't call OnUnload then.
- */
+/* Runs at exit before older libraries clean up: the worker must not read signals whose memory may go. Runtimes
+ * before 6.4 don't call OnUnload at exit. */
 static void stop_at_exit(void)
 {
     int error = errno;
@@ -131,7 +127,7 @@ static bool create_segment(void)
         .signals_limit = rtl_signals_limit(rtl_tool.settings.signals_limit, 0),
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
         .links = rtl_hot.linked,
-        .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to change */
+        .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to control */
         .probe = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_tool.settings.probe && rtl_hsa_can_probe(&rtl_tool.hsa),
         .library_version = RTL_VERSION,
     };
@@ -183,16 +179,16 @@ static void install_hooks(void *table)
     RTL_HSA_HOOK(table, executable_freeze, rtl_executable_freeze);
     RTL_HSA_HOOK(table, executable_destroy, rtl_executable_destroy);
     RTL_HSA_HOOK(table, amd_queue_intercept_create, rtl_queue_intercept_create);
-    /* where no queue can become a native one the application's stores don't go through us */
+    /* without native queues the application's stores needn't pass through us */
     if (rtl_queues_may_be_native())
         rtl_native_hook(table);
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
-    /* in lite, too: hooks can't be put in later, and the mode may change */
+    /* in lite, too: hooks can't be added later, and the mode may change */
     rtl_signals_hook(table);
     if (rtl_hot.linked)
         rtl_links_hook(table);
     rtl_app_signals_start(rtl_mode_again());
-    /* packets and copies that aren't seen may carry any signal of the application's: those aren't read then */
+    /* unseen packets and copies may carry any signal of the application: its signals aren't read then */
     if (!queues || !copies)
         rtl_app_signals_stop();
     if (!copies)
@@ -208,7 +204,7 @@ static void install_hooks(void *table)
 
 /* --- which runtime --- */
 
-/* Returns the base of the library that contains the address; NULL: none. */
+/* Return the base of the library that contains the address; NULL: none. */
 static const void *library_of(const void *address)
 {
     Dl_info library;
@@ -240,7 +236,7 @@ static bool is_traced_runtime(const void *caller)
     return runtime && (!atomic_load(&attachment.several) || !library || library == runtime);
 }
 
-/* Before it is claimed: whoever calls OnUnload meanwhile has to be told from this one. */
+/* Before the runtime is claimed: a concurrent OnUnload must be able to tell the runtimes apart. */
 static void remember_runtime(const void *runtime)
 {
     const void *first = NULL;
@@ -262,7 +258,7 @@ bool rtl_load(void *table)
     if (atomic_load(&attachment.segment) && getpid() != attachment.pid)
         goto done; /* a forked child must not write into its parent's segment */
     if (!atomic_compare_exchange_strong(&attachment.runtime, &traced, runtime)) {
-        /* else HSA_TOOLS_LIB lists the library twice, or it is listed and preloaded: hooks would call hooks for ever */
+        /* if equal: HSA_TOOLS_LIB lists the library twice, or it is also preloaded; hooks would call hooks for ever */
         if (traced != runtime)
             skip_runtime(table);
         goto done;
@@ -274,7 +270,7 @@ bool rtl_load(void *table)
         atomic_store(&attachment.runtime, NULL); /* another runtime may still be traced */
         goto done;
     }
-    rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called, and pass on */
+    rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called */
     saved = true;
     rtl_queues_detect_tool();
     rtl_trackers_start();
@@ -308,7 +304,7 @@ done:
     return saved;
 }
 
-/* Returns true also on failure: false would make some runtimes unmap us, and the application runs either way. */
+/* Returns true also on failure: some runtimes unmap us on false, and the application runs either way. */
 bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
 {
     (void)runtime_version;

@@ -29,10 +29,9 @@ enum { NO_TOOLS = 1 };
 typedef int register_tables(const char *name, uint32_t (*import)(void), uint32_t version, void **tables, uint64_t count,
                             uint64_t *id);
 
-/*
- * A runtime registers its table inside hsa_init, under a lock of its own that hsa_init and hsa_shut_down take, too. So
- * hook_table doesn't wait for our lock, which a thread that has come by hooks of the table before may hold meanwhile.
- */
+/* A runtime registers its table inside hsa_init, under a lock of its own that hsa_init and hsa_shut_down acquire,
+ * too. So hook_table doesn't wait for our lock, which another thread may hold meanwhile in a hook of the previous
+ * table. */
 static struct {
     pthread_mutex_t lock;     /* init and shut_down hold it while they call the runtime; recursive: init may register */
     atomic_uint opens;        /* lock, hook_table: calls of hsa_init without an hsa_shut_down yet; 0: none is hooked */
@@ -56,8 +55,9 @@ static hsa_status_t hook_init(void)
 static hsa_status_t hook_shut_down(void)
 {
     pthread_mutex_lock(&registered.lock);
-    hsa_status_t (*next)(void) = rtl_tool.hsa.shut_down; /* without us another runtime may be traced, with its own */
-    /* before the runtime's: behind that another thread may have registered the next table */
+    hsa_status_t (*next)(void) =
+        rtl_tool.hsa.shut_down; /* after rtl_unload another runtime may be traced, with its own function */
+    /* before the runtime's: afterwards another thread may have registered the next table */
     if (atomic_load(&registered.opens) && atomic_fetch_sub(&registered.opens, 1) == 1)
         rtl_unload();
     hsa_status_t status = next();

@@ -7,12 +7,12 @@
 
 #include "intercept/base/tool.h"
 
-/* Not in the headers of release 5.2, asked of every runtime; those that don't know it say so. */
+/* Not in the headers of release 5.2. We ask every runtime; one that doesn't know them returns an error. */
 enum { AGENT_INFO_UUID = 0xA011, AGENT_INFO_TIMESTAMP_FREQUENCY = 0xA016 };
 
 static struct {
     struct rtl_gpu gpu[RTL_AGENTS_MAX]; /* create appends */
-    _Atomic uint32_t count;             /* create stores (release), create loads */
+    _Atomic uint32_t count;             /* create stores (release) and loads */
 } gpus;
 
 static bool query_agent(hsa_agent_t agent, int what, void *answer)
@@ -33,15 +33,15 @@ static void describe_gpu(struct rtl_gpu *gpu, hsa_agent_t agent)
     uint32_t units = 0, bdf = 0, domain = 0;
     uint64_t hz = 0;
 
-    query_agent(agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes, says the specification */
+    query_agent(agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes by the specification */
     query_agent(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
     query_agent(agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
     query_agent(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
     if (!query_agent(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz))
         hz = 0;
-    if (hz && hz != gpu->rate.hz) /* the worker of a load before may still use it: it is late, the rate the same */
+    if (hz && hz != gpu->rate.hz) /* the worker of an earlier load may still use it, and the rate is the same */
         rtl_gpu_set_rate(gpu, hz);
-    /* A GPU that has none is called "GPU-XX". */
+    /* "GPU-XX": the GPU has no UUID */
     if (!query_agent(agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
         memset(uuid, 0, sizeof uuid);
 
@@ -119,7 +119,7 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
     for (uint32_t i = 0; i < stock.count; i++) {
         if (find_known_gpu(stock.gpu[i]))
             continue;
-        /* A GPU keeps its place over a second load of the runtime, where its handle is another. */
+        /* A GPU keeps its index when the runtime is loaded again; its handle changes. */
         uint32_t n = atomic_load_explicit(&gpus.count, memory_order_relaxed);
         uint32_t place = i < n && gpus.gpu[i].agent.handle == 0 ? i : n;
         if (place >= RTL_AGENTS_MAX || !rtl_segment_populate(&rtl_tool.segment.agents[place], sizeof(struct rtl_agent)))
@@ -130,7 +130,8 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
             made->shared = &rtl_tool.segment.agents[place];
         }
         describe_gpu(made, stock.gpu[i]);
-        __atomic_store_n(&made->agent.handle, stock.gpu[i].handle, __ATOMIC_RELEASE); /* now it is found */
+        __atomic_store_n(&made->agent.handle, stock.gpu[i].handle,
+                         __ATOMIC_RELEASE); /* from now on find_known_gpu finds it */
         if (place == n) {
             atomic_store_explicit(&gpus.count, n + 1, memory_order_release);
             __atomic_store_n(&rtl_tool.segment.header->agent_count, n + 1, __ATOMIC_RELAXED);
@@ -169,7 +170,7 @@ void rtl_gpus_carry_over(void)
         gpu->busy_before_ns = rtl_gpu_busy_ns(gpu);
         sum_idle(gpu, gpu->idle_before);
         memset(&gpu->rate, 0, offsetof(struct rtl_gpu, busy_before_ns) - offsetof(struct rtl_gpu, rate));
-        memset(&gpu->busy, 0, offsetof(struct rtl_busy, span)); /* what is in the lists means nothing then */
+        memset(&gpu->busy, 0, offsetof(struct rtl_busy, span)); /* the lists are empty then */
     }
 }
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    FREE_WANTED = RTL_BUSY_SPANS * 3 / 8, /* places that a compaction must make, */
-    FREE_ENOUGH = RTL_BUSY_SPANS * 5 / 8, /* and so many that the next one may try finer hulls */
-    FINEST = 6,                           /* hulls are at most their age >> 6 long where that makes room enough */
+    FREE_WANTED = RTL_BUSY_SPANS * 3 / 8, /* a compaction must free this many spans */
+    FREE_ENOUGH = RTL_BUSY_SPANS * 5 / 8, /* with this many free, the next one may try finer hulls */
+    FINEST = 6,                           /* hulls are at most (their age >> 6) long, if that frees enough */
 };
 
 static uint64_t span_length(const struct rtl_busy_span *span)
@@ -29,7 +29,7 @@ void rtl_busy_classes(struct rtl_busy *busy, uint64_t hz)
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
-    for (int i = 0; i < RTL_IDLE_COUNT - 1; i++) /* up: a gap of one tick less than that is shorter in ns, too */
+    for (int i = 0; i < RTL_IDLE_COUNT - 1; i++) /* rounded up: a gap of one tick less is below the bound in ns, too */
         busy->below[i] = (uint64_t)(((unsigned __int128)below[i] * hz + 999999999u) / 1000000000u);
 }
 
@@ -49,7 +49,7 @@ static void add_gaps(struct rtl_gaps *to, const struct rtl_gaps *from)
     }
 }
 
-/* value * part / whole, and `more` of a whole rounded up; dividing 128 bits takes ten times as long, and is rare. */
+/* (value * part + more) / whole. The 128-bit division takes ten times as long and is rarely needed. */
 static uint64_t scale(uint64_t value, uint64_t part, uint64_t whole, uint64_t more)
 {
     uint64_t product, sum;
@@ -58,7 +58,7 @@ static uint64_t scale(uint64_t value, uint64_t part, uint64_t whole, uint64_t mo
     return (uint64_t)(((unsigned __int128)value * part + more) / whole);
 }
 
-/* What of a hull's gaps is left when `idle` of its idle time is left. */
+/* Return a hull's gaps, scaled from idle_before to `idle` of its idle time. */
 static struct rtl_gaps scale_gaps(const struct rtl_gaps *gaps, uint64_t idle, uint64_t idle_before)
 {
     struct rtl_gaps left = *gaps;
@@ -69,7 +69,8 @@ static struct rtl_gaps scale_gaps(const struct rtl_gaps *gaps, uint64_t idle, ui
     return left;
 }
 
-/* The first span that ends at `at` or behind it: where what begins there belongs. Nothing in front of it is touched. */
+/* Return the first span that ends at `at` or later. An interval that begins at `at` leaves the spans before it
+ * unchanged. */
 static uint32_t find_span(const struct rtl_busy *busy, uint64_t at)
 {
     uint32_t low = 0, high = busy->count;
@@ -92,7 +93,7 @@ void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
     uint64_t upto = busy->span[n - 1].end - behind, settled = busy->settled;
     for (uint32_t i = find_span(busy, settled + 1); i < n && busy->span[i].end <= upto; i++) {
         struct rtl_busy_span *span = &busy->span[i];
-        /* a span that reaches over `settled` was joined from spans on both sides of it */
+        /* a span that reaches over `settled` was joined from spans on both sides */
         if (i > 0 && span->start >= settled) {
             uint64_t gap = span->start - busy->span[i - 1].end;
             int class = class_of(busy, gap);
@@ -119,7 +120,7 @@ void rtl_busy_restart(struct rtl_busy *busy)
 
 /* --- spans --- */
 
-/* Joins the span into the one before it. Its length less what is covered is idle time, in gaps that stay known. */
+/* Join a span into the one before it. end - start - covered is idle time, and `inner` keeps its gaps. */
 static void join_spans(struct rtl_busy *busy, uint32_t to, uint32_t from)
 {
     struct rtl_busy_span *a = &busy->span[to], *b = &busy->span[from];
@@ -138,10 +139,9 @@ static void join_spans(struct rtl_busy *busy, uint32_t to, uint32_t from)
     a->end = b->end;
 }
 
-/*
- * Joins neighbours while they stay short beside their age: what is resolved is in proportion to how long ago it was,
- * because a late interval is about as long as it is late. Settled spans stay apart from the others, whose gaps count.
- */
+/* Join neighbours while the result is short beside its age: an interval that arrives late is about as long as its
+ * delay, so old history needs less resolution. Settled spans are not joined with unsettled ones, whose gaps still
+ * count. */
 static void join_within(struct rtl_busy *busy, uint32_t shift)
 {
     uint64_t newest = busy->span[busy->count - 1].end;
@@ -160,11 +160,11 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
 }
 
 /*
- * No coarser than need be, from the first time on: a worker that was kept from the CPU may report a kernel behind
- * hundreds that ended after it, and then what was joined in between is what that kernel's edges fall into.
+ * Join no more than needed: a worker that got no CPU may report a kernel behind hundreds that ended later, and its
+ * edges then fall into spans that were joined meanwhile.
  *
- * With shift 0 every second span that is left halves the distance to the newest end, so there are 130 at most: it
- * always comes to an end.
+ * This always terminates: with shift 0 every second remaining span halves the distance to the newest end, so at most
+ * 130 remain.
  */
 static void compact_spans(struct rtl_busy *busy)
 {
@@ -175,7 +175,7 @@ static void compact_spans(struct rtl_busy *busy)
         busy->coarser--;
 }
 
-/* What of the part [start, end) of a span is covered: all of it, or its share where the span is a hull. */
+/* Return how much of a part of a span is covered: all of it, or its share if the span is a hull. */
 static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
 {
     uint64_t whole = span_length(span);
@@ -184,7 +184,7 @@ static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
     return scale(span->covered, part, whole, 0);
 }
 
-/* What of a span the intervals from `from` to `to` of the run lie on. */
+/* Return the length of a span that the run's intervals `from` to `to` lie on. */
 static uint64_t span_overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
 {
     uint64_t part = 0;
@@ -196,10 +196,8 @@ static uint64_t span_overlap(const struct rtl_busy *busy, const struct rtl_busy_
     return part;
 }
 
-/*
- * What these intervals of the run newly cover where they touch these spans, some of which are hulls. What is left of
- * the hulls' gaps is added to `gaps`.
- */
+/* Return what these intervals of the run newly cover where they touch these spans, some of which are hulls. Adds
+ * what is left of the hulls' gaps to `gaps`. */
 static uint64_t cover_spans(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
                             struct rtl_gaps *gaps)
 {
@@ -221,11 +219,9 @@ static uint64_t cover_spans(const struct rtl_busy *busy, uint32_t first, uint32_
     return fresh;
 }
 
-/*
- * The union of the spans and the run, in one pass over the run and the spans from its first interval on. Those make
- * way by the length of the run, so that what is written never comes past what is still to be read. Spans and intervals
- * that touch become one; such a group is mostly free of hulls, and then all of it is covered.
- */
+/* Merge the run into the spans in one pass. The spans from the run's first interval on first move up by the run's
+ * length, so that writing never overtakes reading. Spans and intervals that touch become one; most such groups
+ * contain no hull and are covered completely. */
 void rtl_busy_merge_run(struct rtl_busy *busy)
 {
     uint32_t runs = busy->gathered, j = 0;

@@ -1,4 +1,4 @@
-/* Reads RTL_MODE, RTL_SIGNALS, RTL_QUEUES and RTL_PROBE, and speaks to the user without disturbing the application. */
+/* Reads RTL_MODE, RTL_SIGNALS, RTL_QUEUES and RTL_PROBE, and prints warnings without disturbing the application. */
 #include "intercept/base/env_settings.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ struct rtl_env_settings rtl_env_settings_parse(const char *mode, const char *sig
     }
         RTL_MODE_ALIASES(ALIAS)
 #undef ALIAS
-        if (strcmp(mode, RTL_MODE_HIP) == 0) /* kernels as by default; the rest is librtl-hip.so's */
+        if (strcmp(mode, RTL_MODE_HIP) == 0) /* the mode of librtl-hip.so; here it is the default */
             settings.mode_unknown = false;
     }
     if (signals && signals[0]) {
@@ -82,19 +82,19 @@ __attribute__((format(printf, 1, 0))) static void write_line(const char *format,
     memcpy(line, prefix, sizeof prefix);
     vsnprintf(line + sizeof prefix - 1, sizeof line - sizeof prefix, format, args);
     size_t length = strlen(line);
-    for (size_t i = 0; i < length; i++) /* what is quoted comes from the environment: it must not control a terminal */
+    for (size_t i = 0; i < length; i++) /* text from the environment must not control a terminal */
         if (line[i] < ' ' || line[i] > '~')
             line[i] = '?';
     line[length++] = '\n';
 
-    /* A reader that has gone must not kill the application: SIGPIPE is held back, and taken away if it was ours. */
+    /* A closed pipe must not kill the application: block SIGPIPE, and consume it if we raised it. */
     sigset_t pipe_only, before, waiting;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
     sigpending(&waiting);
     bool was_waiting = sigismember(&waiting, SIGPIPE) == 1;
     pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
-    /* not write: a thread may not be cancelled inside a call that is no cancellation point */
+    /* not write(): a thread must not be cancelled inside a function that is no cancellation point */
     long written = syscall(SYS_write, STDERR_FILENO, line, length);
     if (written < 0 && errno == EPIPE && !was_waiting) {
         struct timespec none = {0, 0};

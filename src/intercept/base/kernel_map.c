@@ -27,7 +27,7 @@ static void store_entry(struct rtl_map_table *table, uint32_t slot, uint64_t key
     atomic_store_explicit(&table->entry[slot].key, key, memory_order_release);
 }
 
-/* A value that a dispatching thread completes in the old table meanwhile is completed again in the new one. */
+/* If a dispatching thread completes a value in the old table meanwhile, another will complete it in the new one. */
 static bool grow_map(struct rtl_map *map, struct rtl_map_table *old)
 {
     struct rtl_map_table *table = make_table(old ? 2 * (old->mask + 1) : START, old);
@@ -55,7 +55,7 @@ bool rtl_map_set(struct rtl_map *map, uint64_t key, uint64_t value)
         return true;
     }
     struct rtl_map_table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
-    /* half full at most, so that a probe is short; when memory is out, an almost full table still works */
+    /* at most half full, so that probes are short; without memory an almost full table still works */
     if (!table || 2 * (map->live + map->marks + 1) > table->mask + 1) {
         if (!grow_map(map, table) && (!table || map->live + map->marks + 2 > table->mask))
             return false;
@@ -80,7 +80,7 @@ void rtl_map_remove(struct rtl_map *map, uint64_t key)
     atomic_store_explicit(&entry->key, RTL_MAP_MARK, memory_order_release);
     map->live--;
     map->marks++;
-    /* Nothing behind: no probe needs to get past here, so the marks up to here go. */
+    /* The next slot is empty, so no probe passes here: the marks before it become empty. */
     if (key_at(table, (slot + 1) & table->mask) != RTL_MAP_EMPTY)
         return;
     while (key_at(table, slot) == RTL_MAP_MARK) {
