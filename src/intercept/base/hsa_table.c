@@ -6,10 +6,11 @@
  * slots are found by number, and each is checked against the size.
  *
  * core: 125 slots that never moved. amd_ext, in slots behind the version:
- *  5.2: 48   5.5: 51   5.6, 5.7: 55   6.0: 67   6.1: 68   6.2: 70   6.4: 72   7.0: 74   later: 84 Up to 5.5 the table
- *  only grew at its end. 5.6 inserted two slots behind hsa_amd_memory_async_copy (slot 15) and added two at the end;
- *  later releases grew at the end again. No known release has 52 to 54 slots: their order would be ambiguous, and
- *  calling a wrong slot is worse than not tracing.
+ *  5.2: 48   5.5: 51   5.6, 5.7: 55   6.0: 67   6.1: 68   6.2: 70   6.4: 72   7.0: 74   later: 84
+ *
+ * Up to 5.5 the table only grew at its end. 5.6 inserted two slots behind hsa_amd_memory_async_copy (slot 15) and added
+ * two at the end; later releases grew at the end again. No known release has 52 to 54 slots: their order would be
+ * ambiguous, and calling a wrong slot is worse than not tracing.
  */
 #include "intercept/base/hsa_table.h"
 

@@ -19,7 +19,7 @@ typedef void (*rtl_packet_handler)(const void *packets, uint64_t count, uint64_t
                                    rtl_packet_writer writer);
 typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *data);
 
-/* X(field, table, slot, arguments) table CORE: never moved. EXT: before the two slots that release 5.6 inserted.
+/* X(field, table, slot, arguments). Table CORE: never moved. EXT: before the two slots that release 5.6 inserted.
  * MOVED: behind them. The slot is that of release 5.2, counted from 0 behind the version. */
 #define RTL_HSA_FUNCTIONS(X)                                                                                       \
     X(init, CORE, 0, (void))                                                                                       \

@@ -33,13 +33,13 @@ static inline void rtl_count(uint64_t *counter, uint64_t n)
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
 }
 
-/* The same as a release: a reader that sees the new count also sees what was stored before. */
+/* Add as a release: a reader that sees the new count also sees what was stored before. */
 static inline void rtl_count_release(uint64_t *counter, uint64_t n)
 {
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELEASE);
 }
 
-/* The same for the slot that queues share. */
+/* Add in the slot that queues share. */
 static inline void rtl_count_shared(uint64_t *counter, uint64_t n)
 {
     __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);

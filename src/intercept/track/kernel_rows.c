@@ -1,9 +1,9 @@
 /*
  * Kernel names, executables and rows (kernel_rows.h).
  *
- * Memory: a name is kept once for the life of the process, up to a bound; beyond it kernels count as "other". What is
- * kept per executable goes with the executable. Everything is changed under the create lock; dispatching threads read
- * the map and the names without it.
+ * A name is kept once for the life of the process, up to a bound; further kernels count as "other". Data of an
+ * executable is freed with it. All changes are made under the create lock; dispatching threads read the map and the
+ * names without it.
  */
 #include "intercept/track/kernel_rows.h"
 
@@ -18,22 +18,22 @@
 #include "shm/hash.h"
 
 enum {
-    NAME_BLOCK = 1024,           /* names a block */
+    NAME_BLOCK = 1024,           /* names in a block */
     NAME_BLOCKS = 1024,          /* 1 M names */
-    NAMES_BYTES_MAX = 128 << 20, /* of text; a server that compiles new kernels for ever stays bounded */
+    NAMES_BYTES_MAX = 128 << 20, /* bound on the text for a server that compiles new kernels for ever */
     EXECUTABLE_BUCKETS = 512,
-    ROWS_AHEAD = 256, /* rows, and bytes of names, whose pages are made present ahead of use */
+    ROWS_AHEAD = 256, /* rows, and bytes of names, whose pages are populated ahead */
     TEXT_AHEAD = 128 << 10,
 };
 
-#define ROW_TAKING (UINT32_MAX - 1) /* a thread is taking the row right now */
+#define ROW_TAKING (UINT32_MAX - 1) /* a thread is assigning the row right now */
 
 struct kernel_name {
     const char *text;     /* create */
     uint32_t length;      /* create */
-    uint32_t next;        /* create: in the bucket, 0 = end */
+    uint32_t next;        /* create: next in the bucket, 0 = end */
     uint64_t hash;        /* create */
-    _Atomic uint32_t row; /* any dispatching thread: NONE, TAKING, then the row (release) for ever */
+    _Atomic uint32_t row; /* any dispatching thread: NONE, TAKING, then the row for ever (release) */
 };
 
 struct loaded_executable {
@@ -47,7 +47,7 @@ struct loaded_executable {
 
 struct rtl_map rtl_kernel_map;
 
-/* Name 0 stands for all that found no room. */
+/* Name 0 stands for all names without room. */
 static struct kernel_name other_name = {.text = "", .row = RTL_KERNEL_OTHER};
 static struct kernel_name *_Atomic blocks[NAME_BLOCKS];           /* create stores (release), any loads */
 static uint32_t name_count = 1;                                   /* create */
@@ -73,7 +73,7 @@ static bool grow_buckets(void)
     uint32_t n = bucket_count ? 2 * bucket_count : 1024;
     uint32_t *more = calloc(n, sizeof *more);
     if (!more)
-        return bucket_count != 0; /* longer chains, still right */
+        return bucket_count != 0; /* longer chains still work */
     for (uint32_t number = 1; number < name_count; number++) {
         struct kernel_name *name = name_at(number);
         name->next = more[name->hash % n];
@@ -85,7 +85,7 @@ static bool grow_buckets(void)
     return true;
 }
 
-/* The number of that name, new or known; 0 when there is no room for it. */
+/* Return the number of that name, new or known; 0 when there is no room. */
 static uint32_t intern_name(const char *text, size_t length)
 {
     if (name_count >= bucket_count && !grow_buckets())
@@ -122,11 +122,9 @@ static uint32_t intern_name(const char *text, size_t length)
     return name_count++;
 }
 
-/*
- * The name's row, taken by whichever thread dispatches it first. Another one that comes within that moment waits for
- * it: the row must be the same, or a count would be lost. It sleeps meanwhile, so that a thread of higher priority
- * can't keep the other from finishing.
- */
+/* Return the name's row. The thread that dispatches the name first assigns it; a second thread meanwhile waits,
+ * because two rows would split the count. It sleeps, so that a thread of higher priority doesn't block the first
+ * one. */
 static uint32_t assign_row(struct kernel_name *name, uint64_t kernel_object)
 {
     uint32_t row = RTL_ROW_NONE;
@@ -139,7 +137,7 @@ static uint32_t assign_row(struct kernel_name *name, uint64_t kernel_object)
     int error = errno;
     while (row == ROW_TAKING) {
         struct timespec moment = {0, 10000};
-        syscall(SYS_nanosleep, &moment, NULL); /* not nanosleep: here a thread may not be cancelled */
+        syscall(SYS_nanosleep, &moment, NULL); /* not nanosleep(): a thread must not be cancelled here */
         row = atomic_load_explicit(&name->row, memory_order_acquire);
     }
     errno = error;
@@ -154,7 +152,7 @@ uint32_t rtl_kernels_first(struct rtl_map_entry *entry, uint64_t kernel_object)
     }
     uint64_t value = atomic_load_explicit(&entry->value, memory_order_acquire);
     uint32_t row = assign_row(name_at((uint32_t)(value >> 32)), kernel_object);
-    /* Fails when the address got another kernel meanwhile: then that one's first dispatch will see to it. */
+    /* Fails if the address became another kernel's meanwhile; that kernel's first dispatch completes the value. */
     atomic_compare_exchange_strong_explicit(&entry->value, &value, (value & ~(uint64_t)UINT32_MAX) | row,
                                             memory_order_release, memory_order_relaxed);
     return row;
@@ -169,7 +167,7 @@ void rtl_kernels_load(uint64_t handle, const struct rtl_loaded_kernel *kernels, 
 {
     struct loaded_executable *executable = malloc(sizeof *executable + count * sizeof executable->kernel[0]);
     if (!executable)
-        return; /* counted as unknown kernels; the note says so */
+        return; /* its kernels count as unknown, with a note */
     executable->handle = handle;
     executable->count = 0;
 
@@ -190,7 +188,7 @@ void rtl_kernels_load(uint64_t handle, const struct rtl_loaded_kernel *kernels, 
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-/* Takes an executable out of the list and its kernels out of the map. Create lock held. */
+/* Remove an executable from the list and its kernels from the map. Create lock held. */
 static void drop_executable(struct loaded_executable **link)
 {
     struct loaded_executable *executable = *link;
@@ -226,7 +224,7 @@ uint32_t rtl_kernels_describe(uint64_t kernel_object, char *name, size_t bytes)
     uint64_t value = entry ? atomic_load_explicit(&entry->value, memory_order_acquire) : RTL_ROW_NONE;
     const struct kernel_name *known = name_at((uint32_t)(value >> 32));
     size_t length = strnlen(known->text, bytes - 1);
-    memcpy(name, known->text, length); /* which stays for the life of the process */
+    memcpy(name, known->text, length); /* the text stays for the life of the process */
     name[length] = '\0';
     return (uint32_t)value < RTL_KERNELS_MAX ? (uint32_t)value : RTL_KERNEL_UNKNOWN;
 }
@@ -254,7 +252,7 @@ static uint64_t find_kernel_agent(uint64_t kernel_object)
 
 bool rtl_kernels_is_elsewhere(uint64_t kernel_object, uint64_t agent)
 {
-    if (pthread_mutex_trylock(&rtl_tool.create) != 0) /* whoever has it may be stopped */
+    if (pthread_mutex_trylock(&rtl_tool.create) != 0) /* the thread that holds the lock may be stopped */
         return false;
     uint64_t known = find_kernel_agent(kernel_object);
     pthread_mutex_unlock(&rtl_tool.create);
@@ -263,7 +261,7 @@ bool rtl_kernels_is_elsewhere(uint64_t kernel_object, uint64_t agent)
 
 void rtl_kernels_populate(void)
 {
-    static _Atomic uint32_t rows_ready; /* any: only grows; populating twice does no harm */
+    static _Atomic uint32_t rows_ready; /* any: only grows; populating twice is harmless */
     static _Atomic uint64_t text_ready;
     struct rtl_segment *segment = &rtl_tool.segment;
     uint32_t rows = atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) + ROWS_AHEAD;
@@ -271,7 +269,7 @@ void rtl_kernels_populate(void)
     uint32_t row = atomic_load_explicit(&rows_ready, memory_order_relaxed);
     uint64_t at = atomic_load_explicit(&text_ready, memory_order_relaxed);
 
-    /* half of what is ahead may be used up before anything is done, so that a call mostly does nothing */
+    /* only when half of the range ahead is used up, so most calls do nothing */
     if (row < RTL_KERNELS_MAX && row < rows - ROWS_AHEAD / 2) {
         rows = rows < RTL_KERNELS_MAX ? rows : RTL_KERNELS_MAX;
         if (rtl_segment_populate(&segment->kernels[row], (rows - row) * sizeof(struct rtl_kernel)))

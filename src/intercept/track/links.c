@@ -1,4 +1,4 @@
-/* Links between calls of the API and what they submit (links.h). */
+/* Links dispatches and copies to the API calls that submitted them (links.h). */
 #include "intercept/track/links.h"
 
 #include <dlfcn.h>
@@ -15,9 +15,9 @@
 #include "stats/histogram.h"
 
 enum {
-    PLACES = 4096, /* a power of two: where queues are found by their addresses */
+    PLACES = 4096, /* a power of two: hash table of queues by address */
     PROBES = 64,
-    LAPS = 2, /* notes a slot, */
+    LAPS = 2, /* notes per slot of a queue */
     NOTES_LEAST = 4096,
     ORDINALS = UINT16_MAX,
     PAGE_BITS = 12,
@@ -26,7 +26,8 @@ static_assert((int)RTL_API_KERNELS == (int)RTL_KERNELS_MAX && (int)RTL_API_QUEUE
               "rows and slots are those of the segment");
 static_assert(RTL_API_NODES <= UINT16_MAX && sizeof(struct rtl_api_buckets) % 8 == 0, "a node fits its note");
 
-/* Who reserves writes: tag = 0, the rest, then the tag (release). Who looks at the packet reads. */
+/* The reserving thread writes: tag = 0, the other fields, then the tag (release). The thread that handles the packet
+ * reads. */
 struct packet_note {
     _Alignas(32) _Atomic uint64_t tag; /* (index + 1) in 32 bits | node << 32 | ordinal << 48 */
     _Atomic uint64_t call, entry_ns, range;
@@ -42,22 +43,22 @@ static struct {
     const hsa_queue_t *_Atomic queue; /* create stores (release), any loads */
     struct rtl_notes *_Atomic notes;
 } places[PLACES];
-static const char closed_queue; /* its address: there was a queue, look on behind it */
+static const char closed_queue; /* its address marks a closed queue: a search goes on behind it */
 #define GONE ((const hsa_queue_t *)(const void *)&closed_queue)
 
-/* load; constant then */
+/* load; then constant */
 static const struct rtl_api_link *api;
-static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so sets it */
+static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so writes it */
 static struct rtl_api_queue *queues;
 static bool has_counters[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
 static struct rtl_api_node *nodes;
 static struct rtl_api_counters *launches;
 static struct rtl_api_buckets *buckets;
-static bool counts_pairs;          /* an older librtl-hip.so knows none */
-static struct rtl_api_pair *pairs; /* NULL: nor has one whose segment had no room for them */
+static bool counts_pairs;          /* an older librtl-hip.so has none */
+static struct rtl_api_pair *pairs; /* NULL: none, or its segment had no room for them */
 static struct rtl_api_buckets *pair_buckets;
 static struct rtl_link *links; /* [RTL_NUMBERS]: dispatch, before it is pushed; then worker */
-static struct rtl_hsa before;  /* the functions that our hooks on indices go on to */
+static struct rtl_hsa before;  /* the functions before our hooks on indices */
 
 /* --- notes --- */
 
@@ -75,7 +76,7 @@ static struct rtl_notes *find_notes(const hsa_queue_t *queue)
     return NULL;
 }
 
-/* The calling thread has reserved the packets from `from` to `to`. */
+/* The calling thread has reserved the packets `from` to `to`. */
 static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t to)
 {
     struct rtl_notes *notes = find_notes(queue);
@@ -83,13 +84,13 @@ static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t t
         return;
     struct rtl_api_call *call = api->call();
     if (unlikely(to - from > notes->mask))
-        from = to - notes->mask - 1; /* of more than there are the last ones */
+        from = to - notes->mask - 1; /* more than all notes: keep the last ones */
     for (uint64_t index = from; index < to; index++) {
         struct packet_note *n = &notes->note[index & notes->mask];
         uint64_t ordinal = call->id ? call->ordinal++ : 0;
         ordinal = ordinal < ORDINALS ? ordinal : ORDINALS;
         atomic_store_explicit(&n->tag, 0, memory_order_relaxed);
-        atomic_store_explicit(&n->call, call->id, memory_order_release); /* behind the 0; each is */
+        atomic_store_explicit(&n->call, call->id, memory_order_release); /* release: not before the 0; likewise below */
         atomic_store_explicit(&n->entry_ns, call->entry_ns, memory_order_release);
         atomic_store_explicit(&n->range, call->range, memory_order_release);
         atomic_store_explicit(&n->tag, (uint32_t)(index + 1) | (uint64_t)call->node << 32 | ordinal << 48,
@@ -99,12 +100,12 @@ static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t t
 
 enum note_result { FOUND, NOT_NOTED, OVERWRITTEN };
 
-/* What was noted of that index. The link is filled in only if it is that. */
+/* Read the note of an index. Fills in the link only if FOUND. */
 static enum note_result read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
 {
     struct packet_note *n = &notes->note[index & notes->mask];
     uint64_t tag = atomic_load_explicit(&n->tag, memory_order_acquire);
-    if ((uint32_t)tag != (uint32_t)(index + 1)) /* of an earlier lap, if of any: nobody noted this one */
+    if ((uint32_t)tag != (uint32_t)(index + 1)) /* an earlier lap's or none: no thread noted this index */
         return !tag || (int32_t)((uint32_t)tag - (uint32_t)(index + 1)) < 0 ? NOT_NOTED : OVERWRITTEN;
     struct rtl_link noted = {
         .call = atomic_load_explicit(&n->call, memory_order_acquire),
@@ -125,7 +126,7 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
     while (count < slots * LAPS)
         count *= 2;
     struct rtl_notes *notes = tracker->notes;
-    if (notes && notes->mask + 1 >= count) { /* of the queue before: an index may have been one of that, too */
+    if (notes && notes->mask + 1 >= count) { /* of the slot's last queue, which may have used equal indices */
         for (uint64_t i = 0; i <= notes->mask; i++)
             atomic_store_explicit(&notes->note[i].tag, 0, memory_order_relaxed);
         return notes;
@@ -135,10 +136,10 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
     if (notes == MAP_FAILED)
         return NULL;
     notes->mask = count - 1;
-    return notes; /* smaller ones that the tracker had stay: somebody may be about to look at them */
+    return notes; /* smaller notes of the tracker stay: a thread may be about to read them */
 }
 
-/* A queue that had these notes and was never closed: one that the runtime lends. Two of them would write to one. */
+/* Remove a queue with these notes that was never closed (the runtime lends it): two queues must not share notes. */
 static void remove_notes(const struct rtl_notes *notes)
 {
     for (uint32_t at = 0; notes && at < PLACES; at++)
@@ -150,7 +151,7 @@ static void remove_notes(const struct rtl_notes *notes)
 void rtl_links_open(struct rtl_tracker *tracker, const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    remove_notes(tracker->notes); /* before they are used again: nobody begins to note there any more */
+    remove_notes(tracker->notes); /* before the notes are reused: from here on no thread starts to write there */
     pthread_mutex_unlock(&rtl_tool.create);
     struct rtl_notes *notes = make_notes(tracker, queue->size);
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
@@ -217,7 +218,7 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 {
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
-    if (unlikely(!has_counters[tracker->slot])) { /* a write would be a fault: nothing is linked on that queue */
+    if (unlikely(!has_counters[tracker->slot])) { /* a write would fault: nothing is linked on that queue */
         if (number != RTL_NO_SIGNAL)
             links[number] = link;
         return;
@@ -264,14 +265,14 @@ void rtl_links_set_clock(const struct rtl_line *line)
         rtl_api_clock_stop(api_clock);
 }
 
-/* Worker: pages of the segment that were written to, or for which there was no memory. */
+/* Worker: pages of the segment that are present, and pages without memory, one bit each. */
 enum { PAGE_WORD = 64 };
 #define PAGE_WORDS(bytes) (((bytes) >> PAGE_BITS) / PAGE_WORD + 2)
 static uint64_t known[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)],
     refused[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)];
 static uint64_t pairs_known[PAGE_WORDS(RTL_API_PAIRS_SIZE)], pairs_refused[PAGE_WORDS(RTL_API_PAIRS_SIZE)];
 
-/* The page that the counter lies on, before it is first written to: there may be no memory for it. */
+/* Populate the page of a counter before the first write to it. False: there is no memory. */
 static bool page_is_present(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
 {
     uint64_t page = (uint64_t)((const char *)counter - (const char *)first) >> PAGE_BITS;
@@ -298,7 +299,7 @@ static bool pair_is_present(const void *counter)
     return page_is_present(pairs, counter, pairs_known, pairs_refused);
 }
 
-/* As a call is counted (shm/api.h): the bucket last. */
+/* Counted like a call (shm/api.h): the bucket last. */
 static void record_launch(uint32_t kernel, uint64_t ns)
 {
     struct rtl_api_counters *c = &launches[kernel];
@@ -314,7 +315,8 @@ static void record_launch(uint32_t kernel, uint64_t ns)
         __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
 }
 
-/* Of a node and a kernel: its number; RTL_API_PAIRS where there is no room. A place holds key + 1 and the number. */
+/* Return the number of a pair of node and kernel; RTL_API_PAIRS when there is no room. A place holds key + 1 and the
+ * number. */
 static uint32_t find_pair(uint32_t node, uint32_t kernel)
 {
     enum { PAIR_PLACES = 2 * RTL_API_PAIRS, PAIR_PROBES = 64, KERNEL_BITS = 14, NUMBER_BITS = 16 };
@@ -340,7 +342,7 @@ static uint32_t find_pair(uint32_t node, uint32_t kernel)
     return RTL_API_PAIRS;
 }
 
-/* As a call is counted. */
+/* Counted like a call. */
 static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
 {
     uint32_t at = pairs ? find_pair(node, kernel) : RTL_API_PAIRS;
@@ -393,7 +395,7 @@ struct rtl_event_link rtl_links_event(const struct rtl_link *link)
         .range = link->range, .entry_ns = link->entry_ns, .node = link->node, .ordinal = link->ordinal};
 }
 
-/* --- hooks on the functions of write indices, in front of those that the table had --- */
+/* --- hooks on the functions of write indices, before those that were in the table --- */
 
 #define STORE_INDEX(field)                                                                               \
     static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                   \
@@ -424,6 +426,6 @@ void rtl_links_hook(void *table)
 {
     char why[256];
     if (!rtl_hsa_save(table, &before, why, sizeof why))
-        return; /* never: it was saved just now */
+        return; /* never: the table was just saved */
     RTL_HSA_RESERVING(RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD)
 }
