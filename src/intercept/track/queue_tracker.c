@@ -1,7 +1,8 @@
 /*
- * Trackers and the slots in the segment that they count in: taking, describing, giving back (queue_tracker.h).
+ * Trackers and their slots in the segment (queue_tracker.h).
  *
- * A slot's counters only grow, over all queues that ever had it; dispatches_before says where the present one began.
+ * A slot's counters only grow, over all queues that ever had it; dispatches_before is the count when the present one
+ * began.
  */
 #include "intercept/track/queue_tracker.h"
 
@@ -17,7 +18,7 @@
 #include "intercept/track/barrier.h"
 
 enum {
-    ROWS_AHEAD = 256,   /* rows of a slot whose pages are made present before a dispatch can touch them */
+    ROWS_AHEAD = 256,   /* rows of a slot that are populated before a dispatch can touch them */
     QUEUES_AT_ONCE = 4, /* a queue caches at most this fraction of an even share of all signals */
 };
 
@@ -41,11 +42,11 @@ bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows)
     return true;
 }
 
-/* worker stores: the tracker whose queue it is looking after. Who takes `tend` away looks at this: one of us sees the
+/* worker stores: the tracker that it is tending. A thread that clears `tend` reads this: one of the two sees the
  * other. */
 static struct rtl_tracker *_Atomic tended_tracker;
-static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which looks for some us */
-static const uint64_t MOMENT = 50000;     /* ns; how often it is looked whether it has finished */
+static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which tends for some us */
+static const uint64_t MOMENT = 50000;     /* ns between two checks */
 
 enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns)
 {
@@ -65,7 +66,7 @@ void rtl_tracker_stop_tending(struct rtl_tracker *tracker)
     int error = errno;
     atomic_store(&tracker->tend, NULL);
     while (atomic_load(&tended_tracker) == tracker && rtl_clock_now() - since < LEAVE)
-        rtl_futex_wait(&word, 0, MOMENT); /* leaves the worker the processor, also where our priority is higher */
+        rtl_futex_wait(&word, 0, MOMENT); /* leaves the worker the CPU, also if our priority is higher */
     errno = error;
 }
 
@@ -75,10 +76,8 @@ void rtl_tracker_set_path(const struct rtl_tracker *tracker, enum rtl_queue_path
         __atomic_store_n(&tracker->counters->path, RTL_QUEUE_PATH_WORD(path, why), __ATOMIC_RELAXED);
 }
 
-/*
- * The slots that trackers have, a bit each, but for the shared one. Create takes one (acquire), whoever frees the
- * tracker drops it (release): the slot's next owner goes on from its counters as they were left.
- */
+/* Used slots, one bit each, except the shared one. Create claims one (acquire); the thread that frees the tracker
+ * releases it (release), so the next owner continues from the final counters. */
 static _Atomic uint64_t slots_taken[(RTL_QUEUES_MAX + 63) / 64];
 
 static uint32_t claim_slot(void)
@@ -102,14 +101,14 @@ static void release_slot(uint32_t slot)
 
 void rtl_tracker_free(struct rtl_tracker *tracker)
 {
-    release_slot(tracker->slot); /* first, because behind the next line the tracker may be another queue's */
+    release_slot(tracker->slot); /* first: after the next line another queue may own the tracker */
     atomic_store_explicit(&tracker->state, RTL_TRACKER_FREE, memory_order_release);
 }
 
-/* Of each slot, as it is published: create. */
+/* As published, per slot: create. */
 static uint32_t generation_of[RTL_QUEUES_MAX];
 
-/* A queue's identity in the segment is changed while its generation is odd. The stores in between are releases, so none
+/* A queue's identity in the segment changes while its generation is odd. The stores in between are releases, so none
  * of them is seen before the odd number. */
 static void begin_identity(const struct rtl_tracker *tracker)
 {
@@ -163,7 +162,7 @@ void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets)
     }
 }
 
-/* Sets the pool's limit from the sizes of its queues. */
+/* Set the pool's limit from the sizes of its queues. */
 static void update_signal_limit(struct rtl_pool *pool)
 {
     uint64_t packets = 0;
@@ -175,8 +174,8 @@ static void update_signal_limit(struct rtl_pool *pool)
     __atomic_store_n(&rtl_tool.segment.header->signals_limit, limit, __ATOMIC_RELAXED);
 }
 
-/* How many signals each queue takes at once: so many that refilling is rare, so few that idle queues don't hold all of
- * them. */
+/* Set how many signals each queue acquires at once: enough to make refilling rare, and not so many that idle queues
+ * hold all. */
 static void share_signals(struct rtl_pool *pool)
 {
     uint32_t live = 0;
@@ -248,7 +247,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         if (pool)
             update_signal_limit(pool);
         share_signals(pool);
-        /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: either it sees this one or we see that */
+        /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: it sees this tracker, or we see `stopping` */
         if (rtl_trackers_stopping())
             atomic_store(&tracker->reason, RTL_UNTIMED_SHUTDOWN);
     }
@@ -316,7 +315,7 @@ void rtl_trackers_stop(void)
 
 void rtl_trackers_retire(void)
 {
-    /* a dispatch that isn't seen inside behind this sees that nothing is timed any more */
+    /* later dispatches that aren't seen inside see that nothing is timed any more */
     rtl_barrier_everywhere();
     pthread_mutex_lock(&rtl_tool.create);
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
