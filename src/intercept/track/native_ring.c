@@ -267,7 +267,7 @@ uint64_t rtl_native_remember_more(struct rtl_native *native, uint32_t use, uint6
     if (kept && last->native == native && last->use == use && last->to == from) {
         last->to = to;
     } else {
-        if (kept == RTL_RESERVATIONS) /* drop the oldest: the worker publishes it untimed (let go) */
+        if (kept == RTL_RESERVATIONS) /* drop the oldest: the worker lets it go if no thread rings for it */
             memmove(&r->of[0], &r->of[1], --kept * sizeof r->of[0]);
         r->of[kept++] = (struct rtl_reservation){native, use, from, to};
     }

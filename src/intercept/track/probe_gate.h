@@ -36,7 +36,7 @@ struct rtl_probe_gate {
     const struct rtl_gpu *gpu; /* the GPU of the kernel object */
     uint64_t probed_object;
     uint32_t private_bytes, group_bytes; /* needs of the copy: a packet with less memory doesn't run it */
-    uint32_t every; /* at least one in `every` dispatches isn't reached before the next probed one */
+    uint32_t every;                      /* least distance between two probed dispatches */
     /* dispatch (atomic additions); worker clears them while CLOSED */
     _Atomic uint64_t seen;  /* dispatches of that kernel object */
     _Atomic uint64_t taken; /* dispatches that took the gate */

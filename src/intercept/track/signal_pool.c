@@ -29,13 +29,13 @@ void rtl_pool_free(struct rtl_pool *pool)
 void rtl_pool_set_limit(struct rtl_pool *pool, uint32_t limit)
 {
     limit = limit < RTL_SIGNALS_LIMIT ? limit : RTL_SIGNALS_LIMIT;
-    /* `room` first: a thread that creates a signal within the limit sees room for it, and so does the worker later */
+    /* `room` first: a thread that creates a signal within the limit, and later the worker, must see room for it */
     if (limit > atomic_load_explicit(&pool->room, memory_order_relaxed))
         atomic_store_explicit(&pool->room, limit, memory_order_release);
     atomic_store_explicit(&pool->limit, limit, memory_order_release);
 }
 
-/* A number that no signal has, or UINT32_MAX. */
+/* Claim an unused number; UINT32_MAX if there is none. */
 static uint32_t claim_number(struct rtl_pool *pool)
 {
     uint32_t words = (atomic_load_explicit(&pool->room, memory_order_acquire) + 63) / 64;
@@ -68,7 +68,7 @@ uint32_t rtl_pool_make(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
     uint32_t got = 0, limit = atomic_load_explicit(&pool->limit, memory_order_acquire);
     while (got < n && !atomic_load_explicit(&pool->refused, memory_order_relaxed) &&
            atomic_load_explicit(&pool->created, memory_order_relaxed) < limit) {
-        /* counted first, so that threads that make signals at once can't exceed the limit together */
+        /* counted first, so that concurrent threads can't exceed the limit together */
         if (atomic_fetch_add_explicit(&pool->created, 1, memory_order_relaxed) >= limit) {
             atomic_fetch_sub_explicit(&pool->created, 1, memory_order_relaxed);
             break;
@@ -91,7 +91,7 @@ uint32_t rtl_pool_make(struct rtl_pool *pool, uint32_t *numbers, uint32_t n)
     return got;
 }
 
-/* Returns the ring with that many slots. */
+/* Return the ring with that many slots. */
 static inline struct rtl_free_ring *ring_of(struct rtl_free *free, uint32_t slots)
 {
     return &free->ring[__builtin_ctz(slots / RTL_RING_LEAST)];
@@ -105,14 +105,14 @@ static uint32_t pop_from_ring(struct rtl_free *free, uint32_t slots, uint32_t *n
         uint64_t there = atomic_load_explicit(&ring->tail, memory_order_acquire) - head;
         if (there == 0)
             return 0;
-        if (there > slots) { /* `head` is outdated: other threads have taken numbers meanwhile */
+        if (there > slots) { /* `head` is outdated: other threads have popped numbers meanwhile */
             head = atomic_load_explicit(&ring->head, memory_order_relaxed);
             continue;
         }
         uint32_t got = there < n ? (uint32_t)there : n;
         for (uint32_t i = 0; i < got; i++)
             numbers[i] = atomic_load_explicit(&free->number[slots + ((head + i) & (slots - 1))], memory_order_relaxed);
-        /* The producer can't have reused those slots unless the head moved on, and then this fails. */
+        /* The producer can't reuse those slots unless `head` moves on, and then this fails. */
         if (atomic_compare_exchange_weak_explicit(&ring->head, &head, head + got, memory_order_acq_rel,
                                                   memory_order_relaxed))
             return got;
@@ -128,10 +128,8 @@ static uint32_t pop_numbers(struct rtl_free *free, uint32_t *numbers, uint32_t n
     return got;
 }
 
-/*
- * There may be `most` of them. Whoever got a number under a higher limit saw `room` at least as high, and so does the
- * producer that has the number now: all that it gives to a ring are numbers below the ring's slots.
- */
+/* There may be `most` numbers. The thread that got a number under a higher limit saw a `room` at least as high, and
+ * so does the producer that has the number now: a ring gets only numbers below its slots. */
 static void push_numbers(struct rtl_free *free, uint32_t most, const uint32_t *numbers, uint32_t n)
 {
     uint32_t slots = atomic_load_explicit(&free->newest, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* Looks how full a queue is, and waits (throttle.h). */
+/* Checks how full a queue is, and waits (throttle.h). */
 #include "intercept/track/throttle.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
 
-static const uint64_t GIVE_UP = 500000000; /* ns without a sign of the GPU */
-static const uint64_t SPIN = 50000;        /* ns of looking without a pause: short kernels end within that */
-enum { SMALLEST = 16 };                    /* slots; what is smaller is left alone */
+static const uint64_t GIVE_UP = 500000000; /* ns without progress of the GPU */
+static const uint64_t SPIN = 50000;        /* ns of polling without a pause: short kernels end within that */
+enum { SMALLEST = 16 };                    /* slots; smaller queues aren't throttled */
 
 static bool signal_is_down(const amd_signal_t *signal)
 {
@@ -34,10 +34,8 @@ static bool mark_is_consumed(const struct rtl_tracker *tracker, const struct rtl
     return mark->index <= atomic_load_explicit(&tracker->consumed, memory_order_acquire);
 }
 
-/*
- * The worker raises `consumed` before it arms a signal again, so a signal whose packet isn't consumed is still on that
- * packet. (Should it be collected between the two loads, the packet was done either way.)
- */
+/* The worker raises `consumed` before it arms a signal again, so a signal whose packet isn't consumed is still on
+ * it. If the worker collects it between the two loads, the packet was done in either case. */
 static bool mark_is_passed(struct rtl_tracker *tracker, const struct rtl_mark *mark)
 {
     if (mark_is_consumed(tracker, mark))
@@ -65,7 +63,7 @@ bool rtl_throttle_is_reading(uint32_t number)
     return false;
 }
 
-/* Brings `known` up to date. False when no signal of ours is under way: then there is nothing that could tell more. */
+/* Update `known`. False if no signal of ours is in flight: then no more can become known. */
 static bool update_known(struct rtl_tracker *tracker)
 {
     uint64_t consumed = atomic_load_explicit(&tracker->consumed, memory_order_acquire);
@@ -85,7 +83,7 @@ static bool update_known(struct rtl_tracker *tracker)
 void rtl_throttle_prepare(struct rtl_tracker *tracker)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    /* none once the runtime goes, because nobody would give them back */
+    /* none once the runtime goes: they would never be destroyed */
     bool live = atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_LIVE;
     for (int i = 0; live && i < RTL_MARKS; i++) {
         struct rtl_marker *marker = &tracker->marker[i];
@@ -105,7 +103,7 @@ static void release_markers(struct rtl_tracker *tracker)
     hsa_signal_t signal[RTL_MARKS];
     for (int i = 0; i < RTL_MARKS; i++)
         signal[i].handle = __atomic_exchange_n(&tracker->marker[i].signal.handle, 0, __ATOMIC_RELAXED);
-    rtl_full_barrier(); /* out of use first: a dispatch that comes late may be looking */
+    rtl_full_barrier(); /* take them out of use first: a late dispatch may be reading one */
     for (int i = 0; i < RTL_MARKS; i++) {
         bool free = !tracker->marker[i].index || signal_is_down((const amd_signal_t *)(uintptr_t)signal[i].handle);
         if (maker && signal[i].handle && free &&
@@ -147,13 +145,13 @@ void rtl_throttle_wait(struct rtl_tracker *tracker, uint64_t n)
         tracker->check_at = UINT64_MAX;
         return;
     }
-    /* `stuck_at`: waiting didn't help before, and nothing has moved since */
+    /* `stuck_at`: waiting timed out before, and the GPU made no progress since */
     bool telling = update_known(tracker) && tracker->known != tracker->stuck_at;
     uint64_t since = rtl_clock_now(), now = since, known = tracker->known;
     while (telling && tracker->written + n - tracker->known > most) {
         if (now - since > SPIN) {
             struct timespec moment = {0, 50000};
-            syscall(SYS_nanosleep, &moment, NULL); /* not nanosleep: here a thread may not be cancelled */
+            syscall(SYS_nanosleep, &moment, NULL); /* not nanosleep(): a thread must not be cancelled here */
         }
         telling = update_known(tracker);
         now = rtl_clock_now();
@@ -165,7 +163,7 @@ void rtl_throttle_wait(struct rtl_tracker *tracker, uint64_t n)
             telling = false;
         }
     }
-    /* with no signal under way that could tell, look again a quarter of the queue later */
+    /* without a signal in flight, check again a quarter of the queue later */
     tracker->check_at = telling ? tracker->known + most : tracker->written + slots / RTL_MARKS;
     errno = error;
 }

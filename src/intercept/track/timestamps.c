@@ -8,15 +8,12 @@
 
 enum { CONTRADICTIONS = 8 };
 
-/* Whether the words behind a signal are the runtime's times of a copy. Any; UNKNOWN -> the other two once a load. */
+/* Are the words behind a signal the runtime's times of a copy? Any; UNKNOWN -> RIGHT or WRONG, once a load. */
 enum copy_layout { UNKNOWN, RIGHT, WRONG };
 static _Atomic int layout;
-static _Atomic uint32_t contradictions; /* any: copies whose times were others than the runtime's own answer */
+static _Atomic uint32_t contradictions; /* any: copies whose times differed from the runtime's own answer */
 
-/*
- * The runtime's record of a signal. The frozen part comes first; the word `id` is the runtime's own check that a handle
- * is one of its signals.
- */
+/* The runtime's record of a signal. The frozen part comes first; the runtime checks handles by the word `id`. */
 struct signal_record {
     amd_signal_t signal;
     uint64_t copy_start;
@@ -43,8 +40,8 @@ static bool read_copy(uint64_t old_end, const amd_signal_t *signal, struct rtl_t
         return false;
     times->end = __atomic_load_n(&record->copy_end, __ATOMIC_ACQUIRE);
     times->start = __atomic_load_n(&record->copy_start, __ATOMIC_ACQUIRE);
-    /* the runtime zeroes both while it takes the copy, not before */
-    if (times->end == 0 || times->end == old_end) /* no copy engine did it, or it isn't over */
+    /* the runtime zeroes both only when it accepts the copy */
+    if (times->end == 0 || times->end == old_end) /* a kernel did the copy, or it isn't over */
         read_kernel(signal, times);
     return times->start != 0 && times->end >= times->start;
 }
@@ -68,13 +65,13 @@ void rtl_copy_prepare(struct rtl_copy *copy, struct rtl_gpu *gpu, const amd_sign
     rtl_signal_arm(&copy->stand_in);
 }
 
-/* Nearly the same: the runtime's clocks are compared anew between two questions. */
+/* The runtime compares its clocks anew between two calls, so its answers differ slightly. */
 static bool is_near(uint64_t a, uint64_t b, uint64_t tolerance)
 {
     return (a > b ? a - b : b - a) <= tolerance;
 }
 
-/* Asks the runtime about a copy that is over and whose signal can't go meanwhile. */
+/* Ask the runtime for the times of a completed copy whose signal can't be destroyed meanwhile. */
 static void check_copy_times(const struct rtl_gpu *gpu, uint64_t old_end, const amd_signal_t *signal)
 {
     struct rtl_times found = {0, 0};
@@ -91,7 +88,7 @@ static void check_copy_times(const struct rtl_gpu *gpu, uint64_t old_end, const 
         rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, found.end, &end) == HSA_STATUS_SUCCESS &&
         rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain(agent, found.start, &start) == HSA_STATUS_SUCCESS &&
         is_near(told.end, end, 1000000) && is_near(told.end - told.start, end - start, 2000 + (end - start) / 64);
-    /* the runtime may have set its clocks between two of the calls, so one difference proves nothing */
+    /* the runtime may have changed its clocks between two calls, so one difference proves nothing */
     if (right || atomic_fetch_add(&contradictions, 1) + 1 >= CONTRADICTIONS)
         atomic_compare_exchange_strong(&layout, &unknown, right ? RIGHT : WRONG);
 }
