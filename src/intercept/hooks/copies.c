@@ -16,24 +16,23 @@
 #include "intercept/track/wakeup.h"
 #include "intercept/worker/worker.h"
 
-static _Atomic bool worker_runs; /* any sets, load clears */
-static _Atomic uint32_t
-    start_attempts; /* any: copies since the worker could not be started; 0 = it was never tried in vain */
-static _Atomic uint64_t ready_agents; /* any: agents whose rows' pages are present, a bit each; once set for ever */
+static _Atomic bool worker_runs;        /* any sets, load clears */
+static _Atomic uint32_t start_attempts; /* any: copies since the worker failed to start; 0 = it never failed */
+static _Atomic uint64_t ready_agents;   /* any: agents whose rows' pages are present, one bit each; only grows */
 
 /* --- one copy --- */
 
 struct hooked_copy {
-    struct rtl_gpu *gpu; /* NULL: it isn't counted */
+    struct rtl_gpu *gpu; /* NULL: not counted */
     bool asking;         /* rtl_copy_enter was called */
     uint32_t row;
     uint64_t bytes;
-    struct rtl_link link;  /* to the call that makes it; zeros: none */
-    struct rtl_copy *copy; /* NULL: it isn't timed, for this reason: */
+    struct rtl_link link;  /* to the call that submits it; zeros: none */
+    struct rtl_copy *copy; /* NULL: not timed, for the reason `why` */
     enum rtl_copy_reason why;
 };
 
-/* The GPU, known or not yet; NULL for a host. */
+/* Return the GPU, known or not yet; NULL for a host. */
 static struct rtl_gpu *find_copy_gpu(hsa_agent_t agent)
 {
     hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
@@ -44,7 +43,7 @@ static struct rtl_gpu *find_copy_gpu(hsa_agent_t agent)
     return rtl_gpu_find(agent);
 }
 
-/* The worker runs, or is started now. Where it can't be, that is tried at copy 1, 2, 4, 8 and so on. */
+/* Start the worker unless it runs. After a failure only copy 1, 2, 4, 8 and so on tries again. */
 static bool ensure_worker(void)
 {
     int reason = RTL_NO_REASON;
@@ -65,7 +64,7 @@ static bool ensure_worker(void)
     return true;
 }
 
-/* Puts a stand-in on the signal. NULL, and the reason in r->why, when it can't. */
+/* Put a stand-in on the signal. NULL, and the reason in r->why, if that is impossible. */
 static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
 {
     if (rtl_trackers_stopping()) {
@@ -89,7 +88,8 @@ static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
         rtl_app_signal_copy(signal);
         return NULL;
     }
-    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle; /* the table knows only real ones */
+    const amd_signal_t *memory =
+        (const amd_signal_t *)(uintptr_t)signal.handle; /* the table contains only real signals */
     copy->app_signal = app_signal;
     copy->row = r->row;
     copy->bytes = r->bytes;
@@ -105,22 +105,22 @@ static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
     return NULL;
 }
 
-/* It isn't timed, but a kernel may have left its times in that signal: they are read now. */
+/* An untimed copy: a kernel may have left its times in the signal, which are collected now. */
 static void note_untimed_signal(hsa_signal_t signal)
 {
     if (atomic_load(&rtl_app_signals_followed))
         rtl_app_signal_copy(signal);
 }
 
-/* Before the runtime gets the copy. Without room it isn't timed. */
+/* Before the runtime gets the copy; without room it isn't timed. */
 static struct hooked_copy begin_copy(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes,
                                      hsa_signal_t signal, bool room)
 {
     struct hooked_copy r = {.gpu = gpu, .bytes = bytes};
-    /* a process may do nothing but copy: then it is copies that bring the worker to the control page (mode.h) */
+    /* a process may only copy: then copies wake the worker to read the control page (mode.h) */
     if (rtl_control_request_pending() && ensure_worker())
         rtl_wake_if_parked_ordered();
-    rtl_copy_enter(); /* before the policy: the worker changes that, then looks at this (mode.c) */
+    rtl_copy_enter(); /* before reading the policy: the worker changes that, then reads this (mode.c) */
     r.asking = true;
     enum rtl_policy policy = rtl_policy_now_ordered();
     if (policy == RTL_PASS_ON)
@@ -152,14 +152,14 @@ static struct hooked_copy begin_copy(struct rtl_gpu *gpu, enum rtl_direction dir
     return r;
 }
 
-/* After: it is counted if the runtime took it. */
+/* After the runtime accepted or refused the copy: count it if accepted. */
 static void count_copy(struct hooked_copy *r, hsa_status_t status)
 {
     struct rtl_copy *copy = r->copy;
     if (!r->gpu)
         return;
     if (status != HSA_STATUS_SUCCESS) {
-        /* if another thread is about to end the stand-in it can't be used again: lost, with a program that is wrong */
+        /* if another thread is about to end the stand-in, it is lost: only with a faulty program */
         if (copy && rtl_app_signal_detach(copy->app_signal, &copy->stand_in, true))
             rtl_copy_return(copy);
         return;
@@ -175,7 +175,7 @@ static void count_copy(struct hooked_copy *r, hsa_status_t status)
     }
     rtl_copy_launch(copy);
     rtl_wake_if_parked_ordered();
-    /* the worker looks at copies once more after it is told to stop: either it sees this one or we see that it stops */
+    /* the worker polls copies once more after it was stopped: it sees this one, or we see that it stops */
     if (rtl_trackers_stopping() && rtl_copy_claim(copy)) {
         rtl_copy_untimed(r->row, RTL_COPY_UNTIMED_SHUTDOWN);
         if (rtl_app_signal_detach(copy->app_signal, &copy->stand_in, false))
@@ -191,7 +191,7 @@ void rtl_copies_forget(void)
 
 /* --- hooks --- */
 
-/* The runtime gives a copy to the GPU that it comes from; one from a host to the GPU that it goes to. */
+/* The copy counts for the GPU that it comes from; one from a host for the GPU that it goes to. */
 static struct hooked_copy begin_linear_copy(hsa_agent_t to, hsa_agent_t from, size_t bytes, hsa_signal_t signal,
                                             bool room)
 {
@@ -214,7 +214,7 @@ static hsa_status_t finish_copy(struct hooked_copy *r, hsa_status_t status)
     int error = errno;
     count_copy(r, status);
     if (r->asking)
-        rtl_copy_leave(); /* behind rtl_copy_launch */
+        rtl_copy_leave(); /* after rtl_copy_launch */
     errno = error;
     return status;
 }
@@ -260,8 +260,8 @@ static hsa_status_t hook_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *to,
 /*
  * --- copies in batches ---
  *
- * An operation of the public header, version 1. One with several entries has one signal and is one copy here, of all
- * its bytes, to where its first entry goes.
+ * An operation of the public header, version 1. One with several entries has one signal and counts as one copy, of all
+ * its bytes, to the target of its first entry.
  */
 enum { VERSION = 1, ENTRIES_MOST = 1024, TIMED_MOST = 64 };
 enum { LINEAR, BROADCAST, SWAP, INDIRECT_FROM, INDIRECT_TO, INDIRECT_BOTH };
@@ -273,11 +273,11 @@ struct batch_operation {
     hsa_agent_t from_agent;
     union {
         hsa_agent_t one;
-        const hsa_agent_t *list; /* where there are entries */
+        const hsa_agent_t *list; /* with entries */
     } to_agent;
     const void *to;
     union {
-        size_t one[2]; /* the second of a swap alone */
+        size_t one[2]; /* the second only for a swap */
         const size_t *list;
     } size;
     uint64_t wait[4], then[3], reserved;
@@ -287,7 +287,7 @@ _Static_assert(offsetof(struct batch_operation, signal) == 8 && offsetof(struct 
                    offsetof(struct batch_operation, wait) == 64 && sizeof(struct batch_operation) == 128,
                "the runtime's hsa_amd_memory_copy_op_t");
 
-/* Where it goes and how much it is; false when it is none that is known: the runtime may say what is wrong with it. */
+/* Return the target and size; false if the operation is unknown: the runtime may report an error. */
 static bool read_operation(const struct batch_operation *o, hsa_agent_t *to, uint64_t *bytes)
 {
     if (o->version != VERSION || o->type > INDIRECT_BOTH || o->entries > ENTRIES_MOST)
@@ -312,7 +312,7 @@ static bool read_operation(const struct batch_operation *o, hsa_agent_t *to, uin
     return true;
 }
 
-/* The signals of operations that can't be read may be any: all that is over is collected now. */
+/* Operations of unknown layout may use any signal: collect all uses that are over now. */
 static void note_unseen_copies(void)
 {
     int error = errno;
@@ -324,7 +324,7 @@ static void note_unseen_copies(void)
     errno = error;
 }
 
-/* So many of a batch are timed; what is behind them is counted when the runtime has taken it. */
+/* The first TIMED_MOST of a batch are timed; the others are counted once the runtime has accepted the batch. */
 typedef hsa_status_t (*batch_copier)(const struct batch_operation *, uint32_t, uint32_t, const hsa_signal_t *);
 static batch_copier next_batch_copy; /* load: the function before our hook */
 static hsa_status_t hook_copy_batch(const struct batch_operation *operations, uint32_t count, uint32_t n,
@@ -351,7 +351,7 @@ static hsa_status_t hook_copy_batch(const struct batch_operation *operations, ui
         finish_copy(&requests[i], status);
     for (uint32_t i = TIMED_MOST; i < known && status == HSA_STATUS_SUCCESS; i++) {
         if (!read_operation(&operations[i], &to, &bytes))
-            continue; /* written to by another thread meanwhile */
+            continue; /* another thread changed it meanwhile */
         struct hooked_copy r = begin_linear_copy(to, operations[i].from_agent, bytes, (hsa_signal_t){0}, false);
         finish_copy(&r, status);
     }

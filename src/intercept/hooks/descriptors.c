@@ -1,16 +1,16 @@
 /*
- * The hooks on what the newest releases make queues with. hsa_amd_queue_create takes an array of descriptors, a queue
- * for each; hsa_amd_counted_queue_acquire lends one out.
+ * The hooks on functions of the newest releases that make queues. hsa_amd_queue_create takes an array of descriptors,
+ * one for each queue; hsa_amd_counted_queue_acquire lends a queue.
  *
- * In which slot of the table it lies differs between the branches of the runtime's public source, so it is asked of the
- * runtime itself, through the function that it exports (rtl_hsa_hook_exported). The descriptor's layout, version 1, is
- * that of the public header; what is not exactly that goes to the runtime as it came, and its queue is counted as
- * refused.
+ * The function's slot in the table differs between branches of the runtime's public source, so rtl_hsa_hook_exported
+ * finds it. The descriptor's layout, version 1, is that of the public header. Descriptors of another layout go to the
+ * runtime unchanged, and their queues count as refused.
  *
- * An intercept queue can be what a descriptor asks for if it is a compute queue: priority and mask of compute units are
- * set on it before anybody has it. Its ring is in system memory always. HIP wants it in the GPU's on some GPUs from
- * ROCm 10 on, where a dispatch costs a little less then: such a queue gets it in system memory, as all had it before,
- * and a note on screen says so: a queue that isn't watched would be worse. Whatever else is asked for stays plain.
+ * An intercept queue can satisfy the descriptor of a compute queue: priority and mask of compute units are set before
+ * the application gets it. Its ring is always in system memory. From ROCm 10 on HIP wants the ring in the GPU's memory
+ * on some GPUs, which makes a dispatch slightly cheaper. Such an intercept queue gets its ring in system memory, as in
+ * earlier releases, and a note on the screen says so; leaving the queue unwatched would be worse. Other requests leave
+ * the queue plain.
  */
 #include "intercept/hooks/descriptors.h"
 
@@ -29,17 +29,17 @@
 enum { STEP = 0x10 };
 enum { VERSION = 1, RING_IN_DEVICE = 1, ENGINE_COMPUTE = 0, PACKET_BYTES = 64 };
 
-/* Of HSA_STATUS_CU_MASK_REDUCED, which older headers lack: the mask is set, as far as the system allows. */
+/* HSA_STATUS_CU_MASK_REDUCED, which older headers lack: the mask is set as far as the system allows. */
 enum { MASK_REDUCED = 44 };
 
 struct queue_descriptor {
-    uint16_t version, flags; /* flags: which parts of it lie in the GPU's memory; 0: none */
+    uint16_t version, flags; /* flags: which parts lie in the GPU's memory; 0: none */
     uint8_t engine, reserved_header[3];
     uint32_t size_bytes;
     hsa_amd_queue_priority_t priority;
     rtl_queue_error error;
     void *data;
-    hsa_queue_t *queue; /* out */
+    hsa_queue_t *queue; /* result */
     struct {
         const uint32_t *mask;
         hsa_queue_type32_t type;
@@ -55,7 +55,7 @@ _Static_assert(offsetof(struct queue_descriptor, size_bytes) == 8 && offsetof(st
 
 typedef hsa_status_t (*creator)(hsa_agent_t, struct queue_descriptor *, uint32_t);
 static creator next_create; /* load: the function before our hook, the runtime's or another tool's */
-static bool next_is_a_tool; /* load: another tool's */
+static bool next_is_a_tool; /* load: it is another tool's */
 
 static hsa_status_t create_described(const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
@@ -87,7 +87,7 @@ static bool is_zero(const void *bytes, size_t count)
     return memcmp(bytes, none, count) == 0;
 }
 
-/* Nothing is asked for that an intercept queue can't have. Wrong arguments get the runtime's own error. */
+/* True if an intercept queue can have all properties. The runtime reports wrong arguments itself. */
 static bool can_be_intercepted(const struct queue_descriptor *d)
 {
     return (d->flags & ~RING_IN_DEVICE) == 0 && d->traffic_class == 0 &&
@@ -103,10 +103,10 @@ static hsa_status_t make_described(hsa_agent_t agent, struct queue_descriptor *d
     if (d->engine != ENGINE_COMPUTE) {
         hsa_status_t status = next_create(agent, d, 1);
         if (d->queue)
-            rtl_app_signals_stop(); /* what goes into it may carry signals that kernels had before */
+            rtl_app_signals_stop(); /* its packets may carry signals that kernels had before */
         return status;
     }
-    /* the descriptor says whom the runtime tells, so it says it otherwise meanwhile */
+    /* the runtime takes its error callback from the descriptor, so the descriptor is changed meanwhile */
     const rtl_queue_error error = d->error;
     void *data = d->data;
     struct rtl_queue_relay *relay = rtl_queue_errors_relay(&d->error, &d->data);
@@ -118,7 +118,7 @@ static hsa_status_t make_described(hsa_agent_t agent, struct queue_descriptor *d
                                         .private_segment = d->compute.private_segment,
                                         .group_segment = UINT32_MAX, /* descriptors don't have it */
                                         .intercept = can_be_intercepted(d),
-                                        .native = !(d->flags & RING_IN_DEVICE), /* reading that takes too long */
+                                        .native = !(d->flags & RING_IN_DEVICE), /* reading that is slow */
                                         .chained = next_is_a_tool,
                                         .plain = create_described,
                                         .apply = apply_descriptor,
@@ -135,13 +135,13 @@ static hsa_status_t make_described(hsa_agent_t agent, struct queue_descriptor *d
     return status;
 }
 
-/* Returns the first error, as the runtime does; the queues that could be made exist all the same. */
+/* Returns the first error, as the runtime does; queues that could be made exist all the same. */
 static hsa_status_t make_all_described(hsa_agent_t agent, struct queue_descriptor *descriptors, uint32_t count)
 {
     if (!descriptors || !count || !rtl_recording())
         return next_create(agent, descriptors, count);
     for (uint32_t i = 0; i < count; i++)
-        if (descriptors[i].version != VERSION) { /* then not even the size of one is known: it counts as one queue */
+        if (descriptors[i].version != VERSION) { /* unknown layout, unknown size: it counts as one queue */
             hsa_status_t status = next_create(agent, descriptors, count);
             if (status == HSA_STATUS_SUCCESS || i > 0)
                 rtl_queue_not_watched();
@@ -164,10 +164,8 @@ static hsa_status_t hook_queues_create(hsa_agent_t agent, struct queue_descripto
     return status;
 }
 
-/*
- * Queues that the runtime lends to several users at once, each of whom gives its share back. They can't be intercept
- * queues, but the library can stand in front of them.
- */
+/* Counted queues: the runtime lends one to several users, who release it. They can't be intercept queues, but native
+ * ones. */
 typedef hsa_status_t (*acquirer)(hsa_agent_t, hsa_queue_type32_t, hsa_amd_queue_priority_t, rtl_queue_error, void *,
                                  uint64_t, hsa_queue_t **);
 typedef hsa_status_t (*releaser)(hsa_queue_t *);
@@ -186,7 +184,7 @@ static hsa_status_t hook_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t typ
         if (next_release)
             rtl_queue_acquired(agent, *queue);
         else
-            rtl_queue_not_watched(); /* nobody tells when it goes */
+            rtl_queue_not_watched(); /* its release can't be seen */
         errno = saved;
     }
     rtl_cancel_restore(held);
@@ -195,7 +193,7 @@ static hsa_status_t hook_queue_acquire(hsa_agent_t agent, hsa_queue_type32_t typ
 
 static hsa_status_t hook_queue_release(hsa_queue_t *queue)
 {
-    /* before, because its memory may go */
+    /* before the release: the queue's memory may go */
     int held = rtl_cancel_disable();
     rtl_queue_released(queue);
     hsa_status_t status = next_release(queue);

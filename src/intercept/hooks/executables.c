@@ -12,7 +12,7 @@
 #include "intercept/track/kernel_rows.h"
 #include "intercept/track/probe_gate.h"
 
-struct loaded_kernels { /* what iterating an executable's symbols brings */
+struct loaded_kernels { /* the kernels among an executable's symbols */
     struct rtl_loaded_kernel *kernel;
     uint32_t count, capacity;
 };
@@ -45,7 +45,7 @@ static hsa_status_t append_kernel(hsa_executable_t executable, hsa_executable_sy
     return HSA_STATUS_SUCCESS;
 }
 
-/* Its kernels get their rows. */
+/* Give the executable's kernels their map entries. */
 static void load_kernels(hsa_executable_t executable)
 {
     int error = errno;
@@ -54,7 +54,7 @@ static void load_kernels(hsa_executable_t executable)
     if (found.count)
         rtl_kernels_load(executable.handle, found.kernel, found.count);
     for (uint32_t i = 0; i < found.count; i++) {
-        union { /* these names were allocated here, though the struct has them constant */
+        union { /* the struct's const name was allocated here */
             const char *constant;
             char *ours;
         } name = {found.kernel[i].name};
@@ -78,7 +78,7 @@ hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *opti
 hsa_status_t rtl_executable_destroy(hsa_executable_t executable)
 {
     int held = rtl_cancel_disable();
-    /* first, while nobody else can get the same addresses */
+    /* first, while the runtime can't reuse their addresses */
     if (rtl_recording())
         rtl_kernels_forget(executable.handle);
     rtl_probe_gate_forget();

@@ -1,9 +1,9 @@
 /*
- * What happens to native queues (native_ring.h) on the application's threads: reserving slots, ringing, walking over
- * packets, publishing them.
+ * Native queues (native_ring.h) on the application's threads: reserving slots, ringing, walking over packets,
+ * publishing; and how such queues are opened and closed.
  *
- * A packet is decided about like any other (packets.h). Where it gets a signal of ours that is written into the packet
- * in the ring: the GPU hasn't been told of it yet. Nothing is added, nothing copied, nothing waited for.
+ * Packets are handled like those of any queue (packets.h). A signal of ours is written into the packet in the ring,
+ * before the GPU learns of the packet. Nothing is added, copied or waited for.
  */
 #include "intercept/hooks/native_queue.h"
 
@@ -17,25 +17,27 @@
 #include "intercept/track/queue_tracker.h"
 
 enum {
-    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
-    LET_GO_OFTEN = 2,  /* or let go so often while their own threads never ring: the header decides from then on */
-    UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
+    CHUNK = 64,        /* packets published at once: a long batch must not delay the GPU */
+    EARLY_OFTEN = 16,  /* a queue with this many packets rung for before they were written becomes loose */
+    LET_GO_OFTEN = 2,  /* so does one with this many packets let go whose threads never rang */
+    UNHEARD_OFTEN = 3, /* a queue with this many packets that no thread rang for is demoted */
 };
-static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
-static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
-static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
-static const uint64_t LOOK = 2000000;      /* a look counts for so much at most: others were held up as the worker */
+static const uint64_t EAGER = 4000000; /* ns of polling without a pause for a packet that isn't written yet */
+static const uint64_t LET_GO =
+    50000000; /* ns until a complete packet is let go, if only other threads rang for later ones */
+static const uint64_t UNHEARD = 100000000; /* and if no thread rang at all */
+static const uint64_t LOOK =
+    2000000; /* upper bound for the time between two polls: the application was stopped as long as the worker */
 
 static bool hooked; /* load */
 
 /* --- packets --- */
 
-/* What packets that are looked at together have in common. */
+/* Common to packets that are handled together. */
 struct packet_batch {
     enum rtl_policy policy;
-    uint64_t now; /* when they are submitted, */
-    uint8_t how;  /* by which clock (pending.h) */
+    uint64_t now; /* time of submission */
+    uint8_t how;  /* its clock (pending.h) */
 };
 
 static inline struct packet_batch begin_batch(enum rtl_policy policy)
@@ -46,7 +48,7 @@ static inline struct packet_batch begin_batch(enum rtl_policy policy)
     return look;
 }
 
-/* Counts the packet, decides about it, writes in the signal that it is to have. True: the worker has to know of it. */
+/* Count the packet, decide about it, write its signal. True if the worker must learn of it. */
 static inline bool handle_packet(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index,
                                  const struct packet_batch *look)
 {
@@ -63,7 +65,7 @@ static inline bool handle_packet(struct rtl_tracker *tracker, union rtl_packet *
     return true;
 }
 
-/* --- whoever walks --- */
+/* --- the walking thread --- */
 
 static union rtl_packet *packet_at(const struct rtl_native *native, uint64_t index)
 {
@@ -83,10 +85,8 @@ static void publish_packets(struct rtl_native *native, uint64_t to)
     rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(to - 1));
 }
 
-/*
- * The packet at that index may be looked at. Those below `own` are the calling thread's, which rings for them. No GPU
- * looks beyond what was rung for, where headers may come first.
- */
+/* True if the packet at that index is complete. Packets below `own` are the calling thread's, which rings for them.
+ * In a loose queue headers may come before bodies, so packets that no thread has rung for don't count. */
 static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
     if (likely(index < own))
@@ -95,11 +95,11 @@ static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64
         return false;
     if (!atomic_load_explicit(&native->loose, memory_order_relaxed) ||
         index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
-        return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
+        return rtl_native_is_rung(native, index); /* its thread has checked header and slot when it rang */
     return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
 }
 
-/* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
+/* Handle and publish all complete packets. True if a dispatch was pushed to the worker. */
 static inline bool publish_complete(struct rtl_native *native, enum rtl_policy policy, uint64_t own)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
@@ -120,11 +120,9 @@ static inline bool publish_complete(struct rtl_native *native, enum rtl_policy p
     return pushed;
 }
 
-/*
- * A packet that lies there complete, and that nobody rings for: the GPU gets it as it is. Only this one: what lies
- * behind it may have got its header just now. Where nobody has ever rung, or it happens again and again, the
- * application has a doorbell of its own.
- */
+/* Publish one complete packet that its thread doesn't ring for, as it is. Only one: later packets may have got their
+ * headers just now. If no thread ever rang, or it happens again and again, the application has its own doorbell
+ * code: demote the queue. */
 static void publish_unrung(struct rtl_native *native, bool unheard)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
@@ -144,9 +142,13 @@ static void publish_unrung(struct rtl_native *native, bool unheard)
     }
 }
 
-enum walk_kind { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
+enum walk_kind {
+    COMPLETE,
+    NOT_RUNG,
+    UNHEARD_OF
+}; /* publish complete packets; or also one that only others, or no thread, rang for */
 
-/* One look at the queue, by whoever walks. True when the worker has to look at it, too. */
+/* One pass over the queue, by the walking thread. True if the worker must poll the queue. */
 static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
@@ -160,14 +162,14 @@ static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint
         publish_unrung(native, let == UNHEARD_OF);
     else
         wake = publish_complete(native, policy, own);
-    /* somebody has to look at what is left of those that were rung for */
+    /* packets that were rung for but aren't published need polling */
     wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
             atomic_load_explicit(&native->rung_to, memory_order_relaxed);
     rtl_packets_end(tracker);
     return wake;
 }
 
-/* Whose turn it is. Returns up to where packets were published then: later the queue may be gone. */
+/* Walk; the caller has raised `rings` from 0. Returns the last published index: later the queue may be gone. */
 static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind let, uint64_t own)
 {
     bool wake = false;
@@ -188,7 +190,7 @@ static void walk(struct rtl_native *native, enum walk_kind let)
     walk_in_turn(native, let, 0);
 }
 
-/* Others have become users of the queue while its owner was alone. */
+/* Other threads made the queue shared while its owner was alone. */
 static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *native)
 {
     if (rtl_turn_ring(&native->turn))
@@ -196,12 +198,12 @@ static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *nativ
     rtl_turn_has_left(&native->turn);
 }
 
-/* The same by the thread that owns the queue, `me`. */
+/* Walk as the owner, `me`. */
 static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint64_t own)
 {
     bool wake = walk_once(native, COMPLETE, own);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
-    rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot: the GPU had it last */
+    rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot, which the GPU read last */
     if (unlikely(!rtl_turn_end_alone(&native->turn, me)))
         walk_what_is_left(native);
     if (wake)
@@ -211,7 +213,7 @@ static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint6
 
 /* --- worker --- */
 
-/* Create, worker: there is no worker, or it ends. Nobody would find what is written after its ring. */
+/* Create, worker: there is no worker, or it ends: no thread would find packets that are written after their ring. */
 static void leave_unattended(struct rtl_native *native)
 {
     atomic_store(&native->unattended, true);
@@ -219,7 +221,7 @@ static void leave_unattended(struct rtl_native *native)
         walk(native, COMPLETE);
 }
 
-/* Looks after a queue in every round (tracker.h). */
+/* Tend a queue, in every round (queue_tracker.h). */
 static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
 {
     struct rtl_native *native = tracker->native;
@@ -229,8 +231,8 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
     }
     uint64_t reserved = rtl_native_reserved(native);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
-    /* Whoever publishes sets both indices, one after the other. A queue isn't made a shared one for that: its owner
-     * isn't in the middle of it, nor has been since `published` was read. */
+    /* A publishing thread stores both indices, one after the other. Check that the owner isn't walking and hasn't
+     * published since `published` was read, rather than make the queue shared. */
     if (rtl_turn_owner_walks(&native->turn))
         return RTL_TEND_SOON;
     uint64_t real = rtl_native_real(native), read = rtl_native_read(native);
@@ -242,7 +244,7 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
             walk(native, COMPLETE);
         return more ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
-    if (real != published) { /* in the middle of being published, or moved by somebody else */
+    if (real != published) { /* being published, or moved by the application */
         if (rtl_turn_try(&native->turn)) {
             if (rtl_native_is_moved(native))
                 rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
@@ -250,16 +252,16 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
         }
         return RTL_TEND_SOON;
     }
-    if (read > published && rtl_turn_try(&native->turn)) { /* the GPU was told by somebody else */
+    if (read > published && rtl_turn_try(&native->turn)) { /* the application rang the hardware's doorbell */
         if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
             rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
     uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
-    /* whoever has ways of his own to write indices and ring doorbells tells nobody */
+    /* code that bypasses the functions never wakes the worker */
     if (reserved == published || !rtl_native_is_free(native, published))
-        return rung_to > published         ? RTL_TEND_SOON /* nobody tells when there is room for it either */
+        return rung_to > published ? RTL_TEND_SOON /* a full ring that gets room doesn't wake the worker either */
                : reserved == native->first ? RTL_TEND_LATER
                                            : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
@@ -268,7 +270,7 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
     native->stuck_for += look < LOOK ? look : LOOK;
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
-        native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
+        native->stuck_written = written; /* the header has just come: the time to let it go starts anew */
         native->stuck_for = 0;
     }
     uint64_t since = native->stuck_for;
@@ -277,7 +279,7 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
             walk(native, UNHEARD_OF);
         return written ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
-    /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
+    /* rung for before it is written: the GPU would wait there, so poll often for a while */
     if (!written)
         return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
     if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
@@ -292,14 +294,14 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
 static void attend_queue(struct rtl_native *native)
 {
     atomic_store(&native->tracker->tend, tend_queue);
-    rtl_wake();                                            /* it may be asleep, for good where no queue was */
-    if (!native->tracker->pool || rtl_trackers_stopping()) /* or a worker that stops sees `tend` */
+    rtl_wake();                                            /* a worker without queues sleeps without a timeout */
+    if (!native->tracker->pool || rtl_trackers_stopping()) /* otherwise a stopping worker sees `tend` */
         leave_unattended(native);
 }
 
 /* --- create --- */
 
-/* A queue whose doorbell leads back to it, and whose ring's length is a power of two. */
+/* True if the doorbell leads back to the queue, and the ring's length is a power of two. */
 static bool is_as_expected(const hsa_queue_t *queue)
 {
     return queue->base_address && queue->size && !(queue->size & (queue->size - 1)) && queue->doorbell_signal.handle &&
@@ -318,7 +320,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
     if (!hooked || !is_as_expected(queue))
         return false;
     pthread_mutex_lock(&rtl_tool.create);
-    if (!rtl_native_find(queue)) /* another user of it may have come first */
+    if (!rtl_native_find(queue)) /* another user of the queue may have come first */
         native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
     if (native) {
         tracker->native = native;
@@ -328,7 +330,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
     return native != NULL;
 }
 
-/* It is as it was left: the same ring, and nobody has been there meanwhile. */
+/* True if the ring is the same and no packet was added meanwhile. */
 static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue)
 {
     return native->ring == queue->base_address && native->slots == queue->size &&
@@ -351,7 +353,7 @@ void rtl_native_release(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = find_native(queue);
-    /* under the lock: whoever gets it next has it looked after again */
+    /* under the lock: the next user starts the tending again */
     if (native && native->references && --native->references == 0)
         rtl_tracker_stop_tending(native->tracker);
     pthread_mutex_unlock(&rtl_tool.create);
@@ -382,8 +384,8 @@ bool rtl_native_close(const hsa_queue_t *queue)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
     if (tracker) {
-        rtl_tracker_stop_tending(tracker); /* the worker looks at the queue no more when this returns, */
-        rtl_native_wait_unused(native);    /* nor does a thread that has rung, and may still be looking for more */
+        rtl_tracker_stop_tending(tracker); /* afterwards the worker doesn't tend the queue */
+        rtl_native_wait_unused(native);    /* nor does a thread that has rung walk it */
         pthread_mutex_lock(&rtl_tool.create);
         rtl_native_recycle(native);
         pthread_mutex_unlock(&rtl_tool.create);
@@ -393,11 +395,11 @@ bool rtl_native_close(const hsa_queue_t *queue)
 
 /* --- the application's threads --- */
 
-/* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
+/* Before reserving: if the application moved the real index, ours would reserve slots twice. */
 static inline void check_real_index(struct rtl_native *native)
 {
     if (likely(!rtl_native_is_moved(native)) || !rtl_turn_try(&native->turn))
-        return; /* or somebody is publishing right now, and looks himself */
+        return; /* or another thread is publishing right now, and checks itself */
     if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
     walk(native, COMPLETE);
@@ -410,23 +412,24 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
         ;
 }
 
-/* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
+/* A packet was rung for that isn't published: it or an earlier one isn't written, or its reserving thread is
+ * unknown. */
 static __attribute__((noinline)) void note_early_ring(struct rtl_native *native, uint64_t index, bool mine)
 {
     uint64_t reserved = rtl_native_reserved(native);
     if (index >= reserved && mine)
-        return; /* what it says makes no sense; what was reserved by this thread is marked */
+        return; /* a senseless value; the packets that this thread reserved are marked */
     index = index < reserved ? index : reserved - 1;
     bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
-        return; /* meanwhile it is */
+        return; /* published meanwhile */
     raise_rung_to(native, index + 1);
     if (!written ? atomic_fetch_add_explicit(&native->early, 1, memory_order_relaxed) + 1 >= EARLY_OFTEN
-                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for what another reserved */
+                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for packets that another thread reserved */
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
 }
 
-/* A thread that rings for something else than all that it has reserved, just before: or has rung for already. */
+/* The thread rings for a part of the slots that it reserved, or rings again. */
 static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uint64_t index)
 {
     rtl_turn_enter(&native->turn);
@@ -438,7 +441,7 @@ static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uin
     rtl_turn_exit(&native->turn);
 }
 
-/* Any other ring, also of what is no native queue's doorbell, and no doorbell. */
+/* Any other ring, also of signals that are no doorbell or another queue's. */
 static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_value_t value,
                                                void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
@@ -450,12 +453,12 @@ static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_v
         return;
     }
     if (native && rtl_turn_ring(&native->turn))
-        walk(native, COMPLETE); /* before the GPU takes them */
+        walk(native, COMPLETE); /* before the GPU reads them */
     real(signal, value);
 }
 
-/* Mostly what is rung for is all that this thread has reserved anywhere, and next in turn: then nothing has to be
- * written down, and the queue needn't be looked for. */
+/* Mostly the thread rings for all slots that it has reserved anywhere, and they are the next to publish: then `rung`
+ * needn't be written nor the queue searched. */
 static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_value_t value,
                                                void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
@@ -471,7 +474,7 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
         own.from = walk_alone(native, (uintptr_t)r, own.to);
     else if (alone == RTL_TURN_AWAY && rtl_turn_try(&native->turn))
         own.from = walk_in_turn(native, COMPLETE, own.to);
-    if (unlikely(own.from < own.to)) { /* not all of it is written, or it is another's turn */
+    if (unlikely(own.from < own.to)) { /* not all is written, or another thread walks */
         rtl_native_remember_more(native, own.use, own.from, own.to);
         ring_partly(native, own.to - 1);
         if (alone == RTL_TURN_LEAVING)
@@ -503,7 +506,7 @@ STORE(signal_silent_store_screlease)
 LOAD(queue_load_write_index_scacquire)
 LOAD(queue_load_write_index_relaxed)
 
-/* Slots are reserved by storing, in queues that one thread submits to. */
+/* Some applications reserve by storing the index, in queues with one submitting thread. */
 #define STORE_INDEX(field)                                                                                  \
     static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                      \
     {                                                                                                       \
@@ -537,7 +540,7 @@ LOAD(queue_load_write_index_relaxed)
             return was;                                                                                             \
         return rtl_tool.hsa.field(queue, expected, index);                                                          \
     }
-/* Not at once: another queue has its place, or its index is somebody else's, or it is no native one. */
+/* The slow path: another queue has the first place, the real index was moved, or it is no native queue. */
 static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, uint64_t n,
                                                      uint64_t (*real)(const hsa_queue_t *, uint64_t))
 {
@@ -548,7 +551,7 @@ static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, u
     return was & RTL_NATIVE_DEMOTED ? real(queue, n) : n ? rtl_native_remember(native, was, was + n) : was;
 }
 
-/* Nothing is kept over a call, so nothing has to be saved. */
+/* Keeps no value over a call, so it saves no register. */
 #define ADD(field)                                                                            \
     static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t n)                        \
     {                                                                                         \

@@ -1,4 +1,4 @@
-/* What a packet needs that is rare: rows, signals, the application's signals, extended dispatches (packets.h). */
+/* The rare parts of handling a packet: rows, signals, the application's signals, extended dispatches (packets.h). */
 #include "intercept/hooks/packets.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum {
     MAKE_AT_ONCE = 8, /* signals made by a dispatch that finds none */
-    PM4_FORMAT = 1,   /* amd_format of two packets that complete as a barrier does */
+    PM4_FORMAT = 1,   /* amd_format of two packet types that complete like a barrier */
     BARRIER_VALUE_FORMAT = 2,
 };
 
@@ -40,10 +40,7 @@ static inline bool have_stand_in(struct rtl_tracker *tracker)
     return tracker->stand_ins_cached != 0;
 }
 
-/*
- * A kernel dispatch that carries a signal of the application's. The packet isn't changed: what is returned is the
- * number of its stand-in.
- */
+/* A kernel dispatch with a signal of the application. The packet stays unchanged; returns its stand-in's number. */
 uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet)
 {
@@ -54,7 +51,7 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     if (unlikely(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
                  !rtl_pending_room(&tracker->pending))) {
         if (app_signal)
-            rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* the kernel that had it before may still be timed */
+            rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* a kernel that had it before may still be timed */
         return rtl_packet_untimed(tracker, cell,
                                   reason != RTL_NO_REASON ? (enum rtl_untimed_reason)reason
                                   : app_signal            ? RTL_UNTIMED_NO_ROOM
@@ -68,7 +65,7 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     if (unlikely(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in)))
         __atomic_store_n(&stand_in->value, RTL_STAND_IN_SHARED,
                          __ATOMIC_RELEASE); /* the worker counts it under that reason */
-    /* behind it: its locked operations would wait for this line, which the worker read last */
+    /* after rtl_app_signal_begin: its locked operations would wait for this line, which the worker read last */
     struct rtl_inflight *inflight = &pool->inflight[number];
     rtl_packet_begin_pending(tracker, row);
     inflight->app_signal = app_signal;
@@ -81,7 +78,7 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     return number;
 }
 
-/* Any other packet that carries a signal, or a kernel that isn't timed: it will overwrite what a kernel left there. */
+/* Any other packet with a signal, or an untimed kernel: it will overwrite an earlier kernel's times. */
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
 {
     if (!atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed))
@@ -98,10 +95,8 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
         rtl_app_signal_mark_shared(app_signal);
 }
 
-/*
- * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what
- * the GPU writes into the completion signal.
- */
+/* An extended dispatch: the grid is in clusters of workgroups; all else is as in a kernel dispatch, also the times
+ * that the GPU writes. */
 uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy)
 {
@@ -117,7 +112,7 @@ uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_pa
     return rtl_packet_see_kernel(tracker, &decoded.kernel, may_inject, policy);
 }
 
-/* Its signal is the application's, and on something else already: nobody will be able to tell when it is over. */
+/* True if its signal is the application's and in use twice: its completion can't be detected. */
 static bool is_untellable(const struct rtl_tracker *tracker, uint32_t number)
 {
     return rtl_is_stand_in(number) &&
@@ -147,7 +142,7 @@ void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)
                             HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
     uint16_t header = (uint16_t)((packet->vendor.header & ~scopes) | system);
     packet->kernel.kernel_object = object;
-    __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* in a ring others may look at it */
+    __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* other threads may read it in the ring */
 }
 
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint32_t number,

@@ -1,4 +1,4 @@
-/* Passes queues' errors on (queue_errors.h). */
+/* Relays queues' errors (queue_errors.h). */
 #include "intercept/hooks/queue_errors.h"
 
 #include <pthread.h>
@@ -9,11 +9,11 @@
 
 struct rtl_queue_relay {
     struct rtl_queue_relay *next;
-    const hsa_queue_t *queue; /* NULL: it is being made, or destroyed */
+    const hsa_queue_t *queue; /* NULL: it is being made or destroyed */
     rtl_queue_error error;    /* the application's */
     void *data;
     bool taken;
-    bool lent; /* of a queue that several may have: for good, and used again by who is told the same way */
+    bool lent; /* for a counted queue: permanent, and shared by users with the same callback */
 };
 
 enum { LENT_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
@@ -43,7 +43,7 @@ static struct rtl_queue_relay *claim_relay(rtl_queue_error error, void *data)
     return relay;
 }
 
-/* Whether there is anything to be put in front of: another tool behind us may give us our own. */
+/* True if the callback needs a relay; another tool behind us may pass our own. */
 static bool needs_relay(rtl_queue_error error)
 {
     return rtl_tool.segment.probe && error && error != report_error;

@@ -1,4 +1,4 @@
-/* Tries out the runtime's intercept queues (queue_probe.h). */
+/* Tests the runtime's intercept queues (queue_selftest.h). */
 #include "intercept/hooks/queue_selftest.h"
 
 #include <malloc.h>
@@ -14,18 +14,18 @@
 enum {
     SMALL = 64, /* packets */
     LARGE = 4096,
-    ROUNDS = 2,                            /* other threads allocate, too: each must have grown */
-    GROWTH = (LARGE - SMALL) * 64 / 4 * 3, /* bytes; the rest is what they may have freed meanwhile */
+    ROUNDS = 2,                            /* other threads allocate, too: each round must show growth */
+    GROWTH = (LARGE - SMALL) * 64 / 4 * 3, /* bytes; the other quarter allows for memory that they free meanwhile */
 };
 
 enum selftest_result { UNKNOWN, SINGLE, BATCHES, UNSAFE };
 static _Atomic int result;  /* create, under the lock; any loads */
-static _Atomic bool warned; /* any: set once the user has been warned */
+static _Atomic bool warned; /* any: set once the user was warned */
 static pthread_mutex_t selftest_lock = PTHREAD_MUTEX_INITIALIZER;
-/* The queues that were made for trying, over all loads, and the last one's id: create, under the lock; any loads. */
+/* The test queues over all loads, and the last one's id: create, under the lock; any loads. */
 static _Atomic uint64_t queues_made, last_id;
 
-/* Of glibc's heap; with another allocator it doesn't grow, and the runtime is taken for unsafe. */
+/* glibc's heap. With another allocator it doesn't grow, and the runtime counts as unsafe. */
 static size_t heap_bytes(void)
 {
 #if __GLIBC_PREREQ(2, 33)
@@ -50,7 +50,7 @@ static hsa_queue_t *create_test_queue(hsa_agent_t agent, uint32_t packets)
     return queue;
 }
 
-/* Swallows what it gets: the GPU never sees it. On this thread, before the doorbell returns. */
+/* Drops the packets, so the GPU never gets them. Runs on this thread, before the doorbell returns. */
 static void count_packets(const void *packets, uint64_t n, uint64_t index, void *data, rtl_packet_writer writer)
 {
     uint64_t *most = data;
@@ -58,10 +58,10 @@ static void count_packets(const void *packets, uint64_t n, uint64_t index, void 
     *most = n > *most ? n : *most;
 }
 
-/* How many of two packets behind one doorbell come at once; 0 when it can't be told. */
+/* Return how many of two packets behind one doorbell come in one call; 0 if unknown. */
 static uint64_t packets_per_call(hsa_agent_t agent)
 {
-    static uint64_t most; /* not on the stack: a call may still come when this has returned */
+    static uint64_t most; /* not on the stack: a late call may come after the return */
     hsa_queue_t *queue = create_test_queue(agent, SMALL);
     most = 0;
     if (!queue)

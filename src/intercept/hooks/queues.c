@@ -3,16 +3,17 @@
  *
  * A queue is native by default: the runtime's plain queue, with the library between the application and its ring
  * (native_queue.c). The library makes an intercept queue of the runtime if RTL_QUEUES asks for one, or if the queue
- * can't be native. It enables profiling on both, because real GPUs write no timestamps otherwise. Three ways lead to
- * an intercept queue:
- *  - No tool hooked the table before us: hsa_amd_queue_intercept_create.
- *  - A tool hooked the table before us (the saved hsa_queue_create lies in another library than the runtime): we make
- *    the queue through that tool and join its intercept queue. If the tool makes a plain queue, that becomes a native
- *    one, or an intercept queue replaces it where native queues aren't chosen.
- *  - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
- * Where the runtime's intercept queues overwrite memory (queue_probe.h) the library makes none, but joins those that
- * another tool has made: they are no safer without it. On any failure the application gets the queue that it would
- * have got without us, and the library counts that queue as not intercepted.
+ * can't be native. It enables profiling on both, because real GPUs write no timestamps otherwise. There are three paths
+ * to an intercept queue:
+ * - No tool hooked the table before us: hsa_amd_queue_intercept_create.
+ * - A tool hooked the table before us (the saved hsa_queue_create lies in another library than the runtime): we make
+ *   the queue through that tool and join its intercept queue. If the tool makes a plain queue, that becomes a native
+ *   one, or an intercept queue replaces it if native queues aren't chosen.
+ * - A tool after us makes intercept queues itself: the hook on hsa_amd_queue_intercept_create joins those.
+ *
+ * Where the runtime's intercept queues overwrite memory (queue_selftest.h) the library makes none, but joins those of
+ * another tool: they are no safer without it. On any failure the application gets the queue that it would have without
+ * us, and the library counts that queue as not watched.
  */
 #include "intercept/hooks/queues.h"
 
@@ -34,10 +35,8 @@
 #include "intercept/track/throttle.h"
 #include "intercept/worker/worker.h"
 
-/*
- * An agent has one cooperative queue, which the runtime lends out and counts; its intercept queues take such a queue
- * for their own and delete it with themselves. So those are native, or stay plain, which is counted and noted.
- */
+/* An agent has one cooperative queue, which the runtime lends and counts; its intercept queues delete such a queue
+ * with themselves. So it becomes native, or stays plain, which is counted and noted. */
 static bool is_interceptible(hsa_queue_type32_t type)
 {
     return type != HSA_QUEUE_TYPE_COOPERATIVE;
@@ -58,21 +57,21 @@ void rtl_queues_detect_tool(void)
                                                (void (*)(void))rtl_tool.hsa.amd_queue_intercept_create);
 }
 
-/* --- which way --- */
+/* --- the queue's path --- */
 
 bool rtl_queues_may_be_native(void)
 {
     return rtl_tool.settings.queues != RTL_QUEUES_INTERCEPT;
 }
 
-/* Native queues are the default on every release: they cost half, and intercept queues are unsafe on 7.2.0 to 7.2.4. */
+/* Native queues are the default: they cost half, and intercept queues are unsafe on 7.2.0 to 7.2.4. */
 static enum rtl_queue_path choose_path(enum rtl_path_reason *why)
 {
     *why = rtl_tool.settings.queues == RTL_QUEUES_AUTO ? RTL_REASON_DEFAULT : RTL_REASON_ASKED_FOR;
     return rtl_queues_may_be_native() ? RTL_PATH_NATIVE : RTL_PATH_INTERCEPT;
 }
 
-/* UINT32_MAX stands for "as the runtime likes" (HIP passes it), which intercept queues of some releases refuse. */
+/* UINT32_MAX (HIP passes it) lets the runtime choose; intercept queues of some releases refuse it. */
 static uint32_t segment_size(uint32_t size)
 {
     return size == UINT32_MAX ? 0 : size;
@@ -91,7 +90,7 @@ static hsa_status_t create_intercepted(const struct rtl_queue_request *r, hsa_qu
                                                    queue);
 }
 
-/* The callback may run as soon as it is registered, on the thread that the runtime keeps for events. */
+/* The handler may run as soon as it is registered, on the runtime's event thread. */
 static bool register_handler(struct rtl_tracker *tracker, hsa_queue_t *queue)
 {
     tracker->ring = queue->base_address;
@@ -100,7 +99,7 @@ static bool register_handler(struct rtl_tracker *tracker, hsa_queue_t *queue)
     return rtl_tool.hsa.amd_queue_intercept_register(queue, rtl_dispatch, tracker) == HSA_STATUS_SUCCESS;
 }
 
-/* A tracker for a queue that is about to be made; NULL when there is no memory. */
+/* Return a tracker for a queue that is about to be made; NULL when there is no memory. */
 static struct rtl_tracker *open_tracker(struct rtl_gpu *gpu, enum rtl_queue_path path, uint32_t packets)
 {
     int reason = RTL_NO_REASON;
@@ -135,12 +134,12 @@ static void publish_queue(struct rtl_tracker *tracker, hsa_queue_t *queue, enum 
 
 void rtl_queue_not_watched(void)
 {
-    rtl_app_signals_stop(); /* packets there may carry signals that kernels of other queues had */
+    rtl_app_signals_stop(); /* its packets may carry signals that kernels of other queues had */
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
     __atomic_fetch_add(&rtl_tool.segment.header->queues_refused, 1, __ATOMIC_RELAXED);
 }
 
-/* Nobody before us. */
+/* Without a tool before us. */
 static bool create_own(struct rtl_tracker *tracker, const struct rtl_queue_request *r, hsa_queue_t **queue)
 {
     hsa_queue_t *made = NULL;
@@ -154,11 +153,9 @@ static bool create_own(struct rtl_tracker *tracker, const struct rtl_queue_reque
     return true;
 }
 
-/*
- * Creates a queue through the tool before us. When false, *queue is that tool's plain queue, or *status its error.
- * `replace`: an intercept queue of ours replaces such a plain queue. The library joins that tool's intercept queue even
- * where intercept queues are unsafe: the runtime overwrites memory in it with us and without.
- */
+/* Create a queue through the tool before us. When false, *queue is that tool's plain queue, or *status its error.
+ * `replace`: an intercept queue of ours replaces such a plain queue. The library joins that tool's intercept queue
+ * even where intercept queues are unsafe: the runtime overwrites memory in it with us and without. */
 static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_request *r, bool replace,
                            hsa_queue_t **queue, hsa_status_t *status)
 {
@@ -176,7 +173,7 @@ static bool create_chained(struct rtl_tracker *tracker, const struct rtl_queue_r
     return true;
 }
 
-/* A queue that the runtime has made and nobody uses yet. False: it stays as it is. */
+/* Make a new queue of the runtime, without users, a native one. False: it stays plain. */
 static bool open_native(struct rtl_gpu *gpu, hsa_queue_t *queue, enum rtl_path_reason why)
 {
     struct rtl_tracker *before = rtl_native_retire(queue);
@@ -197,14 +194,14 @@ static hsa_status_t create_native(const struct rtl_queue_request *r, struct rtl_
 {
     hsa_status_t status = r->plain(r, queue);
     if (status != HSA_STATUS_SUCCESS ||
-        rtl_native_add_user(*queue)) /* an agent has one cooperative queue, and lends it */
+        rtl_native_add_user(*queue)) /* an agent has one cooperative queue, which the runtime lends */
         return status;
     if (!open_native(gpu, *queue, why))
         rtl_queue_not_watched();
     return status;
 }
 
-/* `way` is NATIVE here where the queue can't be one, or another tool makes it. */
+/* `path` is NATIVE here if the queue can't be native, or another tool makes it. */
 static hsa_status_t create_intercept_or_native(const struct rtl_queue_request *r, struct rtl_gpu *gpu,
                                                enum rtl_queue_path path, enum rtl_path_reason why, hsa_queue_t **queue)
 {
@@ -252,7 +249,7 @@ hsa_status_t rtl_queue_make(const struct rtl_queue_request *r, hsa_queue_t **que
 
     if (rtl_recording() && queue)
         gpu = rtl_gpu_find(r->agent);
-    if (!gpu) { /* not recording, or no GPU's queue */
+    if (!gpu) { /* not recording, or not a GPU's queue */
         errno = saved;
         return r->plain(r, queue);
     }
@@ -270,7 +267,7 @@ void rtl_queue_acquired(hsa_agent_t agent, hsa_queue_t *queue)
     enum rtl_path_reason why;
     struct rtl_gpu *gpu = rtl_gpu_find(agent);
     if (choose_path(&why) == RTL_PATH_INTERCEPT)
-        why = RTL_REASON_NO_INTERCEPT; /* it belongs to several, and the runtime keeps it */
+        why = RTL_REASON_NO_INTERCEPT; /* it belongs to several users and the runtime */
     if (!gpu || (!rtl_native_add_user(queue) && !open_native(gpu, queue, why)))
         rtl_queue_not_watched();
 }
@@ -303,7 +300,7 @@ hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
     return status;
 }
 
-/* What another tool made: the library joins it. */
+/* Join an intercept queue that another tool made. */
 static void join_other_tool(hsa_agent_t agent, hsa_queue_type32_t type, hsa_queue_t *queue)
 {
     int saved = errno;
@@ -337,7 +334,7 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
     return status;
 }
 
-/* The tracker of that queue, which nobody else can find any more; NULL when it has none. */
+/* Detach the queue's tracker, so that no thread finds it any more; NULL if it has none. */
 static struct rtl_tracker *detach_tracker(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
@@ -352,9 +349,9 @@ static struct rtl_tracker *detach_tracker(const hsa_queue_t *queue)
 
 static hsa_status_t close_and_destroy(hsa_queue_t *queue)
 {
-    /* before the queue goes, because its address may be another's as soon as it has gone */
-    /* where it isn't recorded, as in a fork's child, the lock may be nobody's who is still there */
-    if (!queue || !rtl_recording() || !rtl_native_close(queue)) /* others have it, too */
+    /* before the queue is destroyed, because its address may be reused at once */
+    /* not in a forked child: a thread that doesn't exist there may hold the lock */
+    if (!queue || !rtl_recording() || !rtl_native_close(queue)) /* it has other users */
         return rtl_tool.hsa.queue_destroy(queue);
     struct rtl_tracker *tracker = detach_tracker(queue);
     if (rtl_hot.linked)

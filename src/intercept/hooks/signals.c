@@ -33,8 +33,7 @@ static hsa_status_t hook_amd_signal_create(hsa_signal_value_t value, uint32_t n,
     int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.amd_signal_create(value, n, consumers, attributes, signal);
     rtl_cancel_restore(held);
-    /* a signal that another process may use can be put on packets that aren't seen; attributes of later releases may
-     * mean anything */
+    /* a signal for other processes can be put on packets that aren't seen; unknown attributes may mean anything */
     if (status == HSA_STATUS_SUCCESS && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0)
         add_signal(*signal);
     return status;
@@ -42,7 +41,7 @@ static hsa_status_t hook_amd_signal_create(hsa_signal_value_t value, uint32_t n,
 
 static hsa_status_t hook_signal_destroy(hsa_signal_t signal)
 {
-    /* before it goes, because its address may be another's as soon as it has gone */
+    /* before it is destroyed, because its address may be reused at once */
     if (rtl_recording()) {
         int error = errno;
         rtl_app_signal_remove(signal);

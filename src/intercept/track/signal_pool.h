@@ -57,9 +57,8 @@ struct rtl_free {
         _Alignas(64) _Atomic uint64_t head; /* consumers, compare-and-swap; never wraps */
         _Alignas(64) _Atomic uint64_t tail; /* producer stores (release), consumers load (acquire) */
     } ring[RTL_RINGS];
-    _Alignas(
-        64) _Atomic uint32_t newest; /* producer stores (release), consumers load (acquire): slots of the newest ring */
-    uint32_t oldest;                 /* constant: slots of the first ring */
+    _Alignas(64) _Atomic uint32_t newest; /* producer stores (release), consumers load (acquire): slots of its ring */
+    uint32_t oldest;                      /* constant: slots of the first ring */
     _Atomic uint32_t number[2 * RTL_SIGNALS_LIMIT];
 };
 
@@ -123,7 +122,7 @@ uint32_t rtl_pool_acquire(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 /* Producer: return numbers, armed. There is always room: the ring has one slot a number. */
 void rtl_pool_return(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
-/* The same for stand-ins; acquiring creates them, up to their limit. */
+/* Likewise for stand-ins; acquiring creates them, up to their limit. */
 uint32_t rtl_pool_acquire_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 void rtl_pool_return_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 

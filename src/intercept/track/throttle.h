@@ -13,7 +13,7 @@
  * If the GPU makes no progress for half a second it may be waiting for this very thread: the dispatch goes on
  * unthrottled.
  *
- * Who may read a signal's memory. A signal on a packet in flight is never destroyed. The worker owns it again after it
+ * Reading a signal's memory. A signal on a packet in flight is never destroyed. The worker owns it again after it
  * has raised `consumed` past that packet, and may destroy it later. So before a dispatch reads a signal it stores its
  * number in `reading`, and then reads `consumed` once more; a thread that destroys signals takes one out of use first,
  * and then reads `reading` (rtl_throttle_is_reading). Each side has a full barrier between its two steps: either the
