@@ -5,16 +5,16 @@
  * signal of the application stays unchanged, because that signal shows its times (app_signals.h). The code that passes
  * packets on calls these functions for each packet, on the submitting thread, one at a time a queue:
  *
- *  policy = rtl_packets_begin(tracker);
- *  tracker->written++;
- *  number = rtl_packet_see(tracker, packet, may_inject, policy);  counts it and decides
- *  if (rtl_packet_wants_more())
- *   object = rtl_packet_more(...);  links it to its call; may select a probe's copy of its kernel
- *  if (number != RTL_NO_SIGNAL)
- *   signal = rtl_packet_inject(tracker, number, now, how);  pushes it to the worker
- *  ... the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
- *  rtl_wake_if_parked();  if one was injected
- *  rtl_packets_end(tracker);
+ *     policy = rtl_packets_begin(tracker);
+ *     tracker->written++;
+ *     number = rtl_packet_see(tracker, packet, may_inject, policy);   counts it and decides
+ *     if (rtl_packet_wants_more())
+ *         object = rtl_packet_more(...);   links it to its call; may select a probe's copy of its kernel
+ *     if (number != RTL_NO_SIGNAL)
+ *         signal = rtl_packet_inject(tracker, number, now, how);   pushes it to the worker
+ *     the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
+ *     rtl_wake_if_parked();   if one was injected
+ *     rtl_packets_end(tracker);
  *
  * In steady state a timed dispatch costs one look-up, about ten stores to lines that only this thread writes, and a
  * copy of the packet. The bounded exceptions are in packets.c: a kernel's first dispatch assigns its row, an empty pool

@@ -1,10 +1,10 @@
 /*
- * Reads completed signals and records what they say (collect.h).
+ * Reads completed signals and records their times (collect.h).
  *
- * A queue's dispatches mostly complete in order, so looking at the first few in flight finds nearly all; kernels
- * without the barrier bit overlap and complete in any order, so the look goes on for a window behind each that is
- * done, and a cursor walks slowly over all of them. That bounds the work a round, and no kernel, however slow, hides
- * others for long, in its queue or in another.
+ * A queue's dispatches mostly complete in order, so polling the first few in flight finds nearly all. Kernels without
+ * the barrier bit overlap and complete in any order, so polling continues for a window behind each completed one, and a
+ * cursor slowly scans all of them. That bounds the work of a round, and no slow kernel hides others for long, in its
+ * queue or in another.
  */
 #include "intercept/worker/collect.h"
 
@@ -17,9 +17,9 @@
 #include "shm/event_ring.h"
 
 enum {
-    WINDOW = 16,    /* signals looked at behind the last that was done */
-    WALK = 16,      /* and at the cursor */
-    LOOK_AHEAD = 6, /* signals fetched into the cache ahead of looking at them */
+    WINDOW = 16,    /* signals polled behind the last completed one */
+    WALK = 16,      /* signals polled at the cursor */
+    LOOK_AHEAD = 6, /* signals prefetched before they are polled */
 };
 
 /* --- one dispatch --- */
@@ -72,7 +72,7 @@ static void put_dispatch_event(const struct rtl_collector *collector, const stru
     rtl_collect_event(tracker->gpu, start, &event, rtl_hot.linked ? rtl_links_of(number) : NULL);
 }
 
-/* What few processes want of a dispatch: its event, its link to a call. */
+/* Rare work for a dispatch: its event, its link to a call. */
 static __attribute__((noinline)) void record_more(const struct rtl_collector *collector,
                                                   const struct rtl_tracker *tracker, uint32_t number, uint64_t start,
                                                   uint64_t duration_ns)
@@ -85,7 +85,7 @@ static __attribute__((noinline)) void record_more(const struct rtl_collector *co
         put_dispatch_event(collector, tracker, number, start, duration_ns);
 }
 
-/* The value of a stand-in without times says why; the value of a signal that the GPU wrote doesn't. */
+/* A stand-in's value without times says why; that of a signal that the GPU wrote doesn't. */
 static enum rtl_untimed_reason why_untimed(const amd_signal_t *signal)
 {
     switch (__atomic_load_n(&signal->value, __ATOMIC_RELAXED)) {
@@ -103,10 +103,8 @@ static inline bool is_timed(const amd_signal_t *stand_in)
     return __atomic_load_n(&stand_in->value, __ATOMIC_RELAXED) == RTL_STAND_IN_TIMED;
 }
 
-/*
- * One that ran a probe's copy: counted apart, its time is the probe's. The GPU was busy with it all the same. A
- * stand-in that has ended without times doesn't tell that the kernel has.
- */
+/* A dispatch that ran a probe's copy: counted apart, because its time includes the probe. It counts as busy time. A
+ * stand-in that ended without times doesn't show that the kernel has completed. */
 static __attribute__((noinline)) void record_probed(struct rtl_collector *collector, struct rtl_tracker *tracker,
                                                     uint32_t number)
 {
@@ -130,7 +128,7 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
     }
 }
 
-/* One that is given up: with its queue it is over; otherwise it may still run, as it may where the queue remains. */
+/* An abandoned probed dispatch: over if its queue is gone; it may still run if the runtime kept the queue. */
 static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
                            enum rtl_untimed_reason reason)
 {
@@ -139,7 +137,7 @@ static void give_up_probed(struct rtl_collector *collector, const struct rtl_tra
         rtl_probe_over(tracker->remains ? RTL_PROBE_LOST : RTL_PROBE_QUEUE_GONE, 0);
 }
 
-/* The one place where a dispatch that is over becomes statistics. */
+/* The one place that turns a completed dispatch into statistics. */
 static inline void record_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     const struct rtl_flight *flight = &collector->flight[number];
@@ -210,16 +208,15 @@ void rtl_collect_pending(struct rtl_collector *collector, struct rtl_tracker *tr
 static inline bool dispatch_is_done(const struct rtl_collector *collector, uint32_t number)
 {
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
-    /* acquire: timestamps are written before the value, by the GPU and by who ends a stand-in */
+    /* acquire: the GPU, or the thread that ends a stand-in, writes timestamps before the value */
     if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED)
         return true;
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
     return rtl_is_stand_in(number) && rtl_app_signal_poll(inflight->app_signal, signal, inflight->value);
 }
 
-/* Before its signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has taken the
- * packet.
- */
+/* Before the signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has consumed the
+ * packet. */
 static void publish_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     uint64_t index = collector->pool->inflight[number].index;
@@ -228,7 +225,7 @@ static void publish_consumed(const struct rtl_collector *collector, struct rtl_t
         atomic_store_explicit(&tracker->consumed, index, memory_order_relaxed);
 }
 
-/* It is over, and off the list. */
+/* The dispatch is accounted for and off the list. */
 static inline void finish_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number,
                                    bool reuse)
 {
@@ -241,17 +238,15 @@ static inline void finish_dispatch(struct rtl_collector *collector, struct rtl_t
     collector->open_stand_ins -= rtl_is_stand_in(number);
 }
 
-/* To write: it is armed again as soon as it was read, and mostly it is over. */
+/* For writing: a signal is armed again once it was read, and mostly it has completed. */
 static inline void prefetch_signal(const struct rtl_collector *collector, uint32_t number)
 {
     rtl_prefetch_to_write(rtl_pool_signal(collector->pool, number));
 }
 
-/*
- * Looks along the list, from the one behind `*before` (RTL_NO_SIGNAL: from the first), until `window` in a row are not
- * done. Leaves in `before` the one that it stopped behind, and returns how many it recorded. What is done goes off the
- * list by one store for all of them that lie in a row.
- */
+/* Poll the list, from the one behind `*before` (RTL_NO_SIGNAL: from the first), until `window` in a row are not
+ * done. Sets `before` to the last one polled that stays; returns the number recorded. Completed ones in a row go off
+ * the list with one store. */
 static uint32_t collect_list(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t *before,
                              uint32_t window, uint32_t most)
 {
@@ -300,7 +295,7 @@ static void publish_completed(struct rtl_collector *collector, struct rtl_tracke
     if (!done)
         return;
     collector->completed += done;
-    /* release: whoever sees these over also sees them recorded */
+    /* release: a reader that sees the count also sees the recorded times */
     rtl_count_release(&tracker->counters->completed, done);
     if (tracker->gpu->line.slope > 0 && tracker->last_end)
         __atomic_store_n(&tracker->counters->last_end_mono_ns, rtl_line_at(&tracker->gpu->line, tracker->last_end),
@@ -314,7 +309,7 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
         return 0;
     uint32_t before = RTL_NO_SIGNAL;
     uint32_t done = collect_list(collector, tracker, &before, WINDOW, most);
-    if (before != tracker->last && done < most) { /* there is more than was looked at */
+    if (before != tracker->last && done < most) { /* some weren't polled */
         uint32_t cursor = tracker->cursor == RTL_NO_SIGNAL ? before : tracker->cursor;
         done += collect_list(collector, tracker, &cursor, WALK, most - done);
         tracker->cursor = cursor == tracker->last ? RTL_NO_SIGNAL : cursor;

@@ -1,4 +1,4 @@
-/* Records copies that are over (collect_copies.h). */
+/* Records completed copies (collect_copies.h). */
 #include "intercept/worker/collect_copies.h"
 
 #include "intercept/base/tool.h"
@@ -8,7 +8,7 @@
 #include "intercept/worker/collect.h"
 #include "intercept/worker/ticks.h"
 
-static const uint64_t WAIT = 1000000000; /* ns; a copy that is over waits so long for its times to be believed */
+static const uint64_t WAIT = 1000000000; /* ns; a completed copy waits this long for its times to be trusted */
 
 static bool copy_is_done(struct rtl_copy *copy)
 {
@@ -45,7 +45,7 @@ static void record_copy(struct rtl_collector *collector, const struct rtl_copy *
         if (start == 0 || end < start || !rtl_copy_times_are_right())
             break;
         gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
-        if (!rtl_ticks_believed(gpu, start, end, collector->began)) /* when the copy was submitted isn't kept */
+        if (!rtl_ticks_believed(gpu, start, end, collector->began)) /* a copy's time of submission isn't kept */
             break;
         duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
         if (rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_COPIES(copy->row), duration_ns)) {
@@ -61,10 +61,8 @@ static void record_copy(struct rtl_collector *collector, const struct rtl_copy *
     rtl_copy_untimed(copy->row, why);
 }
 
-/*
- * It is over, but whether its times are right isn't known yet; the next copy may show it. Waits for a second at most:
- * there may be no other copy, and the worker doesn't sleep meanwhile.
- */
+/* True if the copy has completed but its times can't be trusted yet; the next copy may confirm them. Waits for a
+ * second at most: there may be no other copy, and the worker stays awake meanwhile. */
 static bool awaits_layout(struct rtl_copy *copy)
 {
     if (__atomic_load_n(&copy->stand_in.value, __ATOMIC_RELAXED) != RTL_STAND_IN_TIMED || copy->stand_in.end_ts == 0 ||

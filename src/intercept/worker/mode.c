@@ -8,7 +8,7 @@
 #include "intercept/track/copy_slots.h"
 #include "intercept/worker/collect.h"
 
-/* --- what was asked for --- */
+/* --- requests --- */
 
 void rtl_requests_apply(struct rtl_requests *requests, uint64_t word, uint64_t now_ns)
 {
@@ -54,16 +54,16 @@ uint64_t rtl_requests_mask(const struct rtl_requests *requests)
                                                       : RTL_CONTROL_REQUEST;
 }
 
-/* --- what it does --- */
+/* --- effects --- */
 
 static struct {
     struct rtl_requests requests; /* load, then worker */
     /* worker */
-    enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are followed, and soon not any more */
-    uint64_t published, seen, mask;           /* as stored last: what dispatches read is written only when it changes */
+    enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are still followed, but won't be for long */
+    uint64_t published, seen, mask; /* as last stored: words that dispatches read are written only when they change */
 } in_force;
 
-/* Publishes what dispatches compare the page with, and what viewers are shown. Not the policy itself. */
+/* Publish the word that dispatches compare the page with, and the state that viewers show. Not the policy. */
 static void publish_mode(uint64_t word)
 {
     enum rtl_activity activity = rtl_requests_activity(&in_force.requests);
@@ -84,7 +84,7 @@ void rtl_mode_start(enum rtl_mode started)
     in_force.requests = (struct rtl_requests){.mode = started};
     rtl_control_listen(rtl_tool.segment.control);
     rtl_policy_set(rtl_requests_policy(&in_force.requests));
-    /* the word that a new page has: a request made since is seen by the worker, or by the first dispatch */
+    /* the word of a new page: the worker or the first dispatch sees requests made since */
     publish_mode(rtl_tool.segment.control == &rtl_control_none
                      ? 0
                      : rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE}));
@@ -92,11 +92,11 @@ void rtl_mode_start(enum rtl_mode started)
 
 bool rtl_mode_again(void)
 {
-    in_force.leaving = SETTLED; /* no worker is there */
+    in_force.leaving = SETTLED; /* no worker runs */
     return rtl_policy_now() == RTL_TIME;
 }
 
-/* As many as a process that starts with timing has: dispatches find them instead of making some. */
+/* As many as a process that starts timed has: dispatches then needn't create them. */
 static void make_signals(struct rtl_pool *pool)
 {
     uint32_t numbers[RTL_SIGNALS_START];
@@ -110,16 +110,16 @@ static void change_policy(struct rtl_collector *collector, enum rtl_policy from,
     if (to >= RTL_TIME_UNSIGNALLED)
         make_signals(collector->pool);
     if (to == RTL_TIME) {
-        if (in_force.leaving == SETTLED) { /* nobody has followed so far */
+        if (in_force.leaving == SETTLED) { /* signals weren't followed so far */
             rtl_app_signals_follow();
             rtl_barrier_everywhere();
             rtl_app_signals_mark_unknown();
         }
         in_force.leaving = SETTLED;
     }
-    rtl_policy_set(to); /* who sees it sees what was done for it */
+    rtl_policy_set(to); /* release: a dispatch that sees this policy also sees the signals created for it */
     if (from == RTL_TIME) {
-        rtl_barrier_everywhere(); /* a dispatch that begins behind this sees the policy */
+        rtl_barrier_everywhere(); /* dispatches that begin later see the policy */
         in_force.leaving = LEAVING;
     }
 }
@@ -133,11 +133,9 @@ static bool any_inside(void)
     return false;
 }
 
-/*
- * Kernels and copies in flight on the application's signals are still collected after the mode has changed, and for so
- * long those signals are followed: whoever uses one again ends what it was on. It is over when no dispatch or copy is
- * inside that began before, and a round later none is in flight.
- */
+/* After a change of mode, kernels and copies in flight on the application's signals are still collected, and until
+ * then the signals stay followed: reuse of one ends its last use. Done when no dispatch or copy that began before is
+ * inside, and none is in flight a round later. */
 static void stop_following(const struct rtl_collector *collector)
 {
     if (in_force.leaving == QUIET && !collector->open_stand_ins && !rtl_copies_pending()) {

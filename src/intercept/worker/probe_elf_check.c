@@ -1,10 +1,9 @@
 /*
- * Bounds of a handed-over code object (probe_code.h).
+ * Checks the bounds of a code object from a viewer (probe_elf_check.h).
  *
- * The loader follows what an ELF file says from table to table, aborts the process where that leads nowhere, and keeps
- * something for every section and symbol, however often they lie in the same place. So what is let through is the shape
- * of a copy of one kernel and no other: few sections of few kinds, two tables of symbols at most, each name in its
- * table, and what is loaded in the segments that are.
+ * The runtime's loader follows an ELF file's offsets unchecked, aborts the process when they lead nowhere, and
+ * allocates for every section and symbol, even if they overlap. So only the shape of a copy of one kernel passes: few
+ * sections of few types, at most two symbol tables, each name within its table, and loaded parts within the segments.
  */
 #include "intercept/worker/probe_elf_check.h"
 
@@ -14,12 +13,12 @@
 
 enum {
     MACHINE_AMDGPU = 224,
-    MEMORY_MAX = 16 << 20, /* bytes of GPU memory that it may ask for: far more than a copy of one kernel needs */
+    MEMORY_MAX = 16 << 20, /* bytes of GPU memory that it may need: far more than a copy of one kernel needs */
     SEGMENTS_MAX = 8,
     SECTIONS_MAX = 16,
     SYMBOLS_MAX = 16,
     PAGE = 4096,
-    DESCRIPTOR = 64 /* bytes that the loader reads of a kernel's symbol */
+    DESCRIPTOR = 64 /* bytes that the loader reads at a kernel's symbol */
 };
 
 struct elf_object {
@@ -87,7 +86,7 @@ static bool symbols_are_whole(const struct elf_object *o, const Elf64_Shdr *tabl
     return true;
 }
 
-/* All but their names, which may lie in a later one. */
+/* All but the names, which may lie in a later section. */
 static bool section_is_whole(const struct elf_object *o, const Elf64_Shdr *s)
 {
     if (s->sh_link >= o->section_count || !lies_within(s->sh_offset, s->sh_size, o->bytes) || s->sh_addralign > PAGE ||
@@ -109,7 +108,7 @@ static bool section_is_whole(const struct elf_object *o, const Elf64_Shdr *s)
 
 static bool sections_are_whole(struct elf_object *o, const Elf64_Ehdr *head)
 {
-    unsigned tables[2] = {0}; /* of symbols: of files, and of what is loaded */
+    unsigned tables[2] = {0}; /* symbol tables: SHT_SYMTAB and SHT_DYNSYM */
     if (!head->e_shnum || head->e_shnum > SECTIONS_MAX || head->e_shentsize != sizeof *o->section ||
         head->e_shstrndx >= head->e_shnum || head->e_shoff % 8 ||
         !lies_within(head->e_shoff, head->e_shnum * sizeof *o->section, o->bytes))

@@ -1,4 +1,4 @@
-/* Memory, copies and code of a probe (probe_parts.h). */
+/* Memory, copies and code of a probe (probe_resources.h). */
 #include "intercept/worker/probe_resources.h"
 
 #include <hsa/amd_hsa_signal.h>
@@ -14,7 +14,7 @@
 /* --- memory --- */
 
 struct pool_search {
-    uint32_t flags; /* one of these */
+    uint32_t flags; /* at least one of these flags */
     hsa_amd_memory_pool_t pool;
     bool found;
 };
@@ -58,7 +58,7 @@ static hsa_status_t see_agent(hsa_agent_t agent, void *data)
     return HSA_STATUS_INFO_BREAK;
 }
 
-/* GPUs that have several dies, or may have: which of them are in use is a setting of theirs. */
+/* GPUs that may have several dies: how many are in use is configurable. */
 static uint32_t dies_of(hsa_agent_t gpu)
 {
     static const char several[] = "gfx94";
@@ -139,12 +139,12 @@ int64_t rtl_probe_resources_copying(const struct rtl_probe_resources *resources)
 /* --- code --- */
 
 struct kernel_search {
-    struct rtl_probe_resources *resources; /* which get what is found */
-    uint64_t original;                     /* kernel object of the kernel that it should be a copy of */
+    struct rtl_probe_resources *resources; /* result */
+    uint64_t original;                     /* kernel object of the original kernel */
     uint32_t kernels;
 };
 
-/* False: that symbol doesn't say all that has to be known of a copy. */
+/* Query a symbol of the copy. False if a property is missing. */
 static bool ask_symbol(struct rtl_probe_resources *resources, hsa_executable_symbol_t symbol, uint64_t original)
 {
     hsa_status_t (*ask)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
@@ -197,7 +197,7 @@ static bool load_code(struct rtl_probe_resources *resources, size_t bytes, uint6
     if (*status == HSA_STATUS_SUCCESS)
         *status = HSA->executable_load_agent_code_object(resources->executable, resources->gpu, resources->reader, NULL,
                                                          NULL);
-    /* the runtime's own function: its name is to make no row */
+    /* the runtime's own function: the copy's name must not get a row */
     if (*status == HSA_STATUS_SUCCESS)
         *status = HSA->executable_freeze(resources->executable, NULL);
     if (*status == HSA_STATUS_SUCCESS)

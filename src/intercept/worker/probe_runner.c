@@ -1,10 +1,10 @@
 /*
- * The way of a probe: requests, phases, ends (probe.h).
+ * Runs a probe: requests, phases, ends (probe_runner.h).
  *
- * What is told of it is one struct, changed here and copied into the segment when a round has changed it. What it holds
- * of the runtime (probe_parts.h) is given back when nothing uses it any more: no dispatch has the gate (track/probe.h),
- * no copy is under way. A dispatch or a copy that never ends keeps it for ever, and with it the place for another
- * probe.
+ * The published state is one struct, changed here and copied into the segment when a round has changed it. The
+ * runtime's resources (probe_resources.h) are freed when nothing uses them any more: no dispatch has the gate
+ * (track/probe_gate.h), no copy is in flight. If a dispatch or copy never ends, they are kept for ever, and no other
+ * probe can start.
  */
 #include "intercept/worker/probe_runner.h"
 
@@ -27,40 +27,40 @@
 #define MS   1000000ull
 #define GATE (&rtl_probe_gate)
 
-enum { SHIFT_MAX = 56 }; /* of `ends`: 256 steps of them have to fit 64 bits */
+enum { SHIFT_MAX = 56 }; /* bound of ends_shift: 256 steps must fit 64 bits */
 
 static const uint64_t COPYING = 5000 * MS;     /* bound on a copy of the block */
-static const uint64_t STUCK = 30000 * MS;      /* and on a probed dispatch */
-static const uint64_t SOON = 5 * MS;           /* within which a copy is mostly over: so long it is looked at often */
-static const uint64_t LOST_LOOK = 50 * MS;     /* how often the block says whether one that was lost is over */
-static const uint64_t LONGEST_PARK = 100 * MS; /* a viewer's request is seen within this */
+static const uint64_t STUCK = 30000 * MS;      /* bound on a probed dispatch */
+static const uint64_t SOON = 5 * MS;           /* a copy mostly completes within this, so it is polled often */
+static const uint64_t LOST_LOOK = 50 * MS;     /* how often the block is read for a lost dispatch */
+static const uint64_t LONGEST_PARK = 100 * MS; /* bound on the delay of a viewer's request */
 
-/* worker, all of it */
+/* worker only */
 static struct {
-    struct rtl_probe_state state; /* but for page_fd and page_inode */
-    bool changed;                 /* since it was copied into the segment */
+    struct rtl_probe_state state; /* published; without page_fd and page_inode */
+    bool changed;                 /* since the last copy into the segment */
     /* the page */
     uint64_t word_seen;
-    struct rtl_probe_word word; /* the last one that was a viewer's */
-    uint64_t heartbeat_at;      /* when its heartbeat was seen first */
-    bool request_handled;       /* a request was taken up since somebody looked: there may soon be another */
-    /* what it holds */
+    struct rtl_probe_word word; /* the last valid one */
+    uint64_t heartbeat_at;      /* when its heartbeat was first seen */
+    bool request_handled;       /* a request was handled since the last check: another may follow soon */
+    /* resources */
     struct rtl_probe_resources resources;
-    bool placed;           /* there is a block */
-    bool preparing;        /* it is being cleared for the first time: PREPARE isn't answered yet, */
-    uint16_t asked_number; /* whose number this is; the word may be another request's by then */
-    bool leak;             /* nobody knows whether something still runs the copy: it is never given back */
+    bool placed;           /* the block exists */
+    bool preparing;        /* the block is being cleared for the first time: PREPARE isn't answered yet */
+    uint16_t asked_number; /* number of that request; the word may contain a later one */
+    bool leak;             /* unknown whether something still runs the copy: never free it */
     enum { NO_COPY, CLEARING, READING } copy;
     uint64_t copy_since;
-    bool copy_abandoned; /* it was given up: what it writes to is kept until it is over, and with it the place */
+    bool copy_abandoned; /* its memory, and the probe's place, are kept until it is over */
     /* the dispatch that has the gate */
-    bool over; /* the mark of rtl_probe_over */
+    bool over; /* set by rtl_probe_over */
     enum rtl_probe_end end;
     uint64_t duration_ns;
-    uint64_t taken_at; /* when that was seen first; 0: it isn't taken */
-    bool lost;         /* it is over, or not: the block will tell */
+    uint64_t taken_at; /* when that was first seen; 0: not taken */
+    bool lost;         /* unknown whether it has completed: the block will show it */
     uint64_t poll_at;
-    /* for good */
+    /* permanent */
     bool queue_failed, copies_failed;
 } probe;
 
@@ -74,7 +74,7 @@ static uint32_t gate_state(void)
     return atomic_load_explicit(&GATE->state, memory_order_acquire);
 }
 
-/* --- what is told --- */
+/* --- the published state --- */
 
 static void set_phase(enum rtl_probe_phase phase)
 {
@@ -95,7 +95,7 @@ static void publish_state(void)
     struct rtl_probe_state *shared = rtl_tool.segment.probe;
     const size_t first = offsetof(struct rtl_probe_state, sequence) / 8;
     const size_t words =
-        (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8; /* readers know how many count */
+        (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8; /* readers check how many words count */
     uint64_t word[sizeof *shared / 8];
     shared_word *to = (void *)shared;
     if (!probe.changed || probe.preparing)
@@ -108,19 +108,19 @@ static void publish_state(void)
         __atomic_store_n(&to[i], word[i], __ATOMIC_RELAXED);
     probe.state.sequence++;
     memcpy(&word[first], &probe.state.sequence, sizeof *word);
-    __atomic_store_n(&to[first], word[first], __ATOMIC_RELEASE); /* with number, phase and why */
+    __atomic_store_n(&to[first], word[first], __ATOMIC_RELEASE); /* in one word with number, phase and why */
     probe.changed = false;
 }
 
 /* --- the end --- */
 
-/* Gives back what it held, if nothing uses it any more. */
+/* Free the resources if nothing uses them any more. */
 static void close_gate(void)
 {
     uint32_t state = RTL_GATE_FREE;
     if (probe.copy != NO_COPY || probe.lost)
         return;
-    atomic_compare_exchange_strong(&GATE->state, &state, RTL_GATE_CLOSED); /* state: what it was */
+    atomic_compare_exchange_strong(&GATE->state, &state, RTL_GATE_CLOSED); /* `state` becomes what it was */
     if (state == RTL_GATE_TAKEN)
         return;
     atomic_store(&GATE->state, RTL_GATE_CLOSED);
@@ -132,7 +132,7 @@ static void close_gate(void)
         set_phase(RTL_PROBE_PHASE_OVER);
 }
 
-/* No dispatch that begins behind this takes the gate. */
+/* Dispatches that begin later don't take the gate. */
 static void disarm_gate(void)
 {
     atomic_store(&GATE->wanted_object, 0);
@@ -148,10 +148,10 @@ static void end_probe(enum rtl_probe_why why)
     close_gate();
 }
 
-/* There will be no numbers. What a copy that is under way may still write to stays until that is over. */
+/* No numbers will come. Memory that a copy in flight may write to stays until the copy is over. */
 static void give_up_copies(void)
 {
-    probe.lost = false; /* what may run the copy of the code is left to it all the same: p.leak */
+    probe.lost = false; /* the copy of the code is kept if something may run it: probe.leak */
     if (probe.preparing)
         probe.state.number = probe.asked_number;
     probe.preparing = false;
@@ -184,7 +184,7 @@ static void answer_prepare(void)
     set_phase(RTL_PROBE_PHASE_PREPARED);
 }
 
-/* What the block says is that dispatch's. The gate may be opened again when it is clear. */
+/* The block's numbers are accounted for. The gate may open again when the block is cleared. */
 static void continue_probe(uint64_t now)
 {
     probe.lost = false;
@@ -227,7 +227,7 @@ static void poll_copy(uint64_t now)
     }
     probe.copy = NO_COPY;
     probe.copy_abandoned = false;
-    if (value < 0) /* nobody knows what it has written, or still writes; the next ones would fail, too */
+    if (value < 0) /* its writes are unknown and may go on; further copies would fail, too */
         probe.copies_failed = probe.leak = true;
     if (value < 0 || late)
         give_up_copies();
@@ -248,14 +248,12 @@ void rtl_probe_over(enum rtl_probe_end how, uint64_t duration_ns)
     probe.duration_ns = duration_ns;
 }
 
-/*
- * Its place is taken for as long as it lasts, which may be for ever. One that was lost leaves its place to the next
- * probe: its block and its code are never given back, so it may go on.
- */
+/* A dispatch that doesn't end keeps the probe's place, perhaps for ever. A lost one releases the place: its block
+ * and code are never freed, so it may continue. */
 static void give_up_dispatch(void)
 {
     if (probe.lost && probe.copy != NO_COPY)
-        return; /* when that is over */
+        return; /* first the copy must be over */
     disarm_gate();
     if (probe.state.why != RTL_PROBE_WHY_QUEUE_ERROR)
         set_why(RTL_PROBE_WHY_STUCK);
@@ -287,7 +285,7 @@ static void poll_gate(uint64_t now)
         probe.lost = probe.end == RTL_PROBE_LOST;
         probe.leak |= probe.lost;
         if (probe.end == RTL_PROBE_QUEUE_GONE && probe.state.phase == RTL_PROBE_PHASE_ARMED)
-            /* not every queue's errors are seen: it may have gone for what the copy did */
+            /* not every queue's errors are seen: the copy may have caused its end */
             end_probe(atomic_load(&GATE->failed) ? RTL_PROBE_WHY_QUEUE_ERROR : RTL_PROBE_WHY_QUEUE_GONE);
         else if ((probe.end == RTL_PROBE_TIMED || probe.end == RTL_PROBE_LOST) &&
                  probe.state.phase != RTL_PROBE_PHASE_OVER)
@@ -312,7 +310,7 @@ static void poll_word(uint64_t now)
         probe.heartbeat_at = now;
 }
 
-/* A copy of the request, if it is the one that the word means. */
+/* Copy the request. False if it isn't the one in the word. */
 static bool copy_request(struct rtl_probe_request *request)
 {
     const struct rtl_probe_page *page = rtl_tool.segment.probe_page;
@@ -348,12 +346,12 @@ static void prepare_probe(const struct rtl_probe_request *request, uint64_t now)
         refuse_request(probe.queue_failed ? RTL_PROBE_WHY_QUEUE_ERROR : RTL_PROBE_WHY_NO_NUMBERS, status);
         return;
     }
-    /* the page is there because the first runtime of the process had the functions; this one may be another */
+    /* the page exists because the process's first runtime had the functions; this runtime may be another one */
     if (!rtl_hsa_can_probe(&rtl_tool.hsa)) {
         refuse_request(RTL_PROBE_WHY_NOT_LOADED, HSA_STATUS_ERROR);
         return;
     }
-    /* the order in which who destroys its executable does it the other way round (track/probe.h) */
+    /* the reverse order of rtl_probe_gate_forget */
     atomic_store(&GATE->wanted_object, request->kernel_object);
     if (!gpu || !rtl_map_find(&rtl_kernel_map, request->kernel_object) ||
         rtl_kernels_is_elsewhere(request->kernel_object, gpu->agent.handle)) {
@@ -380,7 +378,7 @@ static bool is_valid_request(const struct rtl_probe_request *request)
            request->code_bytes <= RTL_PROBE_CODE_MAX && request->ends_shift <= SHIFT_MAX;
 }
 
-/* A copy of the code that nobody else can write to, and that is what was announced; NULL: there is none. */
+/* Return a private copy of the code, if it is valid and has the announced hash; else NULL. */
 static void *copy_code(const struct rtl_probe_request *request)
 {
     const char *page = (const char *)rtl_tool.segment.probe_page;
@@ -395,7 +393,7 @@ static void *copy_code(const struct rtl_probe_request *request)
     return code;
 }
 
-/* Opens the gate. False: the program has unloaded the kernel meanwhile. */
+/* Open the gate. False: the application has unloaded the kernel meanwhile. */
 static bool open_gate(const struct rtl_probe_request *request)
 {
     GATE->probed_object = probe.resources.kernel_object;
@@ -421,7 +419,7 @@ static void arm_probe(const struct rtl_probe_request *request, uint64_t now)
     probe.state.number = probe.word.number;
     probe.changed = true;
     if (probe.state.phase != RTL_PROBE_PHASE_PREPARED) {
-        /* another's goes on as it was; and what was prepared, but has ended meanwhile, ended for a reason */
+        /* another viewer's probe continues; a prepared one that has ended keeps its reason */
         bool ended = probe.state.why != RTL_PROBE_WHY_NONE && !probe.state.armed_mono_ns;
         if (!ended && probe.state.phase != RTL_PROBE_PHASE_ARMED && probe.state.phase != RTL_PROBE_PHASE_ENDING)
             set_why(RTL_PROBE_WHY_BAD_REQUEST);
@@ -481,7 +479,7 @@ static void handle_request(uint64_t now)
             prepare_probe(&request, now);
         else if (probe.state.phase == RTL_PROBE_PHASE_OVER)
             refuse_request(probe.copy_abandoned ? RTL_PROBE_WHY_NO_NUMBERS : RTL_PROBE_WHY_STUCK, HSA_STATUS_SUCCESS);
-        break; /* else when the one before has ended */
+        break; /* else when the last probe has ended */
     case RTL_PROBE_ASK_ARM:
         arm_probe(&request, now);
         break;
@@ -560,15 +558,15 @@ void rtl_probe_stop(void)
 {
     if (!rtl_tool.segment.probe)
         return;
-    poll_gate(rtl_clock_now()); /* what the last round has brought */
+    poll_gate(rtl_clock_now()); /* the results of the last round */
     bool alive = is_active() || probe.state.phase == RTL_PROBE_PHASE_ENDING || probe.preparing;
     if (probe.copy != NO_COPY || probe.lost || gate_state() == RTL_GATE_TAKEN) {
-        probe.leak = true; /* the runtime has it, or takes it with it */
+        probe.leak = true; /* the runtime frees it */
         probe.copy = NO_COPY;
         probe.copy_abandoned = probe.lost = probe.over = false;
-        atomic_store(&GATE->state, RTL_GATE_CLOSED); /* no dispatch is timed any more, no worker is told */
+        atomic_store(&GATE->state, RTL_GATE_CLOSED); /* no dispatch is timed any more */
     }
-    probe.preparing = probe.copies_failed = false; /* another runtime's copies may be better */
+    probe.preparing = probe.copies_failed = false; /* another runtime's copies may work */
     if (alive)
         end_probe(RTL_PROBE_WHY_SHUTDOWN);
     else

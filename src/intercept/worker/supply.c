@@ -1,4 +1,4 @@
-/* Makes and destroys signals as they are needed (supply.h). */
+/* Creates and destroys signals as needed (supply.h). */
 #include "intercept/worker/supply.h"
 
 #include "intercept/track/queue_tracker.h"
@@ -7,14 +7,14 @@
 
 enum { MOST = 2048 };                      /* created or destroyed in one round: completions wait meanwhile */
 static const uint64_t SPAN = 10000000000u; /* ns; signals unused for one to two spans are destroyed */
-static const uint64_t MOMENT = 50000;      /* ns; between two steps of destruction while nothing is in flight */
+static const uint64_t MOMENT = 50000;      /* ns between two steps of destruction while nothing is in flight */
 
 void rtl_supply_begin(struct rtl_supply *supply, uint64_t now)
 {
     *supply = (struct rtl_supply){.since = now, .peak_before = UINT32_MAX};
 }
 
-/* Doubles the signals when most are in flight and few are free. */
+/* Double the signals if most are in flight and few are free. */
 static bool grow_pool(const struct rtl_collector *collector, uint32_t created)
 {
     struct rtl_pool *pool = collector->pool;
@@ -29,7 +29,7 @@ static bool grow_pool(const struct rtl_collector *collector, uint32_t created)
     return true;
 }
 
-/* Returns the number of signals to keep, where at most `most` were in flight. */
+/* Return the number of signals to keep if at most `most` were in flight. */
 static uint32_t signals_to_keep(uint32_t most)
 {
     uint32_t keep = 2 * most;
