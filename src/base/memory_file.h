@@ -1,8 +1,6 @@
-/*
- * Memory that viewers can open: files without a name (memfd), and sparse mappings. It is made inside other programs, so
- * it meets whatever can kill or disturb one: a file size limit (SIGXFSZ), descriptor limits, mlockall, huge pages, core
- * dumps, kernels without the newer flags and seals.
- */
+/* Memory that viewers can open: files without a name (memfd), and sparse mappings. It is made inside other programs,
+ * so it meets whatever can kill or disturb one: a file size limit (SIGXFSZ), descriptor limits, mlockall, huge
+ * pages, core dumps, kernels without the newer flags and seals. */
 #ifndef RTL_BASE_MEMORY_FILE_H
 #define RTL_BASE_MEMORY_FILE_H
 
@@ -60,11 +58,10 @@ static inline void rtl_memory_file_seal(int fd)
         fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
 }
 
-/*
- * Map the file, or zeroed private memory where fd is -1; NULL and errno on failure. The kernel adds pages as they are
- * touched. The mapping has no access first: under mlockall(MCL_FUTURE) the kernel fills an accessible one at once. No
- * huge pages: the first touch would cost 2 MB. Files are not in core dumps: writing one makes a page of each hole.
- */
+/* Map the file, or zeroed private memory where fd is -1; NULL and errno on failure. The kernel adds pages as they
+ * are touched. The mapping has no access first: under mlockall(MCL_FUTURE) the kernel fills an accessible one at
+ * once. No huge pages: the first touch would cost 2 MB. Files are not in core dumps: writing one makes a page of
+ * each hole. */
 static inline void *rtl_map_sparse(int fd, size_t bytes)
 {
     int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;

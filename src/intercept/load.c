@@ -51,11 +51,9 @@ RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_co
 RTL_EXPORT void OnUnload(void);
 
 static struct {
-    /*
-     * The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims this
-     * field by compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is the thread
-     * that has claimed it.
-     */
+    /* The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims this
+     * field by compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is the
+     * thread that has claimed it. */
     _Atomic(const void *) runtime;
     _Atomic(const void *) first; /* any: the first runtime that has ever come, traced or not; set once */
     atomic_bool several;         /* any: a runtime other than `first` has come, at the same time or later */
@@ -226,10 +224,8 @@ static void skip_runtime(const void *table)
     note_other_runtime();
 }
 
-/*
- * OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
- * While only one runtime has ever come, any call counts as that runtime's, also a call from another tool.
- */
+/* OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
+ * While only one runtime has ever come, any call counts as that runtime's, also a call from another tool. */
 static bool is_traced_runtime(const void *caller)
 {
     const void *runtime = atomic_load(&attachment.runtime), *library = library_of(caller);

@@ -39,11 +39,10 @@ bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *o
 /* Return the number of values in buckets that begin at `ns` or later. */
 uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns);
 
-/*
- * Distribute the counts of later - earlier over bins between ascending edges in ns (for drawing). bins[i] covers
- * [edges[i], edges[i+1]); values outside go into the first and last bin. A bucket that bins share is divided evenly on
- * a log scale, within the outermost edges, so that no choice of edges shows a false shape. The bins' sum is the count.
- */
+/* Distribute the counts of later - earlier over bins between ascending edges in ns (for drawing). bins[i] covers
+ * [edges[i], edges[i+1]); values outside go into the first and last bin. A bucket that bins share is divided evenly
+ * on a log scale, within the outermost edges, so that no choice of edges shows a false shape. The bins' sum is the
+ * count. */
 void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *edges,
              int edge_count, uint64_t *bins);
 

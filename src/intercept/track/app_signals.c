@@ -140,11 +140,10 @@ bool rtl_app_signal_poll(struct rtl_app_signal *app_signal, amd_signal_t *stand_
     struct rtl_times times = {0, 0};
     bool ended = false;
 
-    /*
-     * Destruction changes `use`, then reads `read_by_worker`; here the order is reversed. So either destruction sees
-     * that the worker reads, and waits, or the worker sees that the use changed (all four are sequentially consistent).
-     * While `use` is this stand-in the record still belongs to this signal: only the worker recycles the stand-in.
-     */
+    /* Destruction changes `use`, then reads `read_by_worker`; here the order is reversed. So either destruction sees
+     * that the worker reads, and waits, or the worker sees that the use changed (all four are sequentially
+     * consistent). While `use` is this stand-in the record still belongs to this signal: only the worker recycles
+     * the stand-in. */
     atomic_store(&read_by_worker, app_signal);
     if (atomic_load(&app_signal->use) == use) {
         const amd_signal_t *signal = signal_memory(app_signal);
