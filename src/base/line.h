@@ -17,28 +17,22 @@ static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
     return line->y + (uint64_t)(int64_t)(dy > -most ? dy : -most);
 }
 
-#if defined(__x86_64__)
 static inline uint64_t rtl_tsc(void)
 {
+#if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
 }
 
 /* Serialised read (lfence): all earlier loads have completed. */
 static inline uint64_t rtl_tsc_fenced(void)
 {
+#if defined(__x86_64__)
     __builtin_ia32_lfence();
-    return __builtin_ia32_rdtsc();
-}
-#else
-static inline uint64_t rtl_tsc(void)
-{
-    return 0;
-}
-
-static inline uint64_t rtl_tsc_fenced(void)
-{
-    return 0;
-}
 #endif
+    return rtl_tsc();
+}
 
 #endif

@@ -19,19 +19,15 @@ struct rtl_env_settings rtl_env_settings_parse(const char *mode, const char *sig
     struct rtl_env_settings settings = {.mode = RTL_MODE_DEFAULT};
     if (mode && mode[0]) {
         settings.mode_unknown = true;
-#define NAME(sym, num, name, text)      \
-    if (strcmp(mode, name) == 0) {      \
-        settings.mode = RTL_MODE_##sym; \
-        settings.mode_unknown = false;  \
-    }
-        RTL_MODES(NAME)
-#undef NAME
 #define ALIAS(name, sym)                \
     if (strcmp(mode, name) == 0) {      \
         settings.mode = RTL_MODE_##sym; \
         settings.mode_unknown = false;  \
     }
+#define NAME(sym, num, name, text) ALIAS(name, sym)
+        RTL_MODES(NAME)
         RTL_MODE_ALIASES(ALIAS)
+#undef NAME
 #undef ALIAS
         if (strcmp(mode, RTL_MODE_HIP) == 0) /* the mode of librtl-hip.so; here it is the default */
             settings.mode_unknown = false;

@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "base/line.h"
 
-/* --- durations --- */
-
 /* ns = ticks * factor >> 40, rounded; exact to 1 ns in an hour at tick rates of 1 MHz and more */
 struct rtl_tick_rate {
     uint64_t hz;
@@ -34,8 +32,6 @@ static inline uint64_t rtl_ticks_to_ns(const struct rtl_tick_rate *rate, uint64_
  * run at a few known rates, so a result within 0.5 % of one of them becomes that rate. 0 if the result is absurd. */
 uint64_t rtl_tick_rate_guess(uint64_t ticks, uint64_t ns);
 
-/* --- lines: a clock that runs steadily against another --- */
-
 /* The line from an agent's ticks to the monotonic clock, updated one point at a time, and its error. The caller
  * gives the slope until the points lie far enough apart to measure it. */
 struct rtl_calibration {
@@ -50,8 +46,6 @@ struct rtl_calibration {
 
 /* Add the point (x ticks, y ns); a tick takes about `slope` ns. `hz` is the nominal rate. */
 void rtl_calibration_add(struct rtl_calibration *calibration, uint64_t hz, uint64_t x, uint64_t y, double slope);
-
-/* --- the host's clocks --- */
 
 /* The clock of all the library's times. */
 static inline uint64_t rtl_clock_now(void)

@@ -1,6 +1,6 @@
 /*
  * The hooks on functions of the newest releases that make queues. hsa_amd_queue_create takes an array of descriptors,
- * one for each queue; hsa_amd_counted_queue_acquire lends a queue.
+ * one for each queue; hsa_amd_counted_queue_acquire returns a counted queue.
  *
  * The function's slot in the table differs between branches of the runtime's public source, so rtl_hsa_hook_exported
  * finds it. The descriptor's layout, version 1, is that of the public header. Descriptors of another layout go to the
@@ -164,7 +164,7 @@ static hsa_status_t hook_queues_create(hsa_agent_t agent, struct queue_descripto
     return status;
 }
 
-/* Counted queues: the runtime lends one to several users, who release it. They can't be intercept queues, but native
+/* Counted queues: several users acquire one, and each of them releases it. They can't be intercept queues, but native
  * ones. */
 typedef hsa_status_t (*acquirer)(hsa_agent_t, hsa_queue_type32_t, hsa_amd_queue_priority_t, rtl_queue_error, void *,
                                  uint64_t, hsa_queue_t **);

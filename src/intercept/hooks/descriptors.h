@@ -1,5 +1,5 @@
 /* The hook on hsa_amd_queue_create, by which HIP of the newest releases makes all its queues, and those on
- * hsa_amd_counted_queue_acquire and _release, which lend queues. */
+ * hsa_amd_counted_queue_acquire and _release, for counted queues. */
 #ifndef RTL_INTERCEPT_DESCRIPTORS_H
 #define RTL_INTERCEPT_DESCRIPTORS_H
 

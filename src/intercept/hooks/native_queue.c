@@ -569,12 +569,9 @@ void rtl_native_hook(void *table)
 {
     rtl_native_forget_all();
     rtl_native_watch_threads();
-    RTL_HSA_HOOK_FIELD(signal_store_relaxed)
-    RTL_HSA_HOOK_FIELD(signal_store_screlease)
-    RTL_HSA_HOOK_FIELD(signal_silent_store_relaxed)
-    RTL_HSA_HOOK_FIELD(signal_silent_store_screlease)
-    RTL_HSA_HOOK_FIELD(queue_load_write_index_scacquire)
-    RTL_HSA_HOOK_FIELD(queue_load_write_index_relaxed)
-    RTL_HSA_RESERVING(RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD)
+#define HOOK(field, ...) RTL_HSA_HOOK_FIELD(field)
+    RTL_HSA_ACTIONS(HOOK)
+    RTL_HSA_INDICES(HOOK)
+#undef HOOK
     hooked = true;
 }

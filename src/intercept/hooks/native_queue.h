@@ -7,13 +7,13 @@
 
 struct rtl_tracker;
 
-/* Create: make the queue a native one, or add a user to it (the runtime lends cooperative and counted queues several
- * times). False if that is impossible: the queue stays as the runtime made it. */
+/* Create: make the queue a native one, or add a user to it (cooperative and counted queues may have several). False if
+ * that is impossible: the queue stays as the runtime made it. */
 bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker);
 /* Create: add a user if the queue is a native one already. True if so. */
 bool rtl_native_add_user(hsa_queue_t *queue);
 /* Create: one user releases a counted queue. After the last one the runtime may keep the queue or not, so it isn't
- * tended, but packets in flight are still collected. If the runtime lends it again unchanged, rtl_native_add_user
+ * tended, but packets in flight are still collected. If it is acquired again unchanged, rtl_native_add_user
  * returns true. */
 void rtl_native_release(const hsa_queue_t *queue);
 /* Create: return the tracker of an idle counted queue at that address, which another queue has now; else NULL. */

@@ -13,13 +13,13 @@ struct rtl_queue_relay {
     rtl_queue_error error;    /* the application's */
     void *data;
     bool taken;
-    bool lent; /* for a counted queue: permanent, and shared by users with the same callback */
+    bool counted; /* for a counted queue: permanent, and shared by users with the same callback */
 };
 
-enum { LENT_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
+enum { COUNTED_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
 
 static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
-static int lent;                       /* create, under rtl_tool.create */
+static int counted_relays;             /* create, under rtl_tool.create */
 
 static void report_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
@@ -69,11 +69,11 @@ void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data)
         return;
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = relays;
-    while (relay && !(relay->lent && relay->error == *error && relay->data == *data))
+    while (relay && !(relay->counted && relay->error == *error && relay->data == *data))
         relay = relay->next;
-    if (!relay && lent < LENT_MAX && (relay = claim_relay(*error, *data))) {
-        relay->lent = true;
-        lent++;
+    if (!relay && counted_relays < COUNTED_MAX && (relay = claim_relay(*error, *data))) {
+        relay->counted = true;
+        counted_relays++;
     }
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {

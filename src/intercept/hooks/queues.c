@@ -35,8 +35,8 @@
 #include "intercept/track/throttle.h"
 #include "intercept/worker/worker.h"
 
-/* An agent has one cooperative queue, which the runtime lends and counts; its intercept queues delete such a queue
- * with themselves. So it becomes native, or stays plain, which is counted and noted. */
+/* An agent has one cooperative queue, which the runtime returns to each caller and counts. An intercept queue deletes
+ * it with itself. So it becomes native, or stays plain, which is counted and noted. */
 static bool is_interceptible(hsa_queue_type32_t type)
 {
     return type != HSA_QUEUE_TYPE_COOPERATIVE;
@@ -194,7 +194,7 @@ static hsa_status_t create_native(const struct rtl_queue_request *r, struct rtl_
 {
     hsa_status_t status = r->plain(r, queue);
     if (status != HSA_STATUS_SUCCESS ||
-        rtl_native_add_user(*queue)) /* an agent has one cooperative queue, which the runtime lends */
+        rtl_native_add_user(*queue)) /* an agent has one cooperative queue for all users */
         return status;
     if (!open_native(gpu, *queue, why))
         rtl_queue_not_watched();

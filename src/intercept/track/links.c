@@ -139,7 +139,7 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
     return notes; /* smaller notes of the tracker stay: a thread may be about to read them */
 }
 
-/* Remove a queue with these notes that was never closed (the runtime lends it): two queues must not share notes. */
+/* Remove a queue with these notes that was never closed (a counted one): two queues must not share notes. */
 static void remove_notes(const struct rtl_notes *notes)
 {
     for (uint32_t at = 0; notes && at < PLACES; at++)

@@ -8,8 +8,6 @@
 #include "intercept/track/copy_slots.h"
 #include "intercept/worker/collect.h"
 
-/* --- requests --- */
-
 void rtl_requests_apply(struct rtl_requests *requests, uint64_t word, uint64_t now_ns)
 {
     struct rtl_control_request request;
@@ -53,8 +51,6 @@ uint64_t rtl_requests_mask(const struct rtl_requests *requests)
     return rtl_requests_policy(requests) == RTL_COUNT ? RTL_CONTROL_REQUEST | RTL_CONTROL_HEARTBEAT
                                                       : RTL_CONTROL_REQUEST;
 }
-
-/* --- effects --- */
 
 static struct {
     struct rtl_requests requests; /* load, then worker */
