@@ -1,5 +1,4 @@
-/* Searching sorted arrays and growing arrays on the heap. Pure, any thread; not for the dispatch path (it allocates).
- */
+/* Search sorted arrays and grow arrays on the heap. Any thread; not for the dispatch path (it allocates). */
 #ifndef RTL_BASE_ARRAY_H
 #define RTL_BASE_ARRAY_H
 
@@ -8,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Return the index of the first of `count` sorted elements that isn't below the key, or `count`. `compare` returns the
- * order of the key and an element like strcmp.
- */
+/* Return the index of the first of `count` sorted elements that isn't below the key, or `count`. `compare` returns
+ * the order of the key and an element like strcmp. */
 static inline size_t rtl_lower_bound(const void *array, size_t count, size_t size, const void *key,
                                      int (*compare)(const void *key, const void *element))
 {
@@ -26,10 +23,8 @@ static inline size_t rtl_lower_bound(const void *array, size_t count, size_t siz
     return low;
 }
 
-/*
- * Make room for `need` elements of `size` bytes: at least double the capacity. `array` is the address of the pointer.
- * Without memory the array stays as it was, and the result is false. New elements are not cleared.
- */
+/* Make room for `need` elements of `size` bytes: at least double the capacity. `array` is the address of the
+ * pointer. Without memory the array stays as it was, and the result is false. New elements are not cleared. */
 static inline bool rtl_grow(void *array, uint32_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)

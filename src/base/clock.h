@@ -1,4 +1,4 @@
-/* What time it is, in ns: one reading of the system's clocks for the library and the viewer. */
+/* The system's clocks in ns. */
 #ifndef RTL_BASE_CLOCK_H
 #define RTL_BASE_CLOCK_H
 

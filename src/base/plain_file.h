@@ -1,7 +1,5 @@
-/*
- * Opening a file whose name somebody else chose: nothing but a plain one is ever opened, for opening alone has effects
- * with others (a tape rewinds, a watchdog starts, a pipe wakes its writer).
- */
+/* Opens a file whose name another program chose, if it is a regular file. Opening others has effects: a tape
+ * rewinds, a watchdog starts, a pipe wakes its writer. */
 #ifndef RTL_BASE_PLAIN_FILE_H
 #define RTL_BASE_PLAIN_FILE_H
 
@@ -11,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* For reading, what a descriptor made with O_PATH stands for; that one is closed. Else -1 and errno, 0 = not plain. */
+/* Open for reading the file that an O_PATH descriptor stands for, and close that one. Returns -1 and errno on
+ * failure; errno 0: not a regular file. */
 static inline int rtl_plain_file_open(int where, struct stat *st)
 {
     char path[32];
@@ -20,7 +19,7 @@ static inline int rtl_plain_file_open(int where, struct stat *st)
         return -1;
     int error = fstat(where, st) != 0 ? errno : 0;
     if (!error && S_ISREG(st->st_mode)) {
-        /* through the descriptor, not the name, which may mean something else by now */
+        /* by the descriptor: the name may be another file's by now */
         snprintf(path, sizeof path, "/proc/self/fd/%d", where);
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         error = fd < 0 ? errno : 0;

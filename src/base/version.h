@@ -1,4 +1,4 @@
-/* The version of librtl.so and rtl-top: they are built and installed together. */
+/* The version of librtl.so and rtl-top, which are built and installed together. */
 #ifndef RTL_BASE_VERSION_H
 #define RTL_BASE_VERSION_H
 

@@ -2,45 +2,35 @@
 #include "hip/counters.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_file.h"
 #include "base/version.h"
 #include "hip/functions.h"
 #include "shm/hash.h"
 #include "shm/tables.h"
 #include "shm/trace_size.h"
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-
 enum {
-    DESCRIPTOR_FLOOR = 512, /* above those that applications count on, as the segment's */
-    NAME_READ = 4096,       /* bytes of a range's name that are looked at: names as long as that are alike beyond */
-    PROBES = 32,            /* rows that a name may lie in */
-    CUT_MARK = 17,          /* "~" and the digits of a hash */
-    IDS = 4096,             /* ids that a thread takes at once */
-    SHARE = 8,              /* a block's event ring is so much smaller than that of kernels */
+    NAME_READ = 4096, /* bytes of a range's name that are read; longer names with equal heads are one row */
+    PROBES = 32,      /* rows that are searched for a name */
+    CUT_MARK = 17,    /* "~" and the digits of a hash */
+    IDS = 4096,       /* ids that a thread reserves at once */
+    SHARE = 8,        /* a block's event ring is this much smaller than that of kernels */
 };
 
 __thread struct rtl_hip_thread rtl_hip_thread;
 
 static struct rtl_api api; /* once, then read-only */
 _Atomic(struct rtl_api *) rtl_api_ready;
-static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: block n belongs to a thread */
-static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the name that has this row, 0 = free */
+static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: a thread owns block n */
+static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the row's name, 0 = free */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_end;
 static bool has_key;
@@ -59,7 +49,7 @@ static const struct {
 };
 static_assert((int)RTL_FN_HIP_COUNT <= (int)RTL_API_FUNCTIONS, "a row for each function");
 
-static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
+static void describe_row(struct rtl_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
 {
     size_t kept = length < RTL_API_TEXT ? length : RTL_API_TEXT;
     memcpy(row->text, text, kept);
@@ -73,15 +63,15 @@ static void describe(struct rtl_api_row *row, uint32_t kind, const char *text, s
     __atomic_store_n(&row->state, 1u, __ATOMIC_RELEASE);
 }
 
-static void fork_in_child(void)
+static void stop_in_child(void)
 {
     atomic_store(&rtl_api_ready, NULL);
-    rtl_hip_thread.block = 0; /* that is its parent's thread's, in memory that both have */
+    rtl_hip_thread.block = 0; /* the parent's thread owns that block, in shared memory */
     rtl_hip_thread.line = &rtl_hip_thread.none;
 }
 
-/* The thread's block goes to the next one; what the thread still calls is counted in the shared block. */
-static void thread_ends(void *unused)
+/* Release the thread's block. Calls that the thread makes afterwards are counted in the shared block. */
+static void release_block(void *unused)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     struct rtl_api *a = atomic_load(&rtl_api_ready);
@@ -108,33 +98,7 @@ static void thread_ends(void *unused)
     t->call.node = RTL_API_NODE_NONE;
 }
 
-static int make_memfd(uint64_t size)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
-        return -1; /* growing a file beyond it raises SIGXFSZ */
-    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    int fd = memfd_create(RTL_API_NAME, flags | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
-        fd = memfd_create(RTL_API_NAME, flags);
-    if (fd < 0)
-        return -1;
-    int floor = DESCRIPTOR_FLOOR;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= DESCRIPTOR_FLOOR)
-        floor = (int)(limit.rlim_cur / 4 * 3);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
-    if (high >= 0) {
-        close(fd);
-        fd = high;
-    }
-    if (ftruncate(fd, (off_t)size) != 0) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* The nodes that are always there: that of no range, and that of ranges that find none. */
+/* The fixed nodes: one for no range, one for ranges that find no node. */
 static void describe_nodes(struct rtl_api_node *nodes)
 {
     nodes[RTL_API_NODE_OTHER].row = RTL_API_FUNCTIONS;
@@ -142,7 +106,7 @@ static void describe_nodes(struct rtl_api_node *nodes)
         nodes[i].state = 1;
 }
 
-static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
+static void write_api_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
 {
     h->major = RTL_API_MAJOR;
     h->minor = RTL_API_MINOR;
@@ -163,8 +127,8 @@ static void write_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs
     __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* Records in each block's ring. What RTL_TRACE can't be read as is said by librtl.so, where there is one. */
-static uint64_t records_of(const char *trace)
+/* Return the records in each block's ring. librtl.so, where present, warns about a bad RTL_TRACE. */
+static uint64_t ring_records(const char *trace)
 {
     uint32_t records = 0;
     if (!rtl_trace_parse(trace, &records) || !records)
@@ -173,46 +137,34 @@ static uint64_t records_of(const char *trace)
     return share < RTL_EVENTS_MIN ? RTL_EVENTS_MIN : share < RTL_API_EVENTS_MAX ? share : RTL_API_EVENTS_MAX;
 }
 
-/* NULL where there is no room for as much, by the limits of the process or the system. */
-static char *make_segment(uint64_t size)
+/* NULL when limits of the process or the system leave no room. */
+static char *create_api_segment(uint64_t size)
 {
-    int fd = make_memfd(size);
+    int fd = rtl_file_size_allowed(size) ? rtl_memory_file(RTL_API_NAME) : -1;
     if (fd < 0)
         return NULL;
-    /* as the segment: without access at first, so that mlockall doesn't fill it; sparse; not in core dumps */
-    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (base == MAP_FAILED) {
+    char *base = ftruncate(fd, (off_t)size) == 0 ? rtl_map_sparse(fd, size) : NULL;
+    if (!base) {
         close(fd);
         return NULL;
     }
-    munlock(base, size);
-    madvise(base, size, MADV_NOHUGEPAGE);
-    madvise(base, size, MADV_DONTDUMP);
-    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
-        munmap(base, size);
-        close(fd);
-        return NULL;
-    }
-    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
-        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
+    rtl_memory_file_seal(fd);
     return base;
 }
 
-/* Without a segment the application runs on as if we weren't there: nothing is said, the viewer says what is missing.
- */
-static void start(void)
+/* Without a segment the application runs unrecorded. Print nothing: the viewer names what is missing. */
+static void start_recording(void)
 {
     const char *mode = getenv("RTL_MODE"), *other = "(other ranges)";
     if (!mode || strcmp(mode, RTL_MODE_HIP) != 0)
         return;
-    uint64_t records = records_of(getenv("RTL_TRACE"));
+    uint64_t records = ring_records(getenv("RTL_TRACE"));
     uint64_t pairs_at = RTL_API_EVENTS_OF(RTL_API_BLOCKS, records), size = pairs_at + RTL_API_PAIRS_SIZE;
-    char *base = make_segment(size);
-    if (!base) { /* without room for pairs, then: librtl.so counts each as one that found none */
+    char *base = create_api_segment(size);
+    if (!base) { /* without room for pairs: librtl.so counts each as one that found none */
         size = pairs_at;
         pairs_at = 0;
-        base = make_segment(size);
+        base = create_api_segment(size);
     }
     if (!base)
         return;
@@ -226,13 +178,13 @@ static void start(void)
     api.events = records ? (void *)(base + RTL_API_EVENTS_AT) : NULL;
     api.records = records;
     for (uint32_t i = 0; i < RTL_FN_HIP_COUNT; i++)
-        describe(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
-    describe(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
-    atomic_store(&range_key[0], 1); /* nobody else gets this row */
+        describe_row(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
+    describe_row(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
+    atomic_store(&range_key[0], 1); /* reserves this row */
     describe_nodes(api.nodes);
-    write_header(api.header, size, pairs_at, records);
-    has_key = pthread_key_create(&thread_end, thread_ends) == 0;
-    pthread_atfork(NULL, NULL, fork_in_child);
+    write_api_header(api.header, size, pairs_at, records);
+    has_key = pthread_key_create(&thread_end, release_block) == 0;
+    pthread_atfork(NULL, NULL, stop_in_child);
     atomic_store_explicit(&rtl_api_ready, &api, memory_order_release);
 }
 
@@ -242,14 +194,14 @@ struct rtl_api *rtl_api_first(void)
     if (atomic_load_explicit(&asked, memory_order_acquire))
         return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
     int error = errno;
-    pthread_once(&once, start);
+    pthread_once(&once, start_recording);
     atomic_store_explicit(&asked, true, memory_order_release);
     errno = error;
     return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
 }
 
-/* Off the steady path: once a thread. Without a key nobody would give the block back. */
-static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
+/* Once a thread. Without a key the block would never be released. */
+static void claim_block(struct rtl_hip_thread *t, struct rtl_api *a)
 {
     t->known = true;
     t->line = &t->none;
@@ -265,10 +217,7 @@ static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
         t->block = i;
         t->line = &a->threads[i];
         __atomic_store_n(&t->line->tid, t->tid, __ATOMIC_RELAXED);
-        uint64_t used = __atomic_load_n(&a->header->blocks_used, __ATOMIC_RELAXED);
-        while (used < i + 1 && !__atomic_compare_exchange_n(&a->header->blocks_used, &used, i + 1, true,
-                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            ;
+        rtl_api_raise(&a->header->blocks_used, i + 1);
         return;
     }
     rtl_api_add(&a->header->shared_threads, 1);
@@ -277,21 +226,14 @@ static void take_block(struct rtl_hip_thread *t, struct rtl_api *a)
 void rtl_api_thread(struct rtl_api *a)
 {
     if (!rtl_hip_thread.known)
-        take_block(&rtl_hip_thread, a);
+        claim_block(&rtl_hip_thread, a);
 }
 
 void rtl_api_more_ids(struct rtl_hip_thread *t)
 {
-    static _Atomic(uint64_t) given = 1; /* any; 0 is none's */
+    static _Atomic(uint64_t) given = 1; /* any; 0 is no id */
     t->next_id = atomic_fetch_add_explicit(&given, IDS, memory_order_relaxed);
     t->ids_end = t->next_id + IDS;
-}
-
-static void raise_to(uint64_t *most, uint64_t value)
-{
-    uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
-    while (now < value && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
 }
 
 void rtl_api_add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
@@ -299,7 +241,7 @@ void rtl_api_add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t b
     struct rtl_api_counters *c = &a->counters[row];
     rtl_api_add(&c->calls, 1);
     rtl_api_add(&c->total_ns, ns);
-    raise_to(&c->most_ns, ns);
+    rtl_api_raise(&c->most_ns, ns);
     if (bytes)
         rtl_api_add(&c->bytes, bytes);
     if (error)
@@ -337,7 +279,7 @@ uint32_t rtl_api_range_row(struct rtl_api *a, const char *name, enum rtl_api_kin
         uint64_t is = atomic_load_explicit(&range_key[at], memory_order_relaxed);
         if (is == 0 && atomic_compare_exchange_strong_explicit(&range_key[at], &is, key, memory_order_relaxed,
                                                                memory_order_relaxed)) {
-            describe(&a->rows[RTL_API_FUNCTIONS + at], kind, name, length, hash);
+            describe_row(&a->rows[RTL_API_FUNCTIONS + at], kind, name, length, hash);
             return RTL_API_FUNCTIONS + at;
         }
         if (is == key)

@@ -1,8 +1,8 @@
 /*
- * Where calls are counted: the API segment (shm/api.h), made with the first call, and a block of it for each thread.
+ * Counts calls in the API segment (shm/api.h), which the first call makes, in one block a thread.
  *
- * No lock and no allocation once a thread has its block. A thread that finds none, or that has given its own back
- * because it ends, counts in the shared block.
+ * No lock and no allocation once a thread has its block. A thread that finds no block, or has released its own because
+ * it ends, counts in the shared block.
  */
 #ifndef RTL_HIP_COUNTERS_H
 #define RTL_HIP_COUNTERS_H
@@ -11,31 +11,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "shm/api_link.h"
 #include "stats/histogram.h"
 
-enum { RTL_RANGES_DEEP = 64 }; /* ranges of a thread, one in the other, that are timed */
+enum { RTL_RANGES_DEEP = 64 }; /* nested ranges of a thread that are timed */
 
 struct rtl_open_range {
-    uint32_t row; /* of a function: nothing was recorded when it began */
+    uint32_t row; /* 0: nothing was recorded when the range began */
     uint32_t node;
     uint64_t start_ns;
     uint64_t id;
-    uint64_t around; /* id of the range around it, */
+    uint64_t around; /* id of the enclosing range */
     uint32_t above;  /* and its node */
 };
 
-/* What a thread keeps. Static TLS: reading it costs one instruction and never allocates. */
+/* State of a thread. Static TLS: one instruction to read, no allocation. */
 struct rtl_hip_thread {
-    struct rtl_api_call call; /* for librtl.so (shm/api_link.h), too */
-    uintptr_t inside; /* stack of the call that is recorded; 0 in none: what HIP calls itself isn't the application's */
-    uint32_t block;   /* 0: the shared one */
+    struct rtl_api_call call; /* librtl.so reads it, too (shm/api_link.h) */
+    uintptr_t inside;         /* stack address of the call being recorded, 0 = none: HIP's own nested calls aren't the
+                                 application's */
+    uint32_t block;           /* 0: the shared one */
     uint32_t tid;
-    uint64_t latest_ns;          /* the latest time that it was told (now.h) */
+    uint64_t latest_ns;          /* the latest time that this thread read (now.h) */
     bool known;                  /* has asked for a block */
     uint32_t depth;              /* of its open ranges; those beyond RTL_RANGES_DEEP are only counted */
-    uint64_t next_id, ids_end;   /* ids that nobody else has */
-    struct rtl_api_thread *line; /* in the segment: the block's; of a thread that has none its own, that nobody reads */
+    uint64_t next_id, ids_end;   /* unused ids of this thread */
+    struct rtl_api_thread *line; /* in the block; without a block it is `none`, which no viewer reads */
     struct rtl_api_thread none;
     struct rtl_open_range range[RTL_RANGES_DEEP];
 };
@@ -50,34 +52,34 @@ struct rtl_api {
     struct rtl_api_thread *threads;
     struct rtl_api_node *nodes;
     struct rtl_api_event *events; /* NULL: there are no rings */
-    uint64_t records;             /* in each block's */
+    uint64_t records;             /* in each block's ring */
 };
 
-/* once, release; NULL again in a forked child: through rtl_api */
+/* set once (release); NULL again in a forked child. Read it by rtl_api. */
 extern _Atomic(struct rtl_api *) rtl_api_ready __attribute__((visibility("hidden")));
 struct rtl_api *rtl_api_first(void);
 
-/* NULL when nothing is recorded: another mode, no memory, a forked child. Makes the segment when it is first asked. */
+/* Return NULL when nothing is recorded: another mode, no memory, a forked child. The first call makes the segment. */
 static inline struct rtl_api *rtl_api(void)
 {
     struct rtl_api *api = atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
-    return __builtin_expect(api != NULL, 1) ? api : rtl_api_first();
+    return likely(api != NULL) ? api : rtl_api_first();
 }
 
-/* Has the end of this thread noticed, and gives it a block. */
+/* Register the calling thread: assign it a block, released when the thread ends. */
 void rtl_api_thread(struct rtl_api *api);
-/* Off the steady path: some ids for this thread alone. */
+/* Reserve ids for this thread. Off the steady path. */
 void rtl_api_more_ids(struct rtl_hip_thread *thread);
 
-/* An id that no call, range or mark of the process had, nor will have. */
+/* Return an id that is unique in the process, for a call, range or mark. */
 static inline uint64_t rtl_api_id(struct rtl_hip_thread *thread)
 {
-    if (__builtin_expect(thread->next_id == thread->ids_end, 0))
+    if (unlikely(thread->next_id == thread->ids_end))
         rtl_api_more_ids(thread);
     return thread->next_id++;
 }
 
-/* A call begins. The thread has been noticed. */
+/* A call begins on a registered thread. */
 static inline void rtl_api_begin(struct rtl_hip_thread *thread, uint32_t row, uint64_t from_ns)
 {
     thread->call.id = rtl_api_id(thread);
@@ -86,7 +88,6 @@ static inline void rtl_api_begin(struct rtl_hip_thread *thread, uint32_t row, ui
     __atomic_store_n(&thread->line->now, RTL_API_NOW(row, from_ns), __ATOMIC_RELAXED);
 }
 
-/* It has ended. */
 static inline void rtl_api_end(struct rtl_hip_thread *thread, uint32_t row, uint64_t to_ns)
 {
     thread->call.id = 0;
@@ -94,36 +95,44 @@ static inline void rtl_api_end(struct rtl_hip_thread *thread, uint32_t row, uint
     __atomic_store_n(&thread->line->now, 0, __ATOMIC_RELAXED);
 }
 
-/* One range or mark that has ended. */
+/* Count a range or mark that has ended. */
 void rtl_api_range(struct rtl_api *api, uint32_t row, uint64_t ns);
-/* The row of a range's name, RTL_API_FUNCTIONS for those that find none; its kind is RANGE or MARK. */
+/* Return the row of a range's name, or RTL_API_FUNCTIONS when there is no room. The kind is RANGE or MARK. */
 uint32_t rtl_api_range_row(struct rtl_api *api, const char *name, enum rtl_api_kind kind);
-/* Adds to a counter that many threads write. */
+/* Add to a counter that many threads write. */
 static inline void rtl_api_add(uint64_t *counter, uint64_t by)
 {
     __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
 }
 
-/* To one that only this thread writes. */
+/* Raises a maximum that many threads write. */
+static inline void rtl_api_raise(uint64_t *most, uint64_t value)
+{
+    uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (now < value && !__atomic_compare_exchange_n(most, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* Add to a counter that only this thread writes. */
 static inline void rtl_api_add_own(uint64_t *counter, uint64_t by)
 {
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
 }
 
-/* What rtl_api_call seldom needs: a return code other than 0; counters that threads share. */
+/* The rare parts of rtl_api_call: a return code other than 0; counters that threads share. */
 void rtl_api_count_code(struct rtl_api_row *row, uint32_t code);
 void rtl_api_add_shared(struct rtl_api *api, uint32_t row, uint64_t ns, uint64_t bytes, bool error);
 
-/* One call of a function by this thread, which has been noticed. The bucket last: it says that the rest is there. */
+/* Count one call by this registered thread. The bucket comes last (release): it publishes the other counters. */
 static inline void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t ns, uint64_t bytes, int code)
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
     bool error = false;
-    if (__builtin_expect(code != 0, 0)) {
+    if (unlikely(code != 0)) {
         error = code != RTL_API_NOT_READY;
         rtl_api_count_code(&api->rows[row], (uint32_t)code);
     }
-    if (__builtin_expect(!t->block, 0)) {
+    if (unlikely(!t->block)) {
         rtl_api_add_shared(api, row, ns, bytes, error);
         return;
     }
@@ -135,7 +144,7 @@ static inline void rtl_api_call(struct rtl_api *api, uint32_t row, uint64_t ns, 
         __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
     if (bytes)
         rtl_api_add_own(&c->bytes, bytes);
-    if (__builtin_expect(error, 0))
+    if (unlikely(error))
         rtl_api_add_own(&c->errors, 1);
     uint64_t *bucket = &api->buckets[cell].count[rtl_bucket_of(ns)];
     __atomic_store_n(bucket, __atomic_load_n(bucket, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);

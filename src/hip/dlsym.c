@@ -1,7 +1,5 @@
-/*
- * dlsym, which frameworks find HIP's functions with. All that isn't about those goes on to libc's own by a jump, so
- * that libc sees the caller itself: what RTLD_NEXT and RTLD_DEFAULT mean depends on who asks.
- */
+/* Interposes dlsym, by which frameworks find HIP's functions. Names that aren't recorded go on to libc's dlsym by a
+ * jump, so that libc sees the original caller: RTLD_NEXT and RTLD_DEFAULT depend on it. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
@@ -10,33 +8,33 @@
 #include "hip/resolve.h"
 #include "hip/wrap.h"
 
-struct answer {
+struct dlsym_answer {
     void *result;
-    void *jump; /* NULL: the result is the answer */
+    void *jump; /* NULL: `result` is the answer */
 };
 
-__attribute__((used)) static struct answer answer(void *handle, const char *name, const void *caller)
+__attribute__((used)) static struct dlsym_answer answer(void *handle, const char *name, const void *caller)
 {
     rtl_dlsym *real = rtl_real_dlsym();
-    struct answer pass = {0};
+    struct dlsym_answer pass = {0};
     memcpy(&pass.jump, &real, sizeof real);
     if (!real || !name)
         return pass;
     enum rtl_hip_function function = rtl_function_of(name);
     if (function == RTL_FN_COUNT || handle == RTLD_NEXT)
         return pass;
-    /* roctx has something behind it always, where its ranges are recorded */
+    /* where ranges are recorded, roctx works without a library behind it */
     bool works = (function > RTL_FN_hipGetProcAddress && rtl_api()) || rtl_next(function, caller);
-    if (handle == RTLD_DEFAULT) /* would find our wrapper, whether there is a HIP behind it or not */
-        return works ? pass : (struct answer){.result = real(RTLD_NEXT, name)};
+    if (handle == RTLD_DEFAULT) /* it would find our wrapper even without a HIP */
+        return works ? pass : (struct dlsym_answer){.result = real(RTLD_NEXT, name)};
     void *found = real(handle, name);
     if (found && rtl_is_ours(found) && !works)
-        return (struct answer){.result = real(RTLD_NEXT, name)};
-    return (struct answer){.result = rtl_hand_out(function, found)};
+        return (struct dlsym_answer){.result = real(RTLD_NEXT, name)};
+    return (struct dlsym_answer){.result = rtl_hand_out(function, found)};
 }
 
 #if defined(__x86_64__)
-/* rdi and rsi are kept for the jump; the return address is the caller. */
+/* rdi and rsi are saved for the jump; the return address is the caller. */
 __asm__(".text\n"
         ".globl dlsym\n"
         ".type dlsym, @function\n"

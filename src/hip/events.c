@@ -4,27 +4,29 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static uint64_t next[RTL_API_BLOCKS]; /* who has the block: records written into its ring, ever */
-static _Atomic(bool) busy;            /* any: somebody writes the ring of the shared block */
+static uint64_t next[RTL_API_BLOCKS]; /* the block's owner: number of records ever written */
+static _Atomic(bool) busy;            /* any: a thread writes the ring of the shared block */
+
+typedef uint64_t __attribute__((may_alias)) ring_word;
 
 static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_api_event *event)
 {
     enum { WORDS = sizeof *event / sizeof(uint64_t) };
     uint64_t number = ++next[block], from[WORDS];
-    uint64_t *to = (uint64_t *)(void *)&api->events[block * api->records + ((number - 1) & (api->records - 1))];
+    ring_word *to = (void *)&api->events[block * api->records + ((number - 1) & (api->records - 1))];
     memcpy(from, event, sizeof from);
     __atomic_store_n(&to[0], 0, __ATOMIC_RELAXED);
-    /* release stores keep behind the 0, like a fence would, but ThreadSanitizer understands them */
+    /* release stores stay behind the 0 like behind a fence, and ThreadSanitizer understands them */
     for (int i = 1; i < WORDS; i++)
         __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
     __atomic_store_n(&to[0], number, __ATOMIC_RELEASE);
     __atomic_store_n(&api->threads[block].events, number, __ATOMIC_RELEASE);
 }
 
-void rtl_api_put(struct rtl_api *api, const struct rtl_api_event *event)
+void rtl_api_append_event(struct rtl_api *api, const struct rtl_api_event *event)
 {
     uint32_t block = rtl_hip_thread.block;
-    if (__builtin_expect(block != 0, 1)) {
+    if (likely(block != 0)) {
         write_record(api, block, event);
     } else if (!atomic_exchange_explicit(&busy, true, memory_order_acquire)) {
         write_record(api, 0, event);

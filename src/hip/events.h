@@ -1,15 +1,15 @@
 /*
  * The event rings of a full trace (RTL_TRACE): calls, ranges and marks that have ended, one ring a block.
  *
- * A thread that has a block writes its ring alone: about ten stores. Threads without one share that of the shared
- * block: one writes at a time, and who finds it busy drops its event, which is counted, rather than wait.
+ * A thread with a block is the only writer of its ring: about ten stores. The others share the ring of the shared
+ * block: one writes at a time; a thread that finds it busy drops its event and counts it instead of waiting.
  */
 #ifndef RTL_HIP_EVENTS_H
 #define RTL_HIP_EVENTS_H
 
 #include "hip/counters.h"
 
-/* Appends an event of the calling thread; its `sequence` is set here. Only where api->events is not NULL. */
-void rtl_api_put(struct rtl_api *api, const struct rtl_api_event *event);
+/* Append an event of the calling thread and set its `sequence`. Only if api->events is not NULL. */
+void rtl_api_append_event(struct rtl_api *api, const struct rtl_api_event *event);
 
 #endif

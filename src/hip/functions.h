@@ -1,14 +1,15 @@
 /*
- * Every function of HIP and of roctx that is seen, one entry each: from this table come the wrappers, the rows of the
- * segment, what dlsym and hipGetProcAddress answer, and the names that the tests compare.
+ * The recorded functions of HIP and roctx, one entry each. This table generates the wrappers, the rows of the segment,
+ * the answers of dlsym and hipGetProcAddress, and the names that the tests compare.
  *
- * CALL(name, kind, parameters, arguments, bytes): bytes is what the call moves, 0 for none; it is asked after a success
- * ALLOCATE(name, parameters, arguments, address, size, on the host): what the call has allocated, asked after a success
- * FREE(name, parameters, arguments, address)
+ *  CALL(name, kind, parameters, arguments, bytes): bytes that the call moves, 0 for none; evaluated after success
+ *  ALLOCATE(name, parameters, arguments, address, size, on the host): the allocation; evaluated after success
+ *  FREE(name, parameters, arguments, address)
  *
  * Handles, pointers and structures that are only passed on are void *; enums are int. Signatures are those of every
- * release from 5.2 on: what has changed its signature under one name (hipGetDeviceProperties, hipPointerGetAttributes)
- * isn't here. An argument that one release takes as 4 bytes and another as 8 is passed on as 8.
+ * release from 5.2 on. Functions whose signature changed under one name (hipGetDeviceProperties,
+ * hipPointerGetAttributes) are left out. An argument that one release takes as 4 bytes and another as 8 is passed on as
+ * 8.
  */
 /* clang-format off */
 #ifndef RTL_HIP_FUNCTIONS_H
@@ -292,14 +293,14 @@ struct rtl_copy_2d { /* hip_Memcpy2D */
     RTL_HIP_GRAPHS(CALL) \
     RTL_HIP_OTHERS(CALL)
 
-/* Names under which a release exports a function beside its own: ALIAS(symbol, name). 5.2 has these in C++ only. */
+/* Names under which a release also exports a function: ALIAS(symbol, name). 5.2 has these in C++ only. */
 #define RTL_HIP_ALIASES(ALIAS) \
     ALIAS("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j", \
           hipExtModuleLaunchKernel) \
     ALIAS("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_", \
           hipHccModuleLaunchKernel)
 
-/* roctx, whose functions have their own semantics (roctx.c). ROCTX(name) */
+/* Functions of roctx, which have their own semantics (roctx.c): ROCTX(name). */
 #define RTL_ROCTX_FUNCTIONS(ROCTX) \
     ROCTX(roctxMarkA) \
     ROCTX(roctxMark) \
@@ -313,7 +314,7 @@ struct rtl_copy_2d { /* hip_Memcpy2D */
 #define RTL_NUMBER_CALL(name, ...) RTL_FN_##name,
 enum rtl_hip_function {
     RTL_HIP_FUNCTIONS(RTL_NUMBER_CALL, RTL_NUMBER_CALL, RTL_NUMBER_CALL)
-    RTL_FN_HIP_COUNT, /* what has rows of its own in the segment */
+    RTL_FN_HIP_COUNT, /* functions with rows of their own in the segment */
     RTL_FN_hipGetProcAddress = RTL_FN_HIP_COUNT,
     RTL_ROCTX_FUNCTIONS(RTL_NUMBER_CALL)
     RTL_FN_COUNT

@@ -1,10 +1,17 @@
-/*
- * What librtl.so of the same process asks for (shm/api_link.h): the one function of ours that isn't HIP's or roctx's.
- */
+/* The interface for librtl.so of the same process (shm/api_link.h): our only export that isn't HIP's or roctx's; and
+ * the clock of calls (now.h), which that library sets. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "hip/counters.h"
 #include "hip/now.h"
+
+struct rtl_api_clock rtl_hip_clock; /* written by the worker of librtl.so, if there is one */
+
+__attribute__((cold)) uint64_t rtl_hip_system_ns(void)
+{
+    return rtl_mono_ns();
+}
 
 __attribute__((visibility("default"))) rtl_api_link_function rtl_api_link;
 
@@ -13,7 +20,7 @@ static struct rtl_api_call *call_of_this_thread(void)
     return &rtl_hip_thread.call;
 }
 
-/* From OnLoad: under the runtime's own lock, one thread at a time. */
+/* OnLoad calls it, under the runtime's lock: one thread at a time. */
 const struct rtl_api_link *rtl_api_link(void)
 {
     static struct rtl_api_link link;

@@ -1,8 +1,6 @@
-/*
- * Follows allocations (memory.h): a table from address to what lies there, in which an address has 64 places it may be
- * at. Whoever allocates puts it there before the application knows the address, and whoever frees takes it out before
- * the runtime does, so that an address is in it once at most.
- */
+/* Tracks allocations (memory.h): a table from address to row, place and size; an address has 64 possible entries.
+ * The wrapper adds an address before the application knows it and removes it before the runtime frees it, so an
+ * address is in the table once at most. */
 #include "hip/memory.h"
 
 #include <stdatomic.h>
@@ -10,12 +8,12 @@
 enum { ENTRIES = 1 << 18, PROBES = 64, SIZE_BITS = 48 };
 
 static struct {
-    _Atomic(uintptr_t) address; /* any: 0 = free; taken with BUSY, stored last (release) */
+    _Atomic(uintptr_t) address; /* any: 0 = free; claimed with BUSY, stored last (release) */
     _Atomic(uint64_t) noted;    /* any: row << 56 | place << 48 | bytes */
 } entries[ENTRIES];
 static const uintptr_t BUSY = UINTPTR_MAX;
 
-static uint32_t first_of(uintptr_t address)
+static uint32_t first_entry(uintptr_t address)
 {
     return (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15ull >> 40) % ENTRIES;
 }
@@ -25,9 +23,7 @@ static void count_in(struct rtl_api *api, uint64_t noted)
     uint64_t bytes = noted & ((1ull << SIZE_BITS) - 1);
     struct rtl_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
     uint64_t now = __atomic_add_fetch(&m->in_use, bytes, __ATOMIC_RELAXED);
-    uint64_t peak = __atomic_load_n(&m->peak, __ATOMIC_RELAXED);
-    while (peak < now && !__atomic_compare_exchange_n(&m->peak, &peak, now, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    rtl_api_raise(&m->peak, now);
     rtl_api_add(&m->allocations, 1);
     rtl_api_add(&api->rows[noted >> 56].in_use, bytes);
 }
@@ -41,9 +37,9 @@ static void count_out(struct rtl_api *api, uint64_t noted)
     rtl_api_add(&api->rows[noted >> 56].in_use, 0 - bytes);
 }
 
-void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
+void rtl_memory_restore(struct rtl_api *api, const void *address, uint64_t noted)
 {
-    uint32_t first = first_of((uintptr_t)address);
+    uint32_t first = first_entry((uintptr_t)address);
     if (!noted || (uintptr_t)address == BUSY)
         return;
     for (uint32_t i = 0; i < PROBES; i++) {
@@ -60,7 +56,7 @@ void rtl_memory_again(struct rtl_api *api, const void *address, uint64_t noted)
     rtl_api_add(&api->header->allocations_lost, 1);
 }
 
-void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
+void rtl_memory_add(struct rtl_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
 {
     if (!address)
         return;
@@ -69,12 +65,12 @@ void rtl_memory_in(struct rtl_api *api, uint32_t row, const void *address, uint6
         return;
     }
     place = place < RTL_API_PLACES ? place : RTL_API_GPUS - 1;
-    rtl_memory_again(api, address, (uint64_t)row << 56 | (uint64_t)place << SIZE_BITS | bytes);
+    rtl_memory_restore(api, address, (uint64_t)row << 56 | (uint64_t)place << SIZE_BITS | bytes);
 }
 
-uint64_t rtl_memory_out(struct rtl_api *api, const void *address)
+uint64_t rtl_memory_remove(struct rtl_api *api, const void *address)
 {
-    uint32_t first = first_of((uintptr_t)address);
+    uint32_t first = first_entry((uintptr_t)address);
     for (uint32_t i = 0; address && (uintptr_t)address != BUSY && i < PROBES; i++) {
         uint32_t at = (first + i) % ENTRIES;
         uintptr_t is = (uintptr_t)address;

@@ -1,18 +1,16 @@
-/*
- * Finds and makes nodes (nodes.h): a table from parent and name to the node's number. A number is taken before its
- * parent can have children, so a parent's is always the smaller one. Who loses a race for a place leaves a number that
- * nobody has: it is never READY.
- */
+/* Finds and makes nodes (nodes.h): a table from parent and name to the node's number. A node gets its number before
+ * it can have children, so a parent's number is always smaller. A thread that loses the race for a place wastes its
+ * number: that node never becomes READY. */
 #include "hip/nodes.h"
 
 #include <stdatomic.h>
 
 enum { PLACES = 2 * RTL_API_NODES, PROBES = 64, NUMBER_BITS = 16 };
 
-static _Atomic(uint64_t) places[PLACES]; /* any: 0 = free; TAKEN | parent << 32 | row << 16 | number, once */
+static _Atomic(uint64_t) places[PLACES]; /* any: 0 = free; TAKEN | parent << 32 | row << 16 | number, set once */
 static const uint64_t TAKEN = 1ull << 63;
 
-static void describe(struct rtl_api_node *node, uint32_t parent, uint32_t row)
+static void describe_node(struct rtl_api_node *node, uint32_t parent, uint32_t row)
 {
     __atomic_store_n(&node->row, row, __ATOMIC_RELAXED);
     __atomic_store_n(&node->parent, parent, __ATOMIC_RELAXED);
@@ -20,7 +18,7 @@ static void describe(struct rtl_api_node *node, uint32_t parent, uint32_t row)
 }
 
 /* RTL_API_NODE_OTHER when there are none left. */
-static uint32_t take_number(struct rtl_api *api)
+static uint32_t claim_number(struct rtl_api *api)
 {
     static _Atomic(uint32_t) used = RTL_API_NODE_FIRST;
     uint32_t number = atomic_load_explicit(&used, memory_order_relaxed);
@@ -41,12 +39,12 @@ uint32_t rtl_api_node(struct rtl_api *api, uint32_t parent, uint32_t row)
         _Atomic(uint64_t) *place = &places[(first + i) % PLACES];
         uint64_t is = atomic_load_explicit(place, memory_order_acquire);
         if (!is) {
-            number = number == RTL_API_NODE_OTHER ? take_number(api) : number;
+            number = number == RTL_API_NODE_OTHER ? claim_number(api) : number;
             if (number == RTL_API_NODE_OTHER)
                 return number;
             if (atomic_compare_exchange_strong_explicit(place, &is, key | number, memory_order_acq_rel,
                                                         memory_order_acquire)) {
-                describe(&api->nodes[number], parent, row);
+                describe_node(&api->nodes[number], parent, row);
                 return number;
             }
         }
@@ -64,10 +62,8 @@ void rtl_api_node_begins(struct rtl_api *api, uint32_t node)
 void rtl_api_node_ends(struct rtl_api *api, uint32_t node, uint64_t ns)
 {
     struct rtl_api_node *n = &api->nodes[node];
-    uint64_t most = __atomic_load_n(&n->most_ns, __ATOMIC_RELAXED);
     rtl_api_add(&n->total_ns, ns);
-    while (most < ns && !__atomic_compare_exchange_n(&n->most_ns, &most, ns, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
+    rtl_api_raise(&n->most_ns, ns);
     rtl_api_add(&n->count, 1);
     rtl_api_add(&n->open, UINT64_MAX);
 }

@@ -1,11 +1,11 @@
 /*
- * Finds the function behind a wrapper.
+ * Finds the next function behind a wrapper.
  *
- * Without us a reference to hipMalloc is bound to the first definition in the program's own libraries and what was
- * loaded for everybody, and otherwise to one among the libraries that the caller itself brought (Python's extensions
- * bring HIP so: with an absolute path, and only for themselves). Both are asked in that order, so a process with
- * two HIPs has each caller go on to its own. Answers are kept by caller: an object, told by the addresses of its code.
- * The library that an answer lies in is kept, too: its callers may be unloaded and others be loaded to their addresses.
+ * Without us the linker binds hipMalloc to the first definition in the program's libraries and global ones, else to one
+ * in the libraries that the caller itself loaded (Python's extensions load HIP by an absolute path, with local scope).
+ * We search in the same order, so in a process with two HIPs each caller reaches its own. Results are kept by caller:
+ * an object, identified by its address range. Their library is pinned: a caller may be unloaded and another be loaded
+ * at its addresses.
  */
 #include "hip/resolve.h"
 
@@ -20,42 +20,42 @@
 #include <unistd.h>
 
 enum {
-    CALLERS_MAX = 128, /* objects whose answers are kept; others share what was found for anybody */
-    OUTSIDE_MAX = 256, /* pages of code in no object that are known as such */
+    CALLERS_MAX = 128, /* objects whose results are kept; others use the shared results */
+    OUTSIDE_MAX = 256, /* pages of code outside all objects that are remembered */
     PAGE_BITS = 12,
-    HIPS_MAX = 8, /* HIPs whose own calls are told from the application's */
+    HIPS_MAX = 8, /* HIPs whose nested calls differ from the application's */
 };
 
-enum { FREE, BUSY, USED }; /* a caller's place: a fork leaves it BUSY at worst, and so unused */
+enum { FREE, BUSY, USED }; /* a caller's entry; a fork may leave one BUSY, which then stays unused */
 
-struct caller {
-    _Atomic(int) state;                 /* any: USED is stored last, release */
+struct hip_caller {
+    _Atomic(int) state;                 /* any: USED is stored last (release) */
     uintptr_t from, to;                 /* once, before that */
-    _Atomic(void *) next[RTL_FN_COUNT]; /* any: NULL until it was found */
+    _Atomic(void *) next[RTL_FN_COUNT]; /* any: NULL until found */
 };
 _Atomic(void *) rtl_handed[RTL_FN_COUNT];
-static struct caller callers[CALLERS_MAX];
-static char none_of_them; /* its address: was looked for, and isn't there */
+static struct hip_caller callers[CALLERS_MAX];
+static char none_of_them; /* its address means: searched for and not found */
 #define NONE ((void *)&none_of_them)
-static _Atomic(void *) everybodys[RTL_FN_COUNT]; /* any: what RTLD_NEXT has found */
-static _Atomic(void *) last[RTL_FN_COUNT];       /* any: what was found last; release */
-static _Atomic(void *) library[2];               /* any: where HIP, and where roctx, was found first */
-static _Atomic(bool) several[2];                 /* any: and elsewhere, too */
-static _Atomic(uintptr_t) outside[OUTSIDE_MAX];  /* any: a page of code in no object, by its number */
+static _Atomic(void *) everybodys[RTL_FN_COUNT]; /* any: found by RTLD_NEXT */
+static _Atomic(void *) last[RTL_FN_COUNT];       /* any: the latest result (release) */
+static _Atomic(void *) library[2];               /* any: the library where HIP, and where roctx, was first found */
+static _Atomic(bool) several[2];                 /* any: and there is another one */
+static _Atomic(uintptr_t) outside[OUTSIDE_MAX];  /* any: page numbers of code in no object */
 static struct {
-    _Atomic(uintptr_t) from, to; /* any: `to` is stored last, release; both once */
+    _Atomic(uintptr_t) from, to; /* any: both set once, `to` last (release) */
 } hips[HIPS_MAX];
-static _Atomic(bool) forked; /* once, in the child */
+static _Atomic(bool) forked; /* set once, in the child */
 
-static void fork_in_child(void)
+static void note_forked_child(void)
 {
     atomic_store_explicit(&forked, true, memory_order_relaxed);
 }
 
-/* Not with the first call: another thread may be forking then. */
+/* Registered at load: at the first call another thread may be forking. */
 __attribute__((constructor)) static void follow_forks(void)
 {
-    pthread_atfork(NULL, NULL, fork_in_child);
+    pthread_atfork(NULL, NULL, note_forked_child);
 }
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -87,14 +87,14 @@ rtl_dlsym *rtl_real_dlsym(void)
     return f;
 }
 
-struct object {
+struct mapped_object {
     uintptr_t address, from, to;
     char path[4096];
 };
 
 static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
 {
-    struct object *o = data;
+    struct mapped_object *o = data;
     uintptr_t from = UINTPTR_MAX, to = 0;
     (void)bytes;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -113,12 +113,10 @@ static int is_around(struct dl_phdr_info *info, size_t bytes, void *data)
     return 1;
 }
 
-/*
- * The object around an address; false when there is none, or where it begins and ends isn't known. A forked child finds
- * its path in another way: the lock of the linker's list may be held there for ever, by a thread of its parent's. libc
- * frees its other locks.
- */
-static bool find_object(struct object *o)
+/* Find the object around an address. False when there is none, or its bounds are unknown. A forked child reads its
+ * path by dladdr: a thread of the parent may hold the lock of the linker's list for ever. libc releases its other
+ * locks. */
+static bool find_object(struct mapped_object *o)
 {
     Dl_info info;
     if (!atomic_load_explicit(&forked, memory_order_relaxed))
@@ -128,10 +126,10 @@ static bool find_object(struct object *o)
     return false;
 }
 
-/* Notes where a HIP lies that calls go on to. */
+/* Remember the bounds of a HIP that calls go on to. */
 static void note_hip(const void *f)
 {
-    struct object o = {.address = (uintptr_t)f};
+    struct mapped_object o = {.address = (uintptr_t)f};
     if (rtl_is_hip(f) || !find_object(&o))
         return;
     for (unsigned i = 0; i < HIPS_MAX; i++) {
@@ -151,7 +149,7 @@ bool rtl_is_hip(const void *address)
         if ((uintptr_t)address >= from && (uintptr_t)address < to)
             return true;
     }
-    return atomic_load_explicit(&hips[HIPS_MAX - 1].to, memory_order_relaxed) != 0; /* full: it may be another one */
+    return atomic_load_explicit(&hips[HIPS_MAX - 1].to, memory_order_relaxed) != 0; /* full: it may be one more HIP */
 }
 
 bool rtl_pin(const void *f)
@@ -169,10 +167,10 @@ bool rtl_pin(const void *f)
         dlclose(handle); /* NODELETE stays */
     else
         dlerror();
-    return handle == map; /* another one of that path: of another namespace */
+    return handle == map; /* else the library of that path is in another namespace */
 }
 
-static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
+static void *find_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
 {
     void *f = find(handle, rtl_function_name(function));
     if (f && rtl_is_ours(f))
@@ -187,27 +185,27 @@ static void *look_in(rtl_dlsym *find, void *handle, enum rtl_hip_function functi
     return f;
 }
 
-static void *look(enum rtl_hip_function function, const struct object *o, bool *everybody)
+static void *find_next(enum rtl_hip_function function, const struct mapped_object *o, bool *everybody)
 {
     rtl_dlsym *find = rtl_real_dlsym();
     if (!find)
         return NULL;
-    void *f = look_in(find, RTLD_NEXT, function);
+    void *f = find_in(find, RTLD_NEXT, function);
     *everybody = f != NULL;
     if (!f && o->path[0]) {
         void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
-            f = look_in(find, handle, function);
+            f = find_in(find, handle, function);
             dlclose(handle);
         }
     }
     if (!f)
-        dlerror(); /* ours, not the application's */
+        dlerror(); /* our error, not the application's */
     return f;
 }
 
-/* full: it isn't there and can't be added. Of two that were added at once the first one is found, always. */
-static inline struct caller *caller_around(uintptr_t address, bool *full)
+/* full: the caller isn't found and can't be added. If two threads add one caller, the first entry always wins. */
+static inline struct hip_caller *caller_around(uintptr_t address, bool *full)
 {
     *full = false;
     for (unsigned i = 0; i < CALLERS_MAX; i++) {
@@ -222,10 +220,10 @@ static inline struct caller *caller_around(uintptr_t address, bool *full)
 }
 
 /* No lock: a constructor under the linker's lock may come here, and a child that was forked meanwhile. */
-static struct caller *add_caller(const struct object *o)
+static struct hip_caller *add_caller(const struct mapped_object *o)
 {
     bool full;
-    struct caller *c = caller_around(o->address, &full);
+    struct hip_caller *c = caller_around(o->address, &full);
     for (unsigned i = 0; !c && !full && i < CALLERS_MAX; i++) {
         int state = FREE;
         if (!atomic_compare_exchange_strong(&callers[i].state, &state, BUSY))
@@ -248,8 +246,8 @@ static bool is_roctx(enum rtl_hip_function function)
     return function > RTL_FN_hipGetProcAddress;
 }
 
-/* f is pinned, or NONE. Several is told before the other one can be found (shared_answer reads them in that order). */
-static void keep_for_all(enum rtl_hip_function function, void *f, bool everybody)
+/* f is pinned, or NONE. `several` is set before another result is published: shared_answer reads them in that order. */
+static void keep_shared(enum rtl_hip_function function, void *f, bool everybody)
 {
     Dl_info info;
     void *none = NULL;
@@ -265,8 +263,8 @@ static void keep_for_all(enum rtl_hip_function function, void *f, bool everybody
     atomic_store_explicit(&last[function], f, memory_order_release);
 }
 
-/* For a caller that has no answer of its own. A forked child takes any: the linker's lock may be held there for ever.
- */
+/* For a caller without a result of its own. A forked child takes any result: another thread may have held the
+ * linker's lock at the fork. */
 static void *shared_answer(enum rtl_hip_function function, bool child)
 {
     void *f = atomic_load_explicit(&everybodys[function], memory_order_acquire);
@@ -276,11 +274,9 @@ static void *shared_answer(enum rtl_hip_function function, bool child)
     return child || !atomic_load_explicit(&several[is_roctx(function)], memory_order_acquire) ? f : NULL;
 }
 
-/*
- * What roctx's functions return goes together: a pop returns the level that a push has left. So a caller that was told
- * once that there is no libroctx64 behind one of them stays without it, also where one is loaded later.
- */
-static bool stays_without(enum rtl_hip_function function, const struct caller *c)
+/* The results of roctx's functions depend on each other: a pop returns the level of the matching push. So a caller
+ * that found no libroctx64 for one of them stays without it, even if one is loaded later. */
+static bool stays_without(enum rtl_hip_function function, const struct hip_caller *c)
 {
     bool without = false;
     for (int f = RTL_FN_hipGetProcAddress + 1; is_roctx(function) && f < RTL_FN_COUNT; f++)
@@ -288,17 +284,17 @@ static bool stays_without(enum rtl_hip_function function, const struct caller *c
     return without;
 }
 
-static void *look_first(enum rtl_hip_function function, const void *address)
+static void *find_first(enum rtl_hip_function function, const void *address)
 {
     int error = errno;
-    struct object o = {.address = (uintptr_t)address};
+    struct mapped_object o = {.address = (uintptr_t)address};
     bool everybody = false;
-    bool known = find_object(&o), full; /* code that was made at run time is in no object */
-    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : look(function, &o, &everybody);
+    bool known = find_object(&o), full; /* code made at run time lies in no object */
+    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : find_next(function, &o, &everybody);
     bool keeps = f ? rtl_pin(f) : is_roctx(function); /* roctx works without a library behind it */
     if (keeps) {
-        struct caller *c = known ? add_caller(&o) : NULL;
-        keep_for_all(function, f ? f : NONE, everybody);
+        struct hip_caller *c = known ? add_caller(&o) : NULL;
+        keep_shared(function, f ? f : NONE, everybody);
         if (c)
             atomic_store_explicit(&c->next[function], f ? f : NONE, memory_order_release);
     }
@@ -308,7 +304,6 @@ static void *look_first(enum rtl_hip_function function, const void *address)
     return f;
 }
 
-/* For a caller that has no answer of its own so far. */
 static __attribute__((noinline)) void *next_without(enum rtl_hip_function function, const void *address, bool known,
                                                     bool full)
 {
@@ -317,22 +312,22 @@ static __attribute__((noinline)) void *next_without(enum rtl_hip_function functi
     void *f = NULL;
     if (child || full || (!known && atomic_load_explicit(outside_place(at), memory_order_relaxed) == at >> PAGE_BITS))
         f = shared_answer(function, child);
-    return f ? f : look_first(function, address);
+    return f ? f : find_first(function, address);
 }
 
 void *rtl_next(enum rtl_hip_function function, const void *address)
 {
     bool full;
-    struct caller *c = caller_around((uintptr_t)address, &full);
+    struct hip_caller *c = caller_around((uintptr_t)address, &full);
     void *f = c ? atomic_load_explicit(&c->next[function], memory_order_acquire) : NULL;
-    if (__builtin_expect(!f, 0))
+    if (unlikely(!f))
         f = next_without(function, address, c, full);
     return f == NONE ? NULL : f;
 }
 
-void rtl_next_is_missing(enum rtl_hip_function function, const void *address)
+void rtl_exit_missing_function(enum rtl_hip_function function, const void *address)
 {
-    struct object o = {.address = (uintptr_t)address};
+    struct mapped_object o = {.address = (uintptr_t)address};
     find_object(&o);
     dprintf(STDERR_FILENO, "%s: symbol lookup error: %s: undefined symbol: %s\n", program_invocation_name,
             o.path[0] ? o.path : program_invocation_name, rtl_function_name(function));

@@ -1,44 +1,40 @@
-/*
- * Where a call goes on to: the function that the application would have called without us. Nothing is ever loaded.
- */
+/* Finds the function that the application would have called without us. Never loads a library. */
 #ifndef RTL_HIP_RESOLVE_H
 #define RTL_HIP_RESOLVE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/likely.h"
 #include "hip/functions.h"
 
-/* What the code around `caller` would be bound to; NULL when there is no such function. The first time looks it up. */
+/* Return the function that the code at `caller` would be bound to; NULL when there is none. The first call searches. */
 void *rtl_next(enum rtl_hip_function function, const void *caller);
 
-/* Ends the process as the dynamic linker would have ended it. */
-_Noreturn void rtl_next_is_missing(enum rtl_hip_function function, const void *caller);
+/* End the process as the dynamic linker would. */
+_Noreturn void rtl_exit_missing_function(enum rtl_hip_function function, const void *caller);
 
-/* rtl_next for what must be there. */
+/* rtl_next for a function that must exist. */
 static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *caller)
 {
     void *f = rtl_next(function, caller);
-    if (__builtin_expect(!f, 0))
-        rtl_next_is_missing(function, caller);
+    if (unlikely(!f))
+        rtl_exit_missing_function(function, caller);
     return f;
 }
 
-/* libc's own dlsym; NULL where it can't be found. */
+/* libc's own dlsym; NULL if not found. */
 typedef void *rtl_dlsym(void *handle, const char *name);
 rtl_dlsym *rtl_real_dlsym(void);
 
-/* A function that somebody was handed by dlsym or hipGetProcAddress goes on to what these had found, not to what its
- * caller would be bound to. any: set once. */
+/* A wrapper that dlsym or hipGetProcAddress handed out goes on to the function that they found. any: set once. */
 extern _Atomic(void *) rtl_handed[RTL_FN_COUNT];
 
-/*
- * Before a function is kept: its library stays loaded from here on, whoever closes it. False where that can't be had;
- * the function may be called now, then, but not be kept.
- */
+/* Pin a function's library before its address is kept. False: not possible; the function may be called now, but not
+ * kept. */
 bool rtl_pin(const void *f);
 
-/* Whether an address lies in this library; in a HIP that calls go on to. */
+/* Is an address in this library; in a HIP that calls go on to? */
 bool rtl_is_ours(const void *address);
 bool rtl_is_hip(const void *address);
 

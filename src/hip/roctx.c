@@ -1,8 +1,6 @@
-/*
- * roctx: ranges and marks by name. With libroctx64 in the process every call goes on to it and its answers are given;
- * without it these are its semantics: a push returns the level from 0, a pop the level that it left, -1 on none; ids of
- * started ranges count from 1 in the whole process, and any thread may stop them.
- */
+/* roctx: ranges and marks by name. With libroctx64 in the process every call goes on to it and returns its result.
+ * Without it: push returns its level from 0, pop the level that it left or -1; ids of started ranges count from 1 in
+ * the process, and any thread may stop them. */
 #include "hip/roctx.h"
 
 #include <stdatomic.h>
@@ -20,34 +18,34 @@
 
 enum { STARTED_MAX = 4096, PROBES = 64 }; /* started ranges that are open at once */
 
-/* any: id is taken with BUSY, stored last (release), and 0 when the range has ended */
+/* any: id is claimed with BUSY, stored last (release), 0 once the range has ended */
 static struct {
     _Atomic(uint64_t) id;
     _Atomic(uint32_t) row;
     _Atomic(uint32_t) tid;
     _Atomic(uint64_t) start_ns;
-    _Atomic(uint64_t) number; /* ours: what the id is in the segment, where libroctx64 gives ids of its own */
+    _Atomic(uint64_t) number; /* our id in the segment; libroctx64 has ids of its own */
 } started[STARTED_MAX];
 static const uint64_t BUSY = UINT64_MAX, OURS = 1ull << 62;
 static _Atomic(uint64_t) ids;
 
-static const char *named(const char *message)
+static const char *name_or_default(const char *message)
 {
     return message && *message ? message : "(no name)";
 }
 
-/* The thread is noticed; its id in the segment. */
+/* Register the thread and return a new id. */
 static uint64_t new_id(struct rtl_api *api)
 {
     rtl_api_thread(api);
     return rtl_api_id(&rtl_hip_thread);
 }
 
-static void mark(void (*real)(const char *), const char *message)
+static void record_mark(void (*real)(const char *), const char *message)
 {
     struct rtl_api *api = rtl_api();
     if (api) {
-        uint32_t row = rtl_api_range_row(api, named(message), RTL_API_MARK);
+        uint32_t row = rtl_api_range_row(api, name_or_default(message), RTL_API_MARK);
         rtl_api_range(api, row, 0);
         if (api->events) {
             const struct rtl_hip_thread *t = &rtl_hip_thread;
@@ -58,24 +56,24 @@ static void mark(void (*real)(const char *), const char *message)
                                           .row = (uint16_t)row,
                                           .node = t->call.node};
             event.end_ns = event.start_ns;
-            rtl_api_put(api, &event);
+            rtl_api_append_event(api, &event);
         }
     }
     if (real)
         real(message);
 }
 
-static int push(int (*real)(const char *), const char *message)
+static int push_range(int (*real)(const char *), const char *message)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     struct rtl_api *api = rtl_api();
     uint32_t level = t->depth++;
     if (level < RTL_RANGES_DEEP)
-        t->range[level].row = 0; /* of a function: nothing to count at the end */
+        t->range[level].row = 0; /* 0 marks it as unrecorded */
     if (api && level < RTL_RANGES_DEEP) {
         struct rtl_open_range *range = &t->range[level];
-        range->id = new_id(api); /* also so that the thread's end is seen */
-        range->row = rtl_api_range_row(api, named(message), RTL_API_RANGE);
+        range->id = new_id(api); /* also registers the thread */
+        range->row = rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE);
         range->around = t->call.range;
         range->above = t->call.node;
         range->node = rtl_api_node(api, range->above, range->row);
@@ -91,11 +89,11 @@ static int push(int (*real)(const char *), const char *message)
     return real ? real(message) : (int)level;
 }
 
-/* The innermost range of this thread ends. */
+/* End the innermost range of this thread. */
 static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    uint64_t now = rtl_hip_now_behind(t);
+    uint64_t now = rtl_hip_now_fenced(t);
     t->call.range = range->around;
     t->call.node = range->above;
     __atomic_store_n(&t->line->node, range->above, __ATOMIC_RELAXED);
@@ -103,16 +101,16 @@ static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
     rtl_api_add(&api->rows[range->row].open, UINT64_MAX);
     rtl_api_node_ends(api, range->node, now - range->start_ns);
     if (api->events)
-        rtl_api_put(api, &(struct rtl_api_event){.id = range->id,
-                                                 .start_ns = range->start_ns,
-                                                 .end_ns = now,
-                                                 .range = range->around,
-                                                 .tid = t->tid,
-                                                 .row = (uint16_t)range->row,
-                                                 .node = range->above});
+        rtl_api_append_event(api, &(struct rtl_api_event){.id = range->id,
+                                                          .start_ns = range->start_ns,
+                                                          .end_ns = now,
+                                                          .range = range->around,
+                                                          .tid = t->tid,
+                                                          .row = (uint16_t)range->row,
+                                                          .node = range->above});
 }
 
-static int pop(int (*real)(void))
+static int pop_range(int (*real)(void))
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     struct rtl_api *api = rtl_api();
@@ -128,18 +126,18 @@ static int pop(int (*real)(void))
     return real ? real() : level;
 }
 
-/* An id as it is kept: one of ours is none of libroctx64's, which a part of the process may have beside us. */
-static uint64_t kept_as(uint64_t id, bool its_own)
+/* Mark ids of ours: libroctx64, used by another part of the process, may return equal ones. */
+static uint64_t range_key(uint64_t id, bool its_own)
 {
     return its_own ? id : id | OURS;
 }
 
-static uint64_t start(uint64_t (*real)(const char *), const char *message)
+static uint64_t start_range(uint64_t (*real)(const char *), const char *message)
 {
     struct rtl_api *api = rtl_api();
     uint64_t id = real ? real(message) : atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
-    uint64_t key = kept_as(id, real != NULL);
-    uint32_t row = api ? rtl_api_range_row(api, named(message), RTL_API_RANGE) : 0;
+    uint64_t key = range_key(id, real != NULL);
+    uint32_t row = api ? rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE) : 0;
     for (uint32_t i = 0; api && i < PROBES; i++) {
         uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t none = 0;
@@ -159,11 +157,11 @@ static uint64_t start(uint64_t (*real)(const char *), const char *message)
     return id;
 }
 
-static void stop(void (*real)(uint64_t), uint64_t id)
+static void stop_range(void (*real)(uint64_t), uint64_t id)
 {
     struct rtl_api *api = rtl_api();
     bool found = false;
-    uint64_t key = kept_as(id, real != NULL);
+    uint64_t key = range_key(id, real != NULL);
     for (uint32_t i = 0; api && !found && id && id != BUSY && i < PROBES; i++) {
         uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t is = atomic_load_explicit(&started[at].id, memory_order_acquire);
@@ -175,18 +173,18 @@ static void stop(void (*real)(uint64_t), uint64_t id)
         uint64_t number = atomic_load_explicit(&started[at].number, memory_order_relaxed);
         if (!atomic_compare_exchange_strong(&started[at].id, &is, 0))
             break; /* another thread stops it, too */
-        now = rtl_hip_now_behind(&rtl_hip_thread);
-        now = now > from ? now : from; /* another thread's, which may have had it by another line */
+        now = rtl_hip_now_fenced(&rtl_hip_thread);
+        now = now > from ? now : from; /* `from` is another thread's time, perhaps by another line */
         rtl_api_range(api, row, now - from);
         rtl_api_add(&api->rows[row].open, UINT64_MAX);
         if (api->events) {
             rtl_api_thread(api);
-            rtl_api_put(api, &(struct rtl_api_event){.id = number,
-                                                     .start_ns = from,
-                                                     .end_ns = now,
-                                                     .tid = tid,
-                                                     .row = (uint16_t)row,
-                                                     .flags = RTL_API_EVENT_STARTED});
+            rtl_api_append_event(api, &(struct rtl_api_event){.id = number,
+                                                              .start_ns = from,
+                                                              .end_ns = now,
+                                                              .tid = tid,
+                                                              .row = (uint16_t)row,
+                                                              .flags = RTL_API_EVENT_STARTED});
         }
         found = true;
     }
@@ -196,7 +194,7 @@ static void stop(void (*real)(uint64_t), uint64_t id)
         real(id);
 }
 
-/* Each under its name with and without A, exported, and once more to be handed out. */
+/* Each function under its name with and without A: exported, and a second version to hand out. */
 #define BOTH(name, result, parameters, pointer, then)                           \
     RTL_EXPORT result name parameters;                                          \
     result name parameters                                                      \
@@ -211,14 +209,16 @@ static void stop(void (*real)(uint64_t), uint64_t id)
         *(void **)&real = atomic_load(&rtl_handed[RTL_FN_##name]);              \
         then;                                                                   \
     }
-BOTH(roctxMarkA, void, (const char *message), void (*real)(const char *), mark(real, message))
-BOTH(roctxMark, void, (const char *message), void (*real)(const char *), mark(real, message))
-BOTH(roctxRangePushA, int, (const char *message), int (*real)(const char *), return push(real, message))
-BOTH(roctxRangePush, int, (const char *message), int (*real)(const char *), return push(real, message))
-BOTH(roctxRangePop, int, (void), int (*real)(void), return pop(real))
-BOTH(roctxRangeStartA, uint64_t, (const char *message), uint64_t (*real)(const char *), return start(real, message))
-BOTH(roctxRangeStart, uint64_t, (const char *message), uint64_t (*real)(const char *), return start(real, message))
-BOTH(roctxRangeStop, void, (uint64_t id), void (*real)(uint64_t), stop(real, id))
+BOTH(roctxMarkA, void, (const char *message), void (*real)(const char *), record_mark(real, message))
+BOTH(roctxMark, void, (const char *message), void (*real)(const char *), record_mark(real, message))
+BOTH(roctxRangePushA, int, (const char *message), int (*real)(const char *), return push_range(real, message))
+BOTH(roctxRangePush, int, (const char *message), int (*real)(const char *), return push_range(real, message))
+BOTH(roctxRangePop, int, (void), int (*real)(void), return pop_range(real))
+BOTH(roctxRangeStartA, uint64_t, (const char *message), uint64_t (*real)(const char *),
+     return start_range(real, message))
+BOTH(roctxRangeStart, uint64_t, (const char *message), uint64_t (*real)(const char *),
+     return start_range(real, message))
+BOTH(roctxRangeStop, void, (uint64_t id), void (*real)(uint64_t), stop_range(real, id))
 
 void *rtl_roctx_wrapper(enum rtl_hip_function function)
 {

@@ -1,4 +1,4 @@
-/* The functions of roctx (roctx.c), for those who are handed them by dlsym. */
+/* The functions of roctx (roctx.c) for dlsym. */
 #ifndef RTL_HIP_ROCTX_H
 #define RTL_HIP_ROCTX_H
 

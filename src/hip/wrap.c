@@ -1,9 +1,9 @@
 /*
- * What applications call instead of HIP's functions: the next one, and the time that it took.
+ * Wrappers of HIP's functions: call the next one and record the time that it took.
  *
- * Each function of the table has two wrappers. The one that is exported takes the place of the symbol and goes on to
- * what its caller would be bound to without us; the other one is handed out by dlsym and hipGetProcAddress and goes on
- * to what these had found.
+ * Each function of the table has two wrappers. The exported one replaces the symbol and goes on to the function that
+ * its caller would be bound to without us. dlsym and hipGetProcAddress hand out the other one, which goes on to the
+ * function that they found.
  */
 #include "hip/wrap.h"
 
@@ -20,32 +20,30 @@
 
 #define RTL_EXPORT __attribute__((visibility("default")))
 
-/* A call that is recorded, while it lasts. */
-struct entered {
-    struct rtl_api *api;     /* NULL: nothing is recorded, or it is HIP that calls */
-    uint64_t from;           /* when */
-    uintptr_t around;        /* the stack of the call from whose callback the application calls; mostly 0 */
-    struct rtl_api_call was; /* and that call; only then */
+/* A call being recorded. */
+struct hip_call {
+    struct rtl_api *api;     /* NULL: not recorded, or HIP's own nested call */
+    uint64_t from;           /* start, ns */
+    uintptr_t around;        /* stack of the enclosing call, if the application calls from its callback; else 0 */
+    struct rtl_api_call was; /* the enclosing call, if `around` */
 };
 
-/*
- * A call while another one is open on this thread, whose wrapper's stack is at `inside`. True: it is HIP's own. It
- * isn't when that stack is gone: the application has left it by longjmp or an exception; nor when the application
- * calls, from a callback or behind such a jump.
- */
+/* A call while another one is open on this thread, whose wrapper's stack is at `inside`. True: HIP itself calls.
+ * False if that stack is gone (the application left it by longjmp or an exception), or if the application calls from
+ * a callback. */
 static __attribute__((noinline)) bool is_hips_own(uintptr_t stack, const void *caller)
 {
     return stack < rtl_hip_thread.inside && rtl_is_hip(caller);
 }
 
-static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const void *caller)
+static inline void begin_call(struct hip_call *e, uint32_t row, uintptr_t stack, const void *caller)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     e->api = rtl_api();
     e->around = t->inside;
     if (!e->api)
         return;
-    if (__builtin_expect(e->around != 0, 0)) {
+    if (unlikely(e->around != 0)) {
         if (is_hips_own(stack, caller)) {
             e->api = NULL;
             return;
@@ -53,37 +51,37 @@ static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const
         e->around = stack < e->around ? e->around : 0;
         e->was = t->call;
     }
-    if (__builtin_expect(!t->known, 0))
+    if (unlikely(!t->known))
         rtl_api_thread(e->api);
     t->inside = stack;
     e->from = rtl_hip_now(t);
     rtl_api_begin(t, row, e->from);
 }
 
-static __attribute__((noinline)) void put_event(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes,
-                                                int code)
+static __attribute__((noinline)) void put_call_event(const struct hip_call *e, uint32_t row, uint64_t to,
+                                                     uint64_t bytes, int code)
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
-    rtl_api_put(e->api, &(struct rtl_api_event){.id = t->call.id,
-                                                .start_ns = e->from,
-                                                .end_ns = to,
-                                                .range = t->call.range,
-                                                .bytes = bytes,
-                                                .tid = t->tid,
-                                                .row = (uint16_t)row,
-                                                .code = code,
-                                                .node = t->call.node});
+    rtl_api_append_event(e->api, &(struct rtl_api_event){.id = t->call.id,
+                                                         .start_ns = e->from,
+                                                         .end_ns = to,
+                                                         .range = t->call.range,
+                                                         .bytes = bytes,
+                                                         .tid = t->tid,
+                                                         .row = (uint16_t)row,
+                                                         .code = code,
+                                                         .node = t->call.node});
 }
 
-static inline void leave(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
+static inline void end_call(const struct hip_call *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    if (__builtin_expect(e->api->events != NULL, 0))
-        put_event(e, row, to, bytes, code);
+    if (unlikely(e->api->events != NULL))
+        put_call_event(e, row, to, bytes, code);
     rtl_api_call(e->api, row, to - e->from, bytes, code);
     rtl_api_end(t, row, to);
     t->inside = e->around;
-    if (__builtin_expect(e->around != 0, 0))
+    if (unlikely(e->around != 0))
         t->call = e->was;
 }
 
@@ -104,8 +102,8 @@ static void *handed_of(enum rtl_hip_function function, const void *caller)
     return atomic_load_explicit(&rtl_handed[function], memory_order_acquire);
 }
 
-/* hipGetDevice of the HIP whose functions are handed out, which is one: for the GPU on which an allocation lies. */
-static void *beside(enum rtl_hip_function function, const void *caller)
+/* hipGetDevice of the HIP whose functions are handed out (there is one): tells the GPU of an allocation. */
+static void *get_device_handed(enum rtl_hip_function function, const void *caller)
 {
     static _Atomic(void *) found;
     void *f = atomic_load_explicit(&found, memory_order_acquire), *near = handed_of(function, caller);
@@ -124,31 +122,31 @@ static void *beside(enum rtl_hip_function function, const void *caller)
     return f;
 }
 
-static void *beside_next(enum rtl_hip_function function, const void *caller)
+static void *get_device_next(enum rtl_hip_function function, const void *caller)
 {
     (void)function;
     return rtl_next(RTL_FN_hipGetDevice, caller);
 }
 
-#define BODY(name, parameters, arguments, find, near, before, moved, after)            \
-    {                                                                                  \
-        const void *caller = __builtin_return_address(0);                              \
-        int(*real) parameters;                                                         \
-        int (*get_device)(int *) = NULL;                                               \
-        *(void **)&real = find(RTL_FN_##name, caller);                                 \
-        struct entered entered;                                                        \
-        enter(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
-        struct rtl_api *api = entered.api;                                             \
-        if (!api)                                                                      \
-            return real arguments;                                                     \
-        before;                                                                        \
-        int code = real arguments;                                                     \
-        uint64_t ended = rtl_hip_now_behind(&rtl_hip_thread);                          \
-        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                              \
-        (void)get_device;                                                              \
-        after;                                                                         \
-        leave(&entered, RTL_FN_##name, ended, sum, code);                              \
-        return code;                                                                   \
+#define BODY(name, parameters, arguments, find, near, before, moved, after)                 \
+    {                                                                                       \
+        const void *caller = __builtin_return_address(0);                                   \
+        int(*real) parameters;                                                              \
+        int (*get_device)(int *) = NULL;                                                    \
+        *(void **)&real = find(RTL_FN_##name, caller);                                      \
+        struct hip_call entered;                                                            \
+        begin_call(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
+        struct rtl_api *api = entered.api;                                                  \
+        if (!api)                                                                           \
+            return real arguments;                                                          \
+        before;                                                                             \
+        int code = real arguments;                                                          \
+        uint64_t ended = rtl_hip_now_fenced(&rtl_hip_thread);                               \
+        uint64_t sum = code == 0 ? (uint64_t)(moved) : 0;                                   \
+        (void)get_device;                                                                   \
+        after;                                                                              \
+        end_call(&entered, RTL_FN_##name, ended, sum, code);                                \
+        return code;                                                                        \
     }
 
 #define FIND_GPU(name, near) *(void **)&get_device = near(RTL_FN_##name, caller)
@@ -160,40 +158,40 @@ static void *beside_next(enum rtl_hip_function function, const void *caller)
             FIND_GPU(name, near);                                  \
             rtl_memory_reset(api, gpu_now(get_device));            \
         })
-#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                       \
-    BODY(                                                                                                 \
-        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                          \
-            if (!(host))                                                                                  \
-                FIND_GPU(name, near);                                                                     \
-            rtl_memory_in(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
+#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                        \
+    BODY(                                                                                                  \
+        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                           \
+            if (!(host))                                                                                   \
+                FIND_GPU(name, near);                                                                      \
+            rtl_memory_add(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
         })
-#define FREE_BODY(name, parameters, arguments, find, near, address)                                 \
-    BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_out(api, address), 0, \
-         if (code != 0) rtl_memory_again(api, address, noted))
+#define FREE_BODY(name, parameters, arguments, find, near, address)                                    \
+    BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_remove(api, address), 0, \
+         if (code != 0) rtl_memory_restore(api, address, noted))
 
-/* The exported ones. */
+/* The exported wrappers. */
 #define CALL(name, kind, parameters, arguments, moved) \
     RTL_EXPORT int name parameters;                    \
-    int name parameters CALL_BODY(name, parameters, arguments, next_of, beside_next, moved)
+    int name parameters CALL_BODY(name, parameters, arguments, next_of, get_device_next, moved)
 #define ALLOCATE(name, parameters, arguments, address, size, host) \
     RTL_EXPORT int name parameters;                                \
-    int name parameters ALLOCATE_BODY(name, parameters, arguments, next_of, beside_next, address, size, host)
+    int name parameters ALLOCATE_BODY(name, parameters, arguments, next_of, get_device_next, address, size, host)
 #define FREE(name, parameters, arguments, address) \
     RTL_EXPORT int name parameters;                \
-    int name parameters FREE_BODY(name, parameters, arguments, next_of, beside_next, address)
+    int name parameters FREE_BODY(name, parameters, arguments, next_of, get_device_next, address)
 RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef CALL
 #undef ALLOCATE
 #undef FREE
 
-/* Those that are handed out. */
+/* The wrappers to hand out. */
 #define CALL(name, kind, parameters, arguments, moved) \
-    static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, beside, moved)
-#define ALLOCATE(name, parameters, arguments, address, size, host)                                                   \
-    static int handed_##name parameters ALLOCATE_BODY(name, parameters, arguments, handed_of, beside, address, size, \
-                                                      host)
+    static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, get_device_handed, moved)
+#define ALLOCATE(name, parameters, arguments, address, size, host)                                               \
+    static int handed_##name parameters ALLOCATE_BODY(name, parameters, arguments, handed_of, get_device_handed, \
+                                                      address, size, host)
 #define FREE(name, parameters, arguments, address) \
-    static int handed_##name parameters FREE_BODY(name, parameters, arguments, handed_of, beside, address)
+    static int handed_##name parameters FREE_BODY(name, parameters, arguments, handed_of, get_device_handed, address)
 RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef CALL
 #undef ALLOCATE
@@ -205,7 +203,8 @@ RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 RTL_HIP_ALIASES(ALIAS)
 #undef ALIAS
 
-/* A name stands for what the release and the flags make of it (hipMemcpy for hipMemcpy_spt): the function tells. */
+/* hipGetProcAddress may return another function than its name says (hipMemcpy_spt for hipMemcpy): identify it by its
+ * address. */
 static void hand_out_found(const char *name, void **found)
 {
     Dl_info info;

@@ -1,13 +1,13 @@
 /*
  * Attach and detach: OnLoad and OnUnload, called by the runtime (or rtl_load and rtl_unload, called by register.c);
- * fork; the end of the process.
+ * fork; exit.
  *
  * The library stays mapped for ever (-z nodelete), because callbacks and hooks may be called after OnUnload: they then
- * count and pass on, nothing else. A second hsa_init after hsa_shut_down loads it again: the same segment goes on.
+ * only count and pass on. hsa_init after hsa_shut_down loads it again; the segment stays the same.
  *
- * A process may have several runtimes at once (a wheel's own and the system's), which all load this library. The
- * library traces the first one until it shuts down. It leaves the tables of the others unchanged and sets a note; their
- * OnLoad and OnUnload change nothing. The library that contains a runtime's table identifies the runtime.
+ * A process may have several runtimes (a wheel's own and the system's), which all load this library. The library traces
+ * the first one until it shuts down. It leaves the tables of the others unchanged and sets a note; their OnLoad and
+ * OnUnload change nothing. The library that contains a runtime's table identifies the runtime.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -44,18 +44,16 @@
 /* Extended dispatch packets came with this step of the amd_ext table. */
 enum { STEP_EXTENDED_DISPATCH = 0x0D };
 
-/* The amd_ext table of release 6.0, from which on intercept queues may fill up. */
+/* The amd_ext table of release 6.0: from here on intercept queues may fill up. */
 enum { EXT_BYTES_6_0 = 16 + 67 * 8 };
 
 RTL_EXPORT bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names);
 RTL_EXPORT void OnUnload(void);
 
 static struct {
-    /*
-     * The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims this
-     * field by compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is the thread
-     * that has claimed it.
-     */
+    /* The traced runtime, from its OnLoad to its OnUnload; NULL: none. Any thread that loads a runtime claims this
+     * field by compare-and-swap and doesn't wait: the thread may hold the dynamic loader's lock. "load" is the
+     * thread that has claimed it. */
     _Atomic(const void *) runtime;
     _Atomic(const void *) first; /* any: the first runtime that has ever come, traced or not; set once */
     atomic_bool several;         /* any: a runtime other than `first` has come, at the same time or later */
@@ -64,47 +62,43 @@ static struct {
     bool handlers;               /* load: the handlers of fork and exit are registered */
     bool warned;                 /* load: a warning was printed */
     pid_t pid;                   /* load: the process that the segment belongs to */
-} load;
+} attachment;
 
-static void say_once(const char *why)
+static void warn_once(const char *why)
 {
-    if (!load.warned)
+    if (!attachment.warned)
         rtl_say("%s: the application runs untraced", why);
-    load.warned = true;
+    attachment.warned = true;
 }
 
-/* No dispatch is timed any more, and no signal is touched, when this returns. */
-static void wind_up(void)
+/* Afterwards no dispatch is timed and no signal is touched. */
+static void stop_timing(void)
 {
     rtl_trackers_stop();
     rtl_worker_stop();
 }
 
-static void fork_in_parent(void)
+static void note_fork(void)
 {
     if (rtl_recording())
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_FORKED);
 }
 
-/*
- * The child shares the mapping: whatever it counted would go into its parent's numbers. With recording off the hooks
- * only pass on, so it doesn't matter in what state the lock and the worker's bookkeeping were copied.
- */
-static void fork_in_child(void)
+/* The child shares the mapping and must not count into its parent's numbers. With recording off the hooks only pass
+ * on, so the copied state of the lock and the worker doesn't matter. */
+static void stop_in_child(void)
 {
     atomic_store(&rtl_hot.recording, false);
     rtl_worker_forget();
 }
 
-/*
- * At exit, before libraries that were there first clean up: the worker must not look at signals whose memory may go.
- * Runtimes before 6.4 don't call OnUnload then.
- */
-static void at_exit(void)
+/* Runs at exit before older libraries clean up: the worker must not read signals whose memory may go. Runtimes
+ * before 6.4 don't call OnUnload at exit. */
+static void stop_at_exit(void)
 {
     int error = errno;
-    if (atomic_load(&rtl_hot.recording) && getpid() == load.pid) {
-        wind_up();
+    if (atomic_load(&rtl_hot.recording) && getpid() == attachment.pid) {
+        stop_timing();
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
     errno = error;
@@ -122,7 +116,7 @@ static void describe_runtime(struct rtl_header *header)
     __atomic_store_n(&header->table_ext_bytes, rtl_tool.hsa.ext_bytes, __ATOMIC_RELAXED);
 }
 
-static bool make_segment(void)
+static bool create_segment(void)
 {
     char why[256];
     struct rtl_segment_config config = {
@@ -131,12 +125,12 @@ static bool make_segment(void)
         .signals_limit = rtl_signals_limit(rtl_tool.settings.signals_limit, 0),
         .events = rtl_tool.settings.mode == RTL_MODE_OFF ? 0 : rtl_tool.settings.trace,
         .links = rtl_hot.linked,
-        .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to change */
+        .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to control */
         .probe = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_tool.settings.probe && rtl_hsa_can_probe(&rtl_tool.hsa),
         .library_version = RTL_VERSION,
     };
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0) {
-        say_once(why);
+        warn_once(why);
         return false;
     }
     rtl_hot.trace = rtl_tool.segment.ring != NULL;
@@ -155,7 +149,7 @@ static bool make_segment(void)
     return true;
 }
 
-static void read_environment(void)
+static void read_settings(void)
 {
     rtl_tool.settings = rtl_env_settings_parse(getenv("RTL_MODE"), getenv("RTL_SIGNALS"));
     if (rtl_tool.settings.mode_unknown)
@@ -176,78 +170,74 @@ static void read_environment(void)
         rtl_say("RTL_PROBE=%.40s is neither 0 nor 1: no kernel can be probed", getenv("RTL_PROBE"));
 }
 
-static void hook(void *table)
+static void install_hooks(void *table)
 {
-#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
-    HOOK(queue_create, rtl_queue_create);
-    HOOK(queue_destroy, rtl_queue_destroy);
-    HOOK(executable_freeze, rtl_executable_freeze);
-    HOOK(executable_destroy, rtl_executable_destroy);
-    HOOK(amd_queue_intercept_create, rtl_queue_intercept_create);
-#undef HOOK
-    /* where no queue can become a native one the application's stores don't go through us */
+    RTL_HSA_HOOK(table, queue_create, rtl_queue_create);
+    RTL_HSA_HOOK(table, queue_destroy, rtl_queue_destroy);
+    RTL_HSA_HOOK(table, executable_freeze, rtl_executable_freeze);
+    RTL_HSA_HOOK(table, executable_destroy, rtl_executable_destroy);
+    RTL_HSA_HOOK(table, amd_queue_intercept_create, rtl_queue_intercept_create);
+    /* without native queues the application's stores needn't pass through us */
     if (rtl_queues_may_be_native())
         rtl_native_hook(table);
     bool copies = rtl_copies_hook(table), queues = rtl_descriptors_hook(table);
-    /* in lite, too: hooks can't be put in later, and the mode may change */
+    /* in lite, too: hooks can't be added later, and the mode may change */
     rtl_signals_hook(table);
     if (rtl_hot.linked)
         rtl_links_hook(table);
     rtl_app_signals_start(rtl_mode_again());
-    /* packets and copies that aren't seen may carry any signal of the application's: those aren't read then */
+    /* unseen packets and copies may carry any signal of the application: its signals aren't read then */
     if (!queues || !copies)
         rtl_app_signals_stop();
     if (!copies)
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_COPIES_UNSEEN);
     if (!queues) {
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_NOT_INTERCEPTED);
-        if (!load.warned)
+        if (!attachment.warned)
             rtl_say("this runtime may make queues in ways that can't be hooked (hsa_amd_queue_create): those are not "
                     "counted");
-        load.warned = true;
+        attachment.warned = true;
     }
 }
 
 /* --- which runtime --- */
 
-/* Returns the base of the library that contains the address; NULL: none. */
+/* Return the base of the library that contains the address; NULL: none. */
 static const void *library_of(const void *address)
 {
     Dl_info library;
     return dladdr(address, &library) ? library.dli_fbase : NULL;
 }
 
-static void note_another(void)
+static void note_other_runtime(void)
 {
-    if (atomic_load(&load.another) && atomic_load(&load.segment))
+    if (atomic_load(&attachment.another) && atomic_load(&attachment.segment))
         rtl_segment_note(&rtl_tool.segment, RTL_NOTE_ANOTHER_RUNTIME);
 }
 
-static void leave_alone(const void *table)
+static void skip_runtime(const void *table)
 {
     Dl_info library;
     bool known = dladdr(table, &library) && library.dli_fname;
-    if (!atomic_exchange(&load.another, true))
+    if (!atomic_exchange(&attachment.another, true))
         rtl_say("a second HSA runtime in this process is not traced: %.400s", known ? library.dli_fname : "(no file)");
-    note_another();
+    note_other_runtime();
 }
 
-/*
- * OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
- * While only one runtime has ever come, any call counts as that runtime's, also a call from another tool.
- */
-static bool is_traced(const void *caller)
+/* OnUnload has no argument. All releases call it from their own code, so the return address identifies the runtime.
+ * While only one runtime has ever come, any call counts as that runtime's, also a call from another tool. */
+static bool is_traced_runtime(const void *caller)
 {
-    const void *runtime = atomic_load(&load.runtime), *library = library_of(caller);
-    return runtime && (!atomic_load(&load.several) || !library || library == runtime);
+    const void *runtime = atomic_load(&attachment.runtime), *library = library_of(caller);
+    return runtime && (!atomic_load(&attachment.several) || !library || library == runtime);
 }
 
-/* Before it is claimed: whoever calls OnUnload meanwhile has to be told from this one. */
-static void know(const void *runtime)
+/* Before the runtime is claimed: a concurrent OnUnload must be able to tell the runtimes apart. */
+static void remember_runtime(const void *runtime)
 {
     const void *first = NULL;
-    if (!atomic_compare_exchange_strong(&load.first, &first, runtime) && first != runtime)
-        atomic_store(&load.several, true);
+    if (!atomic_compare_exchange_strong(&attachment.first, &first, runtime) && first != runtime)
+        atomic_store(&attachment.several, true);
 }
 
 bool rtl_load(void *table)
@@ -260,48 +250,48 @@ bool rtl_load(void *table)
 
     if (!runtime)
         runtime = table;
-    know(runtime);
-    if (atomic_load(&load.segment) && getpid() != load.pid)
+    remember_runtime(runtime);
+    if (atomic_load(&attachment.segment) && getpid() != attachment.pid)
         goto done; /* a forked child must not write into its parent's segment */
-    if (!atomic_compare_exchange_strong(&load.runtime, &traced, runtime)) {
-        /* else HSA_TOOLS_LIB lists the library twice, or it is listed and preloaded: hooks would call hooks for ever */
+    if (!atomic_compare_exchange_strong(&attachment.runtime, &traced, runtime)) {
+        /* if equal: HSA_TOOLS_LIB lists the library twice, or it is also preloaded; hooks would call hooks for ever */
         if (traced != runtime)
-            leave_alone(table);
+            skip_runtime(table);
         goto done;
     }
-    if (!load.segment)
-        read_environment();
+    if (!attachment.segment)
+        read_settings();
     if (!rtl_hsa_save(table, &functions, why, sizeof why)) {
-        say_once(why);
-        atomic_store(&load.runtime, NULL); /* another runtime may still be traced */
+        warn_once(why);
+        atomic_store(&attachment.runtime, NULL); /* another runtime may still be traced */
         goto done;
     }
-    rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called, and pass on */
+    rtl_tool.hsa = functions; /* only now: hooks of an earlier load may still be called */
     saved = true;
-    rtl_queues_look_around();
+    rtl_queues_detect_tool();
     rtl_trackers_start();
     rtl_tool.extended = rtl_tool.hsa.ext_step >= STEP_EXTENDED_DISPATCH;
     rtl_tool.fragile = rtl_tool.hsa.ext_bytes < EXT_BYTES_6_0;
     rtl_hot.linked = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_links_find();
     atomic_store(&rtl_hot.more, rtl_hot.linked ? RTL_MORE_LINKED : 0);
-    if (!load.segment) {
-        if (!make_segment())
+    if (!attachment.segment) {
+        if (!create_segment())
             goto done;
-        load.pid = getpid();
-        atomic_store(&load.segment, true);
-        note_another();
+        attachment.pid = getpid();
+        atomic_store(&attachment.segment, true);
+        note_other_runtime();
         atomic_store(&rtl_hot.tsc, rtl_tsc_usable());
     } else {
         rtl_worker_again();
     }
     describe_runtime(rtl_tool.segment.header);
     if (rtl_tool.settings.mode != RTL_MODE_OFF) {
-        if (!load.handlers) {
-            pthread_atfork(NULL, fork_in_parent, fork_in_child);
-            atexit(at_exit);
-            load.handlers = true;
+        if (!attachment.handlers) {
+            pthread_atfork(NULL, note_fork, stop_in_child);
+            atexit(stop_at_exit);
+            attachment.handlers = true;
         }
-        hook(table);
+        install_hooks(table);
         atomic_store(&rtl_hot.recording, true);
     }
     rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_LIVE);
@@ -310,7 +300,7 @@ done:
     return saved;
 }
 
-/* Returns true also on failure: false would make some runtimes unmap us, and the application runs either way. */
+/* Returns true also on failure: some runtimes unmap us on false, and the application runs either way. */
 bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
 {
     (void)runtime_version;
@@ -323,11 +313,11 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const 
 void rtl_unload(void)
 {
     int error = errno;
-    if (!atomic_load(&load.runtime))
+    if (!atomic_load(&attachment.runtime))
         return;
-    if (load.segment && getpid() == load.pid) {
+    if (attachment.segment && getpid() == attachment.pid) {
         if (atomic_load(&rtl_hot.recording)) {
-            wind_up();
+            stop_timing();
             rtl_trackers_retire();
             rtl_throttle_release();
             rtl_app_signals_forget();
@@ -340,14 +330,14 @@ void rtl_unload(void)
         }
         rtl_segment_set_state(&rtl_tool.segment, RTL_STATE_UNLOADED);
     }
-    atomic_store(&load.runtime, NULL);
+    atomic_store(&attachment.runtime, NULL);
     errno = error;
 }
 
 void OnUnload(void)
 {
     int error = errno;
-    if (is_traced(__builtin_return_address(0)))
+    if (is_traced_runtime(__builtin_return_address(0)))
         rtl_unload();
     errno = error;
 }

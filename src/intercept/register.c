@@ -29,10 +29,9 @@ enum { NO_TOOLS = 1 };
 typedef int register_tables(const char *name, uint32_t (*import)(void), uint32_t version, void **tables, uint64_t count,
                             uint64_t *id);
 
-/*
- * A runtime registers its table inside hsa_init, under a lock of its own that hsa_init and hsa_shut_down take, too. So
- * hook_table doesn't wait for our lock, which a thread that has come by hooks of the table before may hold meanwhile.
- */
+/* A runtime registers its table inside hsa_init, under a lock of its own that hsa_init and hsa_shut_down acquire,
+ * too. So hook_table doesn't wait for our lock, which another thread may hold meanwhile in a hook of the previous
+ * table. */
 static struct {
     pthread_mutex_t lock;     /* init and shut_down hold it while they call the runtime; recursive: init may register */
     atomic_uint opens;        /* lock, hook_table: calls of hsa_init without an hsa_shut_down yet; 0: none is hooked */
@@ -40,7 +39,7 @@ static struct {
     _Atomic pthread_t thread; /* hook_table: the thread that registered the last table; init reads it behind `tables` */
 } registered = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-static hsa_status_t init(void)
+static hsa_status_t hook_init(void)
 {
     pthread_mutex_lock(&registered.lock);
     unsigned before = atomic_load(&registered.tables);
@@ -53,11 +52,12 @@ static hsa_status_t init(void)
     return status;
 }
 
-static hsa_status_t shut_down(void)
+static hsa_status_t hook_shut_down(void)
 {
     pthread_mutex_lock(&registered.lock);
-    hsa_status_t (*next)(void) = rtl_tool.hsa.shut_down; /* without us another runtime may be traced, with its own */
-    /* before the runtime's: behind that another thread may have registered the next table */
+    hsa_status_t (*next)(void) =
+        rtl_tool.hsa.shut_down; /* after rtl_unload another runtime may be traced, with its own function */
+    /* before the runtime's: afterwards another thread may have registered the next table */
     if (atomic_load(&registered.opens) && atomic_fetch_sub(&registered.opens, 1) == 1)
         rtl_unload();
     hsa_status_t status = next();
@@ -69,8 +69,8 @@ static void hook_table(void *table)
 {
     if (!rtl_load(table))
         return;
-    rtl_hsa_hook(table, RTL_HSA_init, (void (*)(void))init);
-    rtl_hsa_hook(table, RTL_HSA_shut_down, (void (*)(void))shut_down);
+    RTL_HSA_HOOK_FIELD(init)
+    RTL_HSA_HOOK_FIELD(shut_down)
     atomic_store(&registered.opens, 1);
     atomic_store(&registered.thread, pthread_self());
     atomic_fetch_add(&registered.tables, 1);
@@ -78,10 +78,8 @@ static void hook_table(void *table)
 
 static register_tables register_hook;
 
-/*
- * Returns the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
- * (Python's wheels) has librocprofiler-register.so in its own scope only, where RTLD_NEXT doesn't search.
- */
+/* Returns the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
+ * (Python's wheels) has librocprofiler-register.so in its own scope only, where RTLD_NEXT doesn't search. */
 static register_tables *next_definition(const void *caller)
 {
     register_tables *next;

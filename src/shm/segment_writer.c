@@ -14,29 +14,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_file.h"
 #include "shm/hash.h"
 
 /* Younger than some libc headers that we want to build with. */
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 const struct rtl_control rtl_control_none = {0};
-
-/* The descriptor goes here or above: the numbers that the application gets stay those it gets without us. */
-enum { DESCRIPTOR_FLOOR = 512 };
 
 /*
  * The last segment made, for rtl_segment_populate on kernels without MADV_POPULATE_WRITE, which has to go through
@@ -105,56 +96,9 @@ static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t 
     return at;
 }
 
-static int make_memfd(const char *name)
-{
-    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
-        fd = memfd_create(name, flags);
-    return fd;
-}
-
-static int move_up(int fd)
-{
-    struct rlimit limit;
-    int floor = DESCRIPTOR_FLOOR;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= DESCRIPTOR_FLOOR)
-        floor = (int)(limit.rlim_cur / 4 * 3);
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, floor);
-    if (high < 0)
-        return fd;
-    close(fd);
-    return high;
-}
-
-/*
- * Maps without access first: under mlockall(MCL_FUTURE) an accessible mapping would be filled at once, all of it.
- * No huge pages: the segment is sparse, and one touch would cost 2 MB. Not in core dumps: writing one reads every
- * hole, which makes a page of it.
- */
-static void *map_sparse(int fd, uint64_t size)
-{
-    char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (base == MAP_FAILED)
-        return NULL;
-    munlock(base, size);
-    madvise(base, size, MADV_NOHUGEPAGE);
-    madvise(base, size, MADV_DONTDUMP);
-    if (mprotect(base, size, PROT_READ | PROT_WRITE) != 0) {
-        int error = errno;
-        munmap(base, size);
-        errno = error;
-        return NULL;
-    }
-    return base;
-}
-
-/* From here on nobody, root included, can resize the segment or get another writable view of it. */
 static uint32_t seal(int fd)
 {
-    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
-        fcntl(fd, F_ADD_SEALS, seals); /* before Linux 5.1 */
+    rtl_memory_file_seal(fd);
     int held = fcntl(fd, F_GET_SEALS);
     return held < 0 ? 0 : (uint32_t)held;
 }
@@ -182,10 +126,9 @@ static const void *make_page(const char *name, const void *first, size_t first_b
                              uint64_t *inode)
 {
     struct stat identity;
-    int fd = make_memfd(name);
+    int fd = rtl_memory_file(name);
     if (fd < 0)
         return NULL;
-    fd = move_up(fd);
     void *page = MAP_FAILED;
     if (fchmod(fd, S_IRUSR | S_IWUSR) == 0 && ftruncate(fd, (off_t)bytes) == 0 &&
         pwrite(fd, first, first_bytes, 0) == (ssize_t)first_bytes &&
@@ -277,7 +220,6 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
 {
     struct rtl_section section[RTL_SECTION_LIMIT] = {{0}};
     uint64_t size = lay_out(section, config->events, config->links, config->probe);
-    struct rlimit limit;
 
     memset(segment, 0, sizeof *segment);
     segment->fd = -1;
@@ -285,15 +227,13 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     if (why && why_bytes)
         why[0] = '\0';
 
-    /* Growing a file beyond this limit raises SIGXFSZ, which kills by default. */
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
+    if (!rtl_file_size_allowed(size))
         return fail(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
                     (unsigned long long)(size >> 20));
 
-    int fd = make_memfd(RTL_SEGMENT_NAME);
+    int fd = rtl_memory_file(RTL_SEGMENT_NAME);
     if (fd < 0)
         return fail(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
-    fd = move_up(fd);
 
     void *base = NULL;
     int error = 0;
@@ -301,7 +241,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     if (ftruncate(fd, (off_t)size) != 0) {
         error = errno;
         fail(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
-    } else if (!(base = map_sparse(fd, size))) {
+    } else if (!(base = rtl_map_sparse(fd, size))) {
         error = errno;
         fail(error, why, why_bytes, "cannot map the segment's %llu MB of address space: %s",
              (unsigned long long)(size >> 20),

@@ -1,8 +1,5 @@
-/*
- * Where a duration lands: the bucket arithmetic of the segment's histograms, pure and branch-free.
- *
- * Used by the library to record and by the viewer to read; the rule itself stands in shm/segment.h.
- */
+/* From a duration to its bucket in the segment's histograms: pure and branch-free. The library records with these
+ * functions, the viewer reads with them; shm/segment.h has the rule. */
 #ifndef RTL_STATS_HISTOGRAM_H
 #define RTL_STATS_HISTOGRAM_H
 
@@ -12,10 +9,8 @@
 
 #define RTL_VALUE_MAX ((1ull << 40) - 1) /* ns; 1099 s */
 
-/*
- * floor(log2 v) of a value that isn't 0. x86-64's BSR keeps its target for a 0 and so waits for whatever was last
- * there, which made each record wait for the one before; a fresh zero as the target ends that.
- */
+/* floor(log2 v), v != 0. BSR leaves its target as it was for 0 and so depends on the target's last value: each
+ * record would wait for the one before. A zeroed target removes that dependency. */
 static inline uint64_t rtl_log2(uint64_t v)
 {
 #ifdef __x86_64__
@@ -47,13 +42,13 @@ static inline uint64_t rtl_bucket_low(uint32_t index)
     return (uint64_t)(index - (shift << 6)) << shift;
 }
 
-/* Number of values that share a bucket: a power of two. */
+/* Number of values in a bucket: a power of two. */
 static inline uint64_t rtl_bucket_width(uint32_t index)
 {
     return 1ull << (index < 128 ? 0 : (index >> 6) - 1);
 }
 
-/* The value that stands for a bucket: its middle. */
+/* The value that represents a bucket: its middle. */
 static inline uint64_t rtl_bucket_middle(uint32_t index)
 {
     return rtl_bucket_low(index) + (rtl_bucket_width(index) - 1) / 2;

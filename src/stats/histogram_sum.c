@@ -1,9 +1,9 @@
-/* Adds histograms up. See histogram_sum.h. */
+/* Adds histograms (histogram_sum.h). */
 #include "stats/histogram_sum.h"
 
 #include <string.h>
 
-/* Bits: octaves that one of them has. */
+/* Return the octaves that any of them has, one bit each. */
 static uint64_t octaves_of(const struct rtl_histogram_copy *const *from, uint32_t count, bool *coarse)
 {
     uint64_t octaves = 0;
@@ -25,7 +25,7 @@ size_t rtl_histogram_sum_bytes(const struct rtl_histogram_copy *const *from, uin
            (coarse ? RTL_OCTAVES_MAX * sizeof(uint64_t) : 0);
 }
 
-static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
+static void sum_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
 {
     if (!h->count)
         return;
@@ -57,7 +57,7 @@ struct rtl_histogram_copy rtl_histogram_sum(const struct rtl_histogram_copy *con
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_histogram_copy *h = from[i];
-        add_scalars(&sum, h);
+        sum_scalars(&sum, h);
         for (uint32_t o = 0; o < h->octave_count; o++) {
             if (h->octaves[o].octave >= RTL_OCTAVES_MAX)
                 continue;

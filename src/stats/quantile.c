@@ -1,7 +1,7 @@
 /*
- * Quantiles, windows and bins: one walk over the buckets that grew between two copies of a histogram.
+ * Quantiles, windows and bins, from one pass over the buckets that grew between two copies of a histogram.
  *
- * Counts that were kept per octave only (coarse) stand in the octave's geometric middle: off by at most 41 %.
+ * Coarse counts (kept per octave only) are placed in the octave's geometric middle: off by at most 41 %.
  */
 #include "stats/quantile.h"
 
@@ -10,21 +10,22 @@
 
 #include "stats/histogram.h"
 
-/* Walks the octaves of later - earlier in ascending order. */
-struct walk {
+/* A pass over the octaves of later - earlier, ascending. */
+struct octave_walk {
     const struct rtl_histogram_copy *earlier, *later;
     uint32_t at_earlier, at_later, octave;
-    const uint64_t *grown; /* counts of `octave` that grew: the later copy's own, or the differences in `mine` */
+    const uint64_t
+        *grown; /* growth of each bucket in `octave`: the later copy's counts, or the differences in `mine` */
     uint64_t mine[RTL_CHUNK_BUCKETS];
-    uint64_t sum;     /* of grown */
-    uint64_t loose;   /* the part of it that is only known for the octave; it is counted in the middle bucket */
-    bool coarse;      /* some of it may lie anywhere in the octave */
-    bool approximate; /* some octave so far was */
+    uint64_t sum;     /* of `grown` */
+    uint64_t loose;   /* the part of `sum` that is known per octave only; counted in the middle bucket */
+    bool coarse;      /* the octave has such a part */
+    bool approximate; /* an octave so far had one */
 };
 
 enum { MIDDLE_BUCKET = 26 }; /* around 2^0.5 times the octave's first value */
 
-/* Nothing new in between, or less than before: another process. (The count is the sum of all buckets.) */
+/* True if nothing was added, or the count shrank: another process. The count is the sum of all buckets. */
 static bool none_new(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
 {
     return earlier && earlier->count >= later->count;
@@ -37,13 +38,13 @@ static const struct rtl_octave *octave_of(const struct rtl_histogram_copy *h, ui
     return *at < h->octave_count && h->octaves[*at].octave == octave ? &h->octaves[*at] : NULL;
 }
 
-static uint64_t minus(uint64_t a, uint64_t b)
+static uint64_t difference(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
 }
 
-/* Plain loops that the compiler turns into vectors: this is what a frame with many kernels spends on. */
-static void grow_by_buckets(struct walk *w, const struct rtl_octave *earlier, const struct rtl_octave *later)
+/* The hot loops of a frame with many kernels; the compiler vectorizes them. */
+static void grow_by_buckets(struct octave_walk *w, const struct rtl_octave *earlier, const struct rtl_octave *later)
 {
     uint64_t sum = 0, any = 0;
     if (!earlier) {
@@ -59,17 +60,17 @@ static void grow_by_buckets(struct walk *w, const struct rtl_octave *earlier, co
         sum += grown;
         any |= grown;
     }
-    if (any >> 63) { /* some shrank: no honest segment */
+    if (any >> 63) { /* a bucket shrank: the segment is corrupt */
         sum = 0;
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
-            sum += w->mine[i] = minus(later->bucket[i], earlier->bucket[i]);
+            sum += w->mine[i] = difference(later->bucket[i], earlier->bucket[i]);
     }
     w->grown = w->mine;
     w->sum = sum;
 }
 
-/* Adds what is known for the octave only. */
-static void grow_by_octave(struct walk *w, uint64_t count)
+/* Add a count that is known per octave only. */
+static void grow_by_octave(struct octave_walk *w, uint64_t count)
 {
     if (w->grown != w->mine)
         memcpy(w->mine, w->grown, sizeof w->mine);
@@ -80,11 +81,11 @@ static void grow_by_octave(struct walk *w, uint64_t count)
     w->coarse = w->approximate = true;
 }
 
-/* The next octave that grew, in w->octave and w->grown. */
-static bool next_octave(struct walk *w)
+/* Advance to the next octave that grew; fills in w->octave and w->grown. */
+static bool next_octave(struct octave_walk *w)
 {
     while (++w->octave < RTL_OCTAVES_MAX) {
-        if (!w->later->coarse) { /* the others are not there */
+        if (!w->later->coarse) { /* skip absent octaves */
             if (w->at_later >= w->later->octave_count)
                 break;
             w->octave = w->later->octaves[w->at_later].octave;
@@ -93,7 +94,7 @@ static bool next_octave(struct walk *w)
         uint64_t coarse = w->later->coarse ? w->later->coarse[k] : 0;
         const struct rtl_octave *later = octave_of(w->later, &w->at_later, k);
         if (w->earlier && w->earlier->coarse)
-            coarse = minus(coarse, w->earlier->coarse[k]);
+            coarse = difference(coarse, w->earlier->coarse[k]);
         if (!later && !coarse)
             continue;
         w->coarse = false;
@@ -113,9 +114,9 @@ static bool next_octave(struct walk *w)
     return false;
 }
 
-static struct walk start(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
+static struct octave_walk start_walk(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later)
 {
-    struct walk w; /* the buckets needn't be cleared */
+    struct octave_walk w; /* the buckets needn't be cleared */
     w.earlier = earlier;
     w.later = later;
     w.at_earlier = w.at_later = 0;
@@ -126,12 +127,10 @@ static struct walk start(const struct rtl_histogram_copy *earlier, const struct 
     return w;
 }
 
-/*
- * The exact extremes since the start narrow the edges of the buckets: no value of the window is beyond them. They hold
- * for a whole window as they are; otherwise only where they lie in the very bucket.
- */
-static void narrow(struct rtl_window *window, const struct rtl_histogram_copy *earlier,
-                   const struct rtl_histogram_copy *later, uint64_t first_end, uint64_t last_low)
+/* Narrow the window by the exact extremes since the start. They hold for a window that begins at the start; for
+ * others only where they lie in the first or last bucket. */
+static void narrow_extremes(struct rtl_window *window, const struct rtl_histogram_copy *earlier,
+                            const struct rtl_histogram_copy *later, uint64_t first_end, uint64_t last_low)
 {
     if (later->min_ns > later->max_ns || later->approximate)
         return;
@@ -147,9 +146,10 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     struct rtl_window window = {0};
     if (none_new(earlier, later))
         return window;
-    if (!earlier && !later->approximate && later->count && later->min_ns <= later->max_ns) /* all of it is known */
+    if (!earlier && !later->approximate && later->count &&
+        later->min_ns <= later->max_ns) /* the exact values are known */
         return (struct rtl_window){later->count, later->total_ns, later->min_ns, later->max_ns, false};
-    struct walk w = start(earlier, later);
+    struct octave_walk w = start_walk(earlier, later);
     uint64_t first_end = 0, last_low = 0;
     while (next_octave(&w)) {
         uint32_t first = 0, last = RTL_CHUNK_BUCKETS - 1, base = w.octave * RTL_CHUNK_BUCKETS;
@@ -167,17 +167,17 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
     }
     if (!window.count)
         return window;
-    window.total_ns = minus(later->total_ns, earlier ? earlier->total_ns : 0);
+    window.total_ns = difference(later->total_ns, earlier ? earlier->total_ns : 0);
     window.approximate = w.approximate || later->approximate || (earlier && earlier->approximate);
-    narrow(&window, earlier, later, first_end, last_low);
+    narrow_extremes(&window, earlier, later, first_end, last_low);
     return window;
 }
 
-/* The smallest rank whose share of n reaches q, 1..n; the products of decimal fractions are a few ulp off. */
-static uint64_t rank_of(double q, uint64_t n)
+/* Return the smallest rank, 1..n, whose share of n reaches q; products of decimal fractions are a few ulp off. */
+static uint64_t quantile_rank(double q, uint64_t n)
 {
     double exact = q * (double)n;
-    if (!(exact > 1)) /* not a number, too */
+    if (!(exact > 1)) /* also for NaN */
         return 1;
     if (exact >= (double)n)
         return n;
@@ -193,11 +193,11 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
     struct rtl_window window = rtl_window_between(earlier, later);
     if (!window.count)
         return false;
-    struct walk w = start(earlier, later);
+    struct octave_walk w = start_walk(earlier, later);
     uint64_t seen = 0;
     int done = 0;
 
-    uint64_t rank = count > 0 ? rank_of(q[0], window.count) : 0;
+    uint64_t rank = count > 0 ? quantile_rank(q[0], window.count) : 0;
     while (done < count && next_octave(&w)) {
         if (rank > seen + w.sum) {
             seen += w.sum;
@@ -205,7 +205,7 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
         }
         for (uint32_t i = 0; done < count && i < RTL_CHUNK_BUCKETS; i++) {
             seen += w.grown[i];
-            while (done < count && rank <= seen) { /* the bucket that brought it there is this one */
+            while (done < count && rank <= seen) { /* rank `rank` lies in this bucket */
                 uint64_t value = rtl_bucket_middle(w.octave * RTL_CHUNK_BUCKETS + i);
                 if (value < window.min_ns)
                     value = window.min_ns;
@@ -213,11 +213,11 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
                     value = window.max_ns;
                 out[done++] = value;
                 if (done < count)
-                    rank = rank_of(q[done], window.count);
+                    rank = quantile_rank(q[done], window.count);
             }
         }
     }
-    while (done < count) /* sums that wrapped: no honest segment */
+    while (done < count) /* sums wrapped: the segment is corrupt */
         out[done++] = window.max_ns;
     return true;
 }
@@ -227,7 +227,7 @@ void rtl_sum_add(struct rtl_histogram_sum *sum, const struct rtl_histogram_copy 
 {
     if (none_new(earlier, later))
         return;
-    for (struct walk w = start(earlier, later); next_octave(&w); sum->count += w.sum)
+    for (struct octave_walk w = start_walk(earlier, later); next_octave(&w); sum->count += w.sum)
         for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
             sum->bucket[w.octave * RTL_CHUNK_BUCKETS + i] += w.grown[i];
 }
@@ -236,7 +236,7 @@ bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *o
 {
     if (!sum->count)
         return false;
-    uint64_t rank = rank_of(q, sum->count), seen = 0;
+    uint64_t rank = quantile_rank(q, sum->count), seen = 0;
     for (uint32_t i = 0; i < RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS; i++) {
         seen += sum->bucket[i];
         if (sum->bucket[i] && seen >= rank) {
@@ -244,7 +244,7 @@ bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *o
             return true;
         }
     }
-    return false; /* sums that wrapped: no honest segment */
+    return false; /* sums wrapped: the segment is corrupt */
 }
 
 uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns)
@@ -255,10 +255,10 @@ uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns)
     return count;
 }
 
-/* How much of `count` values between low and high, spread evenly in the logarithm, lies below the edge. */
+/* Return how much of `count` values between low and high, spread evenly on a log scale, lies below the edge. */
 static double part_below(uint64_t count, double low, double high, double edge, double first, double last)
 {
-    low = low < first ? first : low; /* nothing lies beyond the outermost edges, or it would count as if it didn't */
+    low = low < first ? first : low; /* no value lies beyond the outermost edges */
     high = high > last ? last : high;
     if (edge >= high)
         return (double)count;
@@ -268,11 +268,11 @@ static double part_below(uint64_t count, double low, double high, double edge, d
     return part * (double)count;
 }
 
-/* Values below the edge, to the nearest whole one; those in whole buckets below it are not rounded. */
+/* Return the number of values below the edge, rounded; values in complete buckets below it are exact. */
 static uint64_t count_below(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                             double edge, double first, double last)
 {
-    struct walk w = start(earlier, later);
+    struct octave_walk w = start_walk(earlier, later);
     uint64_t whole = 0;
     double part = 0;
     while (next_octave(&w)) {
@@ -309,12 +309,12 @@ void rtl_bin(const struct rtl_histogram_copy *earlier, const struct rtl_histogra
     if (none_new(earlier, later))
         return;
     uint64_t before = 0, all = 0;
-    for (struct walk w = start(earlier, later); next_octave(&w);)
+    for (struct octave_walk w = start_walk(earlier, later); next_octave(&w);)
         all += w.sum;
     for (int i = 0; i < edge_count - 1; i++) {
         uint64_t below =
             i == edge_count - 2 ? all : count_below(earlier, later, edges[i + 1], edges[0], edges[edge_count - 1]);
-        bins[i] = below > before ? below - before : 0; /* sums that wrapped: no honest segment */
+        bins[i] = below > before ? below - before : 0; /* sums wrapped: the segment is corrupt */
         before = below > before ? below : before;
     }
 }

@@ -1,7 +1,7 @@
 /*
- * The recorder, but for its inner loop (stats/recorder.h): first values, chunks, coarse counting, pages ahead of need.
+ * The rare part of the recorder (recorder.h): first values, chunks, coarse counting, populating pages.
  *
- * The private state is mapped, not allocated: rows never used cost nothing, and all start as zeros.
+ * The private state is mapped: rows never used cost nothing, and all rows start as zeros.
  */
 #include "stats/recorder.h"
 
@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 
 enum {
-    CHUNKS_AHEAD = 256,                              /* 128 kB: how far prepare keeps fresh chunks present */
-    ROWS_AHEAD = 128,                                /* and rows of kernels that are still to come */
+    CHUNKS_AHEAD = 256,                              /* 128 kB of chunks, populated by rtl_recorder_prepare */
+    ROWS_AHEAD = 128,                                /* the same for rows of kernels */
     HOT_LIMIT = 1 << (RTL_RECORDER_HOT_OCTAVES + 5), /* first value of the first octave that the rows don't hold */
 };
 
@@ -42,11 +42,11 @@ static uint16_t *chunk_of(struct rtl_recorder *recorder, uint32_t histogram, uin
                                              : &recorder->rest[histogram].chunk[octave - RTL_RECORDER_HOT_OCTAVES];
 }
 
-/* An octave without a chunk: where to count it from now on. NULL when there isn't even memory for coarse counting. */
+/* Return the counter of a value whose octave has no chunk: in a new chunk, or coarse. NULL when there is no memory. */
 static uint64_t *find_counter(struct rtl_recorder *recorder, uint32_t histogram, uint32_t index)
 {
     struct rtl_segment *segment = recorder->segment;
-    struct rtl_recorder_rest *rest = &recorder->rest[histogram];
+    struct rtl_recorder_rare *rest = &recorder->rest[histogram];
     uint32_t octave = index / RTL_CHUNK_BUCKETS;
     uint64_t *coarse = &segment->coarse[histogram].count[octave];
 
@@ -59,7 +59,7 @@ static uint64_t *find_counter(struct rtl_recorder *recorder, uint32_t histogram,
         __atomic_store_n(&segment->header->chunks_used, recorder->next_chunk - 1, __ATOMIC_RELAXED);
         return &segment->chunks[chunk].bucket[index % RTL_CHUNK_BUCKETS];
     }
-    /* once a histogram: the coarse counts' pages may not be touched before they are known to be there */
+    /* once a histogram: the pages of coarse counts must be present before they are touched */
     if (!rest->coarse_octaves && !rtl_segment_populate(&segment->coarse[histogram], sizeof(struct rtl_coarse)))
         return NULL;
     rest->coarse_octaves |= 1ull << octave;
@@ -68,7 +68,7 @@ static uint64_t *find_counter(struct rtl_recorder *recorder, uint32_t histogram,
     return coarse;
 }
 
-/* Not rtl_recorder_add: the compiler may move that past the release stores of min and max. */
+/* rtl_recorder_add won't do: the compiler may move it past the release stores of min and max. */
 static void add_release(uint64_t *counter, uint64_t n)
 {
     __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELEASE);
@@ -77,7 +77,7 @@ static void add_release(uint64_t *counter, uint64_t n)
 bool rtl_recorder_record_rare(struct rtl_recorder *recorder, uint32_t histogram, uint64_t ns)
 {
     struct rtl_recorder_row *row = &recorder->rows[histogram];
-    struct rtl_recorder_rest *rest = &recorder->rest[histogram];
+    struct rtl_recorder_rare *rest = &recorder->rest[histogram];
     struct rtl_histogram *shared = &recorder->histograms[histogram];
     uint32_t index = rtl_bucket_of(ns);
     uint32_t chunk = *chunk_of(recorder, histogram, index / RTL_CHUNK_BUCKETS);
@@ -121,10 +121,10 @@ static void prepare_chunks(struct rtl_recorder *recorder)
     if (rtl_segment_populate(&recorder->segment->chunks[from], (uint64_t)(to - from) * sizeof(struct rtl_chunk)))
         recorder->chunks_prepared = to;
     else
-        recorder->chunk_limit = from; /* no memory: what is present is used up, then octaves are coarse */
+        recorder->chunk_limit = from; /* no memory: use up the present chunks, then octaves are coarse */
 }
 
-/* A refusal changes nothing here: a row's first touch then faults in the ordinary way, or it was present already. */
+/* Failure is harmless: the first touch of a row then takes a page fault. */
 static void prepare_rows(struct rtl_recorder *recorder, uint32_t kernels)
 {
     struct rtl_segment *segment = recorder->segment;
@@ -139,7 +139,7 @@ static void prepare_rows(struct rtl_recorder *recorder, uint32_t kernels)
 
 void rtl_recorder_prepare(struct rtl_recorder *recorder)
 {
-    /* half-way marks, so that a call is rarely more than these two comparisons */
+    /* half-way marks: most calls do only these two comparisons */
     if (recorder->next_chunk + CHUNKS_AHEAD / 2 > recorder->chunks_prepared &&
         recorder->chunks_prepared < recorder->chunk_limit)
         prepare_chunks(recorder);

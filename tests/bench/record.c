@@ -143,7 +143,7 @@ static void measure_memory(uint32_t kernels)
                                 (uint64_t)(5000.0 * (1 + k % 37) * exp(0.2 * random_normal())));
     uint64_t chunks = segment.header->chunks_used;
     double each = sizeof(struct rtl_kernel) + sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) +
-                  sizeof(struct rtl_dispatches) + sizeof(struct rtl_recorder_row) + sizeof(struct rtl_recorder_rest) +
+                  sizeof(struct rtl_dispatches) + sizeof(struct rtl_recorder_row) + sizeof(struct rtl_recorder_rare) +
                   (double)chunks * sizeof(struct rtl_chunk) / kernels;
     printf("memory  %6u kernels  %6.0f bytes a kernel (%.2f octaves each)  segment %.1f MB resident, %.1f MB before "
            "the first record\n",

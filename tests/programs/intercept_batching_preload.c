@@ -204,8 +204,8 @@ int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *na
 {
     char why[200];
     const char *which = getenv("BATCHING_AS") ? getenv("BATCHING_AS") : "fixed";
-    struct root *root = table;
-    struct version *ext = root->amd_ext;
+    struct table_root *root = table;
+    struct table_version *ext = root->amd_ext;
     (void)version;
     (void)failed;
     (void)names;

@@ -27,11 +27,11 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-struct version {
+struct table_version {
     uint32_t major, minor, step, reserved;
 };
-struct root {
-    struct version version;
+struct table_root {
+    struct table_version version;
     void *core, *amd_ext, *more[8];
 };
 enum {
@@ -45,7 +45,7 @@ enum {
 
 typedef void (*function)(void);
 static struct {
-    struct version version;
+    struct table_version version;
     function slot[SLOTS];
 } table;
 static int own_slot = 79;
@@ -228,8 +228,8 @@ static hsa_status_t astray(void)
 
 int OnLoad(void *runtime, uint64_t version, uint64_t failed, const char *const *names)
 {
-    struct root *real = runtime, root = *real;
-    struct version *ext = real->amd_ext;
+    struct table_root *real = runtime, root = *real;
+    struct table_version *ext = real->amd_ext;
     const char *as = getenv("DESCRIBED_AS") ? getenv("DESCRIBED_AS") : "runtime";
     uint32_t slots = (ext->minor - (uint32_t)sizeof *ext) / 8;
     if (getenv("DESCRIBED_SLOT"))

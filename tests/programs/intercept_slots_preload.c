@@ -14,8 +14,8 @@ __attribute__((visibility("default"))) void OnUnload(void);
 
 int OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names)
 {
-    const struct root *root = table;
-    uint32_t bytes = ((const struct version *)root->amd_ext)->minor;
+    const struct table_root *root = table;
+    uint32_t bytes = ((const struct table_version *)root->amd_ext)->minor;
     char before[4096], after[4096];
     uint32_t count = 0;
     void (**slots)(void) = rtl_hsa_ext_slots(table, &count);

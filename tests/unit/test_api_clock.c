@@ -96,19 +96,19 @@ static void no_time_goes_back(void **state)
     systems = 5000;
     assert_int_equal(rtl_hip_now(&thread), 5000); /* there is no line */
     systems = 6000;
-    assert_int_equal(rtl_hip_now_behind(&thread), 6000);
+    assert_int_equal(rtl_hip_now_fenced(&thread), 6000);
     struct rtl_line line = {rtl_tsc(), 7000000, 0.001}; /* so slow that this test is over before the next ns */
     rtl_api_clock_set(&rtl_hip_clock, &line, 20000000);
     uint64_t ahead = rtl_hip_now(&thread);
     assert_true(ahead >= 7000000 && ahead < 27000000);
     line = (struct rtl_line){rtl_tsc(), 6900000, 1e-9}; /* drawn anew, a little back */
     rtl_api_clock_set(&rtl_hip_clock, &line, 1000);
-    assert_int_equal(rtl_hip_now_behind(&thread), ahead);
+    assert_int_equal(rtl_hip_now_fenced(&thread), ahead);
     rtl_api_clock_stop(&rtl_hip_clock);
     systems = 6950000;
     assert_int_equal(rtl_hip_now(&thread), ahead);
     systems = ahead + 1;
-    assert_int_equal(rtl_hip_now_behind(&thread), ahead + 1);
+    assert_int_equal(rtl_hip_now_fenced(&thread), ahead + 1);
     struct rtl_hip_thread another = {0}; /* has times of its own */
     systems = 6950000;
     assert_int_equal(rtl_hip_now(&another), 6950000);

@@ -25,13 +25,13 @@
 #define rtl_app_signals_followed     step_app_signals_followed
 #define rtl_app_signal_find          step_app_signal_find
 #define rtl_app_signal_begin         step_app_signal_begin
-#define rtl_app_signal_give_up       step_app_signal_give_up
-#define rtl_app_signal_look          step_app_signal_look
+#define rtl_app_signal_mark_shared   step_app_signal_give_up
+#define rtl_app_signal_poll          step_app_signal_look
 #define rtl_app_signals_sweep        step_app_signals_sweep
 #define rtl_app_signal_detach        step_app_signal_detach
 #define rtl_app_signals_follow       step_app_signals_follow
 #define rtl_app_signals_mark_unknown step_app_signals_mark_unknown
-#define rtl_app_signals_leave        step_app_signals_leave
+#define rtl_app_signals_unfollow     step_app_signals_leave
 #define rtl_app_signals_stop         step_app_signals_stop
 #define rtl_app_signals_forget       step_app_signals_forget
 #define rtl_app_signals_start        step_app_signals_start
@@ -77,7 +77,7 @@ static int prepare(void **state)
 static void watch_signal(void)
 {
     stepping.watches = 0;
-    step_watch(&looking, sizeof looking);
+    step_watch(&read_by_worker, sizeof read_by_worker);
     step_watch(&record->use, sizeof record->use);
     step_watch(ours, sizeof *ours);
     for (int i = 0; i < 3; i++)
@@ -316,7 +316,7 @@ static void searches(void)
  */
 static void moves_the_neighbour(void)
 {
-    put_free(unlink_app_signal((uintptr_t)neighbour));
+    free_record(unlink_app_signal((uintptr_t)neighbour));
     step_app_signal_add(handle_of(elsewhere));
 }
 

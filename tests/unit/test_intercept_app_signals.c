@@ -71,7 +71,7 @@ static void *work(void *data)
                 if (!atomic_load_explicit(&f->in_flight, memory_order_acquire))
                     continue;
                 if (__atomic_load_n(&f->stand_in.value, __ATOMIC_ACQUIRE) >= RTL_SIGNAL_ARMED &&
-                    !rtl_app_signal_look(f->app_signal, &f->stand_in, 1))
+                    !rtl_app_signal_poll(f->app_signal, &f->stand_in, 1))
                     continue;
                 bool right = f->stand_in.value == RTL_STAND_IN_TIMED && f->stand_in.start_ts == f->id &&
                              f->stand_in.end_ts == f->id + f->id % 1000;
@@ -172,7 +172,7 @@ static void caught(int number)
 static void *look_at(void *data)
 {
     struct flight *f = data;
-    rtl_app_signal_look(f->app_signal, &f->stand_in, 1);
+    rtl_app_signal_poll(f->app_signal, &f->stand_in, 1);
     return NULL;
 }
 
@@ -191,7 +191,8 @@ static void destruction_waits_for_the_worker_to_look_away(void **state)
     pthread_create(&worker, NULL, look_at, &f);
     while (!atomic_load(&inside))
         sched_yield();
-    rtl_app_signal_give_up(f.app_signal); /* as by a thread that uses it again; nothing is to be read of it any more */
+    rtl_app_signal_mark_shared(
+        f.app_signal); /* as by a thread that uses it again; nothing is to be read of it any more */
     atomic_store(&removing, true);
     destroy(guarded);
     assert_true(atomic_load(&left));
@@ -209,7 +210,7 @@ static void two_at_once_are_shared(void **state)
     rtl_signal_arm(&stand_in[0]);
     rtl_signal_arm(&stand_in[1]);
     assert_true(rtl_app_signal_begin(app_signal, (uintptr_t)&stand_in[0]));
-    assert_false(rtl_app_signal_look(app_signal, &stand_in[0], 1));
+    assert_false(rtl_app_signal_poll(app_signal, &stand_in[0], 1));
     assert_false(rtl_app_signal_begin(app_signal, (uintptr_t)&stand_in[1]));
     assert_int_equal(stand_in[0].value, RTL_STAND_IN_SHARED);
     assert_int_equal(stand_in[1].value, RTL_SIGNAL_ARMED); /* the caller's to end */

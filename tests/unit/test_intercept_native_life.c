@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "intercept/hooks/native_life.h"
+#include "intercept/hooks/native_queue.h"
 
 static const uint64_t KERNEL_OBJECT = 0x10000;
 static hsa_queue_t *queue;
@@ -250,7 +250,7 @@ static void close_foreign(struct rtl_native *native)
 {
     pthread_mutex_lock(&rtl_tool.create);
     rtl_native_remove(native);
-    rtl_native_give(native);
+    rtl_native_recycle(native);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
@@ -344,7 +344,7 @@ static void *gives_back(void *data)
 {
     for (uint32_t i = 0; i < LENDINGS; i++) {
         together(4 * i + 2);
-        rtl_native_stop(data);
+        rtl_native_release(data);
         together(4 * i + 4);
     }
     return NULL;
@@ -362,7 +362,7 @@ static void lent_queue_is_looked_after(void **state)
         together(4 * i + 2);
         for (volatile uint32_t later = i % 512; later > 0; later--) /* a little later each time */
             ;
-        bool again = rtl_native_again(queue);
+        bool again = rtl_native_add_user(queue);
         together(4 * i + 4);
         lost += !again || !atomic_load(&native_of()->tracker->tend);
     }
@@ -376,11 +376,11 @@ static void lent_queue_with_another_doorbell_is_another(void **state)
 {
     (void)state;
     amd_signal_t other_bell = bell;
-    rtl_native_stop(queue);
+    rtl_native_release(queue);
     native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&other_bell;
-    assert_false(rtl_native_again(queue));
+    assert_false(rtl_native_add_user(queue));
     native_queue.hsa_queue.doorbell_signal.handle = (uintptr_t)&bell;
-    assert_true(rtl_native_again(queue));
+    assert_true(rtl_native_add_user(queue));
 }
 
 /* --- a fork --- */
@@ -427,7 +427,7 @@ static void addresses_do_not_run_out(void **state)
                 continue;
             pthread_mutex_lock(&rtl_tool.create);
             rtl_native_remove(of[gone]);
-            rtl_native_give(of[gone]);
+            rtl_native_recycle(of[gone]);
             pthread_mutex_unlock(&rtl_tool.create);
             of[gone] = NULL;
             there--;
@@ -441,7 +441,7 @@ static void addresses_do_not_run_out(void **state)
             continue;
         pthread_mutex_lock(&rtl_tool.create);
         rtl_native_remove(of[i]);
-        rtl_native_give(of[i]);
+        rtl_native_recycle(of[i]);
         pthread_mutex_unlock(&rtl_tool.create);
     }
 }

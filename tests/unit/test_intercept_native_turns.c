@@ -92,11 +92,11 @@ static void walk(void)
 /* As in native_queue.c. */
 static void ring_for(unsigned packet)
 {
-    rtl_turn_come(&turn);
+    rtl_turn_enter(&turn);
     atomic_store_explicit(&rung[packet], 1, memory_order_release);
     if (rtl_turn_ring(&turn))
         walk();
-    rtl_turn_go(&turn);
+    rtl_turn_exit(&turn);
 }
 
 static void walk_alone(uintptr_t me, unsigned packet)
@@ -155,7 +155,7 @@ static void third_rings(void)
 /* What the worker does when something seems to be wrong. */
 static void worker_takes_a_look(void)
 {
-    if (rtl_turn_take(&turn))
+    if (rtl_turn_try(&turn))
         walk();
 }
 
@@ -177,7 +177,7 @@ static const char *all_is_done(void)
     for (unsigned i = 0; i < PACKETS; i++)
         if (rung[i] && !seen[i])
             return "nobody looked at what was rung for";
-    if (turn.alone != RTL_TURN_AWAY || turn.rings || turn.here)
+    if (turn.alone != RTL_TURN_AWAY || turn.rings || turn.visitors)
         return "somebody has left without saying so";
     return NULL;
 }

@@ -49,12 +49,8 @@
 #include "intercept/track/wakeup.c"
 #include "intercept/hooks/packets.c"
 #include "intercept/hooks/intercept_queue.c"
-#define publish mode_publish
 #include "intercept/worker/mode.c"
-#undef publish
-#define QUIET worker_QUIET
 #include "intercept/worker/worker.c"
-#undef QUIET
 
 /* --- one queue, one worker --- */
 
@@ -85,7 +81,7 @@ static void fill_pool(void)
     static const struct rtl_signal_maker maker = {make_one, unmake};
     tracker.pool = pool = rtl_pool_create(&maker, 8);
     rtl_pool_make(pool, tracker.cache, 4);
-    rtl_pool_take_stand_ins(pool, tracker.stand_ins, 4);
+    rtl_pool_acquire_stand_ins(pool, tracker.stand_ins, 4);
 }
 
 static int prepare(void **state)
@@ -130,7 +126,7 @@ static void set(void)
     tracker.pending.tail = tracker.pending.head = 0;
     tracker.pending.head_seen = 0;
     tracker.first = tracker.last = tracker.cursor = RTL_NO_SIGNAL;
-    tracker.looking = RTL_NO_SIGNAL;
+    tracker.reading = RTL_NO_SIGNAL;
     tracker.open = 0;
     for (uint32_t i = 0; i < 4; i++) {
         rtl_signal_arm(rtl_pool_signal(pool, tracker.cache[i]));
@@ -143,18 +139,18 @@ static void set(void)
     rtl_app_signal_add((hsa_signal_t){(uintptr_t)&own_signal});
     rtl_app_signals_start(true);
 
-    worker.state = RUNNING;
-    worker.kick = 0;
+    completion.state = RUNNING;
+    completion.kick = 0;
     doubt = false;
     stepping.no_membarrier = without_membarrier;
     rtl_hot.fence = without_membarrier;
     rtl_hot.parked = 0;
     rtl_hot.recording = true;
-    memset(&mode, 0, sizeof mode);
+    memset(&in_force, 0, sizeof in_force);
     step_mode_start(RTL_MODE_DEFAULT);
     page.word = rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE});
     rtl_hot.control = &page;
-    rtl_hot.control_seen = mode.seen = page.word;
+    rtl_hot.control_seen = in_force.seen = page.word;
 }
 
 /* --- the application --- */
@@ -203,14 +199,14 @@ static void is_told_and_dispatches(void)
 static void parks(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    park(&collector, &r, worker.kick);
+    park(&collector, &r, completion.kick);
 }
 
 static void minds_and_parks(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
     step_mode_apply(&collector, 1);
-    park(&collector, &r, worker.kick);
+    park(&collector, &r, completion.kick);
 }
 
 static const char *nobody_sleeps_on_work(void)
@@ -266,17 +262,17 @@ static void parking_misses_no_request(void **state)
 /* Timing ends; rounds as the worker's follow, as many as it takes where nothing is in flight. */
 static void leaves(void)
 {
-    change(&collector, RTL_TIME, RTL_COUNT);
-    for (int round = 0; round < 3 && mode.leaving != SETTLED; round++) {
-        leave(&collector);
+    change_policy(&collector, RTL_TIME, RTL_COUNT);
+    for (int round = 0; round < 3 && in_force.leaving != SETTLED; round++) {
+        stop_following(&collector);
         (void)atomic_load(&tracker.pending.tail); /* a step, which the call isn't */
-        rtl_collect_take_in(&collector, &tracker);
+        rtl_collect_pending(&collector, &tracker);
     }
 }
 
 static const char *nobody_is_left_behind(void)
 {
-    rtl_collect_take_in(&collector, &tracker);
+    rtl_collect_pending(&collector, &tracker);
     if (collector.open_stand_ins && !rtl_app_signals_followed)
         return "a kernel is in flight on a signal that nobody follows any more";
     return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
@@ -308,7 +304,7 @@ static void winds_up(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
     atomic_store(&tracker.reason, RTL_UNTIMED_SHUTDOWN); /* as rtl_trackers_stop says it */
-    wind_up(&collector, &r);
+    wind_up_worker(&collector, &r);
 }
 
 static const char *nothing_comes_behind(void)

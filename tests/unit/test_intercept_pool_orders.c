@@ -11,16 +11,16 @@
 #include "interleave.h"
 
 /* The source once more, with steps. */
-#define rtl_pool_create         step_pool_create
-#define rtl_pool_free           step_pool_free
-#define rtl_pool_set_limit      step_pool_set_limit
-#define rtl_pool_free_count     step_pool_free_count
-#define rtl_pool_make           step_pool_make
-#define rtl_pool_take           step_pool_take
-#define rtl_pool_give           step_pool_give
-#define rtl_pool_take_stand_ins step_pool_take_stand_ins
-#define rtl_pool_give_stand_ins step_pool_give_stand_ins
-#define rtl_pool_destroy        step_pool_destroy
+#define rtl_pool_create            step_pool_create
+#define rtl_pool_free              step_pool_free
+#define rtl_pool_set_limit         step_pool_set_limit
+#define rtl_pool_free_count        step_pool_free_count
+#define rtl_pool_make              step_pool_make
+#define rtl_pool_acquire           step_pool_take
+#define rtl_pool_return            step_pool_give
+#define rtl_pool_acquire_stand_ins step_pool_take_stand_ins
+#define rtl_pool_return_stand_ins  step_pool_give_stand_ins
+#define rtl_pool_destroy           step_pool_destroy
 
 #include "intercept/track/signal_pool.c"
 

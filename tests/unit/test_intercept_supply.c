@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "intercept/base/reserve.h"
+#include "base/memory_file.h"
 #include "intercept/track/queue_tracker.h"
 #include "intercept/worker/collect.h"
 #include "intercept/worker/supply.h"
@@ -51,9 +51,9 @@ static int begin(void **state)
     (void)state;
     now = SPAN;
     taken = alive = 0;
-    collector = rtl_reserve(sizeof *collector);
+    collector = rtl_map_sparse(-1, sizeof *collector);
     collector->pool = rtl_pool_create(&maker, LIMIT);
-    rtl_pool_give(collector->pool, numbers, rtl_pool_make(collector->pool, numbers, START));
+    rtl_pool_return(collector->pool, numbers, rtl_pool_make(collector->pool, numbers, START));
     rtl_supply_begin(&supply, now);
     return 0;
 }
@@ -77,14 +77,14 @@ static uint32_t take(uint32_t n)
 {
     uint32_t before = taken;
     for (uint32_t got = 1; taken < before + n && got; taken += got)
-        got = rtl_pool_take(collector->pool, numbers + taken, 32);
+        got = rtl_pool_acquire(collector->pool, numbers + taken, 32);
     see();
     return before + n > taken ? before + n - taken : 0;
 }
 
 static void give_all(void)
 {
-    rtl_pool_give(collector->pool, numbers, taken);
+    rtl_pool_return(collector->pool, numbers, taken);
     taken = 0;
     see();
 }

@@ -59,17 +59,17 @@ static void signals_that_are_looked_at_stay(void **state)
     struct rtl_pool *pool = rtl_pool_create(&maker, 100);
     uint32_t numbers[100];
     assert_int_equal(rtl_pool_make(pool, numbers, 100), 100);
-    rtl_pool_give(pool, numbers, 100);
+    rtl_pool_return(pool, numbers, 100);
     assert_int_equal(rtl_pool_destroy(pool, 100, odd_ones_are_looked_at), 50);
     assert_int_equal(atomic_load(&alive), 50);
     assert_int_equal(atomic_load(&pool->created), 50);
     assert_int_equal(rtl_pool_free_count(pool), 50);
-    assert_int_equal(rtl_pool_take(pool, numbers, 32) + rtl_pool_take(pool, numbers + 32, 32), 50);
+    assert_int_equal(rtl_pool_acquire(pool, numbers, 32) + rtl_pool_acquire(pool, numbers + 32, 32), 50);
     for (int i = 0; i < 50; i++) {
         assert_int_equal(numbers[i] % 2, 1);
         assert_non_null(rtl_pool_signal(pool, numbers[i]));
     }
-    rtl_pool_give(pool, numbers, 50);
+    rtl_pool_return(pool, numbers, 50);
     assert_int_equal(rtl_pool_destroy(pool, 1000, nobody_looks), 50);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
@@ -80,14 +80,14 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 100);
     uint32_t numbers[128];
-    assert_int_equal(rtl_pool_take(pool, numbers, 10), 0);
+    assert_int_equal(rtl_pool_acquire(pool, numbers, 10), 0);
     assert_int_equal(rtl_pool_make(pool, numbers, 64), 64);
-    rtl_pool_give(pool, numbers, 64);
+    rtl_pool_return(pool, numbers, 64);
     assert_int_equal(rtl_pool_free_count(pool), 64);
     assert_int_equal(rtl_pool_make(pool, numbers, 64), 36); /* the limit */
-    rtl_pool_give(pool, numbers, 36);
+    rtl_pool_return(pool, numbers, 36);
     assert_int_equal(rtl_pool_make(pool, numbers, 1), 0);
-    assert_int_equal(rtl_pool_take(pool, numbers, 128), 100);
+    assert_int_equal(rtl_pool_acquire(pool, numbers, 128), 100);
     for (int i = 0; i < 100; i++) {
         amd_signal_t *signal = rtl_pool_signal(pool, numbers[i]);
         assert_int_equal(signal->value, 1);
@@ -95,11 +95,11 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
         for (int j = 0; j < i; j++)
             assert_int_not_equal(numbers[i], numbers[j]);
     }
-    rtl_pool_give(pool, numbers, 100);
+    rtl_pool_return(pool, numbers, 100);
     assert_int_equal(rtl_pool_destroy(pool, 70, nobody_looks), 70);
     assert_int_equal(atomic_load(&alive), 30);
     assert_int_equal(rtl_pool_make(pool, numbers, 70), 70); /* numbers are used again */
-    rtl_pool_give(pool, numbers, 70);
+    rtl_pool_return(pool, numbers, 70);
     assert_int_equal(rtl_pool_destroy(pool, 4096, nobody_looks), 100);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
@@ -130,20 +130,20 @@ static void any_limit_can_be_asked_for(void **state)
                 assert_false(seen[numbers[i]] || rtl_is_stand_in(numbers[i]));
                 seen[numbers[i]] = true;
             }
-            rtl_pool_give(pool, numbers, got);
+            rtl_pool_return(pool, numbers, got);
             assert_int_equal(rtl_pool_free_count(pool), got);
-            assert_int_equal(rtl_pool_take(pool, numbers, 1), 1); /* so that it begins elsewhere each time */
-            rtl_pool_give(pool, numbers, 1);
+            assert_int_equal(rtl_pool_acquire(pool, numbers, 1), 1); /* so that it begins elsewhere each time */
+            rtl_pool_return(pool, numbers, 1);
             got = 0;
-            for (uint32_t n; (n = rtl_pool_take(pool, numbers + got, RTL_SIGNALS_BATCH)) != 0;)
+            for (uint32_t n; (n = rtl_pool_acquire(pool, numbers + got, RTL_SIGNALS_BATCH)) != 0;)
                 got += n;
             assert_int_equal(got, limits[l].signals);
         }
-        rtl_pool_give(pool, numbers, got);
+        rtl_pool_return(pool, numbers, got);
         for (int round = 0; round < 2; round++) {
             memset(seen, 0, sizeof seen);
             stand_ins = 0;
-            for (uint32_t n; (n = rtl_pool_take_stand_ins(pool, numbers + stand_ins, RTL_SIGNALS_BATCH)) != 0;)
+            for (uint32_t n; (n = rtl_pool_acquire_stand_ins(pool, numbers + stand_ins, RTL_SIGNALS_BATCH)) != 0;)
                 stand_ins += n;
             assert_int_equal(stand_ins, limits[l].stand_ins);
             for (uint32_t i = 0; i < stand_ins; i++) {
@@ -151,7 +151,7 @@ static void any_limit_can_be_asked_for(void **state)
                 seen[numbers[i]] = true;
                 assert_int_equal(rtl_pool_signal(pool, numbers[i])->value, RTL_SIGNAL_ARMED);
             }
-            rtl_pool_give_stand_ins(pool, numbers, stand_ins);
+            rtl_pool_return_stand_ins(pool, numbers, stand_ins);
         }
         assert_int_equal(rtl_pool_destroy(pool, RTL_NUMBERS, nobody_looks), limits[l].signals);
         rtl_pool_free(pool);
@@ -170,7 +170,7 @@ static void numbers_never_run_out(void **state)
     uint32_t numbers[1000];
     for (int i = 0; i < 100; i++) {
         assert_int_equal(rtl_pool_make(pool, numbers, 1000), 1000);
-        rtl_pool_give(pool, numbers, 1000);
+        rtl_pool_return(pool, numbers, 1000);
         assert_int_equal(rtl_pool_destroy(pool, 1000, nobody_looks), 1000);
     }
     assert_int_equal(atomic_load(&alive), 0);
@@ -191,10 +191,10 @@ static void limit_rises_and_sinks(void **state)
         uint32_t got = rtl_pool_make(pool, numbers, 90000);
         assert_int_equal(got, limits[i] > there ? limits[i] - there : 0);
         there += got;
-        rtl_pool_give(pool, numbers, got);
+        rtl_pool_return(pool, numbers, got);
         assert_int_equal(rtl_pool_free_count(pool), there);
         uint32_t all = 0;
-        for (uint32_t n; (n = rtl_pool_take(pool, numbers + all, RTL_SIGNALS_BATCH)) != 0;)
+        for (uint32_t n; (n = rtl_pool_acquire(pool, numbers + all, RTL_SIGNALS_BATCH)) != 0;)
             all += n;
         assert_int_equal(all, there);
         memset(seen, 0, sizeof seen);
@@ -202,13 +202,13 @@ static void limit_rises_and_sinks(void **state)
             assert_true(numbers[k] < 90000 && !seen[numbers[k]]);
             seen[numbers[k]] = true;
         }
-        rtl_pool_give(pool, numbers, all);
+        rtl_pool_return(pool, numbers, all);
     }
     assert_int_equal(rtl_pool_destroy(pool, RTL_NUMBERS, nobody_looks), there);
     assert_int_equal(rtl_pool_make(pool, numbers, 10), 10);
     for (uint32_t k = 0; k < 10; k++)
         assert_true(numbers[k] < 64); /* the lowest numbers are used again: memory stays what it is */
-    rtl_pool_give(pool, numbers, 10);
+    rtl_pool_return(pool, numbers, 10);
     rtl_pool_destroy(pool, 10, nobody_looks);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
@@ -226,7 +226,7 @@ static void runtime_that_makes_no_more_is_not_asked_again(void **state)
     assert_int_equal(rtl_pool_make(pool, numbers + 10, 1), 0);
     atomic_store(&pool->refused, false);
     assert_int_equal(rtl_pool_make(pool, numbers + 10, 1), 1);
-    rtl_pool_give(pool, numbers, 11);
+    rtl_pool_return(pool, numbers, 11);
     rtl_pool_destroy(pool, 64, nobody_looks);
     rtl_pool_free(pool);
 }
@@ -249,7 +249,7 @@ static void *dispatch(void *data)
     uint32_t cached = 0;
     for (uint64_t i = 0; i < ROUNDS;) {
         if (!cached)
-            cached = rtl_pool_take(q->pool, cache, 8);
+            cached = rtl_pool_acquire(q->pool, cache, 8);
         if (!cached)
             cached = rtl_pool_make(q->pool, cache, 8);
         if (!cached || !rtl_pending_room(&q->ring)) {
@@ -320,7 +320,7 @@ static void signals_go_round(void **state)
                 if (pending->submit != UINT64_MAX)
                     assert_int_equal(pending->submit, next[i]++); /* in order, none lost */
                 rtl_signal_arm(rtl_pool_signal(pool, number));
-                rtl_pool_give(pool, &number, 1);
+                rtl_pool_return(pool, &number, 1);
             }
             rtl_pending_drop(&queues[i].ring, n);
             if (last && !n && !over[i]) {

@@ -72,7 +72,7 @@ static void begin(uint32_t *number)
     tracker.ring_bytes = SLOTS * 64;
     tracker.guarded = true;
     tracker.state = RTL_TRACKER_LIVE;
-    tracker.looking = RTL_NO_SIGNAL;
+    tracker.reading = RTL_NO_SIGNAL;
     tracker.stuck_at = UINT64_MAX;
     atomic_store(&rtl_trackers, &tracker);
     destroyed = reads = 0;
@@ -93,8 +93,8 @@ static void harvest_and_destroy(void)
 {
     atomic_store_explicit(&tracker.consumed, tracker.newest.index, memory_order_relaxed);
     rtl_signal_arm(rtl_pool_signal(pool, number));
-    rtl_pool_give(pool, &number, 1);
-    destroyed_meanwhile = rtl_pool_destroy(pool, 8, rtl_throttle_is_looking_at);
+    rtl_pool_return(pool, &number, 1);
+    destroyed_meanwhile = rtl_pool_destroy(pool, 8, rtl_throttle_is_reading);
 }
 
 static void a_signal_that_is_read_is_not_destroyed(void **state)
@@ -107,11 +107,11 @@ static void a_signal_that_is_read_is_not_destroyed(void **state)
     mprotect(page, PAGE, PROT_NONE);
     meanwhile = harvest_and_destroy;
     destroyed_meanwhile = 99;
-    rtl_throttle_look(&tracker, 1);
+    rtl_throttle_wait(&tracker, 1);
     assert_null(meanwhile); /* it did read the signal */
     assert_int_equal(destroyed_meanwhile, 0);
-    assert_int_equal(tracker.known, SLOTS); /* and found out that the packet is over */
-    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_throttle_is_looking_at), 1); /* nobody looks any more */
+    assert_int_equal(tracker.known, SLOTS);                                  /* and found out that the packet is over */
+    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_throttle_is_reading), 1); /* nobody looks any more */
     end();
 }
 
@@ -126,7 +126,7 @@ static void a_signal_that_was_given_back_is_not_read(void **state)
     harvest_and_destroy();
     assert_int_equal(destroyed, 1);
     mprotect(page, PAGE, PROT_NONE);
-    rtl_throttle_look(&tracker, 1);
+    rtl_throttle_wait(&tracker, 1);
     assert_int_equal(reads, 0);
     assert_int_equal(tracker.known, SLOTS);
     end();
@@ -138,9 +138,9 @@ static void harvest_and_begin_to_destroy(void)
 {
     uint32_t taken = RTL_NO_SIGNAL;
     atomic_store_explicit(&tracker.consumed, tracker.newest.index, memory_order_relaxed);
-    rtl_pool_give(pool, &number, 1);
-    rtl_pool_take(pool, &taken, 1);
-    destroyed += taken == number && !rtl_throttle_is_looking_at(number);
+    rtl_pool_return(pool, &number, 1);
+    rtl_pool_acquire(pool, &taken, 1);
+    destroyed += taken == number && !rtl_throttle_is_reading(number);
     mprotect(page, PAGE, PROT_NONE);
 }
 
@@ -153,7 +153,7 @@ static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
     rtl_throttle_mark(&tracker, number);
     meanwhile = harvest_and_begin_to_destroy;
     mprotect(&tracker, (size_t)(&alone.behind - (char *)&tracker), PROT_READ);
-    rtl_throttle_look(&tracker, 1);
+    rtl_throttle_wait(&tracker, 1);
     assert_null(meanwhile);
     assert_int_equal(destroyed, 1);
     assert_int_equal(tracker.known, SLOTS);
@@ -178,7 +178,7 @@ static void a_gauge_that_is_read_is_not_destroyed(void **state)
     page = (void *)(uintptr_t)signal.handle;
     mprotect(page, PAGE, PROT_NONE);
     meanwhile = release_gauges;
-    rtl_throttle_look(&tracker, 1);
+    rtl_throttle_wait(&tracker, 1);
     assert_null(meanwhile);
     assert_int_equal(destroyed, RTL_MARKS - 1); /* the others */
     assert_int_equal(tracker.known, SLOTS);
@@ -226,7 +226,7 @@ static void a_batch_waits_until_it_fits(void **state)
         tracker.written = WRITTEN;
         rtl_throttle_mark(&tracker, number);
         pthread_create(&gpu, NULL, take, &taken);
-        rtl_throttle_look(&tracker, cases[c].batch);
+        rtl_throttle_wait(&tracker, cases[c].batch);
         pthread_join(gpu, NULL);
         bool gave_up = tracker.stuck_at != UINT64_MAX; /* the other thread got no CPU for half a second */
         if (!gave_up)

@@ -254,7 +254,7 @@ static void memory_stays_small(void **state)
     assert_in_range(resident(&s->segment), 1, 1 << 20);
     /* what 100 kernels take by themselves: row, histogram, directory, private state, chunks, one queue's line */
     uint64_t each = sizeof(struct rtl_kernel) + sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) +
-                    sizeof(struct rtl_recorder_row) + sizeof(struct rtl_recorder_rest) + sizeof(struct rtl_dispatches) +
+                    sizeof(struct rtl_recorder_row) + sizeof(struct rtl_recorder_rare) + sizeof(struct rtl_dispatches) +
                     s->segment.header->chunks_used * sizeof(struct rtl_chunk) / 100;
     assert_in_range(each, 1, 2047);
 }

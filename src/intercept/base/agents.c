@@ -7,15 +7,15 @@
 
 #include "intercept/base/tool.h"
 
-/* Not in the headers of release 5.2, asked of every runtime; those that don't know it say so. */
+/* Not in the headers of release 5.2. We ask every runtime; one that doesn't know them returns an error. */
 enum { AGENT_INFO_UUID = 0xA011, AGENT_INFO_TIMESTAMP_FREQUENCY = 0xA016 };
 
 static struct {
     struct rtl_gpu gpu[RTL_AGENTS_MAX]; /* create appends */
-    _Atomic uint32_t count;             /* create stores (release), create loads */
+    _Atomic uint32_t count;             /* create stores (release) and loads */
 } gpus;
 
-static bool ask(hsa_agent_t agent, int what, void *answer)
+static bool query_agent(hsa_agent_t agent, int what, void *answer)
 {
     return rtl_tool.hsa.agent_get_info(agent, (hsa_agent_info_t)what, answer) == HSA_STATUS_SUCCESS;
 }
@@ -26,23 +26,23 @@ void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz)
     rtl_busy_classes(&gpu->busy, hz);
 }
 
-static void describe(struct rtl_gpu *gpu, hsa_agent_t agent)
+static void describe_gpu(struct rtl_gpu *gpu, hsa_agent_t agent)
 {
     struct rtl_agent *shared = gpu->shared;
     char name[RTL_AGENT_NAME_MAX + 1] = "", uuid[64] = ""; /* the runtime's is 21 bytes at most */
     uint32_t units = 0, bdf = 0, domain = 0;
     uint64_t hz = 0;
 
-    ask(agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes, says the specification */
-    ask(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
-    ask(agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
-    ask(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
-    if (!ask(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz))
+    query_agent(agent, HSA_AGENT_INFO_NAME, name); /* 64 bytes by the specification */
+    query_agent(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, &units);
+    query_agent(agent, HSA_AMD_AGENT_INFO_BDFID, &bdf);
+    query_agent(agent, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+    if (!query_agent(agent, AGENT_INFO_TIMESTAMP_FREQUENCY, &hz))
         hz = 0;
-    if (hz && hz != gpu->rate.hz) /* the worker of a load before may still use it: it is late, the rate the same */
+    if (hz && hz != gpu->rate.hz) /* the worker of an earlier load may still use it, and the rate is the same */
         rtl_gpu_set_rate(gpu, hz);
-    /* A GPU that has none is called "GPU-XX". */
-    if (!ask(agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
+    /* "GPU-XX": the GPU has no UUID */
+    if (!query_agent(agent, AGENT_INFO_UUID, uuid) || strncmp(uuid, "GPU-XX", 6) == 0)
         memset(uuid, 0, sizeof uuid);
 
     memcpy(shared->name, name, sizeof shared->name);
@@ -55,7 +55,7 @@ static void describe(struct rtl_gpu *gpu, hsa_agent_t agent)
     __atomic_store_n(&shared->state, 1, __ATOMIC_RELEASE);
 }
 
-static struct rtl_gpu *find(hsa_agent_t agent)
+static struct rtl_gpu *find_known_gpu(hsa_agent_t agent)
 {
     uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ static struct rtl_gpu *find(hsa_agent_t agent)
 
 struct rtl_gpu *rtl_gpu_known(hsa_agent_t agent)
 {
-    return agent.handle ? find(agent) : NULL;
+    return agent.handle ? find_known_gpu(agent) : NULL;
 }
 
 struct rtl_gpu *rtl_gpu_at(uint32_t index)
@@ -76,12 +76,12 @@ struct rtl_gpu *rtl_gpu_at(uint32_t index)
     return __atomic_load_n(&gpus.gpu[index].agent.handle, __ATOMIC_ACQUIRE) ? &gpus.gpu[index] : NULL;
 }
 
-struct stock {
+struct gpu_agents {
     hsa_agent_t gpu[RTL_AGENTS_MAX];
     uint32_t count;
 };
 
-static void idle_so_far(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE_COUNT])
+static void sum_idle(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE_COUNT])
 {
     for (int c = 0; c < RTL_IDLE_COUNT; c++) {
         idle[c].count = gpu->idle_before[c].count + gpu->busy.idle_count[c];
@@ -94,11 +94,12 @@ uint64_t rtl_gpu_busy_ns(struct rtl_gpu *gpu)
     return gpu->busy_before_ns + rtl_ticks_to_ns(&gpu->rate, rtl_busy_total(&gpu->busy));
 }
 
-static hsa_status_t take_stock(hsa_agent_t agent, void *data)
+static hsa_status_t append_gpu_agent(hsa_agent_t agent, void *data)
 {
-    struct stock *stock = data;
+    struct gpu_agents *stock = data;
     hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
-    if (ask(agent, HSA_AGENT_INFO_DEVICE, &type) && type == HSA_DEVICE_TYPE_GPU && stock->count < RTL_AGENTS_MAX)
+    if (query_agent(agent, HSA_AGENT_INFO_DEVICE, &type) && type == HSA_DEVICE_TYPE_GPU &&
+        stock->count < RTL_AGENTS_MAX)
         stock->gpu[stock->count++] = agent;
     return HSA_STATUS_SUCCESS;
 }
@@ -106,19 +107,19 @@ static hsa_status_t take_stock(hsa_agent_t agent, void *data)
 struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_gpu *gpu = find(agent);
+    struct rtl_gpu *gpu = find_known_gpu(agent);
     pthread_mutex_unlock(&rtl_tool.create);
     if (gpu)
         return gpu;
 
-    struct stock stock = {.count = 0};
-    rtl_tool.hsa.iterate_agents(take_stock, &stock);
+    struct gpu_agents stock = {.count = 0};
+    rtl_tool.hsa.iterate_agents(append_gpu_agent, &stock);
 
     pthread_mutex_lock(&rtl_tool.create);
     for (uint32_t i = 0; i < stock.count; i++) {
-        if (find(stock.gpu[i]))
+        if (find_known_gpu(stock.gpu[i]))
             continue;
-        /* A GPU keeps its place over a second load of the runtime, where its handle is another. */
+        /* A GPU keeps its index when the runtime is loaded again; its handle changes. */
         uint32_t n = atomic_load_explicit(&gpus.count, memory_order_relaxed);
         uint32_t place = i < n && gpus.gpu[i].agent.handle == 0 ? i : n;
         if (place >= RTL_AGENTS_MAX || !rtl_segment_populate(&rtl_tool.segment.agents[place], sizeof(struct rtl_agent)))
@@ -128,14 +129,15 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
             made->index = place;
             made->shared = &rtl_tool.segment.agents[place];
         }
-        describe(made, stock.gpu[i]);
-        __atomic_store_n(&made->agent.handle, stock.gpu[i].handle, __ATOMIC_RELEASE); /* now it is found */
+        describe_gpu(made, stock.gpu[i]);
+        __atomic_store_n(&made->agent.handle, stock.gpu[i].handle,
+                         __ATOMIC_RELEASE); /* from now on find_known_gpu finds it */
         if (place == n) {
             atomic_store_explicit(&gpus.count, n + 1, memory_order_release);
             __atomic_store_n(&rtl_tool.segment.header->agent_count, n + 1, __ATOMIC_RELAXED);
         }
     }
-    gpu = find(agent);
+    gpu = find_known_gpu(agent);
     pthread_mutex_unlock(&rtl_tool.create);
     return gpu;
 }
@@ -152,7 +154,7 @@ void rtl_gpus_publish_idle(bool all)
         rtl_busy_settle(&gpu->busy, all ? 0 : gpu->rate.hz);
         if (gpu->busy.settled == settled)
             continue;
-        idle_so_far(gpu, idle);
+        sum_idle(gpu, idle);
         for (int c = 0; c < RTL_IDLE_COUNT; c++) {
             __atomic_store_n(&gpu->shared->idle[c].count, idle[c].count, __ATOMIC_RELAXED);
             __atomic_store_n(&gpu->shared->idle[c].total_ns, idle[c].total_ns, __ATOMIC_RELAXED);
@@ -160,15 +162,15 @@ void rtl_gpus_publish_idle(bool all)
     }
 }
 
-void rtl_gpus_put_by(void)
+void rtl_gpus_carry_over(void)
 {
     uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++) {
         struct rtl_gpu *gpu = &gpus.gpu[i];
         gpu->busy_before_ns = rtl_gpu_busy_ns(gpu);
-        idle_so_far(gpu, gpu->idle_before);
+        sum_idle(gpu, gpu->idle_before);
         memset(&gpu->rate, 0, offsetof(struct rtl_gpu, busy_before_ns) - offsetof(struct rtl_gpu, rate));
-        memset(&gpu->busy, 0, offsetof(struct rtl_busy, span)); /* what is in the lists means nothing then */
+        memset(&gpu->busy, 0, offsetof(struct rtl_busy, span)); /* the lists are empty then */
     }
 }
 

@@ -5,19 +5,19 @@
 #include <string.h>
 
 enum {
-    FREE_WANTED = RTL_BUSY_SPANS * 3 / 8, /* places that a compaction must make, */
-    FREE_ENOUGH = RTL_BUSY_SPANS * 5 / 8, /* and so many that the next one may try finer hulls */
-    FINEST = 6,                           /* hulls are at most their age >> 6 long where that makes room enough */
+    FREE_WANTED = RTL_BUSY_SPANS * 3 / 8, /* a compaction must free this many spans */
+    FREE_ENOUGH = RTL_BUSY_SPANS * 5 / 8, /* with this many free, the next one may try finer hulls */
+    FINEST = 6,                           /* hulls are at most (their age >> 6) long, if that frees enough */
 };
 
-static uint64_t length(const struct rtl_busy_span *span)
+static uint64_t span_length(const struct rtl_busy_span *span)
 {
     return span->end - span->start;
 }
 
 static bool is_hull(const struct rtl_busy_span *span)
 {
-    return span->covered != length(span);
+    return span->covered != span_length(span);
 }
 
 /* --- gaps --- */
@@ -29,7 +29,7 @@ void rtl_busy_classes(struct rtl_busy *busy, uint64_t hz)
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
-    for (int i = 0; i < RTL_IDLE_COUNT - 1; i++) /* up: a gap of one tick less than that is shorter in ns, too */
+    for (int i = 0; i < RTL_IDLE_COUNT - 1; i++) /* rounded up: a gap of one tick less is below the bound in ns, too */
         busy->below[i] = (uint64_t)(((unsigned __int128)below[i] * hz + 999999999u) / 1000000000u);
 }
 
@@ -49,8 +49,8 @@ static void add_gaps(struct rtl_gaps *to, const struct rtl_gaps *from)
     }
 }
 
-/* value * part / whole, and `more` of a whole rounded up; dividing 128 bits takes ten times as long, and is rare. */
-static uint64_t share(uint64_t value, uint64_t part, uint64_t whole, uint64_t more)
+/* (value * part + more) / whole. The 128-bit division takes ten times as long and is rarely needed. */
+static uint64_t scale(uint64_t value, uint64_t part, uint64_t whole, uint64_t more)
 {
     uint64_t product, sum;
     if (!__builtin_mul_overflow(value, part, &product) && !__builtin_add_overflow(product, more, &sum))
@@ -58,35 +58,42 @@ static uint64_t share(uint64_t value, uint64_t part, uint64_t whole, uint64_t mo
     return (uint64_t)(((unsigned __int128)value * part + more) / whole);
 }
 
-/* What of a hull's gaps is left when `idle` of its idle time is left. */
-static struct rtl_gaps left_of(const struct rtl_gaps *gaps, uint64_t idle, uint64_t idle_before)
+/* Return a hull's gaps, scaled from idle_before to `idle` of its idle time. */
+static struct rtl_gaps scale_gaps(const struct rtl_gaps *gaps, uint64_t idle, uint64_t idle_before)
 {
     struct rtl_gaps left = *gaps;
     for (int i = 0; idle != idle_before && i < RTL_IDLE_COUNT; i++) {
-        left.total[i] = share(gaps->total[i], idle, idle_before, idle_before / 2);
-        left.count[i] = (uint32_t)share(gaps->count[i], idle, idle_before, idle_before / 2);
+        left.total[i] = scale(gaps->total[i], idle, idle_before, idle_before / 2);
+        left.count[i] = (uint32_t)scale(gaps->count[i], idle, idle_before, idle_before / 2);
     }
     return left;
 }
 
+/* Return the first span that ends at `at` or later. An interval that begins at `at` leaves the spans before it
+ * unchanged. */
+static uint32_t find_span(const struct rtl_busy *busy, uint64_t at)
+{
+    uint32_t low = 0, high = busy->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (busy->span[middle].end < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void rtl_busy_settle(struct rtl_busy *busy, uint64_t behind)
 {
-    rtl_busy_take_in(busy);
+    rtl_busy_merge_run(busy);
     uint32_t n = busy->count;
     if (!n || busy->span[n - 1].end <= behind)
         return;
     uint64_t upto = busy->span[n - 1].end - behind, settled = busy->settled;
-    uint32_t low = 0, high = n; /* the first span that isn't settled */
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (busy->span[middle].end > settled)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    for (uint32_t i = low; i < n && busy->span[i].end <= upto; i++) {
+    for (uint32_t i = find_span(busy, settled + 1); i < n && busy->span[i].end <= upto; i++) {
         struct rtl_busy_span *span = &busy->span[i];
-        /* a span that reaches over `settled` was joined from spans on both sides of it */
+        /* a span that reaches over `settled` was joined from spans on both sides */
         if (i > 0 && span->start >= settled) {
             uint64_t gap = span->start - busy->span[i - 1].end;
             int class = class_of(busy, gap);
@@ -113,8 +120,8 @@ void rtl_busy_restart(struct rtl_busy *busy)
 
 /* --- spans --- */
 
-/* Joins the span into the one before it. Its length less what is covered is idle time, in gaps that stay known. */
-static void join(struct rtl_busy *busy, uint32_t to, uint32_t from)
+/* Join a span into the one before it. end - start - covered is idle time, and `inner` keeps its gaps. */
+static void join_spans(struct rtl_busy *busy, uint32_t to, uint32_t from)
 {
     struct rtl_busy_span *a = &busy->span[to], *b = &busy->span[from];
     struct rtl_gaps *gaps = &busy->inner[to];
@@ -132,10 +139,9 @@ static void join(struct rtl_busy *busy, uint32_t to, uint32_t from)
     a->end = b->end;
 }
 
-/*
- * Joins neighbours while they stay short beside their age: what is resolved is in proportion to how long ago it was,
- * because a late interval is about as long as it is late. Settled spans stay apart from the others, whose gaps count.
- */
+/* Join neighbours while the result is short beside its age: an interval that arrives late is about as long as its
+ * delay, so old history needs less resolution. Settled spans are not joined with unsettled ones, whose gaps still
+ * count. */
 static void join_within(struct rtl_busy *busy, uint32_t shift)
 {
     uint64_t newest = busy->span[busy->count - 1].end;
@@ -143,7 +149,7 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
     for (uint32_t i = 1; i < busy->count; i++) {
         struct rtl_busy_span *a = &busy->span[to], *b = &busy->span[i];
         if (b->end - a->start <= (newest - b->end) >> shift && (a->end <= busy->settled) == (b->end <= busy->settled)) {
-            join(busy, to, i);
+            join_spans(busy, to, i);
         } else if (++to != i) {
             busy->span[to] = *b;
             if (is_hull(b))
@@ -154,13 +160,13 @@ static void join_within(struct rtl_busy *busy, uint32_t shift)
 }
 
 /*
- * No coarser than need be, from the first time on: a worker that was kept from the CPU may report a kernel behind
- * hundreds that ended after it, and then what was joined in between is what that kernel's edges fall into.
+ * Join no more than needed: a worker that got no CPU may report a kernel behind hundreds that ended later, and its
+ * edges then fall into spans that were joined meanwhile.
  *
- * With shift 0 every second span that is left halves the distance to the newest end, so there are 130 at most: it
- * always comes to an end.
+ * This always terminates: with shift 0 every second remaining span halves the distance to the newest end, so at most
+ * 130 remain.
  */
-static void compact(struct rtl_busy *busy)
+static void compact_spans(struct rtl_busy *busy)
 {
     join_within(busy, FINEST - busy->coarser);
     while (RTL_BUSY_SPANS - busy->count < FREE_WANTED && busy->coarser < FINEST)
@@ -169,31 +175,17 @@ static void compact(struct rtl_busy *busy)
         busy->coarser--;
 }
 
-/* What of the part [start, end) of a span is covered: all of it, or its share where the span is a hull. */
+/* Return how much of a part of a span is covered: all of it, or its share if the span is a hull. */
 static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
 {
-    uint64_t whole = length(span);
+    uint64_t whole = span_length(span);
     if (span->covered == whole || part == whole)
         return span->covered == whole ? part : span->covered;
-    return share(span->covered, part, whole, 0);
+    return scale(span->covered, part, whole, 0);
 }
 
-/* The first span that ends at `at` or behind it: where what begins there belongs. Nothing in front of it is touched. */
-static uint32_t place_of(const struct rtl_busy *busy, uint64_t at)
-{
-    uint32_t low = 0, high = busy->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (busy->span[middle].end < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* What of a span the intervals from `from` to `to` of the run lie on. */
-static uint64_t overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
+/* Return the length of a span that the run's intervals `from` to `to` lie on. */
+static uint64_t span_overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
 {
     uint64_t part = 0;
     for (uint32_t i = from; i < to && busy->run[i].start < span->end; i++) {
@@ -204,12 +196,10 @@ static uint64_t overlap(const struct rtl_busy *busy, const struct rtl_busy_span 
     return part;
 }
 
-/*
- * What these intervals of the run newly cover where they touch these spans, some of which are hulls. What is left of
- * the hulls' gaps is added to `gaps`.
- */
-static uint64_t cover(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
-                      struct rtl_gaps *gaps)
+/* Return what these intervals of the run newly cover where they touch these spans, some of which are hulls. Adds
+ * what is left of the hulls' gaps to `gaps`. */
+static uint64_t cover_spans(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
+                            struct rtl_gaps *gaps)
 {
     uint64_t fresh = 0;
     for (uint32_t i = from; i < to; i++)
@@ -218,30 +208,28 @@ static uint64_t cover(const struct rtl_busy *busy, uint32_t first, uint32_t behi
         const struct rtl_busy_span *span = &busy->span[i];
         while (from < to && busy->run[from].end <= span->start)
             from++;
-        uint64_t part = overlap(busy, span, from, to), covered = covered_part(span, part);
+        uint64_t part = span_overlap(busy, span, from, to), covered = covered_part(span, part);
         fresh -= covered;
         if (is_hull(span)) {
-            uint64_t idle = length(span) - span->covered;
-            struct rtl_gaps left = left_of(&busy->inner[i], idle - (part - covered), idle);
+            uint64_t idle = span_length(span) - span->covered;
+            struct rtl_gaps left = scale_gaps(&busy->inner[i], idle - (part - covered), idle);
             add_gaps(gaps, &left);
         }
     }
     return fresh;
 }
 
-/*
- * The union of the spans and the run, in one pass over the run and the spans from its first interval on. Those make
- * way by the length of the run, so that what is written never comes past what is still to be read. Spans and intervals
- * that touch become one; such a group is mostly free of hulls, and then all of it is covered.
- */
-void rtl_busy_take_in(struct rtl_busy *busy)
+/* Merge the run into the spans in one pass. The spans from the run's first interval on first move up by the run's
+ * length, so that writing never overtakes reading. Spans and intervals that touch become one; most such groups
+ * contain no hull and are covered completely. */
+void rtl_busy_merge_run(struct rtl_busy *busy)
 {
     uint32_t runs = busy->gathered, j = 0;
     if (!runs)
         return;
     if (busy->count + runs > RTL_BUSY_SPANS)
-        compact(busy);
-    uint32_t to = place_of(busy, busy->run[0].start), end = busy->count + runs, i = to + runs;
+        compact_spans(busy);
+    uint32_t to = find_span(busy, busy->run[0].start), end = busy->count + runs, i = to + runs;
     for (uint32_t k = busy->count; k-- > to;) {
         busy->span[k + runs] = busy->span[k];
         if (is_hull(&busy->span[k]))
@@ -269,7 +257,7 @@ void rtl_busy_take_in(struct rtl_busy *busy)
         uint64_t fresh = high - low - there;
         if (hull) {
             struct rtl_gaps gaps = {0};
-            fresh = cover(busy, first, i, from, j, &gaps);
+            fresh = cover_spans(busy, first, i, from, j, &gaps);
             busy->inner[to] = gaps;
         }
         busy->total += fresh;

@@ -1,12 +1,12 @@
 /*
- * While the runtime is called for the application: no end of the thread.
+ * Disables the thread's cancellation while the library calls the runtime.
  *
- * ROCr can't be cancelled. It waits for its locks with sem_wait, a cancellation point, but only where somebody else has
- * the lock; a thread that is ended there unwinds through the runtime's own catch-all, which ends the process. The
- * worker and dispatches of other threads make signals at any time, so with this library the lock can be taken where it
- * never was without it. What comes to those locks, hooks and the library's own signals, holds the cancellation off, and
- * the thread ends at its next cancellation point instead. A call costs a store to the thread's own memory, and none of
- * these is on the way of a dispatch in steady state.
+ * ROCr isn't safe to cancel. It waits for its locks with sem_wait, a cancellation point, if another thread holds the
+ * lock. A thread that is cancelled there unwinds through the runtime's catch-all, which ends the process. The worker
+ * and dispatches create signals at any time, so with this library a lock may be contended that never was without it.
+ * Hooks that reach those locks, and the library's own signal calls, disable cancellation; the thread then ends at its
+ * next cancellation point. A pair of calls costs a store to the thread's own memory and is not on the steady dispatch
+ * path.
  *
  * Sources: locks.h of ROCr 5.7 to 6.4 (HybridMutex), pthread_setcancelstate(3).
  */
@@ -15,15 +15,15 @@
 
 #include <pthread.h>
 
-/* Any thread. Returns what rtl_cancel_let takes; they come in pairs, and pairs may stand in pairs. */
-static inline int rtl_cancel_hold(void)
+/* Any thread. Returns the argument of rtl_cancel_restore. Pairs may nest. */
+static inline int rtl_cancel_disable(void)
 {
     int before = PTHREAD_CANCEL_ENABLE;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     return before;
 }
 
-static inline void rtl_cancel_let(int before)
+static inline void rtl_cancel_restore(int before)
 {
     int held;
     pthread_setcancelstate(before, &held);

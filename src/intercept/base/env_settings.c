@@ -1,4 +1,4 @@
-/* Reads RTL_MODE, RTL_SIGNALS, RTL_QUEUES and RTL_PROBE, and speaks to the user without disturbing the application. */
+/* Reads RTL_MODE, RTL_SIGNALS, RTL_QUEUES and RTL_PROBE, and prints warnings without disturbing the application. */
 #include "intercept/base/env_settings.h"
 
 #include <errno.h>
@@ -19,21 +19,17 @@ struct rtl_env_settings rtl_env_settings_parse(const char *mode, const char *sig
     struct rtl_env_settings settings = {.mode = RTL_MODE_DEFAULT};
     if (mode && mode[0]) {
         settings.mode_unknown = true;
-#define NAME(sym, num, name, text)      \
-    if (strcmp(mode, name) == 0) {      \
-        settings.mode = RTL_MODE_##sym; \
-        settings.mode_unknown = false;  \
-    }
-        RTL_MODES(NAME)
-#undef NAME
 #define ALIAS(name, sym)                \
     if (strcmp(mode, name) == 0) {      \
         settings.mode = RTL_MODE_##sym; \
         settings.mode_unknown = false;  \
     }
+#define NAME(sym, num, name, text) ALIAS(name, sym)
+        RTL_MODES(NAME)
         RTL_MODE_ALIASES(ALIAS)
+#undef NAME
 #undef ALIAS
-        if (strcmp(mode, RTL_MODE_HIP) == 0) /* kernels as by default; the rest is librtl-hip.so's */
+        if (strcmp(mode, RTL_MODE_HIP) == 0) /* the mode of librtl-hip.so; here it is the default */
             settings.mode_unknown = false;
     }
     if (signals && signals[0]) {
@@ -74,7 +70,7 @@ bool rtl_probe_setting_parse(const char *value, bool *probe)
     return *probe || !value || !value[0] || strcmp(value, "0") == 0;
 }
 
-__attribute__((format(printf, 1, 0))) static void say(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static void write_line(const char *format, va_list args)
 {
     static const char prefix[] = "librtl: ";
     int error = errno;
@@ -82,19 +78,19 @@ __attribute__((format(printf, 1, 0))) static void say(const char *format, va_lis
     memcpy(line, prefix, sizeof prefix);
     vsnprintf(line + sizeof prefix - 1, sizeof line - sizeof prefix, format, args);
     size_t length = strlen(line);
-    for (size_t i = 0; i < length; i++) /* what is quoted comes from the environment: it must not control a terminal */
+    for (size_t i = 0; i < length; i++) /* text from the environment must not control a terminal */
         if (line[i] < ' ' || line[i] > '~')
             line[i] = '?';
     line[length++] = '\n';
 
-    /* A reader that has gone must not kill the application: SIGPIPE is held back, and taken away if it was ours. */
+    /* A closed pipe must not kill the application: block SIGPIPE, and consume it if we raised it. */
     sigset_t pipe_only, before, waiting;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
     sigpending(&waiting);
     bool was_waiting = sigismember(&waiting, SIGPIPE) == 1;
     pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
-    /* not write: a thread may not be cancelled inside a call that is no cancellation point */
+    /* not write(): a thread must not be cancelled inside a function that is no cancellation point */
     long written = syscall(SYS_write, STDERR_FILENO, line, length);
     if (written < 0 && errno == EPIPE && !was_waiting) {
         struct timespec none = {0, 0};
@@ -109,11 +105,11 @@ void rtl_say(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(format, args);
+    write_line(format, args);
     va_end(args);
 }
 
-void rtl_say_if_heard(const char *format, ...)
+void rtl_say_nonblocking(const char *format, ...)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     int error = errno;
@@ -123,6 +119,6 @@ void rtl_say_if_heard(const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    say(format, args);
+    write_line(format, args);
     va_end(args);
 }

@@ -1,4 +1,4 @@
-/* Waiting on a word and waking those that wait, without a lock: the kernel's futex, within this process. */
+/* Waiting on a word and waking its waiters: the kernel's futex, within this process. */
 #ifndef RTL_INTERCEPT_FUTEX_H
 #define RTL_INTERCEPT_FUTEX_H
 
@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps while the word has that value, at most so long; UINT64_MAX: for good. 0 or an error number. Changes errno. */
+/* Sleep while the word has that value, for at most `ns`; UINT64_MAX: no limit. Returns 0 or an error number; changes
+ * errno. */
 static inline int rtl_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
     struct timespec t = {(time_t)(ns / 1000000000ull), (long)(ns % 1000000000ull)};

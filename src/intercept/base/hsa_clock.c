@@ -1,4 +1,4 @@
-/* Tick rates, and the line between the CPU's time stamp counter and the monotonic clock. */
+/* Tick rates, and the line from the CPU's time stamp counter to the monotonic clock. */
 #include "intercept/base/hsa_clock.h"
 
 #include <fcntl.h>
@@ -9,13 +9,14 @@
 #endif
 
 enum {
-    ANCHOR_NS = 1000000000, /* the slope is taken over one to two seconds */
-    BROKEN_PPM = 2000,      /* a counter whose rate changes by more isn't one */
-    SLOPE_NS = 100000000,   /* below this a slope says nothing about the counter */
-    FITS_NS = 1000, /* a line that was further off isn't used ahead: the clock is slewed, or a look was disturbed */
-    LINE_USED = 100000000, /* a line is used for less than that beyond its point: further off says nothing about it */
+    ANCHOR_NS = 1000000000, /* the slope is measured over one to two seconds */
+    BROKEN_PPM = 2000,      /* a counter whose rate changes by more is unusable */
+    SLOPE_NS = 100000000,   /* a slope over less time is too inexact */
+    FITS_NS =
+        1000, /* a line that was off by more isn't extrapolated: the clock is slewed, or a reading was interrupted */
+    LINE_USED = 100000000, /* a point further behind the line's point says nothing about the line */
 };
-static const uint64_t CALIBRATED_NS = 5000000000; /* an agent's slope is taken over five to ten seconds */
+static const uint64_t CALIBRATED_NS = 5000000000; /* an agent's slope is measured over five to ten seconds */
 
 uint64_t rtl_tick_rate_guess(uint64_t ticks, uint64_t ns)
 {
@@ -45,7 +46,7 @@ void rtl_calibration_add(struct rtl_calibration *c, uint64_t hz, uint64_t x, uin
     }
     double measured = later && y - c->anchor.y >= SLOPE_NS ? (double)(y - c->anchor.y) / (double)(x - c->anchor.x) : 0;
     double ppm = measured > 0 ? (slope / measured - 1) * 1e6 : 0;
-    if (!later || ppm > BROKEN_PPM || ppm < -BROKEN_PPM) { /* the first, or one of the clocks jumped */
+    if (!later || ppm > BROKEN_PPM || ppm < -BROKEN_PPM) { /* the first point, or a clock jumped */
         c->anchor = c->next = c->line = now;
         c->drift_over_ns = 0;
         return;
@@ -68,7 +69,8 @@ bool rtl_tsc_usable(void)
     unsigned a, b, c, d;
     if (!__get_cpuid(0x80000007u, &a, &b, &c, &d) || !(d & (1u << 8)))
         return false;
-    /* Under a hypervisor's own clock the counter may be moved with the guest: then the kernel doesn't use it either. */
+    /* Under a hypervisor's own clock source the counter may change when the guest moves; the kernel doesn't use it
+     * then. */
     char name[16] = "";
     int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, name, sizeof name - 1);
@@ -111,14 +113,14 @@ void rtl_tsc_line_update(struct rtl_tsc_line *line, uint64_t tsc, uint64_t ns)
     double slope = (double)(ns - line->anchor_ns) / (double)(tsc - line->anchor_tsc);
     uint64_t base = line->line.y - line->anchor_ns;
     if (line->line.slope > 0 && base > SLOPE_NS) {
-        /* what the newest stretch alone says, where it is long enough to say it */
+        /* the slope of the newest stretch alone, if long enough */
         double newest = (double)(ns - line->line.y) / (double)(tsc - line->line.x);
         double ppm = (newest / line->line.slope - 1) * 1e6;
         if (ns - line->line.y > SLOPE_NS && (ppm > BROKEN_PPM || ppm < -BROKEN_PPM))
             line->broken = true;
     }
     int64_t off = (int64_t)(rtl_line_at(&line->line, tsc) - ns);
-    /* what it says so far ahead nobody has used */
+    /* no reader extrapolates the line that far */
     bool far = ns - line->line.y > RTL_TSC_LINE_USED_NS;
     line->fits = !line->broken && ns - line->anchor_ns >= SLOPE_NS && line->line.slope > 0 &&
                  (far || (off <= FITS_NS && off >= -FITS_NS));

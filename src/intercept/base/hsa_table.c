@@ -1,27 +1,28 @@
 /*
- * The layout of HsaApiTable on every release that is known, and nothing else.
+ * The layout of HsaApiTable on all known releases.
  *
- * The table is a root with pointers to tables of function pointers. Each starts with a version whose "minor" is the
- * size of that table in bytes in the runtime that is loaded, which need not be the one whose headers were at hand when
- * this was compiled. So slots are found by number and each is checked against the size.
+ * The table is a root with pointers to tables of function pointers. Each table starts with a version whose "minor" is
+ * the table's size in bytes in the loaded runtime, which may differ from the headers that we were compiled with. So
+ * slots are found by number, and each is checked against the size.
  *
  * core: 125 slots that never moved. amd_ext, in slots behind the version:
- *     5.2: 48   5.5: 51   5.6, 5.7: 55   6.0: 67   6.1: 68   6.2: 70   6.4: 72   7.0: 74   later: 84
- * Up to 5.5 it only grew at its end. 5.6 inserted two slots right behind hsa_amd_memory_async_copy (slot 15), with
- * two more at the end; all releases after it grew at the end again. No release is known with 52 to 54 slots: there
- * the order can't be told, and calling the wrong slot is worse than not tracing.
+ *  5.2: 48   5.5: 51   5.6, 5.7: 55   6.0: 67   6.1: 68   6.2: 70   6.4: 72   7.0: 74   later: 84
+ *
+ * Up to 5.5 the table only grew at its end. 5.6 inserted two slots behind hsa_amd_memory_async_copy (slot 15) and added
+ * two at the end; later releases grew at the end again. No known release has 52 to 54 slots: their order would be
+ * ambiguous, and calling a wrong slot is worse than not tracing.
  */
 #include "intercept/base/hsa_table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct version { /* ApiTableVersion */
+struct table_version { /* ApiTableVersion */
     uint32_t major, minor, step, reserved;
 };
 
-struct root { /* the part of HsaApiTable that is used; the same on all releases */
-    struct version version;
+struct table_root { /* the used part of HsaApiTable; the same on all releases */
+    struct table_version version;
     void *core;
     void *amd_ext;
 };
@@ -47,26 +48,26 @@ static const struct {
 
 int rtl_hsa_shift(uint32_t ext_bytes)
 {
-    if (ext_bytes < sizeof(struct version) || (ext_bytes - sizeof(struct version)) % sizeof(void *) != 0)
+    if (ext_bytes < sizeof(struct table_version) || (ext_bytes - sizeof(struct table_version)) % sizeof(void *) != 0)
         return -1;
-    size_t slots = (ext_bytes - sizeof(struct version)) / sizeof(void *);
+    size_t slots = (ext_bytes - sizeof(struct table_version)) / sizeof(void *);
     return slots <= 51 ? 0 : slots >= 55 ? 2 : -1;
 }
 
 bool rtl_hsa_may_batch(uint32_t ext_bytes)
 {
-    return ext_bytes > sizeof(struct version) + 74 * sizeof(void *);
+    return ext_bytes > sizeof(struct table_version) + 74 * sizeof(void *);
 }
 
-/* The slot's address in the runtime's table, or NULL when the table is too small to have it. */
-static char *slot_of(const struct root *root, enum rtl_hsa_function function)
+/* Return the slot's address in the runtime's table, NULL if the table is too small. */
+static char *slot_of(const struct table_root *root, enum rtl_hsa_function function)
 {
     bool core = functions[function].table == CORE;
     char *table = core ? root->core : root->amd_ext;
-    const struct version *version = (const void *)table;
+    const struct table_version *version = (const void *)table;
     uint32_t slot = functions[function].slot;
     if (functions[function].table == LATER && rtl_hsa_shift(version->minor) != 2)
-        return NULL; /* another function is there */
+        return NULL; /* another function has this slot */
     if (functions[function].table == MOVED)
         slot += (uint32_t)rtl_hsa_shift(version->minor);
     size_t offset = sizeof *version + slot * sizeof(void *);
@@ -75,18 +76,18 @@ static char *slot_of(const struct root *root, enum rtl_hsa_function function)
 
 bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes)
 {
-    const struct root *root = table;
+    const struct table_root *root = table;
     memset(hsa, 0, sizeof *hsa);
     if (!root || root->version.minor < sizeof *root || !root->core || !root->amd_ext) {
         snprintf(why, why_bytes, "the runtime handed over no complete API table");
         return false;
     }
-    const struct version *core = root->core, *ext = root->amd_ext;
+    const struct table_version *core = root->core, *ext = root->amd_ext;
     hsa->root_major = root->version.major;
     hsa->core_bytes = core->minor;
     hsa->ext_bytes = ext->minor;
     hsa->ext_step = ext->step;
-    /* Majors seen: 1 up to 5.7, then 2 (the root went on to 3). A new one means that the layout is another. */
+    /* Majors seen: 1 up to 5.7, then 2 (the root is at 3). A new major means a new layout. */
     if (core->major < 1 || core->major > 2 || ext->major < 1 || ext->major > 2 || rtl_hsa_shift(ext->minor) < 0) {
         snprintf(why, why_bytes,
                  "this runtime's API tables (core %u.%u, amd_ext %u.%u) are of a version not known here", core->major,
@@ -124,8 +125,8 @@ void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void
 
 void (**rtl_hsa_ext_slots(void *table, uint32_t *count))(void)
 {
-    const struct root *root = table;
-    const struct version *version = root->amd_ext;
+    const struct table_root *root = table;
+    const struct table_version *version = root->amd_ext;
     *count = (version->minor - (uint32_t)sizeof *version) / (uint32_t)sizeof(void *);
     return (void (**)(void))((char *)root->amd_ext + sizeof *version);
 }

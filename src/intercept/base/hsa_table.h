@@ -1,8 +1,8 @@
 /*
- * The runtime's API table: what of it the library uses, saved as typed functions, and how hooks get into it.
+ * The runtime's API table: the functions that the library uses, saved as typed pointers, and installing hooks.
  *
- * hsa_table.c is the only file that knows how the table is laid out, release by release. Everybody else calls the
- * runtime through struct rtl_hsa and never through exported symbols: librtl.so links to no ROCm library.
+ * Only hsa_table.c knows the table's layout in each release. All other files call the runtime through struct rtl_hsa
+ * and never through exported symbols: librtl.so links to no ROCm library.
  */
 #ifndef RTL_INTERCEPT_HSA_TABLE_H
 #define RTL_INTERCEPT_HSA_TABLE_H
@@ -13,17 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The two types of the intercept interface; the runtime's own header for tools is C++ only. */
+/* Types of the intercept interface; the runtime's header for tools is C++ only. */
 typedef void (*rtl_packet_writer)(const void *packets, uint64_t count);
 typedef void (*rtl_packet_handler)(const void *packets, uint64_t count, uint64_t user_index, void *data,
                                    rtl_packet_writer writer);
 typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *data);
 
-/*
- * X(field, table, slot, result type, arguments)
- * table CORE: never moved. EXT: before the two slots that release 5.6 inserted. MOVED: behind them. The slot is the
- * one of release 5.2, counted from 0 behind the version.
- */
+/* X(field, table, slot, arguments). Table CORE: never moved. EXT: before the two slots that release 5.6 inserted.
+ * MOVED: behind them. The slot is that of release 5.2, counted from 0 behind the version. */
 #define RTL_HSA_FUNCTIONS(X)                                                                                       \
     X(init, CORE, 0, (void))                                                                                       \
     X(shut_down, CORE, 1, (void))                                                                                  \
@@ -78,7 +75,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(queue_add_write_index_relaxed, CORE, 23, (const hsa_queue_t *, uint64_t))               \
     X(queue_add_write_index_screlease, CORE, 24, (const hsa_queue_t *, uint64_t))
 
-/* What only a probe needs (worker/probe_parts.h): NULL where the runtime has none, and then no kernel can be probed. */
+/* Functions that only a probe needs (worker/probe_resources.h). Where one is NULL no kernel can be probed. */
 #define RTL_HSA_PROBING(X)                                                                                            \
     X(code_object_reader_create_from_memory, CORE, 116, (const void *, size_t, hsa_code_object_reader_t *))           \
     X(code_object_reader_destroy, CORE, 117, (hsa_code_object_reader_t))                                              \
@@ -92,10 +89,8 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(amd_memory_pool_free, EXT, 14, (void *))                                                                        \
     X(amd_agents_allow_access, MOVED, 17, (uint32_t, const hsa_agent_t *, const uint32_t *, const void *))
 
-/*
- * Functions of newer releases, NULL where the runtime has none. X(field, slot, arguments), the slot as it is there.
- * The enumeration of engines is not in older headers.
- */
+/* Functions of newer releases, NULL where the runtime has none: X(field, slot, arguments), with the newer slot
+ * number. Older headers lack the enum of engines. */
 #define RTL_HSA_LATER(X)                                                                                          \
     X(amd_memory_async_copy_on_engine, 16,                                                                        \
       (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t, int, \
@@ -105,7 +100,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
 #define RTL_HSA_ACTION_FIELD(field, table, slot, arguments) void(*field) arguments;
 #define RTL_HSA_INDEX_FIELD(field, table, slot, arguments)  uint64_t(*field) arguments;
 #define RTL_HSA_LATER_FIELD(field, slot, arguments)         hsa_status_t(*field) arguments;
-/* The functions as they were before our hooks: the runtime's own, or those of a tool loaded before us. */
+/* The functions without our hooks: the runtime's own, or those of a tool loaded before us. */
 struct rtl_hsa {
     RTL_HSA_FUNCTIONS(RTL_HSA_FIELD)
     RTL_HSA_ACTIONS(RTL_HSA_ACTION_FIELD)
@@ -128,25 +123,38 @@ enum rtl_hsa_function {
 #undef RTL_HSA_ENUM
 #undef RTL_HSA_LATER_ENUM
 
-/*
- * Where the MOVED slots of an amd_ext table of that many bytes are, relative to release 5.2: 0 or 2 slots further,
- * or -1 when that can't be told from the size.
- */
+/* Return how many slots further than in release 5.2 the MOVED slots are, by the table's size: 0 or 2; -1 if the size
+ * is ambiguous. */
 int rtl_hsa_shift(uint32_t ext_bytes);
 
-/* True for a release that may hand over several packets in one call of a handler: none up to 7.0 does. */
+/* True for a release that may call a handler with several packets: none up to 7.0 does. */
 bool rtl_hsa_may_batch(uint32_t ext_bytes);
 
-/* Saves what the library uses. False, and one line in `why`, when the table can't be read or lacks something. */
+/* Save the functions. False, and one line in `why`, when the table is unknown or lacks a needed function. */
 bool rtl_hsa_save(const void *table, struct rtl_hsa *hsa, char *why, size_t why_bytes);
 
-/* Whether the runtime has all that a probe needs. */
+/* True if the runtime has all functions that a probe needs. */
 bool rtl_hsa_can_probe(const struct rtl_hsa *hsa);
 
-/* Puts a hook into the runtime's table, where there is such a function. Only from OnLoad. */
+/* Install a hook in the runtime's table, if it has that function. Only from OnLoad. */
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));
+#define RTL_HSA_HOOK(table, field, hook) rtl_hsa_hook(table, RTL_HSA_##field, (void (*)(void))(hook))
+/* For files whose hooks are called hook_FIELD, in a function whose parameter is `table`. */
+#define RTL_HSA_HOOK_FIELD(field) RTL_HSA_HOOK(table, field, hook_##field);
+/* The functions that change a queue's write index, and so reserve slots. */
+#define RTL_HSA_RESERVING(STORE, CAS, ADD)   \
+    STORE(queue_store_write_index_relaxed)   \
+    STORE(queue_store_write_index_screlease) \
+    CAS(queue_cas_write_index_scacq_screl)   \
+    CAS(queue_cas_write_index_scacquire)     \
+    CAS(queue_cas_write_index_relaxed)       \
+    CAS(queue_cas_write_index_screlease)     \
+    ADD(queue_add_write_index_scacq_screl)   \
+    ADD(queue_add_write_index_scacquire)     \
+    ADD(queue_add_write_index_relaxed)       \
+    ADD(queue_add_write_index_screlease)
 
-/* The slots of the runtime's amd_ext table, all of them functions, and how many there are. Only from OnLoad. */
+/* Return the slots of the runtime's amd_ext table, all of them functions, and their number. Only from OnLoad. */
 void (**rtl_hsa_ext_slots(void *table, uint32_t *count))(void);
 
 #endif

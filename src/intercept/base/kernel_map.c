@@ -21,14 +21,14 @@ static uint64_t key_at(const struct rtl_map_table *table, uint32_t slot)
     return atomic_load_explicit(&table->entry[slot].key, memory_order_relaxed);
 }
 
-static void put(struct rtl_map_table *table, uint32_t slot, uint64_t key, uint64_t value)
+static void store_entry(struct rtl_map_table *table, uint32_t slot, uint64_t key, uint64_t value)
 {
     atomic_store_explicit(&table->entry[slot].value, value, memory_order_relaxed);
     atomic_store_explicit(&table->entry[slot].key, key, memory_order_release);
 }
 
-/* A value that a dispatching thread completes in the old table meanwhile is completed again in the new one. */
-static bool grow(struct rtl_map *map, struct rtl_map_table *old)
+/* If a dispatching thread completes a value in the old table meanwhile, another will complete it in the new one. */
+static bool grow_map(struct rtl_map *map, struct rtl_map_table *old)
 {
     struct rtl_map_table *table = make_table(old ? 2 * (old->mask + 1) : START, old);
     if (!table)
@@ -40,7 +40,7 @@ static bool grow(struct rtl_map *map, struct rtl_map_table *old)
         uint32_t slot = rtl_map_slot(table, key);
         while (key_at(table, slot) != RTL_MAP_EMPTY)
             slot = (slot + 1) & table->mask;
-        put(table, slot, key, atomic_load_explicit(&old->entry[i].value, memory_order_relaxed));
+        store_entry(table, slot, key, atomic_load_explicit(&old->entry[i].value, memory_order_relaxed));
     }
     map->marks = 0;
     atomic_store_explicit(&map->table, table, memory_order_release);
@@ -55,9 +55,9 @@ bool rtl_map_set(struct rtl_map *map, uint64_t key, uint64_t value)
         return true;
     }
     struct rtl_map_table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
-    /* half full at most, so that a probe is short; when memory is out, an almost full table still works */
+    /* at most half full, so that probes are short; without memory an almost full table still works */
     if (!table || 2 * (map->live + map->marks + 1) > table->mask + 1) {
-        if (!grow(map, table) && (!table || map->live + map->marks + 2 > table->mask))
+        if (!grow_map(map, table) && (!table || map->live + map->marks + 2 > table->mask))
             return false;
         table = atomic_load_explicit(&map->table, memory_order_relaxed);
     }
@@ -66,7 +66,7 @@ bool rtl_map_set(struct rtl_map *map, uint64_t key, uint64_t value)
         slot = (slot + 1) & table->mask;
     map->marks -= key_at(table, slot) == RTL_MAP_MARK;
     map->live++;
-    put(table, slot, key, value);
+    store_entry(table, slot, key, value);
     return true;
 }
 
@@ -80,7 +80,7 @@ void rtl_map_remove(struct rtl_map *map, uint64_t key)
     atomic_store_explicit(&entry->key, RTL_MAP_MARK, memory_order_release);
     map->live--;
     map->marks++;
-    /* Nothing behind: no probe needs to get past here, so the marks up to here go. */
+    /* The next slot is empty, so no probe passes here: the marks before it become empty. */
     if (key_at(table, (slot + 1) & table->mask) != RTL_MAP_EMPTY)
         return;
     while (key_at(table, slot) == RTL_MAP_MARK) {

@@ -1,9 +1,9 @@
 /*
- * kernel_object -> 64-bit value, looked up by dispatching threads without a lock while one writer changes it.
+ * kernel_object -> 64-bit value. Dispatching threads look it up without a lock while one writer changes it.
  *
- * Open addressing, linear probing. A key's slot never moves within a table, deleted keys leave a mark that insertion
- * reuses and that vanishes when nothing lies behind it, and growth publishes a new table. Old tables are kept, because
- * a reader may be in one; as each is half its successor, all of them together take less than the newest.
+ * Open addressing, linear probing. A key's slot never moves within a table. A deleted key leaves a mark, which
+ * insertion reuses and which goes away when the next slot is empty. Growing publishes a new table. Old tables are kept
+ * because a reader may still be in one; each is half as large as the next, so all of them take less than the newest.
  */
 #ifndef RTL_INTERCEPT_KERNEL_MAP_H
 #define RTL_INTERCEPT_KERNEL_MAP_H
@@ -13,12 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
+
 struct rtl_map_entry {
-    _Atomic uint64_t key;   /* writer stores (release), any thread loads (acquire) */
-    _Atomic uint64_t value; /* writer stores, stored before the key; owner may compare-and-swap (kernel_rows.c) */
+    _Atomic uint64_t key; /* writer stores (release), any thread loads (acquire) */
+    _Atomic uint64_t
+        value; /* writer stores it before the key; the row's first dispatch may compare-and-swap it (kernel_rows.c) */
 };
 
-struct rtl_map_table { /* all but the entries constant once published */
+struct rtl_map_table { /* constant once published, except for the entries */
     uint32_t mask, shift;
     struct rtl_map_table *older;
     struct rtl_map_entry entry[];
@@ -26,24 +29,24 @@ struct rtl_map_table { /* all but the entries constant once published */
 
 struct rtl_map {
     _Atomic(struct rtl_map_table *) table; /* writer stores (release), any thread loads (acquire) */
-    uint32_t live, marks;                  /* writer only: keys, and marks of deleted ones */
+    uint32_t live, marks;                  /* writer: keys, and marks of deleted keys */
 };
 
-/* Keys 0 and 1 are taken: kernel objects are addresses. */
+/* No key: kernel objects are addresses. */
 #define RTL_MAP_EMPTY 0ull
 #define RTL_MAP_MARK  1ull
 
 static inline uint32_t rtl_map_slot(const struct rtl_map_table *table, uint64_t key)
 {
-    /* kernel descriptors lie on 64-byte boundaries: the low bits say nothing */
+    /* kernel descriptors are aligned to 64 bytes */
     return (uint32_t)(((key >> 6) * 0x9E3779B97F4A7C15ull) >> table->shift);
 }
 
-/* Any thread. The key's entry, or NULL. */
+/* Any thread. Return the key's entry, or NULL. */
 static inline struct rtl_map_entry *rtl_map_find(struct rtl_map *map, uint64_t key)
 {
     struct rtl_map_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
-    if (__builtin_expect(!table || key <= RTL_MAP_MARK, 0))
+    if (unlikely(!table || key <= RTL_MAP_MARK))
         return NULL;
     uint32_t slot = rtl_map_slot(table, key);
     for (uint32_t probes = 0; probes <= table->mask; probes++) {
@@ -58,13 +61,13 @@ static inline struct rtl_map_entry *rtl_map_find(struct rtl_map *map, uint64_t k
     return NULL;
 }
 
-/* The one writer (the caller's lock). Sets the key's value, new or not. False when there is no memory. */
+/* The one writer (under the caller's lock). Add or change a key. False when there is no memory. */
 bool rtl_map_set(struct rtl_map *map, uint64_t key, uint64_t value);
 
-/* The one writer. Removes the key if it is there. */
+/* The one writer. Remove the key if it is in the map. */
 void rtl_map_remove(struct rtl_map *map, uint64_t key);
 
-/* Frees all tables: only when no reader can be left (tests). */
+/* Free all tables. For tests: no reader may be left. */
 void rtl_map_free(struct rtl_map *map);
 
 #endif

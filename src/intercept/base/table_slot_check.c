@@ -1,8 +1,8 @@
 /*
- * Finds slots by trying (slot_probe.h).
+ * Finds a slot of the runtime's table by calling an exported function (table_slot_check.h).
  *
- * The slots get other functions for a moment, the exported one is called with nothing but zeros, and which of them it
- * reached tells a digit of its slot's number.
+ * For a moment the slots point to two functions of ours. The exported function is called with zeros; which of the two
+ * it reaches gives one bit of its slot's number.
  */
 #include "intercept/base/table_slot_check.h"
 
@@ -14,32 +14,30 @@
 
 enum {
     SLOTS_TRIED = 256,
-    ROUNDS = 8,      /* two to the power of rounds is the slots */
-    SLOTS_KNOWN = 74 /* of release 7.0; the branches agree on those */
+    ROUNDS = 8,      /* 2^ROUNDS slots */
+    SLOTS_KNOWN = 74 /* of release 7.0; all branches agree on them */
 };
 _Static_assert(1 << ROUNDS == SLOTS_TRIED, "each slot has a number of its own");
 
-/* What was reached last; written by the functions below, read by the thread that calls them. */
+/* The function reached last: reach_zero and reach_one store it, the calling thread reads it. */
 enum { NEITHER, ZERO, ONE };
 static atomic_int reached;
 
-static hsa_status_t be_zero(void)
+static hsa_status_t reach_zero(void)
 {
     atomic_store_explicit(&reached, ZERO, memory_order_relaxed);
     return HSA_STATUS_ERROR;
 }
 
-static hsa_status_t be_one(void)
+static hsa_status_t reach_one(void)
 {
     atomic_store_explicit(&reached, ONE, memory_order_relaxed);
     return HSA_STATUS_ERROR;
 }
 
-/*
- * With more arguments than any function of the table has: it may look at them on its way there, and those that lie on
- * the stack are its own to write to.
- */
-static int reach(void (*exported)(void))
+/* Passes more arguments than any function of the table has: the callee may read them all, and owns those on the
+ * stack. */
+static int call_exported(void (*exported)(void))
 {
     typedef uint64_t z;
     typedef hsa_status_t (*with_zeros)(z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z);
@@ -48,7 +46,7 @@ static int reach(void (*exported)(void))
     return atomic_load_explicit(&reached, memory_order_relaxed);
 }
 
-/* The slot, `first` or behind it, through which that function goes; -1 when there is none, or nothing in it. */
+/* Return the slot, `first` or later, that the exported function goes through; -1 if none, or if it is NULL. */
 static int slot_behind(void (**slots)(void), uint32_t end, void (*exported)(void), uint32_t first)
 {
     void (*before[SLOTS_TRIED])(void);
@@ -59,14 +57,14 @@ static int slot_behind(void (**slots)(void), uint32_t end, void (*exported)(void
         return -1;
     memcpy(before, slots + first, (end - first) * sizeof *slots);
 
-    /* a round for each digit of the slot's number, and one in which only it is a one */
+    /* a round for each bit of the slot's number, and one in which only that slot is a one */
     bool through = true;
     for (int round = 0; through && round <= ROUNDS; round++) {
         for (uint32_t i = 0; i < end - first; i++) {
             bool one = round < ROUNDS ? i >> round & 1 : i == found;
-            slots[first + i] = (void (*)(void))(one ? be_one : be_zero);
+            slots[first + i] = (void (*)(void))(one ? reach_one : reach_zero);
         }
-        int now = reach(exported);
+        int now = call_exported(exported);
         through = round < ROUNDS ? now != NEITHER : now == ONE;
         if (round < ROUNDS)
             found |= (uint32_t)(now == ONE) << round;
@@ -75,10 +73,8 @@ static int slot_behind(void (**slots)(void), uint32_t end, void (*exported)(void
     return through && found < end - first && before[found] ? (int)(first + found) : -1;
 }
 
-/*
- * In the runtime's own file, in which its tables lie: a function of that name elsewhere is another's. False when that
- * file can't be found (the runtime is part of a program without a symbol table, say).
- */
+/* Find an exported function in the file that contains the runtime's tables: elsewhere a function of that name is
+ * another one. False if that file isn't found (the runtime is part of a program without a symbol table, say). */
 static bool find_exported(const void *slots, const char *name, void (**function)(void))
 {
     Dl_info runtime;

@@ -1,17 +1,12 @@
-/*
- * Queues that the application describes: the hook on hsa_amd_queue_create, which the newest releases have and by which
- * their HIP makes all of its queues. And those that it borrows, by hsa_amd_counted_queue_acquire, which are only
- * counted as refused.
- */
+/* The hook on hsa_amd_queue_create, by which HIP of the newest releases makes all its queues, and those on
+ * hsa_amd_counted_queue_acquire and _release, for counted queues. */
 #ifndef RTL_INTERCEPT_DESCRIPTORS_H
 #define RTL_INTERCEPT_DESCRIPTORS_H
 
 #include <stdbool.h>
 
-/*
- * Load: hooks it, where this runtime has it. False when it may have it and that can't be done: such queues aren't seen
- * then, and what else the library believes about the application's signals isn't certain.
- */
+/* Load: install the hooks, if this runtime has the functions. False if it may have them and hooking is impossible:
+ * such queues aren't seen, and the state of the application's signals becomes uncertain. */
 bool rtl_descriptors_hook(void *table);
 
 #endif

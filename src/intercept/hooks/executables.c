@@ -5,31 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/kernel_rows.h"
 #include "intercept/track/probe_gate.h"
 
-struct found { /* what iterating an executable's symbols brings */
+struct loaded_kernels { /* the kernels among an executable's symbols */
     struct rtl_loaded_kernel *kernel;
-    size_t count, room;
+    uint32_t count, capacity;
 };
 
-static bool more_room(struct found *found)
+static hsa_status_t append_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
 {
-    size_t room = found->room ? 2 * found->room : 64;
-    struct rtl_loaded_kernel *more = realloc(found->kernel, room * sizeof *more);
-    if (!more)
-        return false;
-    found->kernel = more;
-    found->room = room;
-    return true;
-}
-
-static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbol_t symbol, void *data)
-{
-    struct found *found = data;
+    struct loaded_kernels *found = data;
     hsa_status_t (*ask)(hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *) =
         rtl_tool.hsa.executable_symbol_get_info;
     hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_VARIABLE;
@@ -41,7 +31,7 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
     if (ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL ||
         ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) != HSA_STATUS_SUCCESS || length == 0 ||
         ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) != HSA_STATUS_SUCCESS || object == 0 ||
-        (found->count == found->room && !more_room(found)))
+        !rtl_grow(&found->kernel, &found->capacity, found->count + (size_t)1, sizeof *found->kernel))
         return HSA_STATUS_SUCCESS;
     char *name = calloc(1, (size_t)length + 1);
     if (!name || ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name) != HSA_STATUS_SUCCESS) {
@@ -55,16 +45,16 @@ static hsa_status_t see_symbol(hsa_executable_t executable, hsa_executable_symbo
     return HSA_STATUS_SUCCESS;
 }
 
-/* Its kernels get their rows. */
-static void take_up(hsa_executable_t executable)
+/* Give the executable's kernels their map entries. */
+static void load_kernels(hsa_executable_t executable)
 {
     int error = errno;
-    struct found found = {NULL, 0, 0};
-    rtl_tool.hsa.executable_iterate_symbols(executable, see_symbol, &found);
+    struct loaded_kernels found = {NULL, 0, 0};
+    rtl_tool.hsa.executable_iterate_symbols(executable, append_kernel, &found);
     if (found.count)
         rtl_kernels_load(executable.handle, found.kernel, found.count);
-    for (size_t i = 0; i < found.count; i++) {
-        union { /* these names were allocated here, though the struct has them constant */
+    for (uint32_t i = 0; i < found.count; i++) {
+        union { /* the struct's const name was allocated here */
             const char *constant;
             char *ours;
         } name = {found.kernel[i].name};
@@ -77,22 +67,22 @@ static void take_up(hsa_executable_t executable)
 
 hsa_status_t rtl_executable_freeze(hsa_executable_t executable, const char *options)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.executable_freeze(executable, options);
     if (status == HSA_STATUS_SUCCESS && rtl_recording())
-        take_up(executable);
-    rtl_cancel_let(held);
+        load_kernels(executable);
+    rtl_cancel_restore(held);
     return status;
 }
 
 hsa_status_t rtl_executable_destroy(hsa_executable_t executable)
 {
-    int held = rtl_cancel_hold();
-    /* first, while nobody else can get the same addresses */
+    int held = rtl_cancel_disable();
+    /* first, while the runtime can't reuse their addresses */
     if (rtl_recording())
         rtl_kernels_forget(executable.handle);
     rtl_probe_gate_forget();
     hsa_status_t status = rtl_tool.hsa.executable_destroy(executable);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The hooks by which kernels' names are known: executables are frozen and destroyed (track/kernel_rows.h). */
+/* Learns kernels' names when executables are frozen and destroyed (track/kernel_rows.h). */
 #ifndef RTL_INTERCEPT_EXECUTABLES_H
 #define RTL_INTERCEPT_EXECUTABLES_H
 

@@ -1,30 +1,28 @@
 /*
- * Packets as the runtime's intercept queues hand them over (intercept_queue.h): one, or a batch.
+ * Packets from the runtime's intercept queues (intercept_queue.h): one, or a batch.
  *
- * The packets belong to the runtime: what is changed is changed in a copy. The runtime's writer is called exactly once
- * a call, because it keeps what doesn't fit into the queue and can do so only once.
+ * The packets belong to the runtime, so changes are made in a copy. The runtime's writer is called exactly once a call:
+ * it keeps packets that don't fit into the queue, and can do so only once.
  */
 #include "intercept/hooks/intercept_queue.h"
 
 #include "intercept/hooks/packets.h"
 #include "intercept/track/throttle.h"
 
-enum { STACK_PACKETS = 4 }; /* batches up to this are rewritten on the stack, which may be small */
+enum { STACK_PACKETS = 4 }; /* larger batches are rewritten in the scratch: the stack may be small */
 
-/*
- * How many of the packets lie within the queue's ring, behind the pointer. Release 7.2.0 hands over a pointer into the
- * ring and a count that goes past the ring's end: the rest of those packets are at its beginning.
- */
+/* Return how many of the packets lie within the queue's ring, from the pointer on. Release 7.2.0 passes a pointer
+ * into the ring and a count that goes past the ring's end: the other packets are at its beginning. */
 static uint64_t before_the_end(const struct rtl_tracker *tracker, const char *packets, uint64_t n)
 {
     uintptr_t start = (uintptr_t)packets, ring = (uintptr_t)tracker->ring, end = ring + tracker->ring_bytes;
     if (!tracker->ring || start < ring || start >= end)
-        return n; /* a copy */
+        return n; /* the packets are a copy */
     uint64_t there = (end - start) / sizeof(union rtl_packet);
     return n < there ? n : there;
 }
 
-/* A marker can go on it: it carries no signal, and is of a type whose signal is in the usual place. */
+/* True if a marker can go on the packet: it has no signal, and its type has the signal in the usual place. */
 static bool can_be_marked(const union rtl_packet *packet)
 {
     uint32_t type = rtl_packet_type(packet);
@@ -33,14 +31,12 @@ static bool can_be_marked(const union rtl_packet *packet)
            !packet->barrier.completion_signal.handle;
 }
 
-/* A barrier that waits for nothing and holds nothing up. */
+/* A barrier that waits for nothing and delays nothing. */
 static const union rtl_packet empty_barrier = {
     .barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE}};
 
-/*
- * Puts a marker (throttle.h) on the last of n packets, or on a barrier behind it, for which there is room. Returns how
- * many packets it added; *changed becomes true if there is a marker.
- */
+/* Put a marker (throttle.h) on the last of n packets, or on a barrier behind it, for which there is room. Returns
+ * the number of added packets; *changed becomes true if there is a marker. */
 static __attribute__((noinline)) uint64_t mark_end(struct rtl_tracker *tracker, union rtl_packet *packets, uint64_t n,
                                                    bool *changed)
 {
@@ -48,7 +44,7 @@ static __attribute__((noinline)) uint64_t mark_end(struct rtl_tracker *tracker, 
     union rtl_packet *last = &packets[n - 1 + more];
     if (rtl_packet_type(&packets[n - 1]) == HSA_PACKET_TYPE_INVALID ||
         atomic_load_explicit(&tracker->reason, memory_order_relaxed) == RTL_UNTIMED_SHUTDOWN)
-        return 0; /* an INVALID packet holds the GPU up; and at the end no signal is put on packets any more */
+        return 0; /* an INVALID packet stops the GPU; and after the end of timing no signal goes on packets */
     if (more)
         *last = empty_barrier;
     tracker->written += more;
@@ -64,7 +60,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
                                                 uint64_t n, uint64_t index, rtl_packet_writer writer,
                                                 enum rtl_policy policy)
 {
-    union rtl_packet on_stack[STACK_PACKETS + 1]; /* room for one behind them, as in the scratch */
+    union rtl_packet on_stack[STACK_PACKETS + 1]; /* one more for a barrier, as in the scratch */
     union rtl_packet *copy = on_stack;
     uint64_t there = before_the_end(tracker, (const char *)packets, n);
     const union rtl_packet *ring = (const union rtl_packet *)(const void *)tracker->ring;
@@ -76,19 +72,18 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
         copy = (union rtl_packet *)(void *)tracker->scratch;
         room = n < tracker->scratch_packets;
     }
-    if (__builtin_expect(wraps && n > tracker->ring_bytes / sizeof(union rtl_packet), 0)) {
-        seen = there; /* more than the queue holds: what is behind the end can't be packets of it */
+    if (unlikely(wraps && n > tracker->ring_bytes / sizeof(union rtl_packet))) {
+        seen = there; /* more than the queue holds: the memory behind the end can't hold its packets */
         room = false;
     }
     if (policy != RTL_PASS_ON)
         rtl_packet_count(tracker, &tracker->counters->packets, seen);
-    if (__builtin_expect(tracker->written + n > tracker->look_at,
-                         0)) /* look_at is UINT64_MAX where queues may fill up */
-        rtl_throttle_look(tracker, n);
+    if (unlikely(tracker->written + n > tracker->check_at)) /* look_at is UINT64_MAX where queues may fill up */
+        rtl_throttle_wait(tracker, n);
     uint64_t now = rtl_packet_stamp(&clock);
     for (uint64_t i = 0; i < seen; i++) {
         const union rtl_packet *packet = i < there ? &packets[i] : &ring[i - there];
-        /* decided by the copy: a slot that isn't valid yet may be written by the application right now */
+        /* decide by the copy: the application may be writing a slot that isn't valid yet */
         if (room)
             copy[i] = *packet;
         tracker->written++;
@@ -120,7 +115,7 @@ static __attribute__((noinline)) void see_batch(struct rtl_tracker *tracker, con
         rtl_wake_if_parked();
 }
 
-/* A packet that carries no signal of ours, with a marker: once in a quarter of a queue that must not fill up. */
+/* A packet without a signal of ours gets a marker: once in a quarter of a queue that must not fill up. */
 static __attribute__((noinline)) void write_marked(struct rtl_tracker *tracker, const union rtl_packet *packet,
                                                    rtl_packet_writer writer)
 {
@@ -132,13 +127,13 @@ static __attribute__((noinline)) void write_marked(struct rtl_tracker *tracker, 
 
 static inline void write_unmarked(struct rtl_tracker *tracker, const union rtl_packet *packet, rtl_packet_writer writer)
 {
-    if (__builtin_expect(tracker->guarded, 0) && rtl_throttle_mark_is_due(tracker))
+    if (unlikely(tracker->guarded) && rtl_throttle_mark_is_due(tracker))
         write_marked(tracker, packet, writer);
     else
         writer(packet, 1);
 }
 
-/* One that is timed; with another kernel object, if that isn't 0. */
+/* Write a timed packet; with another kernel object, if that isn't 0. */
 __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker *tracker,
                                                               const union rtl_packet *packet, rtl_packet_writer writer,
                                                               uint32_t number, uint64_t object)
@@ -152,7 +147,7 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
         rtl_packet_set_probed(&copy, object);
         packet = &copy;
     }
-    if (__builtin_expect(rtl_is_stand_in(number), 0)) {
+    if (unlikely(rtl_is_stand_in(number))) {
         rtl_packet_inject(tracker, number, now, how);
         write_unmarked(tracker, packet, writer);
         rtl_wake_if_parked();
@@ -160,14 +155,14 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
     }
     if (!object)
         copy = *packet;
-    if (__builtin_expect(tracker->guarded, 0))
+    if (unlikely(tracker->guarded))
         rtl_throttle_mark(tracker, number);
     copy.kernel.completion_signal = rtl_packet_inject(tracker, number, now, how);
     writer(&copy, 1);
     rtl_wake_if_parked();
 }
 
-/* The same where there is more to do with it. */
+/* Likewise if more than counting and timing is needed. */
 static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, const union rtl_packet *packet,
                                                uint64_t index, rtl_packet_writer writer, uint32_t number,
                                                enum rtl_policy policy)
@@ -182,9 +177,9 @@ static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, cons
 static inline void see_one(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index,
                            rtl_packet_writer writer, enum rtl_policy policy)
 {
-    if (__builtin_expect(tracker->guarded, 0) && __builtin_expect(tracker->written >= tracker->look_at, 0))
-        rtl_throttle_look(tracker, 1);
-    if (__builtin_expect(policy != RTL_PASS_ON, 1))
+    if (unlikely(tracker->guarded) && unlikely(tracker->written >= tracker->check_at))
+        rtl_throttle_wait(tracker, 1);
+    if (likely(policy != RTL_PASS_ON))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++; /* in any mode: the queue must not fill up */
     uint32_t number = rtl_packet_see(tracker, packet, true, policy);
@@ -204,14 +199,14 @@ void rtl_dispatch(const void *packets, uint64_t n, uint64_t user_index, void *da
     struct rtl_tracker *tracker = data;
     const union rtl_packet *packet = packets;
 
-    if (__builtin_expect(!writer, 0))
-        return; /* nobody to pass anything on to */
-    if (__builtin_expect(!rtl_recording() || n == 0, 0)) {
+    if (unlikely(!writer))
+        return; /* nowhere to pass the packets on */
+    if (unlikely(!rtl_recording() || n == 0)) {
         writer(packets, n);
         return;
     }
     enum rtl_policy policy = rtl_packets_begin(tracker);
-    if (__builtin_expect(n > 1, 0))
+    if (unlikely(n > 1))
         see_batch(tracker, packet, n, user_index, writer, policy);
     else
         see_one(tracker, packet, user_index, writer, policy);

@@ -1,52 +1,58 @@
 /*
- * What happens to native queues (native_ring.h) on the application's threads: reserving slots, ringing, walking over
- * packets, publishing them.
+ * Native queues (native_ring.h) on the application's threads: reserving slots, ringing, walking over packets,
+ * publishing; and how such queues are opened and closed.
  *
- * A packet is decided about like any other (packets.h). Where it gets a signal of ours that is written into the packet
- * in the ring: the GPU hasn't been told of it yet. Nothing is added, nothing copied, nothing waited for.
+ * Packets are handled like those of any queue (packets.h). A signal of ours is written into the packet in the ring,
+ * before the GPU learns of the packet. Nothing is added, copied or waited for.
  */
 #include "intercept/hooks/native_queue.h"
 
+#include <pthread.h>
+
+#include "intercept/base/hsa_table.h"
 #include "intercept/base/tool.h"
-#include "intercept/hooks/native_given_up.h"
+#include "intercept/hooks/native_demote.h"
 #include "intercept/hooks/packets.h"
 #include "intercept/track/native_ring.h"
 #include "intercept/track/queue_tracker.h"
 
 enum {
-    CHUNK = 64,        /* packets that are published at once: the GPU isn't kept waiting for a long batch */
-    EARLY_OFTEN = 16,  /* packets are rung for before they are written so often, */
-    LET_GO_OFTEN = 2,  /* or let go so often while their own threads never ring: the header decides from then on */
-    UNHEARD_OFTEN = 3, /* so often nobody rang, and the queue is given up */
+    CHUNK = 64,        /* packets published at once: a long batch must not delay the GPU */
+    EARLY_OFTEN = 16,  /* a queue with this many packets rung for before they were written becomes loose */
+    LET_GO_OFTEN = 2,  /* so does one with this many packets let go whose threads never rang */
+    UNHEARD_OFTEN = 3, /* a queue with this many packets that no thread rang for is demoted */
 };
-static const uint64_t EAGER = 4000000; /* ns for which a packet that isn't written yet is looked for without a pause */
-static const uint64_t LET_GO = 50000000;   /* ns that a packet may lie there complete, rung for by others only */
-static const uint64_t UNHEARD = 100000000; /* and with nobody ringing at all */
-static const uint64_t LOOK = 2000000;      /* a look counts for so much at most: others were held up as the worker */
+static const uint64_t EAGER = 4000000; /* ns of polling without a pause for a packet that isn't written yet */
+static const uint64_t LET_GO =
+    50000000; /* ns until a complete packet is let go, if only other threads rang for later ones */
+static const uint64_t UNHEARD = 100000000; /* and if no thread rang at all */
+static const uint64_t LOOK =
+    2000000; /* upper bound for the time between two polls: the application was stopped as long as the worker */
 
 static bool hooked; /* load */
 
 /* --- packets --- */
 
-/* What packets that are looked at together have in common. */
-struct look {
+/* Common to packets that are handled together. */
+struct packet_batch {
     enum rtl_policy policy;
-    uint64_t now; /* when they are submitted, */
-    uint8_t how;  /* by which clock (pending.h) */
+    uint64_t now; /* time of submission */
+    uint8_t how;  /* its clock (pending.h) */
 };
 
-static inline struct look look_with(enum rtl_policy policy)
+static inline struct packet_batch begin_batch(enum rtl_policy policy)
 {
-    struct look look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
+    struct packet_batch look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
     if (look.policy >= RTL_TIME_UNSIGNALLED)
         look.now = rtl_packet_stamp(&look.how);
     return look;
 }
 
-/* Counts the packet, decides about it, writes in the signal that it is to have. True: the worker has to know of it. */
-static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, const struct look *look)
+/* Count the packet, decide about it, write its signal. True if the worker must learn of it. */
+static inline bool handle_packet(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index,
+                                 const struct packet_batch *look)
 {
-    if (__builtin_expect(look->policy != RTL_PASS_ON, 1))
+    if (likely(look->policy != RTL_PASS_ON))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
     uint32_t number = rtl_packet_see(tracker, packet, true, look->policy);
@@ -59,19 +65,19 @@ static inline bool see(struct rtl_tracker *tracker, union rtl_packet *packet, ui
     return true;
 }
 
-/* --- whoever walks --- */
+/* --- the walking thread --- */
 
 static union rtl_packet *packet_at(const struct rtl_native *native, uint64_t index)
 {
     return (union rtl_packet *)(void *)rtl_native_slot(native, index);
 }
 
-static void publish(struct rtl_native *native, uint64_t to)
+static void publish_packets(struct rtl_native *native, uint64_t to)
 {
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
     bool ours = rtl_native_real(native) == published;
     atomic_store_explicit(&native->published, to, memory_order_relaxed);
-    if (__builtin_expect(!ours, 0)) {
+    if (unlikely(!ours)) {
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
         return;
     }
@@ -79,49 +85,45 @@ static void publish(struct rtl_native *native, uint64_t to)
     rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(to - 1));
 }
 
-/*
- * The packet at that index may be looked at. Those below `own` are the calling thread's, which rings for them. No GPU
- * looks beyond what was rung for, where headers may come first.
- */
+/* True if the packet at that index is complete. Packets below `own` are the calling thread's, which rings for them.
+ * In a loose queue headers may come before bodies, so packets that no thread has rung for don't count. */
 static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
-    if (__builtin_expect(index < own, 1))
+    if (likely(index < own))
         return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
-    if (__builtin_expect(index >= rtl_native_reserved(native), 1))
+    if (likely(index >= rtl_native_reserved(native)))
         return false;
     if (!atomic_load_explicit(&native->loose, memory_order_relaxed) ||
         index >= atomic_load_explicit(&native->rung_to, memory_order_acquire))
-        return rtl_native_is_rung(native, index); /* who rang has seen to the rest */
+        return rtl_native_is_rung(native, index); /* its thread has checked header and slot when it rang */
     return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
 }
 
-/* Looks at all packets that are complete, and publishes them. True when one of them is on its way to the worker. */
-static inline bool walk_own(struct rtl_native *native, enum rtl_policy policy, uint64_t own)
+/* Handle and publish all complete packets. True if a dispatch was pushed to the worker. */
+static inline bool publish_complete(struct rtl_native *native, enum rtl_policy policy, uint64_t own)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
     bool pushed = false;
-    struct look look = look_with(policy);
+    struct packet_batch look = begin_batch(policy);
     for (bool more = is_complete(native, at, own); more;) {
-        pushed |= see(native->tracker, packet_at(native, at), at, &look);
+        pushed |= handle_packet(native->tracker, packet_at(native, at), at, &look);
         at++;
         more = is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
-            publish(native, at);
-            if (__builtin_expect(!more || rtl_native_is_demoted(native), 1))
+            publish_packets(native, at);
+            if (likely(!more || rtl_native_is_demoted(native)))
                 break;
             from = at;
-            look = look_with(rtl_packets_begin(native->tracker));
+            look = begin_batch(rtl_packets_begin(native->tracker));
         }
     }
     return pushed;
 }
 
-/*
- * A packet that lies there complete, and that nobody rings for: the GPU gets it as it is. Only this one: what lies
- * behind it may have got its header just now. Where nobody has ever rung, or it happens again and again, the
- * application has a doorbell of its own.
- */
-static void let_go(struct rtl_native *native, bool unheard)
+/* Publish one complete packet that its thread doesn't ring for, as it is. Only one: later packets may have got their
+ * headers just now. If no thread ever rang, or it happens again and again, the application has its own doorbell
+ * code: demote the queue. */
+static void publish_unrung(struct rtl_native *native, bool unheard)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
     if (at >= rtl_native_reserved(native) || !rtl_native_is_free(native, at))
@@ -131,7 +133,7 @@ static void let_go(struct rtl_native *native, bool unheard)
     if (type == HSA_PACKET_TYPE_INVALID)
         return;
     rtl_native_see_late(native, at, type, RTL_UNTIMED_LET_GO);
-    publish(native, at + 1);
+    publish_packets(native, at + 1);
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
             rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
@@ -140,38 +142,41 @@ static void let_go(struct rtl_native *native, bool unheard)
     }
 }
 
-enum let { COMPLETE, NOT_RUNG, UNHEARD_OF }; /* which packets may go: those that are complete, or others, too */
+enum walk_kind {
+    COMPLETE,
+    NOT_RUNG,
+    UNHEARD_OF
+}; /* publish complete packets; or also one that only others, or no thread, rang for */
 
-/* One look at the queue, by whoever walks. True when the worker has to look at it, too. */
-static inline bool look_once(struct rtl_native *native, enum let let, uint64_t own)
+/* One pass over the queue, by the walking thread. True if the worker must poll the queue. */
+static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
     enum rtl_policy policy = rtl_packets_begin(tracker);
     bool wake = false;
-    if (__builtin_expect(atomic_load_explicit(&native->unattended, memory_order_relaxed), 0) &&
-        !rtl_native_is_demoted(native))
+    if (unlikely(atomic_load_explicit(&native->unattended, memory_order_relaxed)) && !rtl_native_is_demoted(native))
         rtl_native_pass_through(native);
-    if (__builtin_expect(rtl_native_is_demoted(native), 0))
+    if (unlikely(rtl_native_is_demoted(native)))
         rtl_native_walk_demoted(native);
-    else if (__builtin_expect(let != COMPLETE, 0))
-        let_go(native, let == UNHEARD_OF);
+    else if (unlikely(let != COMPLETE))
+        publish_unrung(native, let == UNHEARD_OF);
     else
-        wake = walk_own(native, policy, own);
-    /* somebody has to look at what is left of those that were rung for */
+        wake = publish_complete(native, policy, own);
+    /* packets that were rung for but aren't published need polling */
     wake |= atomic_load_explicit(&native->published, memory_order_relaxed) <
             atomic_load_explicit(&native->rung_to, memory_order_relaxed);
     rtl_packets_end(tracker);
     return wake;
 }
 
-/* Whose turn it is. Returns up to where packets were published then: later the queue may be gone. */
-static uint64_t walk_for(struct rtl_native *native, enum let let, uint64_t own)
+/* Walk; the caller has raised `rings` from 0. Returns the last published index: later the queue may be gone. */
+static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind let, uint64_t own)
 {
     bool wake = false;
     uint32_t rings = atomic_load_explicit(&native->turn.rings, memory_order_acquire);
     uint64_t published;
     do {
-        wake |= look_once(native, let, own);
+        wake |= walk_once(native, let, own);
         let = COMPLETE;
         published = atomic_load_explicit(&native->published, memory_order_relaxed);
     } while (!rtl_turn_end(&native->turn, &rings));
@@ -180,12 +185,12 @@ static uint64_t walk_for(struct rtl_native *native, enum let let, uint64_t own)
     return published;
 }
 
-static void walk(struct rtl_native *native, enum let let)
+static void walk(struct rtl_native *native, enum walk_kind let)
 {
-    walk_for(native, let, 0);
+    walk_in_turn(native, let, 0);
 }
 
-/* Others have become users of the queue while its owner was alone. */
+/* Other threads made the queue shared while its owner was alone. */
 static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *native)
 {
     if (rtl_turn_ring(&native->turn))
@@ -193,13 +198,13 @@ static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *nativ
     rtl_turn_has_left(&native->turn);
 }
 
-/* The same by the thread that owns the queue, `me`. */
+/* Walk as the owner, `me`. */
 static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint64_t own)
 {
-    bool wake = look_once(native, COMPLETE, own);
+    bool wake = walk_once(native, COMPLETE, own);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
-    rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot: the GPU had it last */
-    if (__builtin_expect(!rtl_turn_end_alone(&native->turn, me), 0))
+    rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot, which the GPU read last */
+    if (unlikely(!rtl_turn_end_alone(&native->turn, me)))
         walk_what_is_left(native);
     if (wake)
         rtl_wake_if_parked();
@@ -208,26 +213,26 @@ static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint6
 
 /* --- worker --- */
 
-/* Create, worker: there is no worker, or it ends. Nobody would find what is written after its ring. */
-static void let_be(struct rtl_native *native)
+/* Create, worker: there is no worker, or it ends: no thread would find packets that are written after their ring. */
+static void leave_unattended(struct rtl_native *native)
 {
     atomic_store(&native->unattended, true);
     if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
 }
 
-/* Looks after a queue in every round (tracker.h). */
-static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
+/* Tend a queue, in every round (queue_tracker.h). */
+static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
 {
     struct rtl_native *native = tracker->native;
-    if (now == RTL_TEND_LAST) {
-        let_be(native);
+    if (now == RTL_TEND_END) {
+        leave_unattended(native);
         return RTL_TEND_NOTHING;
     }
     uint64_t reserved = rtl_native_reserved(native);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
-    /* Whoever publishes sets both indices, one after the other. A queue isn't made a shared one for that: its owner
-     * isn't in the middle of it, nor has been since `published` was read. */
+    /* A publishing thread stores both indices, one after the other. Check that the owner isn't walking and hasn't
+     * published since `published` was read, rather than make the queue shared. */
     if (rtl_turn_owner_walks(&native->turn))
         return RTL_TEND_SOON;
     uint64_t real = rtl_native_real(native), read = rtl_native_read(native);
@@ -235,72 +240,166 @@ static enum rtl_tend tend(struct rtl_tracker *tracker, uint64_t now)
         return RTL_TEND_SOON;
     if (reserved & RTL_NATIVE_DEMOTED) {
         bool more = atomic_load_explicit(&native->seen, memory_order_relaxed) != real;
-        if (more && rtl_turn_take(&native->turn))
+        if (more && rtl_turn_try(&native->turn))
             walk(native, COMPLETE);
         return more ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
-    if (real != published) { /* in the middle of being published, or moved by somebody else */
-        if (rtl_turn_take(&native->turn)) {
+    if (real != published) { /* being published, or moved by the application */
+        if (rtl_turn_try(&native->turn)) {
             if (rtl_native_is_moved(native))
                 rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
             walk(native, COMPLETE);
         }
         return RTL_TEND_SOON;
     }
-    if (read > published && rtl_turn_take(&native->turn)) { /* the GPU was told by somebody else */
+    if (read > published && rtl_turn_try(&native->turn)) { /* the application rang the hardware's doorbell */
         if (rtl_native_read(native) > atomic_load_explicit(&native->published, memory_order_relaxed))
             rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
         walk(native, COMPLETE);
         return RTL_TEND_SOON;
     }
     uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
-    /* whoever has ways of his own to write indices and ring doorbells tells nobody */
+    /* code that bypasses the functions never wakes the worker */
     if (reserved == published || !rtl_native_is_free(native, published))
-        return rung_to > published         ? RTL_TEND_SOON /* nobody tells when there is room for it either */
+        return rung_to > published ? RTL_TEND_SOON /* a full ring that gets room doesn't wake the worker either */
                : reserved == native->first ? RTL_TEND_LATER
                                            : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
-    uint64_t look = now - native->looked_at;
-    native->looked_at = now;
+    uint64_t look = now - native->polled_at;
+    native->polled_at = now;
     native->stuck_for += look < LOOK ? look : LOOK;
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
-        native->stuck_written = written; /* the patience is for what is written from now on, behind the header */
+        native->stuck_written = written; /* the header has just come: the time to let it go starts anew */
         native->stuck_for = 0;
     }
     uint64_t since = native->stuck_for;
     if (rung_to <= published) {
-        if (written && since >= UNHEARD && rtl_turn_take(&native->turn))
+        if (written && since >= UNHEARD && rtl_turn_try(&native->turn))
             walk(native, UNHEARD_OF);
         return written ? RTL_TEND_SOON : RTL_TEND_LATER;
     }
-    /* rung for before it is written: a GPU would wait for it there, so we look as often as we can, for a while */
+    /* rung for before it is written: the GPU would wait there, so poll often for a while */
     if (!written)
         return since < EAGER ? RTL_TEND_NOW : RTL_TEND_SOON;
     if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
-        if (rtl_turn_take(&native->turn))
+        if (rtl_turn_try(&native->turn))
             walk(native, COMPLETE);
-    } else if (since >= LET_GO && rtl_turn_take(&native->turn)) {
+    } else if (since >= LET_GO && rtl_turn_try(&native->turn)) {
         walk(native, NOT_RUNG);
     }
     return RTL_TEND_SOON;
 }
 
-void rtl_native_attend(struct rtl_native *native)
+static void attend_queue(struct rtl_native *native)
 {
-    atomic_store(&native->tracker->tend, tend);
-    rtl_wake();                                            /* it may be asleep, for good where no queue was */
-    if (!native->tracker->pool || rtl_trackers_stopping()) /* or a worker that stops sees `tend` */
-        let_be(native);
+    atomic_store(&native->tracker->tend, tend_queue);
+    rtl_wake();                                            /* a worker without queues sleeps without a timeout */
+    if (!native->tracker->pool || rtl_trackers_stopping()) /* otherwise a stopping worker sees `tend` */
+        leave_unattended(native);
+}
+
+/* --- create --- */
+
+/* True if the doorbell leads back to the queue, and the ring's length is a power of two. */
+static bool is_as_expected(const hsa_queue_t *queue)
+{
+    return queue->base_address && queue->size && !(queue->size & (queue->size - 1)) && queue->doorbell_signal.handle &&
+           ((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->kind < 0 &&
+           (const hsa_queue_t *)((const amd_signal_t *)(uintptr_t)queue->doorbell_signal.handle)->queue_ptr == queue;
+}
+
+static struct rtl_native *find_native(const hsa_queue_t *queue)
+{
+    return hooked ? rtl_native_find(queue) : NULL;
+}
+
+bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
+{
+    struct rtl_native *native = NULL;
+    if (!hooked || !is_as_expected(queue))
+        return false;
+    pthread_mutex_lock(&rtl_tool.create);
+    if (!rtl_native_find(queue)) /* another user of the queue may have come first */
+        native = rtl_native_add(queue, tracker, rtl_tool.hsa.queue_load_write_index_relaxed(queue));
+    if (native) {
+        tracker->native = native;
+        attend_queue(native);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+    return native != NULL;
+}
+
+/* True if the ring is the same and no packet was added meanwhile. */
+static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue)
+{
+    return native->ring == queue->base_address && native->slots == queue->size &&
+           native->doorbell.handle == queue->doorbell_signal.handle &&
+           rtl_native_real(native) == rtl_native_reserved(native);
+}
+
+bool rtl_native_add_user(hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = find_native(queue);
+    bool again = native && (native->references || is_as_left(native, queue));
+    if (again && native->references++ == 0)
+        attend_queue(native);
+    pthread_mutex_unlock(&rtl_tool.create);
+    return again;
+}
+
+void rtl_native_release(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = find_native(queue);
+    /* under the lock: the next user starts the tending again */
+    if (native && native->references && --native->references == 0)
+        rtl_tracker_stop_tending(native->tracker);
+    pthread_mutex_unlock(&rtl_tool.create);
+}
+
+struct rtl_tracker *rtl_native_retire(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = find_native(queue);
+    struct rtl_tracker *tracker = native && !native->references ? native->tracker : NULL;
+    if (tracker) {
+        rtl_native_remove(native);
+        rtl_native_recycle(native);
+    }
+    pthread_mutex_unlock(&rtl_tool.create);
+    return tracker;
+}
+
+bool rtl_native_close(const hsa_queue_t *queue)
+{
+    pthread_mutex_lock(&rtl_tool.create);
+    struct rtl_native *native = find_native(queue);
+    bool last = !native || native->references <= 1;
+    if (native && !last)
+        native->references--;
+    struct rtl_tracker *tracker = native && last ? native->tracker : NULL;
+    if (tracker)
+        rtl_native_remove(native);
+    pthread_mutex_unlock(&rtl_tool.create);
+    if (tracker) {
+        rtl_tracker_stop_tending(tracker); /* afterwards the worker doesn't tend the queue */
+        rtl_native_wait_unused(native);    /* nor does a thread that has rung walk it */
+        pthread_mutex_lock(&rtl_tool.create);
+        rtl_native_recycle(native);
+        pthread_mutex_unlock(&rtl_tool.create);
+    }
+    return last;
 }
 
 /* --- the application's threads --- */
 
-/* Before a slot is reserved: if somebody else has moved the queue's own index, ours would hand out slots twice. */
-static inline void look_at_index(struct rtl_native *native)
+/* Before reserving: if the application moved the real index, ours would reserve slots twice. */
+static inline void check_real_index(struct rtl_native *native)
 {
-    if (__builtin_expect(!rtl_native_is_moved(native), 1) || !rtl_turn_take(&native->turn))
-        return; /* or somebody is publishing right now, and looks himself */
+    if (likely(!rtl_native_is_moved(native)) || !rtl_turn_try(&native->turn))
+        return; /* or another thread is publishing right now, and checks itself */
     if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
     walk(native, COMPLETE);
@@ -313,70 +412,71 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
         ;
 }
 
-/* A packet was rung for that isn't published yet: it isn't written, or one before it isn't, or nobody knows whose. */
-static __attribute__((noinline)) void rung_ahead(struct rtl_native *native, uint64_t index, bool mine)
+/* A packet was rung for that isn't published: it or an earlier one isn't written, or its reserving thread is
+ * unknown. */
+static __attribute__((noinline)) void note_early_ring(struct rtl_native *native, uint64_t index, bool mine)
 {
     uint64_t reserved = rtl_native_reserved(native);
     if (index >= reserved && mine)
-        return; /* what it says makes no sense; what was reserved by this thread is marked */
+        return; /* a senseless value; the packets that this thread reserved are marked */
     index = index < reserved ? index : reserved - 1;
     bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
-        return; /* meanwhile it is */
+        return; /* published meanwhile */
     raise_rung_to(native, index + 1);
     if (!written ? atomic_fetch_add_explicit(&native->early, 1, memory_order_relaxed) + 1 >= EARLY_OFTEN
-                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for what another reserved */
+                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for packets that another thread reserved */
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
 }
 
-/* A thread that rings for something else than all that it has reserved, just before: or has rung for already. */
-static __attribute__((noinline)) void ring_for_some(struct rtl_native *native, uint64_t index)
+/* The thread rings for a part of the slots that it reserved, or rings again. */
+static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uint64_t index)
 {
-    rtl_turn_come(&native->turn);
+    rtl_turn_enter(&native->turn);
     bool mine = rtl_native_rung(native);
     if (index != atomic_load_explicit(&native->published, memory_order_relaxed) || !rtl_native_is_rung(native, index))
-        rung_ahead(native, index, mine);
+        note_early_ring(native, index, mine);
     if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
-    rtl_turn_go(&native->turn);
+    rtl_turn_exit(&native->turn);
 }
 
-/* Any other ring, also of what is no native queue's doorbell, and no doorbell. */
-static __attribute__((noinline)) void ring(hsa_signal_t signal, hsa_signal_value_t value,
-                                           void (*real)(hsa_signal_t, hsa_signal_value_t))
+/* Any other ring, also of signals that are no doorbell or another queue's. */
+static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_value_t value,
+                                               void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
     const amd_signal_t *s = (const amd_signal_t *)(uintptr_t)signal.handle;
     bool doorbell = s && (s->kind == AMD_SIGNAL_KIND_DOORBELL || s->kind == AMD_SIGNAL_KIND_LEGACY_DOORBELL);
     struct rtl_native *native = doorbell ? rtl_native_find((const hsa_queue_t *)s->queue_ptr) : NULL;
-    if (native && __builtin_expect(!rtl_native_is_demoted(native), 1)) {
-        ring_for_some(native, (uint64_t)value);
+    if (native && likely(!rtl_native_is_demoted(native))) {
+        ring_partly(native, (uint64_t)value);
         return;
     }
     if (native && rtl_turn_ring(&native->turn))
-        walk(native, COMPLETE); /* before the GPU takes them */
+        walk(native, COMPLETE); /* before the GPU reads them */
     real(signal, value);
 }
 
-/* Mostly what is rung for is all that this thread has reserved anywhere, and next in turn: then nothing has to be
- * written down, and the queue needn't be looked for. */
+/* Mostly the thread rings for all slots that it has reserved anywhere, and they are the next to publish: then `rung`
+ * needn't be written nor the queue searched. */
 static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_value_t value,
                                                void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
     struct rtl_reserver *r = rtl_native_mine;
     struct rtl_reservation own;
-    if (__builtin_expect(!rtl_native_take_out(r, signal, (uint64_t)value + 1, &own), 0)) {
-        ring(signal, value, real);
+    if (unlikely(!rtl_native_claim_own(r, signal, (uint64_t)value + 1, &own))) {
+        ring_any(signal, value, real);
         return;
     }
     struct rtl_native *native = own.native;
     int alone = rtl_turn_begin_alone(&native->turn, (uintptr_t)r);
-    if (__builtin_expect(alone == RTL_TURN_ALONE, 1))
+    if (likely(alone == RTL_TURN_ALONE))
         own.from = walk_alone(native, (uintptr_t)r, own.to);
-    else if (alone == RTL_TURN_AWAY && rtl_turn_take(&native->turn))
-        own.from = walk_for(native, COMPLETE, own.to);
-    if (__builtin_expect(own.from < own.to, 0)) { /* not all of it is written, or it is another's turn */
+    else if (alone == RTL_TURN_AWAY && rtl_turn_try(&native->turn))
+        own.from = walk_in_turn(native, COMPLETE, own.to);
+    if (unlikely(own.from < own.to)) { /* not all is written, or another thread walks */
         rtl_native_remember_more(native, own.use, own.from, own.to);
-        ring_for_some(native, own.to - 1);
+        ring_partly(native, own.to - 1);
         if (alone == RTL_TURN_LEAVING)
             rtl_turn_has_left(&native->turn);
     }
@@ -384,35 +484,35 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
 
 /* --- hooks --- */
 
-#define STORE(name, field)                                          \
-    static void name(hsa_signal_t signal, hsa_signal_value_t value) \
-    {                                                               \
-        ring_own(signal, value, rtl_tool.hsa.field);                \
+#define STORE(field)                                                        \
+    static void hook_##field(hsa_signal_t signal, hsa_signal_value_t value) \
+    {                                                                       \
+        ring_own(signal, value, rtl_tool.hsa.field);                        \
     }
-STORE(store_relaxed, signal_store_relaxed)
-STORE(store_screlease, signal_store_screlease)
-STORE(silent_store_relaxed, signal_silent_store_relaxed)
-STORE(silent_store_screlease, signal_silent_store_screlease)
+STORE(signal_store_relaxed)
+STORE(signal_store_screlease)
+STORE(signal_silent_store_relaxed)
+STORE(signal_silent_store_screlease)
 
-#define LOAD(name, field)                                                 \
-    static uint64_t name(const hsa_queue_t *queue)                        \
-    {                                                                     \
-        const struct rtl_native *native = rtl_native_find(queue);         \
-        uint64_t index = native ? rtl_native_reserved(native) : 0;        \
-        if (__builtin_expect(native && !(index & RTL_NATIVE_DEMOTED), 1)) \
-            return index;                                                 \
-        return rtl_tool.hsa.field(queue);                                 \
+#define LOAD(field)                                                \
+    static uint64_t hook_##field(const hsa_queue_t *queue)         \
+    {                                                              \
+        const struct rtl_native *native = rtl_native_find(queue);  \
+        uint64_t index = native ? rtl_native_reserved(native) : 0; \
+        if (likely(native && !(index & RTL_NATIVE_DEMOTED)))       \
+            return index;                                          \
+        return rtl_tool.hsa.field(queue);                          \
     }
-LOAD(load_scacquire, queue_load_write_index_scacquire)
-LOAD(load_relaxed, queue_load_write_index_relaxed)
+LOAD(queue_load_write_index_scacquire)
+LOAD(queue_load_write_index_relaxed)
 
-/* Slots are reserved by storing, in queues that one thread submits to. */
-#define STORE_INDEX(name, field)                                                                            \
-    static void name(const hsa_queue_t *queue, uint64_t index)                                              \
+/* Some applications reserve by storing the index, in queues with one submitting thread. */
+#define STORE_INDEX(field)                                                                                  \
+    static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                      \
     {                                                                                                       \
         struct rtl_native *native = rtl_native_find(queue);                                                 \
         if (native)                                                                                         \
-            look_at_index(native);                                                                          \
+            check_real_index(native);                                                                       \
         uint64_t was = native ? rtl_native_reserved(native) : RTL_NATIVE_DEMOTED;                           \
         while (!(was & RTL_NATIVE_DEMOTED))                                                                 \
             if (atomic_compare_exchange_weak_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
@@ -423,15 +523,12 @@ LOAD(load_relaxed, queue_load_write_index_relaxed)
             }                                                                                               \
         rtl_tool.hsa.field(queue, index);                                                                   \
     }
-STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
-STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
-
-#define CAS(name, field)                                                                                            \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                               \
+#define CAS(field)                                                                                                  \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t expected, uint64_t index)                       \
     {                                                                                                               \
         struct rtl_native *native = rtl_native_find(queue);                                                         \
         if (native)                                                                                                 \
-            look_at_index(native);                                                                                  \
+            check_real_index(native);                                                                               \
         uint64_t was = expected;                                                                                    \
         if (native && atomic_compare_exchange_strong_explicit(&native->reserved, &was, index, memory_order_acq_rel, \
                                                               memory_order_acquire)) {                              \
@@ -443,65 +540,38 @@ STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
             return was;                                                                                             \
         return rtl_tool.hsa.field(queue, expected, index);                                                          \
     }
-CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
-CAS(cas_scacquire, queue_cas_write_index_scacquire)
-CAS(cas_relaxed, queue_cas_write_index_relaxed)
-CAS(cas_screlease, queue_cas_write_index_screlease)
-
-/* Not at once: another queue has its place, or its index is somebody else's, or it is no native one. */
-static __attribute__((noinline)) uint64_t add(const hsa_queue_t *queue, uint64_t n,
-                                              uint64_t (*real)(const hsa_queue_t *, uint64_t))
+/* The slow path: another queue has the first place, the real index was moved, or it is no native queue. */
+static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, uint64_t n,
+                                                     uint64_t (*real)(const hsa_queue_t *, uint64_t))
 {
     struct rtl_native *native = rtl_native_find(queue);
     if (native)
-        look_at_index(native);
+        check_real_index(native);
     uint64_t was = native ? atomic_fetch_add(&native->reserved, n) : RTL_NATIVE_DEMOTED;
     return was & RTL_NATIVE_DEMOTED ? real(queue, n) : n ? rtl_native_remember(native, was, was + n) : was;
 }
 
-/* Nothing is kept over a call, so nothing has to be saved. */
-#define ADD(name, field)                                                                      \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t n)                                \
+/* Keeps no value over a call, so it saves no register. */
+#define ADD(field)                                                                            \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t n)                        \
     {                                                                                         \
         struct rtl_native *native = rtl_native_find_at_once(queue);                           \
-        if (__builtin_expect(!native || !n || rtl_native_is_moved(native), 0))                \
-            return add(queue, n, rtl_tool.hsa.field);                                         \
+        if (unlikely(!native || !n || rtl_native_is_moved(native)))                           \
+            return add_slowly(queue, n, rtl_tool.hsa.field);                                  \
         uint64_t was = atomic_fetch_add_explicit(&native->reserved, n, memory_order_acq_rel); \
-        if (__builtin_expect(was & RTL_NATIVE_DEMOTED, 0))                                    \
+        if (unlikely(was & RTL_NATIVE_DEMOTED))                                               \
             return rtl_tool.hsa.field(queue, n);                                              \
         return rtl_native_remember(native, was, was + n);                                     \
     }
-ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
-ADD(add_scacquire, queue_add_write_index_scacquire)
-ADD(add_relaxed, queue_add_write_index_relaxed)
-ADD(add_screlease, queue_add_write_index_screlease)
+RTL_HSA_RESERVING(STORE_INDEX, CAS, ADD)
 
 void rtl_native_hook(void *table)
 {
     rtl_native_forget_all();
     rtl_native_watch_threads();
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
-    HOOK(signal_store_relaxed, store_relaxed);
-    HOOK(signal_store_screlease, store_screlease);
-    HOOK(signal_silent_store_relaxed, silent_store_relaxed);
-    HOOK(signal_silent_store_screlease, silent_store_screlease);
-    HOOK(queue_load_write_index_scacquire, load_scacquire);
-    HOOK(queue_load_write_index_relaxed, load_relaxed);
-    HOOK(queue_store_write_index_relaxed, store_index_relaxed);
-    HOOK(queue_store_write_index_screlease, store_index_screlease);
-    HOOK(queue_cas_write_index_scacq_screl, cas_scacq_screl);
-    HOOK(queue_cas_write_index_scacquire, cas_scacquire);
-    HOOK(queue_cas_write_index_relaxed, cas_relaxed);
-    HOOK(queue_cas_write_index_screlease, cas_screlease);
-    HOOK(queue_add_write_index_scacq_screl, add_scacq_screl);
-    HOOK(queue_add_write_index_scacquire, add_scacquire);
-    HOOK(queue_add_write_index_relaxed, add_relaxed);
-    HOOK(queue_add_write_index_screlease, add_screlease);
+#define HOOK(field, ...) RTL_HSA_HOOK_FIELD(field)
+    RTL_HSA_ACTIONS(HOOK)
+    RTL_HSA_INDICES(HOOK)
 #undef HOOK
     hooked = true;
-}
-
-bool rtl_native_hooked(void)
-{
-    return hooked;
 }

@@ -1,4 +1,4 @@
-/* What a packet needs that is rare: rows, signals, the application's signals, extended dispatches (packets.h). */
+/* The rare parts of handling a packet: rows, signals, the application's signals, extended dispatches (packets.h). */
 #include "intercept/hooks/packets.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum {
     MAKE_AT_ONCE = 8, /* signals made by a dispatch that finds none */
-    PM4_FORMAT = 1,   /* amd_format of two packets that complete as a barrier does */
+    PM4_FORMAT = 1,   /* amd_format of two packet types that complete like a barrier */
     BARRIER_VALUE_FORMAT = 2,
 };
 
@@ -22,7 +22,7 @@ uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row)
 bool rtl_packet_refill(struct rtl_tracker *tracker)
 {
     uint32_t batch = atomic_load_explicit(&tracker->batch, memory_order_relaxed);
-    tracker->cached = rtl_pool_take(tracker->pool, tracker->cache, batch);
+    tracker->cached = rtl_pool_acquire(tracker->pool, tracker->cache, batch);
     if (!tracker->cached) {
         int error = errno;
         tracker->cached = rtl_pool_make(tracker->pool, tracker->cache, batch < MAKE_AT_ONCE ? batch : MAKE_AT_ONCE);
@@ -35,15 +35,12 @@ bool rtl_packet_refill(struct rtl_tracker *tracker)
 
 static inline bool have_stand_in(struct rtl_tracker *tracker)
 {
-    if (__builtin_expect(tracker->stand_ins_cached == 0, 0))
-        tracker->stand_ins_cached = rtl_pool_take_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
+    if (unlikely(tracker->stand_ins_cached == 0))
+        tracker->stand_ins_cached = rtl_pool_acquire_stand_ins(tracker->pool, tracker->stand_ins, RTL_SIGNALS_BATCH);
     return tracker->stand_ins_cached != 0;
 }
 
-/*
- * A kernel dispatch that carries a signal of the application's. The packet isn't changed: what is returned is the
- * number of its stand-in.
- */
+/* A kernel dispatch with a signal of the application. The packet stays unchanged; returns its stand-in's number. */
 uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet)
 {
@@ -51,11 +48,10 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
     struct rtl_app_signal *app_signal =
         atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed) ? rtl_app_signal_find(handle) : NULL;
-    if (__builtin_expect(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
-                             !rtl_pending_room(&tracker->pending),
-                         0)) {
+    if (unlikely(reason != RTL_NO_REASON || !app_signal || !have_stand_in(tracker) ||
+                 !rtl_pending_room(&tracker->pending))) {
         if (app_signal)
-            rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* the kernel that had it before may still be timed */
+            rtl_app_signal_begin(app_signal, RTL_USE_OTHER); /* a kernel that had it before may still be timed */
         return rtl_packet_untimed(tracker, cell,
                                   reason != RTL_NO_REASON ? (enum rtl_untimed_reason)reason
                                   : app_signal            ? RTL_UNTIMED_NO_ROOM
@@ -66,23 +62,23 @@ uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispat
     amd_signal_t *stand_in = rtl_pool_signal(pool, number);
     const amd_signal_t *signal = (const amd_signal_t *)(uintptr_t)handle;
     int64_t value = __atomic_load_n(&signal->value, __ATOMIC_RELAXED);
-    if (__builtin_expect(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in), 0))
+    if (unlikely(!rtl_app_signal_begin(app_signal, (uintptr_t)stand_in)))
         __atomic_store_n(&stand_in->value, RTL_STAND_IN_SHARED,
                          __ATOMIC_RELEASE); /* the worker counts it under that reason */
-    /* behind it: its locked operations would wait for this line, which the worker read last */
+    /* after rtl_app_signal_begin: its locked operations would wait for this line, which the worker read last */
     struct rtl_inflight *inflight = &pool->inflight[number];
     rtl_packet_begin_pending(tracker, row);
     inflight->app_signal = app_signal;
     inflight->value = value;
-    if (__builtin_expect(rtl_hot.trace, 0))
+    if (unlikely(rtl_hot.trace))
         rtl_packet_note_shape(inflight, packet);
-    if (__builtin_expect(tracker->stand_ins_cached != 0, 1))
+    if (likely(tracker->stand_ins_cached != 0))
         rtl_pool_fetch(pool, tracker->stand_ins[tracker->stand_ins_cached - 1], true);
     rtl_packet_count(tracker, &tracker->counters->injected, 1);
     return number;
 }
 
-/* Any other packet that carries a signal, or a kernel that isn't timed: it will overwrite what a kernel left there. */
+/* Any other packet with a signal, or an untimed kernel: it will overwrite an earlier kernel's times. */
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
 {
     if (!atomic_load_explicit(&rtl_app_signals_followed, memory_order_relaxed))
@@ -96,13 +92,11 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
          (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
         rtl_app_signal_begin(app_signal, RTL_USE_OTHER);
     else
-        rtl_app_signal_give_up(app_signal);
+        rtl_app_signal_mark_shared(app_signal);
 }
 
-/*
- * An extended dispatch: its grid is counted in clusters of workgroups, all else is as in a kernel dispatch, also what
- * the GPU writes into the completion signal.
- */
+/* An extended dispatch: the grid is in clusters of workgroups; all else is as in a kernel dispatch, also the times
+ * that the GPU writes. */
 uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy)
 {
@@ -118,7 +112,7 @@ uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_pa
     return rtl_packet_see_kernel(tracker, &decoded.kernel, may_inject, policy);
 }
 
-/* Its signal is the application's, and on something else already: nobody will be able to tell when it is over. */
+/* True if its signal is the application's and in use twice: its completion can't be detected. */
 static bool is_untellable(const struct rtl_tracker *tracker, uint32_t number)
 {
     return rtl_is_stand_in(number) &&
@@ -135,8 +129,8 @@ uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *pa
         rtl_links_see(tracker, index, number);
     if (!(more & RTL_MORE_PROBE) || rtl_packet_type(packet) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
         return 0;
-    return rtl_probe_gate_take(tracker, &packet->kernel,
-                               may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
+    return rtl_probe_gate_try(tracker, &packet->kernel,
+                              may_change && number != RTL_NO_SIGNAL && !is_untellable(tracker, number));
 }
 
 void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)
@@ -148,7 +142,7 @@ void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object)
                             HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
     uint16_t header = (uint16_t)((packet->vendor.header & ~scopes) | system);
     packet->kernel.kernel_object = object;
-    __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* in a ring others may look at it */
+    __atomic_store_n(&packet->vendor.header, header, __ATOMIC_RELAXED); /* other threads may read it in the ring */
 }
 
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint32_t number,

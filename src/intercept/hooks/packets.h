@@ -1,24 +1,24 @@
 /*
- * What decides about a packet and records it, however the packet came.
+ * Handles packets of any kind of queue: counts them and decides about them.
  *
- * Every packet is counted; a kernel dispatch that can be timed gets a profiling signal, if it carries none; if it
- * carries one of the application's it goes as it is, because that signal tells its times (app_signals.h). Whoever hands
- * packets on does this with each of them, on the thread that submits them, one at a time a queue:
+ * Every packet is counted. A kernel dispatch that can be timed gets a profiling signal if it carries none; one with a
+ * signal of the application stays unchanged, because that signal shows its times (app_signals.h). The code that passes
+ * packets on calls these functions for each packet, on the submitting thread, one at a time a queue:
  *
  *     policy = rtl_packets_begin(tracker);
  *     tracker->written++;
- *     number = rtl_packet_see(tracker, packet, may_inject, policy);    counts it and decides
+ *     number = rtl_packet_see(tracker, packet, may_inject, policy);   counts it and decides
  *     if (rtl_packet_wants_more())
- *         object = rtl_packet_more(...);    links it to its call; may have it run a probe's copy of its kernel
+ *         object = rtl_packet_more(...);   links it to its call; may select a probe's copy of its kernel
  *     if (number != RTL_NO_SIGNAL)
- *         signal = rtl_packet_inject(tracker, number, now, how);   from now on the worker knows of it
- *     ... the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
- *     rtl_wake_if_parked();                                        if one was injected
+ *         signal = rtl_packet_inject(tracker, number, now, how);   pushes it to the worker
+ *     the signal goes on the packet unless rtl_is_stand_in(number), and the packet goes to the GPU
+ *     rtl_wake_if_parked();   if one was injected
  *     rtl_packets_end(tracker);
  *
- * In steady state a timed dispatch costs one look-up, about ten stores into lines that only this thread writes, and a
- * copy of the packet. The exceptions, each bounded and off the steady path, are in packets.c: a kernel's first dispatch
- * takes its row, an empty pool below its limit grows, and a parked worker is woken.
+ * In steady state a timed dispatch costs one look-up, about ten stores to lines that only this thread writes, and a
+ * copy of the packet. The bounded exceptions are in packets.c: a kernel's first dispatch assigns its row, an empty pool
+ * below its limit grows, and a parked worker is woken.
  */
 #ifndef RTL_INTERCEPT_PACKETS_H
 #define RTL_INTERCEPT_PACKETS_H
@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "intercept/base/hsa_clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
@@ -38,7 +39,7 @@
 #include "intercept/track/queue_tracker.h"
 #include "intercept/track/wakeup.h"
 
-enum { RTL_FETCH_AHEAD = 2 };     /* so many dispatches before it is used a signal's record is fetched */
+enum { RTL_FETCH_AHEAD = 2 };     /* a signal's record is prefetched this many dispatches ahead */
 enum { RTL_EXTENDED_FORMAT = 3 }; /* amd_format of an extended kernel dispatch, where the runtime has those */
 
 union rtl_packet {
@@ -47,7 +48,7 @@ union rtl_packet {
         uint16_t header;
         uint8_t format;
     } vendor;
-    struct { /* hsa_amd_ext_kernel_dispatch_packet_t: what isn't named is where a kernel dispatch has it */
+    struct { /* hsa_amd_ext_kernel_dispatch_packet_t; fields not named are where a kernel dispatch has them */
         uint16_t header;
         uint8_t format, setup;
         uint16_t workgroup[3], reserved;
@@ -55,7 +56,7 @@ union rtl_packet {
         uint16_t clusters_y, clusters_z;
         uint8_t cluster_size[3]; /* in workgroups */
     } extended;
-    hsa_barrier_and_packet_t barrier; /* its completion signal is where all packets have theirs */
+    hsa_barrier_and_packet_t barrier; /* all packets have their completion signal there */
     char bytes[64];
 };
 _Static_assert(sizeof(union rtl_packet) == 64, "AQL packet");
@@ -74,8 +75,8 @@ static inline uint32_t rtl_packet_type(const union rtl_packet *packet)
     return packet->vendor.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
 }
 
-/* A packet whose header the GPU has taken away: a kernel that is known or, behind OnUnload, where none is, one by its
- * size: nothing else has anything there. */
+/* True if a packet whose header the GPU cleared was a kernel: a known one or, after OnUnload, when none is known,
+ * one with a workgroup size, which no other packet has there. */
 static inline bool rtl_packet_was_kernel(const hsa_kernel_dispatch_packet_t *packet)
 {
     return packet->kernel_object &&
@@ -92,7 +93,7 @@ static inline bool rtl_packet_is_dispatch(const union rtl_packet *packet)
 
 static inline void rtl_packet_count(const struct rtl_tracker *tracker, uint64_t *counter, uint64_t n)
 {
-    if (__builtin_expect(tracker->shared, 0))
+    if (unlikely(tracker->shared))
         rtl_count_shared(counter, n);
     else
         rtl_count(counter, n);
@@ -100,41 +101,39 @@ static inline void rtl_packet_count(const struct rtl_tracker *tracker, uint64_t 
 
 /* --- off the steady path: packets.c --- */
 
-/* Makes the pages of a row present. The row to count in: another one where there is no memory for it. */
+/* Populate the pages of a row. Returns the row to count in: another one if there is no memory. */
 uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row);
-/* Takes free signals from the pool, or makes some. False: there are none. */
+/* Refill the cache from the pool, or create signals. False if there are none. */
 bool rtl_packet_refill(struct rtl_tracker *tracker);
-/* A kernel dispatch that carries a signal of the application's; the number of its stand-in. */
+/* A kernel dispatch with a signal of the application; returns its stand-in's number. */
 uint32_t rtl_packet_see_signalled(struct rtl_tracker *tracker, struct rtl_dispatches *cell, uint32_t row,
                                   const hsa_kernel_dispatch_packet_t *packet);
 void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet);
-/* What few processes want, behind rtl_packet_see, which gave `number`, of the packet at that index of its queue. What
- * the packet is to have for a kernel object, if it can be changed, and then the worker is to be told; 0: what it has.
- */
+/* Rare work for a packet after rtl_packet_see returned `number`; `index` is the packet's in its queue. Returns the
+ * kernel object for the packet, which the caller then marks RTL_PENDING_PROBED; 0: unchanged. */
 uint64_t rtl_packet_more(struct rtl_tracker *tracker, const union rtl_packet *packet, uint64_t index, uint32_t number,
                          bool may_change, enum rtl_policy policy);
-/* Gives the packet that kernel object, of a probe's copy. Its fences reach as far as the system: the block lies in
- * memory that the copy engine clears before and reads afterwards, and the application's may not reach that. */
+/* Give the packet the kernel object of a probe's copy. Its fences become system-wide: the copy engine clears the
+ * block before and reads it afterwards, and the application's fences may not reach that memory. */
 void rtl_packet_set_probed(union rtl_packet *packet, uint64_t object);
-/* The same as rtl_packet_more of a packet that is changed where it lies. Returns bits of RTL_PENDING_*. */
+/* rtl_packet_more for a packet that is changed in place. Returns bits of RTL_PENDING_*. */
 uint8_t rtl_packet_more_here(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index, uint32_t number,
                              enum rtl_policy policy);
 uint32_t rtl_packet_see_extended(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                  enum rtl_policy policy);
 
-/* --- on it --- */
+/* --- the steady path --- */
 
 #define RTL_STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELAXED)
 
-/* Few dispatches need their signal's record: its line comes from the worker's core, ahead of need as its handle does.
- */
+/* Few dispatches need their signal's record: prefetch its line, which the worker's core has. */
 static inline void rtl_packet_fetch_record(const struct rtl_tracker *tracker)
 {
     if (tracker->cached >= RTL_FETCH_AHEAD)
         rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD], true);
 }
 
-/* What the event ring says of a dispatch and the statistics don't. */
+/* Store the grid for the event ring. */
 static inline void rtl_packet_note_shape(struct rtl_inflight *inflight, const hsa_kernel_dispatch_packet_t *packet)
 {
     inflight->grid[0] = packet->grid_size_x;
@@ -153,21 +152,19 @@ static inline uint32_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rt
     return RTL_NO_SIGNAL;
 }
 
-/* It is to be timed: rtl_packet_inject says the rest. */
+/* Begin the pending entry; rtl_packet_inject completes it. */
 static inline void rtl_packet_begin_pending(struct rtl_tracker *tracker, uint32_t row)
 {
     rtl_pending_next(&tracker->pending)->kernel = (uint16_t)row;
 }
 
-/*
- * Counts one kernel dispatch and decides about it. Returns the number of the signal that it is to carry, or of its
- * stand-in if it carries one already, or RTL_NO_SIGNAL. `may_inject` is false where the packet can't be changed.
- */
+/* Count one kernel dispatch and decide about it. Returns the number of the signal that it must carry, or of its
+ * stand-in if it carries one, or RTL_NO_SIGNAL. `may_inject` is false if the packet can't be changed. */
 static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet,
                                              bool may_inject, enum rtl_policy policy)
 {
     uint32_t row = rtl_kernels_row(packet->kernel_object);
-    if (__builtin_expect(row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire), 0))
+    if (unlikely(row >= atomic_load_explicit(&tracker->rows_ready, memory_order_acquire)))
         row = rtl_packet_make_ready(tracker, row);
     struct rtl_dispatches *cell = &tracker->dispatches[row];
     rtl_packet_count(tracker, &cell->calls, 1);
@@ -183,7 +180,7 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
 
     int reason = atomic_load_explicit(&tracker->reason, memory_order_relaxed);
     bool signalled = packet->completion_signal.handle != 0;
-    if (__builtin_expect(policy == RTL_COUNT || (policy == RTL_TIME_UNSIGNALLED && signalled), 0)) {
+    if (unlikely(policy == RTL_COUNT || (policy == RTL_TIME_UNSIGNALLED && signalled))) {
         if (signalled)
             rtl_packet_see_signal(HSA_PACKET_TYPE_KERNEL_DISPATCH, (const union rtl_packet *)(const void *)packet);
         return rtl_packet_untimed(tracker, cell,
@@ -191,22 +188,22 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
                                   : reason != RTL_NO_REASON      ? (enum rtl_untimed_reason)reason
                                                                  : RTL_UNTIMED_UNWATCHED);
     }
-    if (__builtin_expect(signalled, 0))
+    if (unlikely(signalled))
         return rtl_packet_see_signalled(tracker, cell, row, packet);
-    if (__builtin_expect(reason != RTL_NO_REASON, 0))
+    if (unlikely(reason != RTL_NO_REASON))
         ;
-    else if (__builtin_expect(!may_inject, 0))
+    else if (unlikely(!may_inject))
         reason = RTL_UNTIMED_BATCH;
-    else if (__builtin_expect(tracker->cached == 0, 0) && !rtl_packet_refill(tracker))
+    else if (unlikely(tracker->cached == 0) && !rtl_packet_refill(tracker))
         reason = RTL_UNTIMED_NO_SIGNAL;
-    else if (__builtin_expect(!rtl_pending_room(&tracker->pending), 0)) /* hardly ever (pending.h) */
+    else if (unlikely(!rtl_pending_room(&tracker->pending))) /* rare (pending.h) */
         reason = RTL_UNTIMED_NO_ROOM;
     else {
         uint32_t number = tracker->cache[--tracker->cached];
-        if (__builtin_expect(tracker->cached >= RTL_FETCH_AHEAD, 1))
+        if (likely(tracker->cached >= RTL_FETCH_AHEAD))
             rtl_pool_fetch(tracker->pool, tracker->cache[tracker->cached - RTL_FETCH_AHEAD], false);
         rtl_packet_begin_pending(tracker, row);
-        if (__builtin_expect(rtl_hot.trace, 0)) {
+        if (unlikely(rtl_hot.trace)) {
             rtl_packet_note_shape(&tracker->pool->inflight[number], packet);
             rtl_packet_fetch_record(tracker);
         }
@@ -216,28 +213,28 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
     return rtl_packet_untimed(tracker, cell, (enum rtl_untimed_reason)reason);
 }
 
-/* Counts any packet; for a kernel dispatch, decides. */
+/* Count any packet; for a kernel dispatch also decide. */
 static inline uint32_t rtl_packet_see(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                       enum rtl_policy policy)
 {
     uint32_t type = rtl_packet_type(packet);
     bool off = policy == RTL_PASS_ON;
-    if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH && !off, 1))
+    if (likely(type == HSA_PACKET_TYPE_KERNEL_DISPATCH && !off))
         return rtl_packet_see_kernel(tracker, &packet->kernel, may_inject, policy);
     if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->vendor.format == RTL_EXTENDED_FORMAT && rtl_tool.extended) {
         if (!off)
             return rtl_packet_see_extended(tracker, packet, may_inject, policy);
-        type = HSA_PACKET_TYPE_KERNEL_DISPATCH; /* it leaves in its signal what a kernel does */
+        type = HSA_PACKET_TYPE_KERNEL_DISPATCH; /* it leaves times in its signal like a kernel */
     }
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         rtl_packet_see_signal(type, packet);
     return RTL_NO_SIGNAL;
 }
 
-/* Whether there is more to do with packets than to count and to time them: then rtl_packet_more does it. */
+/* True if packets need rtl_packet_more. */
 static inline bool rtl_packet_wants_more(void)
 {
-    return __builtin_expect(atomic_load_explicit(&rtl_hot.more, memory_order_relaxed), 0);
+    return unlikely(atomic_load_explicit(&rtl_hot.more, memory_order_relaxed));
 }
 
 /* A dispatch at that index that was counted without rtl_packet_see. */
@@ -245,21 +242,19 @@ static inline void rtl_packet_untimed_late(struct rtl_tracker *tracker, struct r
                                            enum rtl_untimed_reason reason)
 {
     rtl_packet_untimed(tracker, cell, reason);
-    if (__builtin_expect(rtl_hot.linked, 0))
+    if (unlikely(rtl_hot.linked))
         rtl_links_see(tracker, index, RTL_NO_SIGNAL);
 }
 
-/*
- * Tells the worker of the dispatch. Before the packet is written, because the kernel may be over as soon as it is.
- * `now` and `how` come from rtl_packet_stamp; `how` has RTL_PENDING_PROBED, too, where that holds.
- */
+/* Push the dispatch to the worker, before the packet is written: the kernel may complete at once. `now` and `how`
+ * are from rtl_packet_stamp, with RTL_PENDING_PROBED added for a probe's copy. */
 static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint32_t number, uint64_t now, uint8_t how)
 {
     struct rtl_pending_dispatch *pending = rtl_pending_next(&tracker->pending);
     pending->number = number;
     pending->submit = now;
     pending->how = how;
-    if (__builtin_expect(tracker->guarded, 0)) {
+    if (unlikely(tracker->guarded)) {
         tracker->pool->inflight[number].index = tracker->written;
         rtl_packet_fetch_record(tracker);
     }
@@ -268,7 +263,7 @@ static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint32
     return signal;
 }
 
-/* Now, on the clock that *how says: RTL_PENDING_TSC or 0. */
+/* Return the time, on the clock in *how: RTL_PENDING_TSC or 0. */
 static inline uint64_t rtl_packet_stamp(uint8_t *how)
 {
     _Static_assert(RTL_PENDING_TSC == true, "as it is in the hot line");
@@ -276,14 +271,14 @@ static inline uint64_t rtl_packet_stamp(uint8_t *how)
     return *how ? rtl_tsc() : rtl_clock_now();
 }
 
-/* A dispatch is inside from here on, until rtl_packets_end; returns the policy for its packets. Wakes the worker if a
- * viewer asked for something else. */
+/* A dispatch is inside until rtl_packets_end. Returns the policy for its packets. Wakes the worker if a viewer has a
+ * new request. */
 static inline enum rtl_policy rtl_packets_begin(struct rtl_tracker *tracker)
 {
     atomic_store_explicit(&tracker->inside, 1, memory_order_relaxed);
-    rtl_light_barrier(); /* before policy and reason are looked at */
+    rtl_light_barrier(); /* before policy and reason are read */
     enum rtl_policy policy = rtl_policy_now();
-    if (__builtin_expect(rtl_control_request_pending(), 0))
+    if (unlikely(rtl_control_request_pending()))
         rtl_wake_if_parked();
     return policy;
 }

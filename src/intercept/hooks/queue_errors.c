@@ -1,4 +1,4 @@
-/* Passes queues' errors on (queue_errors.h). */
+/* Relays queues' errors (queue_errors.h). */
 #include "intercept/hooks/queue_errors.h"
 
 #include <pthread.h>
@@ -9,19 +9,19 @@
 
 struct rtl_queue_relay {
     struct rtl_queue_relay *next;
-    const hsa_queue_t *queue; /* NULL: it is being made, or destroyed */
+    const hsa_queue_t *queue; /* NULL: it is being made or destroyed */
     rtl_queue_error error;    /* the application's */
     void *data;
     bool taken;
-    bool lent; /* of a queue that several may have: for good, and used again by who is told the same way */
+    bool counted; /* for a counted queue: permanent, and shared by users with the same callback */
 };
 
-enum { LENT_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
+enum { COUNTED_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
 
 static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
-static int lent;                       /* create, under rtl_tool.create */
+static int counted_relays;             /* create, under rtl_tool.create */
 
-static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
+static void report_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
     const struct rtl_queue_relay *relay = data;
     rtl_probe_gate_queue_failed();
@@ -29,7 +29,7 @@ static void tell(hsa_status_t status, hsa_queue_t *source, void *data)
 }
 
 /* Under the lock. */
-static struct rtl_queue_relay *take(rtl_queue_error error, void *data)
+static struct rtl_queue_relay *claim_relay(rtl_queue_error error, void *data)
 {
     struct rtl_queue_relay *relay = relays;
     while (relay && relay->taken)
@@ -43,41 +43,41 @@ static struct rtl_queue_relay *take(rtl_queue_error error, void *data)
     return relay;
 }
 
-/* Whether there is anything to be put in front of: another tool behind us may give us our own. */
-static bool is_wanted(rtl_queue_error error)
+/* True if the callback needs a relay; another tool behind us may pass our own. */
+static bool needs_relay(rtl_queue_error error)
 {
-    return rtl_tool.segment.probe && error && error != tell;
+    return rtl_tool.segment.probe && error && error != report_error;
 }
 
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
 {
-    if (!is_wanted(*error))
+    if (!needs_relay(*error))
         return NULL;
     pthread_mutex_lock(&rtl_tool.create);
-    struct rtl_queue_relay *relay = take(*error, *data);
+    struct rtl_queue_relay *relay = claim_relay(*error, *data);
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {
-        *error = tell;
+        *error = report_error;
         *data = relay;
     }
     return relay;
 }
 
-void rtl_queue_errors_relay_lent(rtl_queue_error *error, void **data)
+void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data)
 {
-    if (!is_wanted(*error))
+    if (!needs_relay(*error))
         return;
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = relays;
-    while (relay && !(relay->lent && relay->error == *error && relay->data == *data))
+    while (relay && !(relay->counted && relay->error == *error && relay->data == *data))
         relay = relay->next;
-    if (!relay && lent < LENT_MAX && (relay = take(*error, *data))) {
-        relay->lent = true;
-        lent++;
+    if (!relay && counted_relays < COUNTED_MAX && (relay = claim_relay(*error, *data))) {
+        relay->counted = true;
+        counted_relays++;
     }
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {
-        *error = tell;
+        *error = report_error;
         *data = relay;
     }
 }

@@ -1,8 +1,6 @@
-/*
- * Who is told of a queue's errors, in a process whose kernels may be probed (RTL_PROBE=1): the application, and before
- * it the probe, which is disarmed for good if it had a dispatch in flight. In any other process the runtime calls the
- * application itself.
- */
+/* Relays a queue's errors in a process whose kernels may be probed (RTL_PROBE=1): first to the probe, which is
+ * disarmed for good if it had a dispatch in flight, then to the application. In other processes the runtime calls
+ * the application directly. */
 #ifndef RTL_INTERCEPT_QUEUE_ERRORS_H
 #define RTL_INTERCEPT_QUEUE_ERRORS_H
 
@@ -10,22 +8,22 @@
 
 #include "intercept/base/hsa_table.h"
 
-/* Create: *error and *data become what the runtime is to get for a queue that is about to be made. They stay as they
- * are where there can be no probe, or no memory, and where the application has none: the runtime has one of its own
- * then, which ends the process or says what happened. What is returned goes to the next. */
+/* Create: replace *error and *data for a queue that is about to be made. They stay unchanged without a probe,
+ * without memory, and if the application has no callback: the runtime's default then ends the process or prints the
+ * error. Pass the result to rtl_queue_errors_of. */
 struct rtl_queue_relay;
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data);
 
-/* Create: the same for a queue that the application is lent, and that others may have, too. Nobody knows when the
- * runtime calls nobody for it any more, so what is taken for that is never given back. */
-void rtl_queue_errors_relay_lent(rtl_queue_error *error, void **data);
+/* Create: the same for a counted queue, which others may have, too. The runtime's last call for it is unknown, so
+ * the relay is never released. */
+void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data);
 
 /* Create: the queue was made; NULL: it was not. */
 void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue);
 
-/* Create: the queue is about to be destroyed. Its relay, NULL where it has none, is nobody's from here on, but still
- * taken: the runtime may call it, and the queue's address may be another queue's before its destruction returns. Then
- * rtl_queue_errors_of says how that went: NULL, or the queue if it is still there. */
+/* Create: the queue is about to be destroyed. Returns its relay, NULL if it has none. The relay stays in use without
+ * a queue: the runtime may still call it, and another queue may get the address before the destruction returns. Then
+ * call rtl_queue_errors_of with NULL, or with the queue if it still exists. */
 struct rtl_queue_relay *rtl_queue_errors_leave(const hsa_queue_t *queue);
 
 #endif

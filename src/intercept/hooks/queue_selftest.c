@@ -1,4 +1,4 @@
-/* Tries out the runtime's intercept queues (queue_probe.h). */
+/* Tests the runtime's intercept queues (queue_selftest.h). */
 #include "intercept/hooks/queue_selftest.h"
 
 #include <malloc.h>
@@ -14,19 +14,19 @@
 enum {
     SMALL = 64, /* packets */
     LARGE = 4096,
-    ROUNDS = 2,                            /* other threads allocate, too: each must have grown */
-    GROWTH = (LARGE - SMALL) * 64 / 4 * 3, /* bytes; the rest is what they may have freed meanwhile */
+    ROUNDS = 2,                            /* other threads allocate, too: each round must show growth */
+    GROWTH = (LARGE - SMALL) * 64 / 4 * 3, /* bytes; the other quarter allows for memory that they free meanwhile */
 };
 
-enum answer { UNKNOWN, SINGLE, BATCHES, UNSAFE };
-static _Atomic int answer;  /* create, under the lock; any loads */
-static _Atomic bool warned; /* any: set once the user has been warned */
-static pthread_mutex_t trying = PTHREAD_MUTEX_INITIALIZER;
-/* The queues that were made for trying, over all loads, and the last one's id: create, under the lock; any loads. */
-static _Atomic uint64_t made, last_id;
+enum selftest_result { UNKNOWN, SINGLE, BATCHES, UNSAFE };
+static _Atomic int result;  /* create, under the lock; any loads */
+static _Atomic bool warned; /* any: set once the user was warned */
+static pthread_mutex_t selftest_lock = PTHREAD_MUTEX_INITIALIZER;
+/* The test queues over all loads, and the last one's id: create, under the lock; any loads. */
+static _Atomic uint64_t queues_made, last_id;
 
-/* Of glibc's heap; with another allocator it doesn't grow, and the runtime is taken for unsafe. */
-static size_t heap(void)
+/* glibc's heap. With another allocator it doesn't grow, and the runtime counts as unsafe. */
+static size_t heap_bytes(void)
 {
 #if __GLIBC_PREREQ(2, 33)
     struct mallinfo2 now = mallinfo2();
@@ -36,7 +36,7 @@ static size_t heap(void)
     return (size_t)now.uordblks + (size_t)now.hblkhd;
 }
 
-static hsa_queue_t *make(hsa_agent_t agent, uint32_t packets)
+static hsa_queue_t *create_test_queue(hsa_agent_t agent, uint32_t packets)
 {
     hsa_queue_t *queue = NULL;
     if (rtl_tool.hsa.amd_queue_intercept_create(agent, packets, HSA_QUEUE_TYPE_MULTI, NULL, NULL, 0, 0, &queue) !=
@@ -44,29 +44,29 @@ static hsa_queue_t *make(hsa_agent_t agent, uint32_t packets)
         !queue)
         return NULL;
     if (queue->id < atomic_load(&last_id)) /* the runtime was loaded again and numbers its queues from the start */
-        atomic_store(&made, 0);
+        atomic_store(&queues_made, 0);
     atomic_store(&last_id, queue->id);
-    atomic_fetch_add(&made, 1);
+    atomic_fetch_add(&queues_made, 1);
     return queue;
 }
 
-/* Swallows what it gets: the GPU never sees it. On this thread, before the doorbell returns. */
-static void swallow(const void *packets, uint64_t n, uint64_t index, void *data, rtl_packet_writer writer)
+/* Drops the packets, so the GPU never gets them. Runs on this thread, before the doorbell returns. */
+static void count_packets(const void *packets, uint64_t n, uint64_t index, void *data, rtl_packet_writer writer)
 {
     uint64_t *most = data;
     (void)packets, (void)index, (void)writer;
     *most = n > *most ? n : *most;
 }
 
-/* How many of two packets behind one doorbell come at once; 0 when it can't be told. */
-static uint64_t at_once(hsa_agent_t agent)
+/* Return how many of two packets behind one doorbell come in one call; 0 if unknown. */
+static uint64_t packets_per_call(hsa_agent_t agent)
 {
-    static uint64_t most; /* not on the stack: a call may still come when this has returned */
-    hsa_queue_t *queue = make(agent, SMALL);
+    static uint64_t most; /* not on the stack: a late call may come after the return */
+    hsa_queue_t *queue = create_test_queue(agent, SMALL);
     most = 0;
     if (!queue)
         return 0;
-    if (rtl_tool.hsa.amd_queue_intercept_register(queue, swallow, &most) == HSA_STATUS_SUCCESS) {
+    if (rtl_tool.hsa.amd_queue_intercept_register(queue, count_packets, &most) == HSA_STATUS_SUCCESS) {
         hsa_barrier_and_packet_t *ring = queue->base_address;
         for (int i = 0; i < 2; i++) {
             memset((char *)&ring[i] + sizeof ring[i].header, 0, sizeof ring[i] - sizeof ring[i].header);
@@ -79,22 +79,22 @@ static uint64_t at_once(hsa_agent_t agent)
     return most;
 }
 
-static size_t growth(hsa_agent_t agent, uint32_t packets)
+static size_t heap_growth(hsa_agent_t agent, uint32_t packets)
 {
-    size_t before = heap();
-    hsa_queue_t *queue = make(agent, packets);
-    size_t after = heap();
+    size_t before = heap_bytes();
+    hsa_queue_t *queue = create_test_queue(agent, packets);
+    size_t after = heap_bytes();
     if (queue)
         rtl_tool.hsa.queue_destroy(queue);
     return after > before ? after - before : 0;
 }
 
-static enum answer try_it(hsa_agent_t agent)
+static enum selftest_result run_selftest(hsa_agent_t agent)
 {
-    if (at_once(agent) < 2)
+    if (packets_per_call(agent) < 2)
         return SINGLE;
     for (int i = 0; i < ROUNDS; i++)
-        if (growth(agent, LARGE) < growth(agent, SMALL) + GROWTH)
+        if (heap_growth(agent, LARGE) < heap_growth(agent, SMALL) + GROWTH)
             return UNSAFE;
     return BATCHES;
 }
@@ -103,11 +103,11 @@ bool rtl_queue_selftest(hsa_agent_t agent)
 {
     if (!rtl_hsa_may_batch(rtl_tool.hsa.ext_bytes))
         return false;
-    pthread_mutex_lock(&trying);
-    if (atomic_load(&answer) == UNKNOWN)
-        atomic_store(&answer, (int)try_it(agent));
-    pthread_mutex_unlock(&trying);
-    return atomic_load(&answer) == UNSAFE;
+    pthread_mutex_lock(&selftest_lock);
+    if (atomic_load(&result) == UNKNOWN)
+        atomic_store(&result, (int)run_selftest(agent));
+    pthread_mutex_unlock(&selftest_lock);
+    return atomic_load(&result) == UNSAFE;
 }
 
 void rtl_queue_selftest_warn(void)
@@ -120,19 +120,19 @@ void rtl_queue_selftest_warn(void)
 
 bool rtl_queue_selftest_batches(void)
 {
-    int now = atomic_load(&answer);
+    int now = atomic_load(&result);
     return now == BATCHES || now == UNSAFE;
 }
 
 uint64_t rtl_queue_selftest_id_without(uint64_t id)
 {
-    return id > atomic_load(&last_id) ? id - atomic_load(&made) : id;
+    return id > atomic_load(&last_id) ? id - atomic_load(&queues_made) : id;
 }
 
 void rtl_queue_selftest_reset(void)
 {
-    pthread_mutex_lock(&trying);
-    atomic_store(&answer, UNKNOWN);
+    pthread_mutex_lock(&selftest_lock);
+    atomic_store(&result, UNKNOWN);
     atomic_store(&warned, false);
-    pthread_mutex_unlock(&trying);
+    pthread_mutex_unlock(&selftest_lock);
 }

@@ -8,54 +8,54 @@
 #include "intercept/track/app_signals.h"
 #include "intercept/track/hot_line.h"
 
-static hsa_status_t create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers, hsa_signal_t *signal)
+static void add_signal(hsa_signal_t signal)
 {
-    int held = rtl_cancel_hold();
+    int error = errno;
+    if (rtl_recording())
+        rtl_app_signal_add(signal);
+    errno = error;
+}
+
+static hsa_status_t hook_signal_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
+                                       hsa_signal_t *signal)
+{
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.signal_create(value, n, consumers, signal);
-    rtl_cancel_let(held);
-    if (status == HSA_STATUS_SUCCESS && rtl_recording()) {
-        int error = errno;
-        rtl_app_signal_add(*signal);
-        errno = error;
-    }
+    rtl_cancel_restore(held);
+    if (status == HSA_STATUS_SUCCESS)
+        add_signal(*signal);
     return status;
 }
 
-static hsa_status_t amd_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers, uint64_t attributes,
-                               hsa_signal_t *signal)
+static hsa_status_t hook_amd_signal_create(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
+                                           uint64_t attributes, hsa_signal_t *signal)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.amd_signal_create(value, n, consumers, attributes, signal);
-    rtl_cancel_let(held);
-    /* a signal that another process may use can be put on packets that aren't seen; attributes of later releases may
-     * mean anything */
-    if (status == HSA_STATUS_SUCCESS && rtl_recording() && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0) {
-        int error = errno;
-        rtl_app_signal_add(*signal);
-        errno = error;
-    }
+    rtl_cancel_restore(held);
+    /* a signal for other processes can be put on packets that aren't seen; unknown attributes may mean anything */
+    if (status == HSA_STATUS_SUCCESS && (attributes & ~(uint64_t)HSA_AMD_SIGNAL_AMD_GPU_ONLY) == 0)
+        add_signal(*signal);
     return status;
 }
 
-static hsa_status_t destroy(hsa_signal_t signal)
+static hsa_status_t hook_signal_destroy(hsa_signal_t signal)
 {
-    /* before it goes, because its address may be another's as soon as it has gone */
+    /* before it is destroyed, because its address may be reused at once */
     if (rtl_recording()) {
         int error = errno;
         rtl_app_signal_remove(signal);
         errno = error;
     }
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     hsa_status_t status = rtl_tool.hsa.signal_destroy(signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status;
 }
 
 void rtl_signals_hook(void *table)
 {
-#define HOOK(function, hook) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(hook))
-    HOOK(signal_create, create);
-    HOOK(amd_signal_create, amd_create);
-    HOOK(signal_destroy, destroy);
-#undef HOOK
+    RTL_HSA_HOOK_FIELD(signal_create)
+    RTL_HSA_HOOK_FIELD(amd_signal_create)
+    RTL_HSA_HOOK_FIELD(signal_destroy)
 }

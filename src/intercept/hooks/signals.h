@@ -1,8 +1,8 @@
-/* The hooks by which the application's signals are known: their creation and destruction (track/app_signals.h). */
+/* Learns the application's signals when they are created and destroyed (track/app_signals.h). */
 #ifndef RTL_INTERCEPT_SIGNALS_H
 #define RTL_INTERCEPT_SIGNALS_H
 
-/* Load: puts the hooks in. */
+/* Load: install the hooks. */
 void rtl_signals_hook(void *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of the application's signals, and who brings a dispatch on one of them to its end (app_signals.h). */
+/* The table of the application's signals, and the end of dispatches on them (app_signals.h). */
 #include "intercept/track/app_signals.h"
 
 #include <pthread.h>
@@ -9,24 +9,24 @@
 
 enum {
     BUCKETS = 16384, /* a power of two; HIP keeps some hundred signals, a few programs tens of thousands */
-    CHAIN = 4096,    /* longest walk: more signals than that in a bucket aren't found, and so not timed */
-    AGAIN = 8,       /* tries, where others change the same thing at the same time */
+    CHAIN = 4096,    /* longest search in a bucket: signals further behind aren't found, and not timed */
+    AGAIN = 8,       /* attempts while other threads change the same field */
     BLOCK = 256,     /* records allocated at once */
 };
-static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker, which looks for some ns */
+static const uint64_t WAIT = 1000000000; /* ns; bound on waiting for the worker, which reads for some ns */
 
 _Atomic bool rtl_app_signals_followed;
 static _Atomic bool allowed; /* load sets; create clears when the application gets a queue that isn't watched */
 
 static struct rtl_app_signal *_Atomic bucket[BUCKETS]; /* create */
-static _Atomic uint64_t removals;                      /* create adds: a walk that found nothing may be wrong */
-static struct rtl_app_signal *free_first, *free_last;  /* create; first in, first out */
-static struct rtl_app_signal *_Atomic looking;         /* worker: the signal whose memory it may be reading */
+static _Atomic uint64_t removals; /* create adds: a search that found nothing meanwhile may be wrong */
+static struct rtl_app_signal *free_first, *free_last;           /* create; first in, first out */
+static struct rtl_app_signal *_Atomic read_by_worker;           /* worker: the signal whose memory it may be reading */
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER; /* for "create" above; held for some loads and stores */
 
 /* --- one signal --- */
 
-static amd_signal_t *memory_of(const struct rtl_app_signal *app_signal)
+static amd_signal_t *signal_memory(const struct rtl_app_signal *app_signal)
 {
     return (amd_signal_t *)(uintptr_t)atomic_load_explicit(&app_signal->handle, memory_order_relaxed);
 }
@@ -36,19 +36,19 @@ static const amd_signal_t *stand_in_of(uintptr_t use)
     return (const amd_signal_t *)use;
 }
 
-/* `use` is a stand-in, and a copy's. */
+/* `use` is a copy's stand-in. */
 static bool is_copy(uintptr_t use)
 {
     return use >= RTL_USES && rtl_stand_in_is_for_copy(stand_in_of(use));
 }
 
-/* What it is on is over, and has left its times. A packet that has no stand-in leaves them as a kernel does. */
-static bool stamped(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
+/* True if the use is over and left its times. A packet without a stand-in leaves them like a kernel. */
+static bool read_use_times(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
 {
     return rtl_times_read(use >= RTL_USES ? stand_in_of(use) : NULL, signal, times);
 }
 
-/* Writes the result into the stand-in, where the worker finds it. Only for who took the stand-in out of `use`. */
+/* Write the result into the stand-in for the worker. Only by the thread that took the stand-in out of `use`. */
 static void end_stand_in(uintptr_t use, enum rtl_stand_in_end how, struct rtl_times times)
 {
     amd_signal_t *stand_in = (amd_signal_t *)use;
@@ -59,8 +59,8 @@ static void end_stand_in(uintptr_t use, enum rtl_stand_in_end how, struct rtl_ti
     __atomic_store_n(&stand_in->value, (int64_t)how, __ATOMIC_RELEASE);
 }
 
-/* Nothing that the signal was on before can write to it any more. */
-static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
+/* True if the signal's last use can't write to it any more. */
+static bool use_is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times *times)
 {
     switch (use) {
     case RTL_USE_IDLE:
@@ -71,99 +71,96 @@ static bool is_over(uintptr_t use, const amd_signal_t *signal, struct rtl_times 
     case RTL_USE_SHARED:
         return false;
     default:
-        /* copies may leave none: see COPY */
-        return stamped(use, signal, times) || (is_copy(use) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1);
+        /* a copy may leave no times: see COPY */
+        return read_use_times(use, signal, times) ||
+               (is_copy(use) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) == 1);
     }
 }
 
-static bool change(struct rtl_app_signal *app_signal, uintptr_t *from, uintptr_t to)
+static bool swap_use(struct rtl_app_signal *app_signal, uintptr_t *from, uintptr_t to)
 {
     return atomic_compare_exchange_strong_explicit(&app_signal->use, from, to, memory_order_acq_rel,
                                                    memory_order_acquire);
 }
 
-void rtl_app_signal_give_up(struct rtl_app_signal *app_signal)
+void rtl_app_signal_mark_shared(struct rtl_app_signal *app_signal)
 {
     struct rtl_times none = {0, 0};
     end_stand_in(atomic_exchange_explicit(&app_signal->use, RTL_USE_SHARED, memory_order_acq_rel), RTL_STAND_IN_SHARED,
                  none);
 }
 
-/* Changes the signal's use to `to` and ends what it was on before; to SHARED when that isn't over. */
-static bool take_over(struct rtl_app_signal *app_signal, uintptr_t to)
+/* Change the signal's use and end the last one; the new use is SHARED if the last one isn't over. */
+static bool replace_use(struct rtl_app_signal *app_signal, uintptr_t to)
 {
     uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
-    const amd_signal_t *signal = memory_of(app_signal);
+    const amd_signal_t *signal = signal_memory(app_signal);
     if (was >= RTL_USES)
         rtl_times_compare(stand_in_of(was), &app_signal->use, signal);
     for (int i = 0; i < AGAIN; i++) {
         struct rtl_times times = {0, 0};
-        bool over = is_over(was, signal, &times);
+        bool over = use_is_over(was, signal, &times);
         if (was == RTL_USE_SHARED)
             return false;
-        if (change(app_signal, &was, over ? to : RTL_USE_SHARED)) {
+        if (swap_use(app_signal, &was, over ? to : RTL_USE_SHARED)) {
             end_stand_in(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
             return over;
         }
     }
-    rtl_app_signal_give_up(app_signal); /* several threads use it at once */
+    rtl_app_signal_mark_shared(app_signal); /* several threads use it at once */
     return false;
 }
 
 static void clear_times(const struct rtl_app_signal *app_signal)
 {
-    amd_signal_t *signal = memory_of(app_signal);
+    amd_signal_t *signal = signal_memory(app_signal);
     __atomic_store_n(&signal->start_ts, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&signal->end_ts, 0, __ATOMIC_RELAXED);
 }
 
 bool rtl_app_signal_begin(struct rtl_app_signal *app_signal, uintptr_t use)
 {
-    /*
-     * Mostly nothing is under way, and then one locked operation is enough. Another thread may put something on the
-     * signal before ours comes to that: then ours fails, the signal becomes SHARED, and the times that were cleared
-     * here were a SHARED signal's.
-     */
+    /* Mostly the signal is idle, and one locked operation suffices. If another thread uses the signal first,
+     * swap_use fails and the signal becomes SHARED; the cleared times were then those of a SHARED signal. */
     uintptr_t idle = RTL_USE_IDLE, busy = RTL_USE_BUSY;
     if (atomic_load_explicit(&app_signal->use, memory_order_acquire) == RTL_USE_IDLE) {
         clear_times(app_signal);
-        if (change(app_signal, &idle, use)) /* release: who sees the use sees the zeros */
+        if (swap_use(app_signal, &idle, use)) /* release: a thread that sees the use also sees the zeros */
             return true;
     }
-    if (!take_over(app_signal, RTL_USE_BUSY))
+    if (!replace_use(app_signal, RTL_USE_BUSY))
         return false;
     clear_times(app_signal);
-    return change(app_signal, &busy, use);
+    return swap_use(app_signal, &busy, use);
 }
 
-bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)
+bool rtl_app_signal_poll(struct rtl_app_signal *app_signal, amd_signal_t *stand_in, int64_t submitted)
 {
     uintptr_t use = (uintptr_t)stand_in;
     struct rtl_times times = {0, 0};
     bool ended = false;
 
-    /*
-     * Destruction changes `use`, then reads `looking`; here it is the other way round. So either destruction sees that
-     * we look and waits, or we see that the use has changed (all four are sequentially consistent). While `use` is this
-     * stand-in, the record is still this signal's: only this thread gives the stand-in to another dispatch.
-     */
-    atomic_store(&looking, app_signal);
+    /* Destruction changes `use`, then reads `read_by_worker`; here the order is reversed. So either destruction sees
+     * that the worker reads, and waits, or the worker sees that the use changed (all four are sequentially
+     * consistent). While `use` is this stand-in the record still belongs to this signal: only the worker recycles
+     * the stand-in. */
+    atomic_store(&read_by_worker, app_signal);
     if (atomic_load(&app_signal->use) == use) {
-        const amd_signal_t *signal = memory_of(app_signal);
+        const amd_signal_t *signal = signal_memory(app_signal);
         /* the value first: timestamps are written before it changes */
         int64_t value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
         uintptr_t after = is_copy(use) ? RTL_USE_COPY : RTL_USE_SHARED;
-        rtl_times_compare(stand_in, NULL, signal); /* only this thread gives the stand-in to another copy */
-        if (stamped(use, signal, &times))
-            ended = change(app_signal, &use, RTL_USE_IDLE);
-        else if (value < submitted && value < 1 && change(app_signal, &use, after)) {
-            /* the value went down and there are no times: it completed without, or the application set the value */
+        rtl_times_compare(stand_in, NULL, signal); /* only this thread recycles the stand-in */
+        if (read_use_times(use, signal, &times))
+            ended = swap_use(app_signal, &use, RTL_USE_IDLE);
+        else if (value < submitted && value < 1 && swap_use(app_signal, &use, after)) {
+            /* the value went down without times: the kernel left none, or the application set the value */
             end_stand_in((uintptr_t)stand_in, RTL_STAND_IN_UNTIMED, times);
-            atomic_store_explicit(&looking, NULL, memory_order_release);
+            atomic_store_explicit(&read_by_worker, NULL, memory_order_release);
             return true;
         }
     }
-    atomic_store_explicit(&looking, NULL, memory_order_release);
+    atomic_store_explicit(&read_by_worker, NULL, memory_order_release);
     if (ended)
         end_stand_in((uintptr_t)stand_in, RTL_STAND_IN_TIMED, times);
     return ended;
@@ -172,8 +169,8 @@ bool rtl_app_signal_look(struct rtl_app_signal *app_signal, amd_signal_t *stand_
 bool rtl_app_signal_detach(struct rtl_app_signal *app_signal, const amd_signal_t *stand_in, bool over)
 {
     uintptr_t use = (uintptr_t)stand_in;
-    /* or it never became the signal's use, and then nobody else has it */
-    return change(app_signal, &use, over ? RTL_USE_IDLE : RTL_USE_SHARED) ||
+    /* or it never became the signal's use, and no other thread has it */
+    return swap_use(app_signal, &use, over ? RTL_USE_IDLE : RTL_USE_SHARED) ||
            __atomic_load_n(&stand_in->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED;
 }
 
@@ -195,7 +192,7 @@ struct rtl_app_signal *rtl_app_signal_find(uint64_t handle)
                 return app_signal;
             app_signal = atomic_load_explicit(&app_signal->next, memory_order_acquire);
         }
-        /* a record that was removed under the walk may have led it into another bucket */
+        /* if a record was removed meanwhile, the search may have gone on in another bucket */
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&removals, memory_order_relaxed) == before)
             break;
@@ -203,7 +200,7 @@ struct rtl_app_signal *rtl_app_signal_find(uint64_t handle)
     return NULL;
 }
 
-static struct rtl_app_signal *take_free(void)
+static struct rtl_app_signal *allocate_record(void)
 {
     if (!free_first) {
         struct rtl_app_signal *block = NULL;
@@ -224,7 +221,7 @@ static struct rtl_app_signal *take_free(void)
     return app_signal;
 }
 
-static void put_free(struct rtl_app_signal *app_signal)
+static void free_record(struct rtl_app_signal *app_signal)
 {
     atomic_store_explicit(&app_signal->handle, 0, memory_order_relaxed);
     atomic_store_explicit(&app_signal->next, NULL, memory_order_relaxed);
@@ -238,11 +235,11 @@ static void put_free(struct rtl_app_signal *app_signal)
 void rtl_app_signal_add(hsa_signal_t signal)
 {
     const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle;
-    rtl_app_signal_remove(signal); /* a signal at this address before was destroyed unseen */
+    rtl_app_signal_remove(signal); /* an earlier signal at this address was destroyed unseen */
     if (!signal.handle || memory->kind != AMD_SIGNAL_KIND_USER)
         return;
     pthread_mutex_lock(&create_lock);
-    struct rtl_app_signal *app_signal = take_free();
+    struct rtl_app_signal *app_signal = allocate_record();
     if (app_signal) {
         struct rtl_app_signal *_Atomic *head = bucket_of(signal.handle);
         atomic_store_explicit(&app_signal->use, RTL_USE_IDLE, memory_order_relaxed);
@@ -254,21 +251,21 @@ void rtl_app_signal_add(hsa_signal_t signal)
     pthread_mutex_unlock(&create_lock);
 }
 
-/* Ends the use of a signal that was taken out of the table. When this returns nobody reads the signal's memory any
- * more. Without the lock, because it may wait. */
-static void end_of(struct rtl_app_signal *app_signal)
+/* End the use of a signal that was removed from the table. Afterwards no thread reads the signal's memory. Called
+ * without the lock, because it may wait. */
+static void end_last_use(struct rtl_app_signal *app_signal)
 {
-    const amd_signal_t *signal = memory_of(app_signal);
+    const amd_signal_t *signal = signal_memory(app_signal);
     struct rtl_times times = {0, 0};
     uintptr_t was = atomic_exchange(&app_signal->use, RTL_USE_SHARED);
     if (was >= RTL_USES) {
-        rtl_times_compare(stand_in_of(was), NULL, signal); /* the stand-in is ours until it is ended */
-        bool over = stamped(was, signal, &times);
+        rtl_times_compare(stand_in_of(was), NULL, signal); /* this thread owns the stand-in until it ends */
+        bool over = read_use_times(was, signal, &times);
         bool timeless = is_copy(was) && __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < 1;
         end_stand_in(was, over ? RTL_STAND_IN_TIMED : timeless ? RTL_STAND_IN_UNTIMED : RTL_STAND_IN_GONE, times);
     }
     uint64_t since = 0;
-    while (atomic_load(&looking) == app_signal) {
+    while (atomic_load(&read_by_worker) == app_signal) {
         uint64_t now = rtl_clock_now();
         since = since ? since : now;
         if (now - since > WAIT)
@@ -302,9 +299,9 @@ void rtl_app_signal_remove(hsa_signal_t signal)
     pthread_mutex_unlock(&create_lock);
     if (!app_signal)
         return;
-    end_of(app_signal);
+    end_last_use(app_signal);
     pthread_mutex_lock(&create_lock);
-    put_free(app_signal);
+    free_record(app_signal);
     pthread_mutex_unlock(&create_lock);
 }
 
@@ -312,10 +309,10 @@ void rtl_app_signal_copy(hsa_signal_t signal)
 {
     struct rtl_app_signal *app_signal = signal.handle ? rtl_app_signal_find(signal.handle) : NULL;
     if (app_signal && atomic_load_explicit(&app_signal->use, memory_order_relaxed) != RTL_USE_COPY)
-        take_over(app_signal, RTL_USE_COPY);
+        replace_use(app_signal, RTL_USE_COPY);
 }
 
-/* Ends every use that is over; with `all` the other signals become SHARED. */
+/* End every use that is over; with `all` the other signals become SHARED. */
 static void sweep(bool all)
 {
     pthread_mutex_lock(&create_lock);
@@ -326,8 +323,8 @@ static void sweep(bool all)
             struct rtl_times times = {0, 0};
             if (was < RTL_USES)
                 continue;
-            bool over = stamped(was, memory_of(app_signal), &times);
-            if ((over || all) && change(app_signal, &was, over ? RTL_USE_IDLE : RTL_USE_SHARED))
+            bool over = read_use_times(was, signal_memory(app_signal), &times);
+            if ((over || all) && swap_use(app_signal, &was, over ? RTL_USE_IDLE : RTL_USE_SHARED))
                 end_stand_in(was, over ? RTL_STAND_IN_TIMED : RTL_STAND_IN_SHARED, times);
         }
     }
@@ -356,7 +353,7 @@ void rtl_app_signals_forget(void)
         while (app_signal) {
             struct rtl_app_signal *next = atomic_load_explicit(&app_signal->next, memory_order_relaxed);
             atomic_store_explicit(&app_signal->use, RTL_USE_SHARED, memory_order_relaxed);
-            put_free(app_signal);
+            free_record(app_signal);
             app_signal = next;
         }
     }
@@ -373,17 +370,17 @@ void rtl_app_signals_start(bool followed)
 void rtl_app_signals_follow(void)
 {
     atomic_store(&rtl_app_signals_followed, atomic_load(&allowed));
-    /* rtl_app_signals_stop may have come in between: it clears `allowed`, then reads what we have just set */
+    /* rtl_app_signals_stop may run in between: it clears `allowed`, then reads what was just set */
     if (!atomic_load(&allowed))
         rtl_app_signals_stop();
 }
 
-void rtl_app_signals_leave(void)
+void rtl_app_signals_unfollow(void)
 {
     atomic_store(&rtl_app_signals_followed, false);
 }
 
-/* What a signal was put on while nobody followed may leave timestamps or not: as a copy that isn't timed. */
+/* Uses while signals weren't followed may leave timestamps or not, like an untimed copy. */
 void rtl_app_signals_mark_unknown(void)
 {
     pthread_mutex_lock(&create_lock);
@@ -391,9 +388,9 @@ void rtl_app_signals_mark_unknown(void)
         struct rtl_app_signal *app_signal = atomic_load_explicit(&bucket[i], memory_order_relaxed);
         for (; app_signal; app_signal = atomic_load_explicit(&app_signal->next, memory_order_relaxed)) {
             uintptr_t was = atomic_load_explicit(&app_signal->use, memory_order_acquire);
-            /* fails when a packet with it was just seen: then its use is known */
+            /* fails if a packet with the signal was just seen: its use is known then */
             if (was == RTL_USE_IDLE || was == RTL_USE_OTHER)
-                change(app_signal, &was, RTL_USE_COPY);
+                swap_use(app_signal, &was, RTL_USE_COPY);
         }
     }
     pthread_mutex_unlock(&create_lock);

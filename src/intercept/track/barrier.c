@@ -1,21 +1,19 @@
-/* Makes all threads pass a barrier (barrier.h). */
+/* The barrier between dispatches and the worker (barrier.h). */
 #include "intercept/track/barrier.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static _Atomic bool doubt; /* any sets, worker loads: membarrier was there and is no more */
+static _Atomic bool doubt; /* any sets, worker loads: membarrier worked and then failed */
 
 void rtl_barrier_prepare(void)
 {
     atomic_store(&rtl_hot.fence, syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0);
 }
 
-/*
- * A sandbox may have come after the start and taken membarrier away. Dispatches then fence for themselves, but one that
- * was under way before it saw that may go unnoticed: so from then on parking has a timeout.
- */
+/* A sandbox may take membarrier away after the start. Dispatches then fence for themselves, but a dispatch that was
+ * under way may have gone unnoticed: from then on parking has a timeout. */
 bool rtl_barrier_everywhere(void)
 {
     bool fence = atomic_load_explicit(&rtl_hot.fence, memory_order_relaxed);

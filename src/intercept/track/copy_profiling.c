@@ -1,4 +1,4 @@
-/* Switches the runtime's profiling of copies on and off (copy_profiling.h). */
+/* Switches the runtime's profiling of copies (copy_profiling.h). */
 #include "intercept/track/copy_profiling.h"
 
 #include <pthread.h>
@@ -6,10 +6,10 @@
 
 #include "intercept/base/tool.h"
 
-enum profiling { OFF, ON, REFUSED };
-static _Atomic int profiling; /* under the lock; any: OFF -> the other two; worker: ON -> OFF, when nothing is timed */
-static bool app_profiles;     /* any, under the lock: the application wants copies timed itself */
-/* held over the calls, so that these variables and the runtime agree */
+enum copy_profiling { OFF, ON, REFUSED };
+static _Atomic int profiling; /* under the lock; any: OFF -> ON or REFUSED; worker: ON -> OFF, when nothing is timed */
+static bool app_profiles;     /* any, under the lock: the application itself enabled it */
+/* held over the calls, so that these variables match the runtime */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool rtl_copy_profiling_on(void)
@@ -37,8 +37,7 @@ void rtl_copy_profiling_release(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The application can't switch off what we have switched on; it is off when we release it.
- */
+/* The application can't disable what we enabled; its wish takes effect when we release it. */
 hsa_status_t rtl_copy_profiling_by_app(bool on)
 {
     pthread_mutex_lock(&lock);

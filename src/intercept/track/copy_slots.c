@@ -1,4 +1,4 @@
-/* Records of copies in flight (copy_slots.h). */
+/* Records of timed copies in flight (copy_slots.h). */
 #include "intercept/track/copy_slots.h"
 
 #include <stdatomic.h>
@@ -8,17 +8,15 @@
 
 _Static_assert(sizeof(struct rtl_copy) == 192, "two cache lines, and one that only links use");
 
-/*
- * `taken`: any sets (compare-and-swap), whoever has accounted for the copy clears (release). `in_flight`: the maker
- * sets (sequentially consistent, against `parked` and the end of timing), and whoever clears a bit accounts for that
- * copy.
- */
+/* `taken`: any sets (compare-and-swap); the thread that has accounted for the copy clears (release). `in_flight`:
+ * the submitting thread sets (sequentially consistent, against `parked` and the end of timing); the thread that
+ * clears a bit accounts for the copy. */
 static struct rtl_copy copies[RTL_COPIES_TIMED];
 static _Atomic uint64_t taken[RTL_COPY_WORDS], in_flight[RTL_COPY_WORDS];
-static _Atomic uint32_t hint;   /* any: the word where a free one was found last */
-static _Atomic uint32_t asking; /* any: how many are between their look at the policy and their end */
+static _Atomic uint32_t hint;   /* any: the word where a free record was last found */
+static _Atomic uint32_t asking; /* any: threads between reading the policy and launching */
 
-struct rtl_copy *rtl_copy_take(void)
+struct rtl_copy *rtl_copy_acquire(void)
 {
     uint32_t first = atomic_load_explicit(&hint, memory_order_relaxed);
     for (uint32_t i = 0; i < RTL_COPY_WORDS; i++) {
@@ -41,7 +39,7 @@ static uint64_t bit_of(const struct rtl_copy *copy)
     return 1ull << (copy - copies) % 64;
 }
 
-void rtl_copy_give(struct rtl_copy *copy)
+void rtl_copy_return(struct rtl_copy *copy)
 {
     atomic_fetch_and_explicit(&taken[(copy - copies) / 64], ~bit_of(copy), memory_order_release);
 }

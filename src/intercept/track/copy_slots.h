@@ -1,8 +1,9 @@
 /*
- * The copies in flight that are timed: which records are taken, and which of those are in flight.
+ * The timed copies in flight: which records are used, and which of them are in flight.
  *
- * A hook takes a record, puts its stand-in on the application's signal, and launches it when the runtime has the copy.
- * The worker looks at those in flight; whoever claims one that is over accounts for it, and gives the record back.
+ * A hook acquires a record, puts its stand-in on the application's signal, and launches it when the runtime has
+ * accepted the copy. The worker polls those in flight. The thread that claims a completed one accounts for it and
+ * returns the record.
  */
 #ifndef RTL_INTERCEPT_COPY_SLOTS_H
 #define RTL_INTERCEPT_COPY_SLOTS_H
@@ -18,50 +19,49 @@
 struct rtl_gpu;
 struct rtl_app_signal;
 
-enum { RTL_COPIES_TIMED = 4096, RTL_COPY_WORDS = RTL_COPIES_TIMED / 64 }; /* most copies in flight that are timed */
+enum { RTL_COPIES_TIMED = 4096, RTL_COPY_WORDS = RTL_COPIES_TIMED / 64 }; /* most timed copies in flight */
 
-/* Its maker fills it in before it launches it; then it is the worker's. */
+/* The submitting thread fills it in before it launches it; then the worker owns it. */
 struct rtl_copy {
-    _Alignas(64) amd_signal_t stand_in; /* whoever takes it out of its signal's use (signal_pool.h) */
-    struct rtl_app_signal *app_signal;  /* the signal, */
-    int64_t value;                      /* and its value when the copy went */
+    _Alignas(64) amd_signal_t stand_in; /* owned by the thread that takes it out of its signal's use (signal_pool.h) */
+    struct rtl_app_signal *app_signal;  /* the application's signal */
+    int64_t value;                      /* its value at submission */
     uint64_t bytes;
     uint32_t row;         /* in the segment */
-    uint64_t waits_since; /* worker: since when it is over with times that can't be trusted yet; 0 = it isn't */
-    /* also read (relaxed) by others that find the stand-in on a signal; valid only if it is still there afterwards
-     */
-    _Atomic uint64_t old_end;    /* what an engine had left in the signal before */
-    struct rtl_gpu *_Atomic gpu; /* the one whose clock its times are of */
-    /* as before: its maker, then the worker */
-    _Alignas(64) struct rtl_link link; /* to the call that made it; zeros: none */
+    uint64_t waits_since; /* worker: when it completed with times that can't be trusted yet; 0: not waiting */
+    /* also read (relaxed) by threads that find the stand-in on a signal; valid only if it is still there afterwards */
+    _Atomic uint64_t old_end;    /* end time that an earlier copy left in the signal */
+    struct rtl_gpu *_Atomic gpu; /* the GPU whose clock the times are on */
+    /* submitting thread, then worker */
+    _Alignas(64) struct rtl_link link; /* to the call that submitted it; zeros: none */
 };
 
-/* Any: takes a record that is not in use, NULL when there is none; gives it back. */
-struct rtl_copy *rtl_copy_take(void);
-void rtl_copy_give(struct rtl_copy *copy);
+/* Any: acquire an unused record, NULL if there is none; return it. */
+struct rtl_copy *rtl_copy_acquire(void);
+void rtl_copy_return(struct rtl_copy *copy);
 
-/* Its maker: the runtime has the copy, which is in flight from now on. Sequentially consistent, against
+/* Submitting thread: the runtime accepted the copy, which is now in flight. Sequentially consistent, against
  * rtl_wake_if_parked_ordered and the end of timing. */
 void rtl_copy_launch(const struct rtl_copy *copy);
 
-/* The worker, or a maker that finds that timing has ended: takes it out of flight. True for the one of them who
- * accounts for it. */
+/* Worker, or the submitting thread if timing has ended: remove it from those in flight. True for the thread that
+ * then accounts for it. */
 bool rtl_copy_claim(const struct rtl_copy *copy);
 
-/* Worker: which of the 64 records from 64 * word on are in flight, a bit each. */
+/* Worker: return the in-flight bits of the 64 records from 64 * word on. */
 uint64_t rtl_copies_in_flight(uint32_t word);
 struct rtl_copy *rtl_copy_at(uint32_t number);
 
-/* Worker: some are in flight. */
+/* Worker: true if some are in flight. */
 bool rtl_copies_pending(void);
 
-/* A hook enters before it reads the policy and leaves when its copy is launched. Worker: somebody is inside, who may
- * have read an earlier policy. */
+/* A hook enters before it reads the policy and leaves after it launched its copy. Worker: true while a thread is
+ * inside, which may have read an earlier policy. */
 void rtl_copy_enter(void);
 void rtl_copy_leave(void);
 bool rtl_copies_inside(void);
 
-/* Any: a copy of that row isn't timed. */
+/* Any: count an untimed copy of that row. */
 void rtl_copy_untimed(uint32_t row, enum rtl_copy_reason why);
 
 #endif

@@ -1,4 +1,4 @@
-/* Links between calls of the API and what they submit (links.h). */
+/* Links dispatches and copies to the API calls that submitted them (links.h). */
 #include "intercept/track/links.h"
 
 #include <dlfcn.h>
@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "base/memory_file.h"
 #include "intercept/base/hsa_clock.h"
-#include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/queue_tracker.h"
 #include "shm/api_clock.h"
@@ -15,9 +15,9 @@
 #include "stats/histogram.h"
 
 enum {
-    PLACES = 4096, /* a power of two: where queues are found by their addresses */
+    PLACES = 4096, /* a power of two: hash table of queues by address */
     PROBES = 64,
-    LAPS = 2, /* notes a slot, */
+    LAPS = 2, /* notes per slot of a queue */
     NOTES_LEAST = 4096,
     ORDINALS = UINT16_MAX,
     PAGE_BITS = 12,
@@ -26,8 +26,9 @@ static_assert((int)RTL_API_KERNELS == (int)RTL_KERNELS_MAX && (int)RTL_API_QUEUE
               "rows and slots are those of the segment");
 static_assert(RTL_API_NODES <= UINT16_MAX && sizeof(struct rtl_api_buckets) % 8 == 0, "a node fits its note");
 
-/* Who reserves writes: tag = 0, the rest, then the tag (release). Who looks at the packet reads. */
-struct note {
+/* The reserving thread writes: tag = 0, the other fields, then the tag (release). The thread that handles the packet
+ * reads. */
+struct packet_note {
     _Alignas(32) _Atomic uint64_t tag; /* (index + 1) in 32 bits | node << 32 | ordinal << 48 */
     _Atomic uint64_t call, entry_ns, range;
 };
@@ -35,33 +36,33 @@ struct note {
 struct rtl_notes {
     _Alignas(64) uint64_t mask; /* create: notes - 1 */
     uint64_t pad[7];
-    struct note note[];
+    struct packet_note note[];
 };
 
 static struct {
     const hsa_queue_t *_Atomic queue; /* create stores (release), any loads */
     struct rtl_notes *_Atomic notes;
 } places[PLACES];
-static const char gone; /* its address: there was a queue, look on behind it */
-#define GONE ((const hsa_queue_t *)(const void *)&gone)
+static const char closed_queue; /* its address marks a closed queue: a search goes on behind it */
+#define GONE ((const hsa_queue_t *)(const void *)&closed_queue)
 
-/* load; constant then */
+/* load; then constant */
 static const struct rtl_api_link *api;
-static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so sets it */
+static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so writes it */
 static struct rtl_api_queue *queues;
-static bool there[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
+static bool has_counters[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
 static struct rtl_api_node *nodes;
 static struct rtl_api_counters *launches;
 static struct rtl_api_buckets *buckets;
-static bool counts_pairs;          /* an older librtl-hip.so knows none */
-static struct rtl_api_pair *pairs; /* NULL: nor has one whose segment had no room for them */
+static bool counts_pairs;          /* an older librtl-hip.so has none */
+static struct rtl_api_pair *pairs; /* NULL: none, or its segment had no room for them */
 static struct rtl_api_buckets *pair_buckets;
 static struct rtl_link *links; /* [RTL_NUMBERS]: dispatch, before it is pushed; then worker */
-static struct rtl_hsa before;  /* the functions that our hooks on indices go on to */
+static struct rtl_hsa before;  /* the functions before our hooks on indices */
 
 /* --- notes --- */
 
-static struct rtl_notes *notes_of(const hsa_queue_t *queue)
+static struct rtl_notes *find_notes(const hsa_queue_t *queue)
 {
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
     for (uint32_t i = 0; i < PROBES; i++) {
@@ -75,21 +76,21 @@ static struct rtl_notes *notes_of(const hsa_queue_t *queue)
     return NULL;
 }
 
-/* The calling thread has reserved the packets from `from` to `to`. */
-static void note(const hsa_queue_t *queue, uint64_t from, uint64_t to)
+/* The calling thread has reserved the packets `from` to `to`. */
+static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t to)
 {
-    struct rtl_notes *notes = notes_of(queue);
-    if (__builtin_expect(!notes, 0))
+    struct rtl_notes *notes = find_notes(queue);
+    if (unlikely(!notes))
         return;
     struct rtl_api_call *call = api->call();
-    if (__builtin_expect(to - from > notes->mask, 0))
-        from = to - notes->mask - 1; /* of more than there are the last ones */
+    if (unlikely(to - from > notes->mask))
+        from = to - notes->mask - 1; /* more than all notes: keep the last ones */
     for (uint64_t index = from; index < to; index++) {
-        struct note *n = &notes->note[index & notes->mask];
+        struct packet_note *n = &notes->note[index & notes->mask];
         uint64_t ordinal = call->id ? call->ordinal++ : 0;
         ordinal = ordinal < ORDINALS ? ordinal : ORDINALS;
         atomic_store_explicit(&n->tag, 0, memory_order_relaxed);
-        atomic_store_explicit(&n->call, call->id, memory_order_release); /* behind the 0; each is */
+        atomic_store_explicit(&n->call, call->id, memory_order_release); /* release: not before the 0; likewise below */
         atomic_store_explicit(&n->entry_ns, call->entry_ns, memory_order_release);
         atomic_store_explicit(&n->range, call->range, memory_order_release);
         atomic_store_explicit(&n->tag, (uint32_t)(index + 1) | (uint64_t)call->node << 32 | ordinal << 48,
@@ -97,14 +98,14 @@ static void note(const hsa_queue_t *queue, uint64_t from, uint64_t to)
     }
 }
 
-enum found { FOUND, NOT_NOTED, OVERWRITTEN };
+enum note_result { FOUND, NOT_NOTED, OVERWRITTEN };
 
-/* What was noted of that index. The link is filled in only if it is that. */
-static enum found read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
+/* Read the note of an index. Fills in the link only if FOUND. */
+static enum note_result read_note(struct rtl_notes *notes, uint64_t index, struct rtl_link *link)
 {
-    struct note *n = &notes->note[index & notes->mask];
+    struct packet_note *n = &notes->note[index & notes->mask];
     uint64_t tag = atomic_load_explicit(&n->tag, memory_order_acquire);
-    if ((uint32_t)tag != (uint32_t)(index + 1)) /* of an earlier lap, if of any: nobody noted this one */
+    if ((uint32_t)tag != (uint32_t)(index + 1)) /* an earlier lap's or none: no thread noted this index */
         return !tag || (int32_t)((uint32_t)tag - (uint32_t)(index + 1)) < 0 ? NOT_NOTED : OVERWRITTEN;
     struct rtl_link noted = {
         .call = atomic_load_explicit(&n->call, memory_order_acquire),
@@ -125,21 +126,21 @@ static struct rtl_notes *make_notes(struct rtl_tracker *tracker, uint64_t slots)
     while (count < slots * LAPS)
         count *= 2;
     struct rtl_notes *notes = tracker->notes;
-    if (notes && notes->mask + 1 >= count) { /* of the queue before: an index may have been one of that, too */
+    if (notes && notes->mask + 1 >= count) { /* of the slot's last queue, which may have used equal indices */
         for (uint64_t i = 0; i <= notes->mask; i++)
             atomic_store_explicit(&notes->note[i].tag, 0, memory_order_relaxed);
         return notes;
     }
-    notes = mmap(NULL, sizeof *notes + count * sizeof(struct note), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                 -1, 0);
+    notes = mmap(NULL, sizeof *notes + count * sizeof(struct packet_note), PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (notes == MAP_FAILED)
         return NULL;
     notes->mask = count - 1;
-    return notes; /* smaller ones that the tracker had stay: somebody may be about to look at them */
+    return notes; /* smaller notes of the tracker stay: a thread may be about to read them */
 }
 
-/* A queue that had these notes and was never closed: one that the runtime lends. Two of them would write to one. */
-static void take_away(const struct rtl_notes *notes)
+/* Remove a queue with these notes that was never closed (a counted one): two queues must not share notes. */
+static void remove_notes(const struct rtl_notes *notes)
 {
     for (uint32_t at = 0; notes && at < PLACES; at++)
         if (atomic_load_explicit(&places[at].queue, memory_order_relaxed) &&
@@ -150,11 +151,11 @@ static void take_away(const struct rtl_notes *notes)
 void rtl_links_open(struct rtl_tracker *tracker, const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    take_away(tracker->notes); /* before they are used again: nobody begins to note there any more */
+    remove_notes(tracker->notes); /* before the notes are reused: from here on no thread starts to write there */
     pthread_mutex_unlock(&rtl_tool.create);
     struct rtl_notes *notes = make_notes(tracker, queue->size);
     uint32_t first = (uint32_t)(((uintptr_t)queue >> 6) * 0x9e3779b97f4a7c15ull >> 32);
-    there[tracker->slot] = rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
+    has_counters[tracker->slot] = rtl_segment_populate(&queues[tracker->slot], sizeof *queues);
     pthread_mutex_lock(&rtl_tool.create);
     tracker->notes = notes;
     for (uint32_t i = 0; notes && i < PROBES; i++) {
@@ -191,7 +192,7 @@ bool rtl_links_find(void)
     if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < offsetof(struct rtl_api_link, clock))
         return false;
     if (!links) {
-        links = rtl_reserve(RTL_NUMBERS * sizeof *links);
+        links = rtl_map_sparse(-1, RTL_NUMBERS * sizeof *links);
         if (!links)
             return false;
     }
@@ -217,21 +218,21 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 {
     struct rtl_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
-    if (__builtin_expect(!there[tracker->slot], 0)) { /* a write would be a fault: nothing is linked on that queue */
+    if (unlikely(!has_counters[tracker->slot])) { /* a write would fault: nothing is linked on that queue */
         if (number != RTL_NO_SIGNAL)
             links[number] = link;
         return;
     }
     uint64_t *counter = &line->linked;
-    enum found found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
-    if (__builtin_expect(!link.call, 0)) {
+    enum note_result found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
+    if (unlikely(!link.call)) {
         bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_API_FLAG_INDIRECT;
         counter = &line->unlinked[found == OVERWRITTEN ? RTL_API_UNLINKED_OVERTAKEN
                                   : found == NOT_NOTED ? RTL_API_UNLINKED_UNNOTED
                                   : indirect           ? RTL_API_UNLINKED_QUEUE_THREAD
                                                        : RTL_API_UNLINKED_OUTSIDE];
     }
-    if (__builtin_expect(tracker->shared, 0))
+    if (unlikely(tracker->shared))
         rtl_count_shared(counter, 1);
     else
         rtl_count(counter, 1);
@@ -264,19 +265,19 @@ void rtl_links_set_clock(const struct rtl_line *line)
         rtl_api_clock_stop(api_clock);
 }
 
-/* Worker: pages of the segment that were written to, or for which there was no memory. */
+/* Worker: pages of the segment that are present, and pages without memory, one bit each. */
 enum { PAGE_WORD = 64 };
 #define PAGE_WORDS(bytes) (((bytes) >> PAGE_BITS) / PAGE_WORD + 2)
 static uint64_t known[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)],
     refused[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)];
 static uint64_t pairs_known[PAGE_WORDS(RTL_API_PAIRS_SIZE)], pairs_refused[PAGE_WORDS(RTL_API_PAIRS_SIZE)];
 
-/* The page that the counter lies on, before it is first written to: there may be no memory for it. */
-static bool is_there_of(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
+/* Populate the page of a counter before the first write to it. False: there is no memory. */
+static bool page_is_present(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
 {
     uint64_t page = (uint64_t)((const char *)counter - (const char *)first) >> PAGE_BITS;
     uint64_t bit = 1ull << page % PAGE_WORD;
-    if (__builtin_expect(yes[page / PAGE_WORD] & bit, 1))
+    if (likely(yes[page / PAGE_WORD] & bit))
         return true;
     if (no[page / PAGE_WORD] & bit)
         return false;
@@ -288,39 +289,35 @@ static bool is_there_of(const void *first, const void *counter, uint64_t *yes, u
     return true;
 }
 
-static bool is_there(const void *counter)
+static bool counter_is_present(const void *counter)
 {
-    return is_there_of(nodes, counter, known, refused);
+    return page_is_present(nodes, counter, known, refused);
 }
 
-static bool is_pair_there(const void *counter)
+static bool pair_is_present(const void *counter)
 {
-    return is_there_of(pairs, counter, pairs_known, pairs_refused);
+    return page_is_present(pairs, counter, pairs_known, pairs_refused);
 }
 
-static void add_release(uint64_t *counter, uint64_t n)
-{
-    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELEASE);
-}
-
-/* As a call is counted (shm/api.h): the bucket last. */
+/* Counted like a call (shm/api.h): the bucket last. */
 static void record_launch(uint32_t kernel, uint64_t ns)
 {
     struct rtl_api_counters *c = &launches[kernel];
     uint64_t *bucket = &buckets[kernel].count[rtl_bucket_of(ns)];
-    if (!is_there(c) || !is_there(bucket))
+    if (!counter_is_present(c) || !counter_is_present(bucket))
         return;
     rtl_count(&c->calls, 1);
     rtl_count(&c->total_ns, ns);
     if (ns > __atomic_load_n(&c->most_ns, __ATOMIC_RELAXED))
         __atomic_store_n(&c->most_ns, ns, __ATOMIC_RELAXED);
-    add_release(bucket, 1);
-    if (__builtin_expect(kernel >= __atomic_load_n(&api->header->kernels_used, __ATOMIC_RELAXED), 0))
+    rtl_count_release(bucket, 1);
+    if (unlikely(kernel >= __atomic_load_n(&api->header->kernels_used, __ATOMIC_RELAXED)))
         __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
 }
 
-/* Of a node and a kernel: its number; RTL_API_PAIRS where there is no room. A place holds key + 1 and the number. */
-static uint32_t pair_of(uint32_t node, uint32_t kernel)
+/* Return the number of a pair of node and kernel; RTL_API_PAIRS when there is no room. A place holds key + 1 and the
+ * number. */
+static uint32_t find_pair(uint32_t node, uint32_t kernel)
 {
     enum { PAIR_PLACES = 2 * RTL_API_PAIRS, PAIR_PROBES = 64, KERNEL_BITS = 14, NUMBER_BITS = 16 };
     static_assert(RTL_API_KERNELS <= 1 << KERNEL_BITS && RTL_API_PAIRS < 1 << NUMBER_BITS, "a key fits its place");
@@ -334,7 +331,7 @@ static uint32_t pair_of(uint32_t node, uint32_t kernel)
             return (uint32_t)*place & ((1u << NUMBER_BITS) - 1);
         if (*place)
             continue;
-        if (used == RTL_API_PAIRS || !is_pair_there(&pairs[used]))
+        if (used == RTL_API_PAIRS || !pair_is_present(&pairs[used]))
             break;
         __atomic_store_n(&pairs[used].node, node, __ATOMIC_RELAXED);
         __atomic_store_n(&pairs[used].kernel, kernel, __ATOMIC_RELAXED);
@@ -345,12 +342,12 @@ static uint32_t pair_of(uint32_t node, uint32_t kernel)
     return RTL_API_PAIRS;
 }
 
-/* As a call is counted. */
+/* Counted like a call. */
 static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
 {
-    uint32_t at = pairs ? pair_of(node, kernel) : RTL_API_PAIRS;
+    uint32_t at = pairs ? find_pair(node, kernel) : RTL_API_PAIRS;
     uint64_t *bucket = at < RTL_API_PAIRS ? &pair_buckets[at].count[rtl_bucket_of(ns)] : NULL;
-    if (!bucket || !is_pair_there(bucket)) {
+    if (!bucket || !pair_is_present(bucket)) {
         rtl_count(&api->header->pairs_over, 1);
         return;
     }
@@ -359,7 +356,7 @@ static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
     rtl_count(&pair->total_ns, ns);
     if (ns > __atomic_load_n(&pair->most_ns, __ATOMIC_RELAXED))
         __atomic_store_n(&pair->most_ns, ns, __ATOMIC_RELAXED);
-    add_release(bucket, 1);
+    rtl_count_release(bucket, 1);
 }
 
 void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint64_t duration_ns)
@@ -368,9 +365,9 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
     if (!link->call)
         return;
     struct rtl_api_node *node = &nodes[link->node];
-    if (is_there(node)) {
+    if (counter_is_present(node)) {
         rtl_count(&node->kernels_ns, duration_ns);
-        add_release(&node->kernels, 1);
+        rtl_count_release(&node->kernels, 1);
     }
     if (counts_pairs && link->node != RTL_API_NODE_NONE)
         record_pair(link->node, kernel, duration_ns);
@@ -381,10 +378,10 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
 void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns)
 {
     struct rtl_api_node *node = &nodes[link->node];
-    if (!link->call || !is_there(node))
+    if (!link->call || !counter_is_present(node))
         return;
     rtl_count(&node->copies_ns, duration_ns);
-    add_release(&node->copies, 1);
+    rtl_count_release(&node->copies, 1);
 }
 
 const struct rtl_link *rtl_links_of(uint32_t number)
@@ -398,59 +395,37 @@ struct rtl_event_link rtl_links_event(const struct rtl_link *link)
         .range = link->range, .entry_ns = link->entry_ns, .node = link->node, .ordinal = link->ordinal};
 }
 
-/* --- hooks on the functions of write indices, in front of those that the table had --- */
+/* --- hooks on the functions of write indices, before those that were in the table --- */
 
-#define STORE_INDEX(name, field)                                                             \
-    static void name(const hsa_queue_t *queue, uint64_t index)                               \
-    {                                                                                        \
-        uint64_t was = before.queue_load_write_index_relaxed(queue);                         \
-        if (index > was)                                                                     \
-            note(queue, was, index); /* packets may be written before the index is stored */ \
-        before.field(queue, index);                                                          \
+#define STORE_INDEX(field)                                                                               \
+    static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                   \
+    {                                                                                                    \
+        uint64_t was = before.queue_load_write_index_relaxed(queue);                                     \
+        if (index > was)                                                                                 \
+            note_reservation(queue, was, index); /* packets may be written before the index is stored */ \
+        before.field(queue, index);                                                                      \
     }
-STORE_INDEX(store_index_relaxed, queue_store_write_index_relaxed)
-STORE_INDEX(store_index_screlease, queue_store_write_index_screlease)
-
-#define CAS(name, field)                                                              \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t expected, uint64_t index) \
-    {                                                                                 \
-        uint64_t was = before.field(queue, expected, index);                          \
-        if (was == expected && index > expected)                                      \
-            note(queue, expected, index);                                             \
-        return was;                                                                   \
+#define CAS(field)                                                                            \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t expected, uint64_t index) \
+    {                                                                                         \
+        uint64_t was = before.field(queue, expected, index);                                  \
+        if (was == expected && index > expected)                                              \
+            note_reservation(queue, expected, index);                                         \
+        return was;                                                                           \
     }
-CAS(cas_scacq_screl, queue_cas_write_index_scacq_screl)
-CAS(cas_scacquire, queue_cas_write_index_scacquire)
-CAS(cas_relaxed, queue_cas_write_index_relaxed)
-CAS(cas_screlease, queue_cas_write_index_screlease)
-
-#define ADD(name, field)                                       \
-    static uint64_t name(const hsa_queue_t *queue, uint64_t n) \
-    {                                                          \
-        uint64_t was = before.field(queue, n);                 \
-        note(queue, was, was + n);                             \
-        return was;                                            \
+#define ADD(field)                                                     \
+    static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t n) \
+    {                                                                  \
+        uint64_t was = before.field(queue, n);                         \
+        note_reservation(queue, was, was + n);                         \
+        return was;                                                    \
     }
-ADD(add_scacq_screl, queue_add_write_index_scacq_screl)
-ADD(add_scacquire, queue_add_write_index_scacquire)
-ADD(add_relaxed, queue_add_write_index_relaxed)
-ADD(add_screlease, queue_add_write_index_screlease)
+RTL_HSA_RESERVING(STORE_INDEX, CAS, ADD)
 
 void rtl_links_hook(void *table)
 {
     char why[256];
     if (!rtl_hsa_save(table, &before, why, sizeof why))
-        return; /* never: it was saved just now */
-#define HOOK(function, own) rtl_hsa_hook(table, RTL_HSA_##function, (void (*)(void))(own))
-    HOOK(queue_store_write_index_relaxed, store_index_relaxed);
-    HOOK(queue_store_write_index_screlease, store_index_screlease);
-    HOOK(queue_cas_write_index_scacq_screl, cas_scacq_screl);
-    HOOK(queue_cas_write_index_scacquire, cas_scacquire);
-    HOOK(queue_cas_write_index_relaxed, cas_relaxed);
-    HOOK(queue_cas_write_index_screlease, cas_screlease);
-    HOOK(queue_add_write_index_scacq_screl, add_scacq_screl);
-    HOOK(queue_add_write_index_scacquire, add_scacquire);
-    HOOK(queue_add_write_index_relaxed, add_relaxed);
-    HOOK(queue_add_write_index_screlease, add_screlease);
-#undef HOOK
+        return; /* never: the table was just saved */
+    RTL_HSA_RESERVING(RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD, RTL_HSA_HOOK_FIELD)
 }

@@ -1,4 +1,4 @@
-/* Which queues are native ones, and which thread has reserved what in them (native_ring.h). */
+/* Native queues by address, and the slots that each thread has reserved in them (native_ring.h). */
 #include "intercept/track/native_ring.h"
 
 #include <pthread.h>
@@ -11,14 +11,14 @@
 
 enum {
     TABLE = RTL_NATIVE_PLACES,
-    THREADS = 1024, /* places for threads that submit; what more of them do is loose */
+    THREADS = 1024, /* records for submitting threads; queues of further threads become loose */
     PROBES = 64,
 };
 
 /* --- queues --- */
 
 struct rtl_native_place rtl_native_places[TABLE];
-static uint32_t used;                   /* create: places with a queue, be it one that has gone */
+static uint32_t used;                   /* create: occupied places, also of closed queues */
 static struct rtl_native *all, *unused; /* create */
 
 struct rtl_native *rtl_native_find_behind(const hsa_queue_t *queue)
@@ -35,8 +35,8 @@ struct rtl_native *rtl_native_find_behind(const hsa_queue_t *queue)
     return NULL;
 }
 
-/* A place for that queue: its own; else one that another has left, or that nobody has had. */
-static struct rtl_native_place *place_for(const hsa_queue_t *queue)
+/* Return the queue's place, or else a closed queue's or an empty one. */
+static struct rtl_native_place *find_place(const hsa_queue_t *queue)
 {
     uint32_t at = rtl_native_place_of(queue, TABLE);
     struct rtl_native_place *left = NULL;
@@ -54,8 +54,8 @@ static struct rtl_native_place *place_for(const hsa_queue_t *queue)
     return left;
 }
 
-/* Nobody has that place any more. The queue stays in it where others have probed on behind it. */
-static void leave_place(struct rtl_native_place *place)
+/* Clear a closed queue's place. The address stays if probes must go on behind it. */
+static void release_place(struct rtl_native_place *place)
 {
     uint32_t at = (uint32_t)(place - rtl_native_places);
     atomic_store_explicit(&place->native, NULL, memory_order_release);
@@ -68,10 +68,10 @@ static void leave_place(struct rtl_native_place *place)
     }
 }
 
-static struct rtl_native *take_record(uint64_t slots)
+static struct rtl_native *allocate_native(uint64_t slots)
 {
     struct rtl_native **link = &unused, *native = NULL;
-    /* not one that a thread still walks, of a queue that has gone: its next steps would be taken for this one's */
+    /* skip a closed queue's record that a thread still walks: the thread would go on in the new queue */
     while (*link && ((*link)->rung_slots < slots || rtl_turn_is_taken(&(*link)->turn)))
         link = &(*link)->next;
     if (*link) {
@@ -96,14 +96,15 @@ static struct rtl_native *take_record(uint64_t slots)
 
 struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *tracker, uint64_t first)
 {
-    struct rtl_native_place *place = place_for(queue);
-    struct rtl_native *native = place ? take_record(queue->size) : NULL;
+    struct rtl_native_place *place = find_place(queue);
+    struct rtl_native *native = place ? allocate_native(queue->size) : NULL;
     if (!native)
         return NULL;
-    __atomic_store_n(&native->queue, queue, __ATOMIC_RELAXED); /* who looks at the record that it was may read this */
+    __atomic_store_n(&native->queue, queue,
+                     __ATOMIC_RELAXED); /* a thread with a stale pointer to the record may read this */
     native->ring = queue->base_address;
     native->slots = queue->size;
-    __atomic_store_n(&native->doorbell.handle, queue->doorbell_signal.handle, __ATOMIC_RELAXED); /* so may this */
+    __atomic_store_n(&native->doorbell.handle, queue->doorbell_signal.handle, __ATOMIC_RELAXED); /* and this */
     native->tracker = tracker;
     native->first = first;
     native->references = 1;
@@ -130,10 +131,10 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
 
 void rtl_native_remove(struct rtl_native *native)
 {
-    atomic_fetch_add(&native->use, 1); /* whoever has slots left there doesn't find it either */
-    struct rtl_native_place *place = place_for(native->queue);
+    atomic_fetch_add(&native->use, 1); /* invalidates the slots that threads have reserved there */
+    struct rtl_native_place *place = find_place(native->queue);
     if (place)
-        leave_place(place);
+        release_place(place);
     for (struct rtl_native **link = &all; *link; link = &(*link)->next)
         if (*link == native) {
             *link = native->next;
@@ -143,17 +144,17 @@ void rtl_native_remove(struct rtl_native *native)
 
 static const uint64_t LEAVE = 1000000000, MOMENT = 50000; /* ns */
 
-void rtl_native_leave(struct rtl_native *native)
+void rtl_native_wait_unused(struct rtl_native *native)
 {
     uint64_t since = rtl_clock_now();
     int error = errno;
     while (rtl_turn_is_taken(&native->turn) && rtl_clock_now() - since < LEAVE)
-        /* nobody wakes us; but it leaves others the processor */
+        /* a timed sleep: no thread wakes this one */
         rtl_futex_wait(&native->turn.rings, atomic_load(&native->turn.rings), MOMENT);
     errno = error;
 }
 
-void rtl_native_give(struct rtl_native *native)
+void rtl_native_recycle(struct rtl_native *native)
 {
     native->next = unused;
     unused = native;
@@ -177,36 +178,35 @@ void rtl_native_forget_all(void)
 
 /* --- threads --- */
 
-/*
- * Each thread that submits has a place, with a record, until it ends: then the place is another's. A key of the thread
- * library's says when; where it has a number for which that library would need memory, places are kept for ever.
- */
-enum { NOBODY = 1, KEYS_WITHOUT_MEMORY = 32 }; /* no thread's number */
-static _Atomic uintptr_t threads[THREADS];     /* any, by exchange: pthread_self; 0 = nobody's yet, NOBODY = no more */
+/* Each submitting thread has a place with a record until it ends; then another thread may claim the place. A pthread
+ * key reports the thread's end. If the key's number is so high that the thread library would allocate for it, places
+ * are never released. */
+enum { NOBODY = 1, KEYS_WITHOUT_MEMORY = 32 }; /* no thread's id */
+static _Atomic uintptr_t threads[THREADS];     /* any, by exchange: pthread_self; 0 = never used, NOBODY = released */
 static struct rtl_reserver reservers[THREADS];
 static pthread_key_t key;
 static bool has_key; /* load */
-/* 8 bytes of the thread's own memory: what is found in the table, once a thread. */
+/* The calling thread's record, cached after one search in the table. */
 __thread struct rtl_reserver *rtl_native_mine;
 
-static void thread_ends(void *place)
+static void release_thread_place(void *place)
 {
-    rtl_native_mine = NULL; /* what runs in this thread behind us finds a place of its own */
-    reservers[(_Atomic uintptr_t *)place - threads].count = 0; /* nor does whoever has this one next find anything */
+    rtl_native_mine = NULL; /* later destructors of this thread claim a place of their own */
+    reservers[(_Atomic uintptr_t *)place - threads].count = 0; /* the next thread finds an empty record */
     atomic_store_explicit((_Atomic uintptr_t *)place, NOBODY, memory_order_release);
 }
 
 void rtl_native_watch_threads(void)
 {
-    if (!has_key && pthread_key_create(&key, thread_ends) == 0) {
+    if (!has_key && pthread_key_create(&key, release_thread_place) == 0) {
         has_key = key < KEYS_WITHOUT_MEMORY;
         if (!has_key)
             pthread_key_delete(key);
     }
 }
 
-/* A place for a thread that has none. */
-static struct rtl_reserver *settle(uintptr_t id)
+/* Claim a place for the calling thread. */
+static struct rtl_reserver *claim_thread_place(uintptr_t id)
 {
     uint32_t at = rtl_native_place_of((const void *)id, THREADS);
     for (int probes = 0; probes < PROBES; probes++, at = (at + 1) & (THREADS - 1)) {
@@ -221,7 +221,7 @@ static struct rtl_reserver *settle(uintptr_t id)
 }
 
 /* Lock-free, bounded; no allocation. */
-static struct rtl_reserver *find_me(void)
+static struct rtl_reserver *find_reserver(void)
 {
     uintptr_t id = (uintptr_t)pthread_self();
     uint32_t at = rtl_native_place_of((const void *)id, THREADS);
@@ -232,17 +232,18 @@ static struct rtl_reserver *find_me(void)
         if (!found)
             break;
     }
-    return settle(id);
+    return claim_thread_place(id);
 }
 
 struct rtl_reserver *rtl_native_me(void)
 {
-    if (__builtin_expect(!rtl_native_mine, 0))
-        rtl_native_mine = find_me();
+    if (unlikely(!rtl_native_mine))
+        rtl_native_mine = find_reserver();
     return rtl_native_mine;
 }
 
-/* Nobody can ring for it any more, or needs to: its queue has gone, or isn't ours, or others ring there. */
+/* True if the reservation needs no doorbell any more: its queue is closed or demoted, or loose and published that
+ * far. */
 static bool is_void(const struct rtl_reservation *of)
 {
     const struct rtl_native *native = of->native; /* records of queues are never freed */
@@ -254,19 +255,19 @@ static bool is_void(const struct rtl_reservation *of)
 uint64_t rtl_native_remember_more(struct rtl_native *native, uint32_t use, uint64_t from, uint64_t to)
 {
     struct rtl_reserver *r = rtl_native_me();
-    if (!rtl_native_change(r)) { /* nobody knows whose it is */
+    if (!rtl_native_change(r)) { /* the slots belong to no thread */
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
         return from;
     }
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < r->count; i++) /* what is void would keep this thread from the short way for good */
+    for (uint32_t i = 0; i < r->count; i++) /* void entries would keep this thread off the fast path for ever */
         if (!is_void(&r->of[i]))
             r->of[kept++] = r->of[i];
     struct rtl_reservation *last = &r->of[kept ? kept - 1 : 0];
     if (kept && last->native == native && last->use == use && last->to == from) {
         last->to = to;
     } else {
-        if (kept == RTL_RESERVATIONS) /* the oldest is let go when nobody rings for it */
+        if (kept == RTL_RESERVATIONS) /* drop the oldest: the worker lets it go if no thread rings for it */
             memmove(&r->of[0], &r->of[1], --kept * sizeof r->of[0]);
         r->of[kept++] = (struct rtl_reservation){native, use, from, to};
     }
@@ -288,8 +289,8 @@ bool rtl_native_rung(struct rtl_native *native)
         if (of.native == native && of.use == use) {
             any = true;
             if (of.from < published) {
-                /* what was let go meanwhile has gone: its slot may be the next lap's. Its thread was slow and rings
-                 * now, but for where threads ring before they write */
+                /* these packets were let go meanwhile; their slots may hold the next lap's. Their thread rings now,
+                 * so it was only slow, unless threads ring before they write */
                 of.from = published;
                 if (!atomic_load_explicit(&native->early, memory_order_relaxed))
                     atomic_store_explicit(&native->let_go, 0, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* The gate of a probe, on the application's threads (probe.h). */
+/* The gate of a probe, on the application's threads (probe_gate.h). */
 #include "intercept/track/probe_gate.h"
 
 #include "intercept/track/kernel_rows.h"
@@ -7,7 +7,7 @@ struct rtl_probe_gate rtl_probe_gate;
 
 #define GATE (&rtl_probe_gate)
 
-uint64_t rtl_probe_gate_take(const struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet, bool timed)
+uint64_t rtl_probe_gate_try(const struct rtl_tracker *tracker, const hsa_kernel_dispatch_packet_t *packet, bool timed)
 {
     uint64_t object = packet->kernel_object;
     uint32_t state = RTL_GATE_FREE;
@@ -18,7 +18,7 @@ uint64_t rtl_probe_gate_take(const struct rtl_tracker *tracker, const hsa_kernel
         return 0;
     if (!atomic_compare_exchange_strong(&GATE->state, &state, RTL_GATE_TAKEN))
         return 0;
-    /* from here on the worker changes nothing; before, it may have been another probe's */
+    /* from here on the worker changes nothing; before, the gate may have been opened for another probe */
     if (atomic_load(&GATE->kernel_object) != object || tracker->gpu != GATE->gpu ||
         packet->private_segment_size < GATE->private_bytes || packet->group_segment_size < GATE->group_bytes) {
         atomic_store(&GATE->state, RTL_GATE_FREE);
@@ -44,7 +44,7 @@ static void forget(_Atomic uint64_t *field)
 
 void rtl_probe_gate_forget(void)
 {
-    forget(&GATE->wanted_object); /* first: who arms looks at it behind storing the other */
+    forget(&GATE->wanted_object); /* first: arming stores kernel_object, then reads wanted_object */
     forget(&GATE->kernel_object);
 }
 

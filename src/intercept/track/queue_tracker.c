@@ -1,7 +1,8 @@
 /*
- * Trackers and the slots in the segment that they count in: taking, describing, giving back (queue_tracker.h).
+ * Trackers and their slots in the segment (queue_tracker.h).
  *
- * A slot's counters only grow, over all queues that ever had it; dispatches_before says where the present one began.
+ * A slot's counters only grow, over all queues that ever had it; dispatches_before is the count when the present one
+ * began.
  */
 #include "intercept/track/queue_tracker.h"
 
@@ -17,7 +18,7 @@
 #include "intercept/track/barrier.h"
 
 enum {
-    ROWS_AHEAD = 256,   /* rows of a slot whose pages are made present before a dispatch can touch them */
+    ROWS_AHEAD = 256,   /* rows of a slot that are populated before a dispatch can touch them */
     QUEUES_AT_ONCE = 4, /* a queue caches at most this fraction of an even share of all signals */
 };
 
@@ -41,47 +42,45 @@ bool rtl_tracker_populate(struct rtl_tracker *tracker, uint32_t rows)
     return true;
 }
 
-/* worker stores: the tracker whose queue it is looking after. Who takes `tend` away looks at this: one of us sees the
+/* worker stores: the tracker that it is tending. A thread that clears `tend` reads this: one of the two sees the
  * other. */
-static struct rtl_tracker *_Atomic tended;
-static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which looks for some us */
-static const uint64_t MOMENT = 50000;     /* ns; how often it is looked whether it has finished */
+static struct rtl_tracker *_Atomic tended_tracker;
+static const uint64_t LEAVE = 1000000000; /* ns; bound on waiting for the worker, which tends for some us */
+static const uint64_t MOMENT = 50000;     /* ns between two checks */
 
 enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns)
 {
     if (!atomic_load_explicit(&tracker->tend, memory_order_relaxed))
         return RTL_TEND_NOTHING;
-    atomic_store(&tended, tracker);
+    atomic_store(&tended_tracker, tracker);
     enum rtl_tend (*tend)(struct rtl_tracker *, uint64_t) = atomic_load(&tracker->tend);
     enum rtl_tend said = tend ? tend(tracker, now_ns) : RTL_TEND_NOTHING;
-    atomic_store_explicit(&tended, NULL, memory_order_release);
+    atomic_store_explicit(&tended_tracker, NULL, memory_order_release);
     return said;
 }
 
-void rtl_tracker_leave(struct rtl_tracker *tracker)
+void rtl_tracker_stop_tending(struct rtl_tracker *tracker)
 {
     _Atomic uint32_t word = 0;
     uint64_t since = rtl_clock_now();
     int error = errno;
     atomic_store(&tracker->tend, NULL);
-    while (atomic_load(&tended) == tracker && rtl_clock_now() - since < LEAVE)
-        rtl_futex_wait(&word, 0, MOMENT); /* leaves the worker the processor, also where our priority is higher */
+    while (atomic_load(&tended_tracker) == tracker && rtl_clock_now() - since < LEAVE)
+        rtl_futex_wait(&word, 0, MOMENT); /* leaves the worker the CPU, also if our priority is higher */
     errno = error;
 }
 
-void rtl_tracker_set_way(const struct rtl_tracker *tracker, enum rtl_queue_path way, enum rtl_path_reason why)
+void rtl_tracker_set_path(const struct rtl_tracker *tracker, enum rtl_queue_path path, enum rtl_path_reason why)
 {
     if (!tracker->shared)
-        __atomic_store_n(&tracker->counters->path, RTL_QUEUE_PATH_WORD(way, why), __ATOMIC_RELAXED);
+        __atomic_store_n(&tracker->counters->path, RTL_QUEUE_PATH_WORD(path, why), __ATOMIC_RELAXED);
 }
 
-/*
- * The slots that trackers have, a bit each, but for the shared one. Create takes one (acquire), whoever frees the
- * tracker drops it (release): the slot's next owner goes on from its counters as they were left.
- */
+/* Used slots, one bit each, except the shared one. Create claims one (acquire); the thread that frees the tracker
+ * releases it (release), so the next owner continues from the final counters. */
 static _Atomic uint64_t slots_taken[(RTL_QUEUES_MAX + 63) / 64];
 
-static uint32_t take_slot(void)
+static uint32_t claim_slot(void)
 {
     for (uint32_t slot = 0; slot < RTL_QUEUE_SHARED; slot++) {
         uint64_t bit = 1ull << slot % 64;
@@ -94,7 +93,7 @@ static uint32_t take_slot(void)
     return RTL_QUEUE_SHARED;
 }
 
-static void drop_slot(uint32_t slot)
+static void release_slot(uint32_t slot)
 {
     if (slot != RTL_QUEUE_SHARED)
         atomic_fetch_and_explicit(&slots_taken[slot / 64], ~(1ull << slot % 64), memory_order_release);
@@ -102,14 +101,14 @@ static void drop_slot(uint32_t slot)
 
 void rtl_tracker_free(struct rtl_tracker *tracker)
 {
-    drop_slot(tracker->slot); /* first, because behind the next line the tracker may be another queue's */
+    release_slot(tracker->slot); /* first: after the next line another queue may own the tracker */
     atomic_store_explicit(&tracker->state, RTL_TRACKER_FREE, memory_order_release);
 }
 
-/* Of each slot, as it is published: create. */
+/* As published, per slot: create. */
 static uint32_t generation_of[RTL_QUEUES_MAX];
 
-/* A queue's identity in the segment is changed while its generation is odd. The stores in between are releases, so none
+/* A queue's identity in the segment changes while its generation is odd. The stores in between are releases, so none
  * of them is seen before the odd number. */
 static void begin_identity(const struct rtl_tracker *tracker)
 {
@@ -122,6 +121,14 @@ static void end_identity(const struct rtl_tracker *tracker)
 }
 
 #define STORE(where, value) __atomic_store_n(&(where), (value), __ATOMIC_RELEASE)
+
+static void publish_gone(const struct rtl_tracker *tracker)
+{
+    begin_identity(tracker);
+    STORE(tracker->counters->live, 0);
+    STORE(tracker->counters->destroyed_mono_ns, rtl_clock_now());
+    end_identity(tracker);
+}
 
 static struct rtl_tracker *new_tracker(uint32_t slots)
 {
@@ -155,8 +162,8 @@ void rtl_tracker_make_scratch(struct rtl_tracker *tracker, uint32_t packets)
     }
 }
 
-/* Sets the pool's limit from the sizes of its queues. */
-static void follow_queues(struct rtl_pool *pool)
+/* Set the pool's limit from the sizes of its queues. */
+static void update_signal_limit(struct rtl_pool *pool)
 {
     uint64_t packets = 0;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next)
@@ -167,8 +174,8 @@ static void follow_queues(struct rtl_pool *pool)
     __atomic_store_n(&rtl_tool.segment.header->signals_limit, limit, __ATOMIC_RELAXED);
 }
 
-/* How many signals each queue takes at once: so many that refilling is rare, so few that idle queues don't hold all of
- * them. */
+/* Set how many signals each queue acquires at once: enough to make refilling rare, and not so many that idle queues
+ * hold all. */
 static void share_signals(struct rtl_pool *pool)
 {
     uint32_t live = 0;
@@ -193,13 +200,13 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker = tracker->next;
     if (!tracker)
         tracker = new_tracker(pending);
-    uint32_t slot = tracker ? take_slot() : 0;
+    uint32_t slot = tracker ? claim_slot() : 0;
     struct rtl_queue *counters = &rtl_tool.segment.queues[slot];
     /* a dispatch whose row has no memory counts in the first rows: without their page there is no tracker */
     if (tracker && (!rtl_segment_populate(counters, sizeof *counters) ||
                     !rtl_segment_populate(&rtl_tool.segment.dispatches[(uint64_t)slot * RTL_KERNELS_MAX],
                                           RTL_KERNEL_FIRST * sizeof(struct rtl_dispatches)))) {
-        drop_slot(slot);
+        release_slot(slot);
         tracker = NULL;
     }
     if (tracker) {
@@ -224,8 +231,8 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->open = 0;
         tracker->last_end = 0;
         tracker->written = 0;
-        tracker->look_at = tracker->guarded ? 0 : UINT64_MAX;
-        atomic_store_explicit(&tracker->looking, RTL_NO_SIGNAL, memory_order_relaxed);
+        tracker->check_at = tracker->guarded ? 0 : UINT64_MAX;
+        atomic_store_explicit(&tracker->reading, RTL_NO_SIGNAL, memory_order_relaxed);
         tracker->known = 0;
         tracker->stuck_at = UINT64_MAX;
         tracker->newest.index = 0;
@@ -238,9 +245,9 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
                              atomic_load_explicit(&rtl_tool.segment.kernel_count, memory_order_relaxed) + ROWS_AHEAD);
         atomic_store(&tracker->state, RTL_TRACKER_LIVE);
         if (pool)
-            follow_queues(pool);
+            update_signal_limit(pool);
         share_signals(pool);
-        /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: either it sees this one or we see that */
+        /* rtl_trackers_stop sets `stopping`, then all trackers' reasons: it sees this tracker, or we see `stopping` */
         if (rtl_trackers_stopping())
             atomic_store(&tracker->reason, RTL_UNTIMED_SHUTDOWN);
     }
@@ -249,7 +256,7 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
 }
 
 /* Every hsa_queue_t of the runtime starts an amd_queue_t, whose layout is frozen (amd_hsa_queue.h). */
-static uint32_t key_of(const hsa_queue_t *queue)
+static uint32_t queue_key(const hsa_queue_t *queue)
 {
     return RTL_QUEUE_KEY(((const amd_queue_t *)(const void *)queue)->queue_inactive_signal.handle);
 }
@@ -262,7 +269,7 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
     STORE(counters->agent, tracker->gpu->index);
     STORE(counters->queue_id, tracker->shared ? 0 : id);
     STORE(counters->real_id, tracker->shared ? 0 : queue->id + 1);
-    STORE(counters->real_key, tracker->shared ? 0 : key_of(queue));
+    STORE(counters->real_key, tracker->shared ? 0 : queue_key(queue));
     STORE(counters->size_packets, queue->size);
     STORE(counters->live, 1);
     STORE(counters->created_mono_ns, rtl_clock_now());
@@ -278,19 +285,14 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
 
 void rtl_tracker_close(struct rtl_tracker *tracker)
 {
-    struct rtl_queue *counters = tracker->counters;
     atomic_store_explicit(&tracker->reason, RTL_UNTIMED_SHUTDOWN, memory_order_relaxed);
     pthread_mutex_lock(&rtl_tool.create);
-    if (!tracker->shared && tracker->named) {
-        begin_identity(tracker);
-        STORE(counters->live, 0);
-        STORE(counters->destroyed_mono_ns, rtl_clock_now());
-        end_identity(tracker);
-    }
+    if (!tracker->shared && tracker->named)
+        publish_gone(tracker);
     tracker->queue = NULL;
     tracker->packets = 0;
     if (tracker->pool)
-        follow_queues(tracker->pool);
+        update_signal_limit(tracker->pool);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
@@ -313,7 +315,7 @@ void rtl_trackers_stop(void)
 
 void rtl_trackers_retire(void)
 {
-    /* a dispatch that isn't seen inside behind this sees that nothing is timed any more */
+    /* later dispatches that aren't seen inside see that nothing is timed any more */
     rtl_barrier_everywhere();
     pthread_mutex_lock(&rtl_tool.create);
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
@@ -321,12 +323,8 @@ void rtl_trackers_retire(void)
         if (!atomic_compare_exchange_strong(&tracker->state, &live, RTL_TRACKER_DEAD))
             continue;
         tracker->queue = NULL;
-        if (!tracker->shared) {
-            begin_identity(tracker);
-            STORE(tracker->counters->live, 0);
-            STORE(tracker->counters->destroyed_mono_ns, rtl_clock_now());
-            end_identity(tracker);
-        }
+        if (!tracker->shared)
+            publish_gone(tracker);
     }
     pthread_mutex_unlock(&rtl_tool.create);
 }

@@ -1,60 +1,61 @@
 /*
- * Keeps queues from filling up, on runtimes whose intercept queues can't bear it.
+ * Keeps queues from filling up, for runtimes whose intercept queues don't stand that.
  *
- * Releases of ROCr before 6.0 lose the order of packets, or stop the process by an assertion, when the hardware's queue
- * behind an intercept queue is full and more than one packet waits in front; those that hand over batches (from 7.2 on)
- * can then hang for good. The application can't know, because what it sees has room. So there a dispatch waits while
- * three quarters of the queue are taken: the GPU has work enough. A batch that is longer waits until all before it is
- * done.
+ * ROCr before 6.0 loses the order of packets, or stops the process by an assertion, when the hardware queue behind an
+ * intercept queue is full and more than one packet waits in front. Releases that pass batches (from 7.2 on) can then
+ * hang for good. The application can't know: its own ring has room. So a dispatch waits while three quarters of the
+ * queue are full, which keeps the GPU busy. A longer batch waits until all earlier packets are done.
  *
- * How full the queue is isn't told to a tool, but the signals on timed dispatches say what has completed, and packets
- * are taken in order. Where a quarter of the queue goes by without one, because the pool is empty or all packets carry
- * signals of the application's, a signal of the queue's own is sent along (a marker; four a queue): on the packet if
- * that has none, else on an empty barrier behind it, the one packet that the library ever adds. A GPU that takes
- * nothing for half a second may be waiting for this very thread: then the dispatch goes on as it would without this.
+ * The runtime doesn't tell a tool how full the queue is. But signals on timed dispatches show what has completed, and
+ * the GPU consumes packets in order. If a quarter of the queue has no such signal, because the pool is empty or all
+ * packets carry signals of the application, the throttle adds a marker: a signal of the tracker's own, four a queue. It
+ * goes on the packet if that has none, else on an empty barrier behind it, the only packet that the library ever adds.
+ * If the GPU makes no progress for half a second it may be waiting for this very thread: the dispatch goes on
+ * unthrottled.
  *
- * Who may touch a signal's memory. One that is on a packet under way is destroyed by nobody. The worker has it back
- * when it has raised `consumed` past that packet, and may destroy it some time after. So before a dispatch reads a
- * signal it says which one in `looking`, and then looks at `consumed` once more; whoever destroys signals takes one out
- * of use first, and then looks at `looking` (rtl_throttle_is_looking_at). With a full barrier between the two steps on
- * both sides, either the dispatch sees that the packet is done, or the other sees that the signal is being read and
- * leaves it alone.
+ * Reading a signal's memory. A signal on a packet in flight is never destroyed. The worker owns it again after it
+ * has raised `consumed` past that packet, and may destroy it later. So before a dispatch reads a signal it stores its
+ * number in `reading`, and then reads `consumed` once more; a thread that destroys signals takes one out of use first,
+ * and then reads `reading` (rtl_throttle_is_reading). Each side has a full barrier between its two steps: either the
+ * dispatch sees that the packet is done, or the other thread sees that the signal is being read, and keeps it.
  */
 #ifndef RTL_INTERCEPT_THROTTLE_H
 #define RTL_INTERCEPT_THROTTLE_H
 
 #include "intercept/track/queue_tracker.h"
 
-/* Dispatch: with n more packets `written` comes past `look_at`. Looks how full the queue is, waits until they have room
- * if need be, and says when to look again. */
-void rtl_throttle_look(struct rtl_tracker *tracker, uint64_t n);
+/* Dispatch: with n more packets `written` passes `check_at`. Wait until the queue has room for them, and set
+ * `check_at`. */
+void rtl_throttle_wait(struct rtl_tracker *tracker, uint64_t n);
 
-/* Whoever is about to destroy that signal of the pool, and has taken it out of use: a dispatch may be reading it. */
-bool rtl_throttle_is_looking_at(uint32_t number);
+/* For a thread that is about to destroy that signal, and has taken it out of use: true if a dispatch may be reading
+ * it. */
+bool rtl_throttle_is_reading(uint32_t number);
 
-/* Create: the signals of a tracker that is about to watch a queue which must not fill up, unless it has them. */
+/* Create: make the markers of a tracker whose queue must not fill up, unless it has them. */
 void rtl_throttle_prepare(struct rtl_tracker *tracker);
 
-/* Load, at the end, behind rtl_trackers_retire: gives the markers of trackers that no dispatch is inside of back to the
- * runtime, but for those on packets under way. */
+/* Load, at the end, after rtl_trackers_retire: destroy the markers of trackers that no dispatch is inside, except
+ * for those on packets in flight. */
 void rtl_throttle_release(void);
 
-/* Dispatch: a signal for the packet number `written`, which carries none. False when no marker is free: then there are
- * marks enough. */
+/* Dispatch: get a marker for the packet number `written`, which carries no signal. False if none is free: then there
+ * are enough marks. */
 bool rtl_throttle_send_marker(struct rtl_tracker *tracker, hsa_signal_t *signal);
 
-/* Dispatch: has a quarter of the queue gone by without a signal of ours? */
+/* Dispatch: true if a quarter of the queue has no signal of ours. */
 static inline bool rtl_throttle_mark_is_due(const struct rtl_tracker *tracker)
 {
-    return tracker->look_at != UINT64_MAX &&
+    return tracker->check_at != UINT64_MAX &&
            tracker->written - tracker->newest.index >= tracker->ring_bytes / 64 / RTL_MARKS;
 }
 
-/* Dispatch: and behind a batch? One of a quarter of the queue and more has its end marked: the next may need it all. */
+/* Dispatch: the same behind a batch of n packets. The end of a batch of a quarter of the queue or more is always
+ * marked: the next batch may need all room. */
 static inline bool rtl_throttle_end_is_due(const struct rtl_tracker *tracker, uint64_t n)
 {
     return rtl_throttle_mark_is_due(tracker) ||
-           (tracker->look_at != UINT64_MAX && n >= tracker->ring_bytes / 64 / RTL_MARKS &&
+           (tracker->check_at != UINT64_MAX && n >= tracker->ring_bytes / 64 / RTL_MARKS &&
             tracker->newest.index != tracker->written);
 }
 

@@ -5,7 +5,7 @@
 
 #include "intercept/base/futex.h"
 
-static const uint64_t DOUBT = 100000000; /* ns; longest sleep where a dispatch may go unnoticed */
+static const uint64_t DOUBT = 100000000; /* ns; longest sleep when a dispatch may go unnoticed */
 
 void rtl_wake(void)
 {

@@ -1,10 +1,10 @@
 /*
- * Reads completed signals and records what they say (collect.h).
+ * Reads completed signals and records their times (collect.h).
  *
- * A queue's dispatches mostly complete in order, so looking at the first few in flight finds nearly all; kernels
- * without the barrier bit overlap and complete in any order, so the look goes on for a window behind each that is
- * done, and a cursor walks slowly over all of them. That bounds the work a round, and no kernel, however slow, hides
- * others for long, in its queue or in another.
+ * A queue's dispatches mostly complete in order, so polling the first few in flight finds nearly all. Kernels without
+ * the barrier bit overlap and complete in any order, so polling continues for a window behind each completed one, and a
+ * cursor slowly scans all of them. That bounds the work of a round, and no slow kernel hides others for long, in its
+ * queue or in another.
  */
 #include "intercept/worker/collect.h"
 
@@ -17,14 +17,14 @@
 #include "shm/event_ring.h"
 
 enum {
-    WINDOW = 16,    /* signals looked at behind the last that was done */
-    WALK = 16,      /* and at the cursor */
-    LOOK_AHEAD = 6, /* signals fetched into the cache ahead of looking at them */
+    WINDOW = 16,    /* signals polled behind the last completed one */
+    WALK = 16,      /* signals polled at the cursor */
+    LOOK_AHEAD = 6, /* signals prefetched before they are polled */
 };
 
 /* --- one dispatch --- */
 
-static inline void give_back(struct rtl_collector *collector, uint32_t number)
+static inline void return_number(struct rtl_collector *collector, uint32_t number)
 {
     enum { ROOM = sizeof collector->back / sizeof collector->back[0] };
     if (rtl_is_stand_in(number))
@@ -35,8 +35,8 @@ static inline void give_back(struct rtl_collector *collector, uint32_t number)
         rtl_collect_flush(collector);
 }
 
-static void untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
-                    enum rtl_untimed_reason reason)
+static void count_untimed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
+                          enum rtl_untimed_reason reason)
 {
     rtl_recorder_untimed(collector->recorder, RTL_HISTOGRAM_KERNEL(collector->flight[number].kernel));
     rtl_count(&tracker->counters->untimed[reason], 1);
@@ -57,8 +57,8 @@ void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_eve
     rtl_event_put_linked(&rtl_tool.segment, event, event->correlation ? &linked : NULL);
 }
 
-static void put_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
-                      uint64_t start, uint64_t duration_ns)
+static void put_dispatch_event(const struct rtl_collector *collector, const struct rtl_tracker *tracker,
+                               uint32_t number, uint64_t start, uint64_t duration_ns)
 {
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
     struct rtl_event_record event = {
@@ -72,7 +72,7 @@ static void put_event(const struct rtl_collector *collector, const struct rtl_tr
     rtl_collect_event(tracker->gpu, start, &event, rtl_hot.linked ? rtl_links_of(number) : NULL);
 }
 
-/* What few processes want of a dispatch: its event, its link to a call. */
+/* Rare work for a dispatch: its event, its link to a call. */
 static __attribute__((noinline)) void record_more(const struct rtl_collector *collector,
                                                   const struct rtl_tracker *tracker, uint32_t number, uint64_t start,
                                                   uint64_t duration_ns)
@@ -82,10 +82,10 @@ static __attribute__((noinline)) void record_more(const struct rtl_collector *co
         rtl_links_record(number, collector->flight[number].kernel,
                          gpu->line.slope > 0 ? rtl_line_at(&gpu->line, start) : 0, duration_ns);
     if (rtl_hot.trace)
-        put_event(collector, tracker, number, start, duration_ns);
+        put_dispatch_event(collector, tracker, number, start, duration_ns);
 }
 
-/* The value of a stand-in without times says why; the value of a signal that the GPU wrote doesn't. */
+/* A stand-in's value without times says why; that of a signal that the GPU wrote doesn't. */
 static enum rtl_untimed_reason why_untimed(const amd_signal_t *signal)
 {
     switch (__atomic_load_n(&signal->value, __ATOMIC_RELAXED)) {
@@ -103,10 +103,8 @@ static inline bool is_timed(const amd_signal_t *stand_in)
     return __atomic_load_n(&stand_in->value, __ATOMIC_RELAXED) == RTL_STAND_IN_TIMED;
 }
 
-/*
- * One that ran a probe's copy: counted apart, its time is the probe's. The GPU was busy with it all the same. A
- * stand-in that has ended without times doesn't tell that the kernel has.
- */
+/* A dispatch that ran a probe's copy: counted apart, because its time includes the probe. It counts as busy time. A
+ * stand-in that ended without times doesn't show that the kernel has completed. */
 static __attribute__((noinline)) void record_probed(struct rtl_collector *collector, struct rtl_tracker *tracker,
                                                     uint32_t number)
 {
@@ -117,7 +115,7 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
     struct rtl_gpu *gpu = tracker->gpu;
     uint64_t submit =
         flight->how & RTL_PENDING_TSC ? rtl_line_at(&collector->tsc.line, flight->submit) : flight->submit;
-    untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
+    count_untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
     if (rtl_is_stand_in(number) && !is_timed(signal)) {
         rtl_probe_over(RTL_PROBE_LOST, 0);
     } else if (start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit)) {
@@ -130,17 +128,17 @@ static __attribute__((noinline)) void record_probed(struct rtl_collector *collec
     }
 }
 
-/* One that is given up: with its queue it is over; otherwise it may still run, as it may where the queue remains. */
+/* An abandoned probed dispatch: over if its queue is gone; it may still run if the runtime kept the queue. */
 static void give_up_probed(struct rtl_collector *collector, const struct rtl_tracker *tracker, uint32_t number,
                            enum rtl_untimed_reason reason)
 {
-    untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
+    count_untimed(collector, tracker, number, RTL_UNTIMED_PROBED);
     if (reason == RTL_UNTIMED_QUEUE_GONE)
         rtl_probe_over(tracker->remains ? RTL_PROBE_LOST : RTL_PROBE_QUEUE_GONE, 0);
 }
 
-/* The one place where a dispatch that is over becomes statistics. */
-static inline void record(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
+/* The one place that turns a completed dispatch into statistics. */
+static inline void record_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     const struct rtl_flight *flight = &collector->flight[number];
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
@@ -149,26 +147,26 @@ static inline void record(struct rtl_collector *collector, struct rtl_tracker *t
     struct rtl_gpu *gpu = tracker->gpu;
 
     uint64_t submit = flight->submit;
-    if (__builtin_expect(flight->how == RTL_PENDING_TSC, 1)) {
+    if (likely(flight->how == RTL_PENDING_TSC)) {
         submit = rtl_line_at(&collector->tsc.line, submit);
     } else if (flight->how & RTL_PENDING_PROBED) {
         record_probed(collector, tracker, number);
         return;
     }
-    if (__builtin_expect(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit), 0)) {
-        untimed(collector, tracker, number, why_untimed(signal));
+    if (unlikely(start == 0 || end < start || !rtl_ticks_believed(gpu, start, end, submit))) {
+        count_untimed(collector, tracker, number, why_untimed(signal));
         return;
     }
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
     if (!rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_KERNEL(flight->kernel), duration_ns))
         rtl_count(&tracker->counters->untimed[RTL_UNTIMED_NO_MEMORY], 1);
-    else if (__builtin_expect(rtl_hot.trace | rtl_hot.linked, 0))
+    else if (unlikely(rtl_hot.trace | rtl_hot.linked))
         record_more(collector, tracker, number, start, duration_ns);
-    if (__builtin_expect(gpu->line.slope > 0, 1)) {
+    if (likely(gpu->line.slope > 0)) {
         int64_t wait = (int64_t)(rtl_line_at(&gpu->line, start) - submit);
         rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_WAIT(tracker->slot), wait > 0 ? (uint64_t)wait : 0);
     }
-    if (__builtin_expect(tracker->last_end != 0, 1)) {
+    if (likely(tracker->last_end != 0)) {
         uint64_t gap = start > tracker->last_end ? start - tracker->last_end : 0;
         rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_GAP(tracker->slot), rtl_ticks_to_ns(&gpu->rate, gap));
     }
@@ -179,7 +177,7 @@ static inline void record(struct rtl_collector *collector, struct rtl_tracker *t
 
 /* --- lists --- */
 
-void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tracker)
+void rtl_collect_pending(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
     uint32_t n = rtl_pending_count(&tracker->pending), stand_ins = 0;
     if (!n)
@@ -207,20 +205,19 @@ void rtl_collect_take_in(struct rtl_collector *collector, struct rtl_tracker *tr
         collector->most = rtl_collect_in_use(collector);
 }
 
-static inline bool is_done(const struct rtl_collector *collector, uint32_t number)
+static inline bool dispatch_is_done(const struct rtl_collector *collector, uint32_t number)
 {
     amd_signal_t *signal = rtl_pool_signal(collector->pool, number);
-    /* acquire: timestamps are written before the value, by the GPU and by who ends a stand-in */
+    /* acquire: the GPU, or the thread that ends a stand-in, writes timestamps before the value */
     if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED)
         return true;
     const struct rtl_inflight *inflight = &collector->pool->inflight[number];
-    return rtl_is_stand_in(number) && rtl_app_signal_look(inflight->app_signal, signal, inflight->value);
+    return rtl_is_stand_in(number) && rtl_app_signal_poll(inflight->app_signal, signal, inflight->value);
 }
 
-/* Before its signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has taken the
- * packet.
- */
-static void say_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
+/* Before the signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has consumed the
+ * packet. */
+static void publish_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     uint64_t index = collector->pool->inflight[number].index;
     bool taken = !rtl_is_stand_in(number) || is_timed(rtl_pool_signal(collector->pool, number));
@@ -228,49 +225,48 @@ static void say_consumed(const struct rtl_collector *collector, struct rtl_track
         atomic_store_explicit(&tracker->consumed, index, memory_order_relaxed);
 }
 
-/* It is over, and off the list. */
-static inline void finish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number, bool reuse)
+/* The dispatch is accounted for and off the list. */
+static inline void finish_dispatch(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number,
+                                   bool reuse)
 {
-    if (__builtin_expect(tracker->guarded, 0))
-        say_consumed(collector, tracker, number);
+    if (unlikely(tracker->guarded))
+        publish_consumed(collector, tracker, number);
     if (reuse) {
         rtl_signal_arm(rtl_pool_signal(collector->pool, number));
-        give_back(collector, number);
+        return_number(collector, number);
     }
     collector->open_stand_ins -= rtl_is_stand_in(number);
 }
 
-/* To write: it is armed again as soon as it was read, and mostly it is over. */
-static inline void fetch(const struct rtl_collector *collector, uint32_t number)
+/* For writing: a signal is armed again once it was read, and mostly it has completed. */
+static inline void prefetch_signal(const struct rtl_collector *collector, uint32_t number)
 {
     rtl_prefetch_to_write(rtl_pool_signal(collector->pool, number));
 }
 
-/*
- * Looks along the list, from the one behind `*before` (RTL_NO_SIGNAL: from the first), until `window` in a row are not
- * done. Leaves in `before` the one that it stopped behind, and returns how many it recorded. What is done goes off the
- * list by one store for all of them that lie in a row.
- */
-static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t *before, uint32_t window,
-                     uint32_t most)
+/* Poll the list, from the one behind `*before` (RTL_NO_SIGNAL: from the first), until `window` in a row are not
+ * done. Sets `before` to the last one polled that stays; returns the number recorded. Completed ones in a row go off
+ * the list with one store. */
+static uint32_t collect_list(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t *before,
+                             uint32_t window, uint32_t most)
 {
     uint32_t done = 0, misses = 0;
     uint32_t last = *before;
     uint32_t *link = last == RTL_NO_SIGNAL ? &tracker->first : &collector->flight[last].next;
     uint32_t number = *link, ahead = number;
     for (int i = 0; i < LOOK_AHEAD && ahead != RTL_NO_SIGNAL; i++) {
-        fetch(collector, ahead);
+        prefetch_signal(collector, ahead);
         ahead = collector->flight[ahead].next;
     }
     while (number != RTL_NO_SIGNAL && misses < window && done < most) {
         uint32_t after = collector->flight[number].next;
         if (ahead != RTL_NO_SIGNAL) {
-            fetch(collector, ahead);
+            prefetch_signal(collector, ahead);
             ahead = collector->flight[ahead].next;
         }
-        if (is_done(collector, number)) {
-            record(collector, tracker, number);
-            finish(collector, tracker, number, true);
+        if (dispatch_is_done(collector, number)) {
+            record_dispatch(collector, tracker, number);
+            finish_dispatch(collector, tracker, number, true);
             if (tracker->cursor == number)
                 tracker->cursor = last;
             done++;
@@ -294,14 +290,13 @@ static uint32_t look(struct rtl_collector *collector, struct rtl_tracker *tracke
 
 /* --- a tracker --- */
 
-static void publish(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t done)
+static void publish_completed(struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t done)
 {
     if (!done)
         return;
     collector->completed += done;
-    /* release: whoever sees these over also sees them recorded */
-    __atomic_store_n(&tracker->counters->completed,
-                     __atomic_load_n(&tracker->counters->completed, __ATOMIC_RELAXED) + done, __ATOMIC_RELEASE);
+    /* release: a reader that sees the count also sees the recorded times */
+    rtl_count_release(&tracker->counters->completed, done);
     if (tracker->gpu->line.slope > 0 && tracker->last_end)
         __atomic_store_n(&tracker->counters->last_end_mono_ns, rtl_line_at(&tracker->gpu->line, tracker->last_end),
                          __ATOMIC_RELAXED);
@@ -313,53 +308,53 @@ uint32_t rtl_collect_tracker(struct rtl_collector *collector, struct rtl_tracker
     if (!tracker->open)
         return 0;
     uint32_t before = RTL_NO_SIGNAL;
-    uint32_t done = look(collector, tracker, &before, WINDOW, most);
-    if (before != tracker->last && done < most) { /* there is more than was looked at */
+    uint32_t done = collect_list(collector, tracker, &before, WINDOW, most);
+    if (before != tracker->last && done < most) { /* some weren't polled */
         uint32_t cursor = tracker->cursor == RTL_NO_SIGNAL ? before : tracker->cursor;
-        done += look(collector, tracker, &cursor, WALK, most - done);
+        done += collect_list(collector, tracker, &cursor, WALK, most - done);
         tracker->cursor = cursor == tracker->last ? RTL_NO_SIGNAL : cursor;
     }
-    publish(collector, tracker, done);
+    publish_completed(collector, tracker, done);
     return done;
 }
 
-void rtl_collect_give_up(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
+void rtl_collect_abandon(struct rtl_collector *collector, struct rtl_tracker *tracker, enum rtl_untimed_reason reason,
                          bool reuse)
 {
-    rtl_collect_take_in(collector, tracker);
+    rtl_collect_pending(collector, tracker);
     uint32_t done = tracker->open;
     for (uint32_t number = tracker->first; number != RTL_NO_SIGNAL; number = collector->flight[number].next) {
-        bool over = is_done(collector, number), again = over || reuse;
+        bool over = dispatch_is_done(collector, number), again = over || reuse;
         if (over)
-            record(collector, tracker, number);
+            record_dispatch(collector, tracker, number);
         else if (collector->flight[number].how & RTL_PENDING_PROBED)
             give_up_probed(collector, tracker, number, reason);
         else
-            untimed(collector, tracker, number, reason);
+            count_untimed(collector, tracker, number, reason);
         if (!over && rtl_is_stand_in(number))
             again = rtl_app_signal_detach(collector->pool->inflight[number].app_signal,
                                           rtl_pool_signal(collector->pool, number), reuse) &&
                     reuse;
-        finish(collector, tracker, number, again);
+        finish_dispatch(collector, tracker, number, again);
     }
     tracker->first = tracker->last = tracker->cursor = RTL_NO_SIGNAL;
     tracker->open = 0;
     collector->open -= done;
-    publish(collector, tracker, done);
+    publish_completed(collector, tracker, done);
 }
 
 void rtl_collect_close(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
     while (tracker->cached)
-        give_back(collector, tracker->cache[--tracker->cached]);
+        return_number(collector, tracker->cache[--tracker->cached]);
     while (tracker->stand_ins_cached)
-        give_back(collector, tracker->stand_ins[--tracker->stand_ins_cached]);
+        return_number(collector, tracker->stand_ins[--tracker->stand_ins_cached]);
 }
 
 void rtl_collect_flush(struct rtl_collector *collector)
 {
-    rtl_pool_give(collector->pool, collector->back, collector->back_count);
+    rtl_pool_return(collector->pool, collector->back, collector->back_count);
     collector->back_count = 0;
-    rtl_pool_give_stand_ins(collector->pool, collector->back_stand_ins, collector->back_stand_ins_count);
+    rtl_pool_return_stand_ins(collector->pool, collector->back_stand_ins, collector->back_stand_ins_count);
     collector->back_stand_ins_count = 0;
 }

@@ -1,4 +1,4 @@
-/* Records copies that are over (collect_copies.h). */
+/* Records completed copies (collect_copies.h). */
 #include "intercept/worker/collect_copies.h"
 
 #include "intercept/base/tool.h"
@@ -8,15 +8,15 @@
 #include "intercept/worker/collect.h"
 #include "intercept/worker/ticks.h"
 
-static const uint64_t WAIT = 1000000000; /* ns; a copy that is over waits so long for its times to be believed */
+static const uint64_t WAIT = 1000000000; /* ns; a completed copy waits this long for its times to be trusted */
 
-static bool is_over(struct rtl_copy *copy)
+static bool copy_is_done(struct rtl_copy *copy)
 {
     return __atomic_load_n(&copy->stand_in.value, __ATOMIC_ACQUIRE) < RTL_SIGNAL_ARMED ||
-           rtl_app_signal_look(copy->app_signal, &copy->stand_in, copy->value);
+           rtl_app_signal_poll(copy->app_signal, &copy->stand_in, copy->value);
 }
 
-static void put_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, uint64_t start, uint64_t duration_ns)
+static void put_copy_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, uint64_t start, uint64_t duration_ns)
 {
     struct rtl_event_record event = {
         .duration_ns = duration_ns,
@@ -27,7 +27,7 @@ static void put_event(const struct rtl_gpu *gpu, const struct rtl_copy *copy, ui
     rtl_collect_event(gpu, start, &event, rtl_hot.linked ? &copy->link : NULL);
 }
 
-static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
+static void record_copy(struct rtl_collector *collector, const struct rtl_copy *copy)
 {
     struct rtl_copies *counters = &rtl_tool.segment.copies[copy->row];
     enum rtl_copy_reason why = RTL_COPY_UNTIMED_BAD_TIME;
@@ -45,7 +45,7 @@ static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
         if (start == 0 || end < start || !rtl_copy_times_are_right())
             break;
         gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
-        if (!rtl_ticks_believed(gpu, start, end, collector->began)) /* when the copy was submitted isn't kept */
+        if (!rtl_ticks_believed(gpu, start, end, collector->began)) /* a copy's time of submission isn't kept */
             break;
         duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
         if (rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_COPIES(copy->row), duration_ns)) {
@@ -53,7 +53,7 @@ static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
             if (rtl_hot.linked)
                 rtl_links_record_copy(&copy->link, duration_ns);
             if (rtl_hot.trace)
-                put_event(gpu, copy, start, duration_ns);
+                put_copy_event(gpu, copy, start, duration_ns);
             return;
         }
         why = RTL_COPY_UNTIMED_NO_MEMORY;
@@ -61,11 +61,9 @@ static void record(struct rtl_collector *collector, const struct rtl_copy *copy)
     rtl_copy_untimed(copy->row, why);
 }
 
-/*
- * It is over, but whether its times are right isn't known yet; the next copy may show it. Waits for a second at most:
- * there may be no other copy, and the worker doesn't sleep meanwhile.
- */
-static bool waits(struct rtl_copy *copy)
+/* True if the copy has completed but its times can't be trusted yet; the next copy may confirm them. Waits for a
+ * second at most: there may be no other copy, and the worker stays awake meanwhile. */
+static bool awaits_layout(struct rtl_copy *copy)
 {
     if (__atomic_load_n(&copy->stand_in.value, __ATOMIC_RELAXED) != RTL_STAND_IN_TIMED || copy->stand_in.end_ts == 0 ||
         !rtl_copy_times_are_unknown())
@@ -82,16 +80,16 @@ uint32_t rtl_collect_copies(struct rtl_collector *collector)
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
         for (uint64_t bits = rtl_copies_in_flight(w); bits; bits &= bits - 1) {
             struct rtl_copy *copy = rtl_copy_at(w * 64 + (uint32_t)__builtin_ctzll(bits));
-            if (!is_over(copy) || waits(copy) || !rtl_copy_claim(copy))
+            if (!copy_is_done(copy) || awaits_layout(copy) || !rtl_copy_claim(copy))
                 continue;
-            record(collector, copy);
-            rtl_copy_give(copy);
+            record_copy(collector, copy);
+            rtl_copy_return(copy);
             done++;
         }
     return done;
 }
 
-void rtl_collect_copies_give_up(struct rtl_collector *collector)
+void rtl_collect_copies_abandon(struct rtl_collector *collector)
 {
     rtl_collect_copies(collector);
     for (uint32_t w = 0; w < RTL_COPY_WORDS; w++)
@@ -101,6 +99,6 @@ void rtl_collect_copies_give_up(struct rtl_collector *collector)
                 continue;
             rtl_copy_untimed(copy->row, RTL_COPY_UNTIMED_ABANDONED);
             if (rtl_app_signal_detach(copy->app_signal, &copy->stand_in, false))
-                rtl_copy_give(copy);
+                rtl_copy_return(copy);
         }
 }

@@ -1,4 +1,4 @@
-/* Collecting copies: from those that are over to recorded times. All of it is the worker's. */
+/* From completed copies to recorded times. Worker only. */
 #ifndef RTL_INTERCEPT_COLLECT_COPIES_H
 #define RTL_INTERCEPT_COLLECT_COPIES_H
 
@@ -6,10 +6,10 @@
 
 struct rtl_collector;
 
-/* Records what is over. Returns how many. */
+/* Record completed copies; return their number. */
 uint32_t rtl_collect_copies(struct rtl_collector *collector);
 
-/* At the worker's end: the rest is given up. */
-void rtl_collect_copies_give_up(struct rtl_collector *collector);
+/* At the worker's end: abandon those in flight. */
+void rtl_collect_copies_abandon(struct rtl_collector *collector);
 
 #endif

@@ -8,8 +8,6 @@
 #include "intercept/track/copy_slots.h"
 #include "intercept/worker/collect.h"
 
-/* --- what was asked for --- */
-
 void rtl_requests_apply(struct rtl_requests *requests, uint64_t word, uint64_t now_ns)
 {
     struct rtl_control_request request;
@@ -54,73 +52,71 @@ uint64_t rtl_requests_mask(const struct rtl_requests *requests)
                                                       : RTL_CONTROL_REQUEST;
 }
 
-/* --- what it does --- */
-
 static struct {
     struct rtl_requests requests; /* load, then worker */
     /* worker */
-    enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are followed, and soon not any more */
-    uint64_t published, seen, mask;           /* as stored last: what dispatches read is written only when it changes */
-} mode;
+    enum { SETTLED, LEAVING, QUIET } leaving; /* the application's signals are still followed, but won't be for long */
+    uint64_t published, seen, mask; /* as last stored: words that dispatches read are written only when they change */
+} in_force;
 
-/* Publishes what dispatches compare the page with, and what viewers are shown. Not the policy itself. */
-static void publish(uint64_t word)
+/* Publish the word that dispatches compare the page with, and the state that viewers show. Not the policy. */
+static void publish_mode(uint64_t word)
 {
-    enum rtl_activity activity = rtl_requests_activity(&mode.requests);
-    uint64_t in_force = RTL_IN_FORCE(mode.requests.mode, activity, mode.requests.number),
-             mask = rtl_requests_mask(&mode.requests);
-    if (mode.seen != word)
-        rtl_control_set_seen(mode.seen = word);
-    if (mode.mask != mask)
-        rtl_control_set_mask(mode.mask = mask);
-    if (mode.published != in_force) {
-        mode.published = in_force;
-        rtl_segment_set_in_force(&rtl_tool.segment, mode.requests.mode, activity, mode.requests.number);
+    enum rtl_activity activity = rtl_requests_activity(&in_force.requests);
+    uint64_t word_in_force = RTL_IN_FORCE(in_force.requests.mode, activity, in_force.requests.number),
+             mask = rtl_requests_mask(&in_force.requests);
+    if (in_force.seen != word)
+        rtl_control_set_seen(in_force.seen = word);
+    if (in_force.mask != mask)
+        rtl_control_set_mask(in_force.mask = mask);
+    if (in_force.published != word_in_force) {
+        in_force.published = word_in_force;
+        rtl_segment_set_in_force(&rtl_tool.segment, in_force.requests.mode, activity, in_force.requests.number);
     }
 }
 
 void rtl_mode_start(enum rtl_mode started)
 {
-    mode.requests = (struct rtl_requests){.mode = started};
+    in_force.requests = (struct rtl_requests){.mode = started};
     rtl_control_listen(rtl_tool.segment.control);
-    rtl_policy_set(rtl_requests_policy(&mode.requests));
-    /* the word that a new page has: a request made since is seen by the worker, or by the first dispatch */
-    publish(rtl_tool.segment.control == &rtl_control_none
-                ? 0
-                : rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE}));
+    rtl_policy_set(rtl_requests_policy(&in_force.requests));
+    /* the word of a new page: the worker or the first dispatch sees requests made since */
+    publish_mode(rtl_tool.segment.control == &rtl_control_none
+                     ? 0
+                     : rtl_control_encode((struct rtl_control_request){.mode = RTL_MODE_NONE}));
 }
 
 bool rtl_mode_again(void)
 {
-    mode.leaving = SETTLED; /* no worker is there */
+    in_force.leaving = SETTLED; /* no worker runs */
     return rtl_policy_now() == RTL_TIME;
 }
 
-/* As many as a process that starts with timing has: dispatches find them instead of making some. */
+/* As many as a process that starts timed has: dispatches then needn't create them. */
 static void make_signals(struct rtl_pool *pool)
 {
     uint32_t numbers[RTL_SIGNALS_START];
     uint32_t there = atomic_load_explicit(&pool->created, memory_order_relaxed);
     if (there < RTL_SIGNALS_START)
-        rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));
+        rtl_pool_return(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START - there));
 }
 
-static void change(struct rtl_collector *collector, enum rtl_policy from, enum rtl_policy to)
+static void change_policy(struct rtl_collector *collector, enum rtl_policy from, enum rtl_policy to)
 {
     if (to >= RTL_TIME_UNSIGNALLED)
         make_signals(collector->pool);
     if (to == RTL_TIME) {
-        if (mode.leaving == SETTLED) { /* nobody has followed so far */
+        if (in_force.leaving == SETTLED) { /* signals weren't followed so far */
             rtl_app_signals_follow();
             rtl_barrier_everywhere();
             rtl_app_signals_mark_unknown();
         }
-        mode.leaving = SETTLED;
+        in_force.leaving = SETTLED;
     }
-    rtl_policy_set(to); /* who sees it sees what was done for it */
+    rtl_policy_set(to); /* release: a dispatch that sees this policy also sees the signals created for it */
     if (from == RTL_TIME) {
-        rtl_barrier_everywhere(); /* a dispatch that begins behind this sees the policy */
-        mode.leaving = LEAVING;
+        rtl_barrier_everywhere(); /* dispatches that begin later see the policy */
+        in_force.leaving = LEAVING;
     }
 }
 
@@ -133,30 +129,28 @@ static bool any_inside(void)
     return false;
 }
 
-/*
- * Kernels and copies in flight on the application's signals are still collected after the mode has changed, and for so
- * long those signals are followed: whoever uses one again ends what it was on. It is over when no dispatch or copy is
- * inside that began before, and a round later none is in flight.
- */
-static void leave(const struct rtl_collector *collector)
+/* After a change of mode, kernels and copies in flight on the application's signals are still collected, and until
+ * then the signals stay followed: reuse of one ends its last use. Done when no dispatch or copy that began before is
+ * inside, and none is in flight a round later. */
+static void stop_following(const struct rtl_collector *collector)
 {
-    if (mode.leaving == QUIET && !collector->open_stand_ins && !rtl_copies_pending()) {
-        rtl_app_signals_leave();
+    if (in_force.leaving == QUIET && !collector->open_stand_ins && !rtl_copies_pending()) {
+        rtl_app_signals_unfollow();
         rtl_copy_profiling_release();
-        mode.leaving = SETTLED;
-    } else if (mode.leaving == LEAVING && !any_inside() && !rtl_copies_inside()) {
-        mode.leaving = QUIET;
+        in_force.leaving = SETTLED;
+    } else if (in_force.leaving == LEAVING && !any_inside() && !rtl_copies_inside()) {
+        in_force.leaving = QUIET;
     }
 }
 
 void rtl_mode_apply(struct rtl_collector *collector, uint64_t now_ns)
 {
     uint64_t word = rtl_control_word();
-    rtl_requests_apply(&mode.requests, word, now_ns);
-    enum rtl_policy from = rtl_policy_now(), to = rtl_requests_policy(&mode.requests);
-    if (mode.leaving != SETTLED)
-        leave(collector);
+    rtl_requests_apply(&in_force.requests, word, now_ns);
+    enum rtl_policy from = rtl_policy_now(), to = rtl_requests_policy(&in_force.requests);
+    if (in_force.leaving != SETTLED)
+        stop_following(collector);
     if (from != to)
-        change(collector, from, to);
-    publish(word);
+        change_policy(collector, from, to);
+    publish_mode(word);
 }

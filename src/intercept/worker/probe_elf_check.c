@@ -1,10 +1,9 @@
 /*
- * Bounds of a handed-over code object (probe_code.h).
+ * Checks the bounds of a code object from a viewer (probe_elf_check.h).
  *
- * The loader follows what an ELF file says from table to table, aborts the process where that leads nowhere, and keeps
- * something for every section and symbol, however often they lie in the same place. So what is let through is the shape
- * of a copy of one kernel and no other: few sections of few kinds, two tables of symbols at most, each name in its
- * table, and what is loaded in the segments that are.
+ * The runtime's loader follows an ELF file's offsets unchecked, aborts the process when they lead nowhere, and
+ * allocates for every section and symbol, even if they overlap. So only the shape of a copy of one kernel passes: few
+ * sections of few types, at most two symbol tables, each name within its table, and loaded parts within the segments.
  */
 #include "intercept/worker/probe_elf_check.h"
 
@@ -14,15 +13,15 @@
 
 enum {
     MACHINE_AMDGPU = 224,
-    MEMORY_MAX = 16 << 20, /* bytes of GPU memory that it may ask for: far more than a copy of one kernel needs */
+    MEMORY_MAX = 16 << 20, /* bytes of GPU memory that it may need: far more than a copy of one kernel needs */
     SEGMENTS_MAX = 8,
     SECTIONS_MAX = 16,
     SYMBOLS_MAX = 16,
     PAGE = 4096,
-    DESCRIPTOR = 64 /* bytes that the loader reads of a kernel's symbol */
+    DESCRIPTOR = 64 /* bytes that the loader reads at a kernel's symbol */
 };
 
-struct object {
+struct elf_object {
     const char *code;
     uint64_t bytes;
     unsigned segment_count, section_count;
@@ -35,7 +34,7 @@ static bool lies_within(uint64_t offset, uint64_t size, uint64_t bytes)
     return offset <= bytes && size <= bytes - offset;
 }
 
-static bool is_loaded(const struct object *o, uint64_t address, uint64_t size)
+static bool is_in_segment(const struct elf_object *o, uint64_t address, uint64_t size)
 {
     for (unsigned i = 0; i < o->segment_count; i++) {
         const Elf64_Phdr *p = &o->segment[i];
@@ -45,7 +44,7 @@ static bool is_loaded(const struct object *o, uint64_t address, uint64_t size)
     return false;
 }
 
-static bool segments_are_whole(struct object *o, const Elf64_Ehdr *head)
+static bool segments_are_whole(struct elf_object *o, const Elf64_Ehdr *head)
 {
     if (!head->e_phnum || head->e_phnum > SEGMENTS_MAX || head->e_phentsize != sizeof *o->segment ||
         !lies_within(head->e_phoff, head->e_phnum * sizeof *o->segment, o->bytes))
@@ -65,13 +64,13 @@ static bool segments_are_whole(struct object *o, const Elf64_Ehdr *head)
     return true;
 }
 
-static bool is_table_of_names(const struct object *o, unsigned number)
+static bool is_table_of_names(const struct elf_object *o, unsigned number)
 {
     const Elf64_Shdr *s = &o->section[number];
     return s->sh_type == SHT_STRTAB && s->sh_size && !o->code[s->sh_offset + s->sh_size - 1];
 }
 
-static bool symbols_are_whole(const struct object *o, const Elf64_Shdr *table)
+static bool symbols_are_whole(const struct elf_object *o, const Elf64_Shdr *table)
 {
     if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_size % sizeof(Elf64_Sym) ||
         table->sh_size / sizeof(Elf64_Sym) > SYMBOLS_MAX || !is_table_of_names(o, table->sh_link))
@@ -81,17 +80,17 @@ static bool symbols_are_whole(const struct object *o, const Elf64_Shdr *table)
         memcpy(&s, o->code + table->sh_offset + at, sizeof s);
         uint64_t size = s.st_size < DESCRIPTOR ? DESCRIPTOR : s.st_size;
         if (s.st_name >= o->section[table->sh_link].sh_size || s.st_shndx >= o->section_count ||
-            (s.st_shndx != SHN_UNDEF && !is_loaded(o, s.st_value, size)))
+            (s.st_shndx != SHN_UNDEF && !is_in_segment(o, s.st_value, size)))
             return false;
     }
     return true;
 }
 
-/* All but their names, which may lie in a later one. */
-static bool section_is_whole(const struct object *o, const Elf64_Shdr *s)
+/* All but the names, which may lie in a later section. */
+static bool section_is_whole(const struct elf_object *o, const Elf64_Shdr *s)
 {
     if (s->sh_link >= o->section_count || !lies_within(s->sh_offset, s->sh_size, o->bytes) || s->sh_addralign > PAGE ||
-        (s->sh_flags & SHF_ALLOC && !is_loaded(o, s->sh_addr, s->sh_size)))
+        (s->sh_flags & SHF_ALLOC && !is_in_segment(o, s->sh_addr, s->sh_size)))
         return false;
     switch (s->sh_type) {
     case SHT_NULL:
@@ -107,9 +106,9 @@ static bool section_is_whole(const struct object *o, const Elf64_Shdr *s)
     }
 }
 
-static bool sections_are_whole(struct object *o, const Elf64_Ehdr *head)
+static bool sections_are_whole(struct elf_object *o, const Elf64_Ehdr *head)
 {
-    unsigned tables[2] = {0}; /* of symbols: of files, and of what is loaded */
+    unsigned tables[2] = {0}; /* symbol tables: SHT_SYMTAB and SHT_DYNSYM */
     if (!head->e_shnum || head->e_shnum > SECTIONS_MAX || head->e_shentsize != sizeof *o->section ||
         head->e_shstrndx >= head->e_shnum || head->e_shoff % 8 ||
         !lies_within(head->e_shoff, head->e_shnum * sizeof *o->section, o->bytes))
@@ -133,7 +132,7 @@ static bool sections_are_whole(struct object *o, const Elf64_Ehdr *head)
 
 bool rtl_probe_elf_is_complete(const void *code, size_t bytes)
 {
-    struct object o = {.code = code, .bytes = bytes};
+    struct elf_object o = {.code = code, .bytes = bytes};
     Elf64_Ehdr head;
     if (bytes < sizeof head)
         return false;

@@ -1,15 +1,12 @@
-/*
- * Whether bytes that somebody hands over can be given to the runtime's loader, which believes what an ELF file says of
- * itself. Pure.
- */
+/* Checks that a code object from a viewer is safe for the runtime's loader, which trusts ELF files. Pure. */
 #ifndef RTL_INTERCEPT_PROBE_ELF_CHECK_H
 #define RTL_INTERCEPT_PROBE_ELF_CHECK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A code object of an AMD GPU of the shape that src/probe/code_writer.c writes, whose parts all lie where they should,
- * and that takes no more memory than a copy of one kernel does. */
+/* True for an AMD GPU's code object of the shape that src/probe/code_writer.c writes, with all parts in bounds and
+ * no more memory than a copy of one kernel needs. */
 bool rtl_probe_elf_is_complete(const void *code, size_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sums of a probe's blocks (probe_numbers.h). */
+/* Sums up a probe's blocks (probe_numbers.h). */
 #include "intercept/worker/probe_numbers.h"
 
 #include <stdbool.h>
@@ -7,7 +7,8 @@ enum { WAVE = 64 };
 
 uint64_t rtl_probe_waves_of(const uint32_t grid[3], const uint16_t workgroup[3])
 {
-    /* workgroups at the far end of a grid that isn't a multiple of theirs have fewer items: eight kinds of them */
+    /* workgroups at the far edges of a grid that isn't a multiple of their size are smaller: eight kinds of
+     * workgroups */
     uint64_t waves = 0, whole[3], rest[3], size[3];
     for (int i = 0; i < 3; i++) {
         size[i] = workgroup[i] ? workgroup[i] : 1;
@@ -32,10 +33,8 @@ static unsigned highest_bit(uint64_t value)
     return value ? 63 - (unsigned)__builtin_clzll(value) : 0;
 }
 
-/*
- * From the step in which half of the waves had ended to the last one's end, in ticks. Steps are counted modulo 256,
- * from the one of the first wave's start. False where that doesn't say when they ended.
- */
+/* Return the ticks from the step in which half of the waves had ended to the last one's end. Steps are counted
+ * modulo 256, from the one of the first wave's start. False if the counts are ambiguous. */
 static bool tail_of(const struct rtl_probe_block *block, uint32_t shift, uint64_t *ticks)
 {
     uint64_t first = block->first_start >> shift, ended = 0;
@@ -50,7 +49,7 @@ static bool tail_of(const struct rtl_probe_block *block, uint32_t shift, uint64_
         *ticks = from < block->last_end ? block->last_end - from : 0;
         return ended <= block->waves;
     }
-    return false; /* not all of them are in it */
+    return false; /* waves are missing */
 }
 
 uint64_t rtl_probe_waves_in(const struct rtl_probe_block *pages, uint32_t dies)
@@ -61,7 +60,7 @@ uint64_t rtl_probe_waves_in(const struct rtl_probe_block *pages, uint32_t dies)
     return waves;
 }
 
-/* What is each die's own goes to the state, the rest into one. */
+/* Add each die's own numbers to the state, and all others into one block. */
 static void gather(struct rtl_probe_state *state, const struct rtl_probe_block *pages, uint32_t dies,
                    struct rtl_probe_block *all)
 {

@@ -1,11 +1,12 @@
 /*
- * What a probe takes of the runtime: the block in the GPU's memory, pages of the host's to copy it to, the loaded copy
- * of the kernel. Worker only; every call may take the runtime's time.
- * rtl_probe_resources_load may wait for the GPU, too: the runtime copies code into its memory and waits for that copy,
- * behind whatever its copy engines do. For so long no completion is looked at; that happens once a probe.
+ * A probe's resources of the runtime: the block in the GPU's memory, host pages to copy it to, the loaded copy of the
+ * kernel. Worker only; every call may take as long as the runtime does.
  *
- * The block is copied by the GPU's copy engine, not read: where the CPU can't reach the GPU's memory (a small BAR)
- * there is no other way, and where it can, one way is enough.
+ * rtl_probe_resources_load may also wait for the GPU: the runtime copies code into the GPU's memory and waits for that
+ * copy, behind other work of its copy engines. Meanwhile no completion is collected; that happens once a probe.
+ *
+ * The GPU's copy engine copies the block; the CPU doesn't read it. Where the CPU can't reach the GPU's memory (a small
+ * BAR) nothing else works, so one implementation serves all.
  */
 #ifndef RTL_INTERCEPT_PROBE_RESOURCES_H
 #define RTL_INTERCEPT_PROBE_RESOURCES_H
@@ -19,32 +20,32 @@
 
 struct rtl_probe_resources {
     hsa_agent_t gpu, cpu;
-    struct rtl_probe_block *block; /* the GPU's; not to be touched from here */
-    struct rtl_probe_block *host;  /* a page a die as they were copied; behind them a clear block, tables and all */
+    struct rtl_probe_block *block; /* in the GPU's memory; don't access it here */
+    struct rtl_probe_block *host;  /* the copied pages, one a die; behind them a cleared block with its tables */
     uint32_t dies;                 /* 1, or RTL_PROBE_DIES */
     hsa_signal_t copied;
     hsa_executable_t executable;
     hsa_code_object_reader_t reader;
-    void *code;                          /* the runtime keeps no copy of its own */
+    void *code;                          /* the runtime keeps no copy of it */
     uint64_t kernel_object;              /* 0: not loaded */
-    bool has_its_name;                   /* the copy's kernel is called as the one that it was loaded for */
-    uint32_t private_bytes, group_bytes; /* what the copy needs of a packet, at least */
+    bool has_its_name;                   /* the copy's kernel has the original's name */
+    uint32_t private_bytes, group_bytes; /* the copy's needs */
 };
 
-/* The block, and what it is copied with. *status: of what was refused. False: nothing was kept. */
-bool rtl_probe_resources_place(struct rtl_probe_resources *parts, hsa_agent_t gpu, hsa_status_t *status);
+/* Allocate the block and the host pages. *status: of the call that failed. False: nothing was kept. */
+bool rtl_probe_resources_place(struct rtl_probe_resources *resources, hsa_agent_t gpu, hsa_status_t *status);
 
-/* Loads the copy of a kernel; `code` was allocated, and is the parts' from now on. False: none of it was kept. */
-bool rtl_probe_resources_load(struct rtl_probe_resources *parts, void *code, size_t bytes, uint64_t kernel_object,
+/* Load the copy of a kernel; takes ownership of `code`, which was malloc'ed. False: nothing was kept. */
+bool rtl_probe_resources_load(struct rtl_probe_resources *resources, void *code, size_t bytes, uint64_t kernel_object,
                               hsa_status_t *status);
 
-/* Begins a copy: of the block's pages to `host`, or of a clear one to the block, tables and all. One at a time. */
-bool rtl_probe_resources_read(struct rtl_probe_resources *parts, hsa_status_t *status);
-bool rtl_probe_resources_clear(struct rtl_probe_resources *parts, hsa_status_t *status);
-/* Whether it is over: below 0 it failed, 0: it is, above: it isn't. */
-int64_t rtl_probe_resources_copying(const struct rtl_probe_resources *parts);
+/* Start a copy: of the block's pages to `host`, or of the cleared block with its tables to the block. One at a time. */
+bool rtl_probe_resources_read(struct rtl_probe_resources *resources, hsa_status_t *status);
+bool rtl_probe_resources_clear(struct rtl_probe_resources *resources, hsa_status_t *status);
+/* Return the copy's state: < 0 failed, 0 completed, > 0 in flight. */
+int64_t rtl_probe_resources_copying(const struct rtl_probe_resources *resources);
 
-/* Gives all back. Nothing of it may be in use. */
-void rtl_probe_resources_free(struct rtl_probe_resources *parts);
+/* Free everything. None of it may be in use. */
+void rtl_probe_resources_free(struct rtl_probe_resources *resources);
 
 #endif

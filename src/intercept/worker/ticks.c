@@ -1,4 +1,4 @@
-/* The line from a GPU's ticks to host time, and what is believed (ticks.h). */
+/* The line from a GPU's ticks to host time, and the check of ticks (ticks.h). */
 #include "intercept/worker/ticks.h"
 
 #include "intercept/base/hsa_clock.h"
@@ -6,15 +6,15 @@
 #include "intercept/base/tool.h"
 
 enum {
-    LINE_NS = 20000000,     /* a line from ticks to host time is good for that long: 50 ppm are 1 us then */
-    PROBE_TICKS = 1000000,  /* the slope is taken over that many, between 10 and 52 ms at known rates */
-    ASSUMED_HZ = 100000000, /* when the runtime says nothing useful: the rate of all recent GPUs */
-    REFUSED_MOST = 8,       /* ends in the future in a row */
-    APART = 1000,           /* clocks that are off by more than a part in that many don't run together */
+    LINE_NS = 20000000,     /* a line from ticks to host time is valid for 20 ms of ticks: 50 ppm are 1 us then */
+    PROBE_TICKS = 1000000,  /* the slope is measured over that many: 10 to 52 ms at known rates */
+    ASSUMED_HZ = 100000000, /* without a usable answer of the runtime: the rate of all recent GPUs */
+    REFUSED_MOST = 8,       /* successive ends in the future */
+    APART = 1000,           /* clocks that differ by more than 1/1000 don't run together */
 };
-static const int64_t SLACK = 1000000000; /* ns; what differs by less may be right */
+static const int64_t SLACK = 1000000000; /* ns; smaller differences are plausible */
 
-/* System time, as the runtime has it, less monotonic time; from the tightest of a few looks. */
+/* The runtime's system time minus monotonic time, by the tightest of three readings. */
 static bool system_offset(int64_t *offset)
 {
     uint64_t best = UINT64_MAX;
@@ -42,15 +42,16 @@ static void publish_clock(const struct rtl_gpu *gpu)
     __atomic_store_n(&shared->clock_drift_over_ns, c->drift_over_ns, __ATOMIC_RELEASE);
 }
 
-/* What the runtime makes of a tick, in monotonic ns; slope 0 where that is no clock. Also finds the rate of ticks if
- * nobody told it. */
-static bool ask(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
+/* Ask the runtime for a tick's time, in monotonic ns; slope 0 if the answer is no clock. Also measures the tick rate
+ * if it is unknown. */
+static bool ask_runtime_clock(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
 {
     uint64_t at = 0, ahead = 0;
     int64_t offset = 0;
     hsa_status_t (*convert)(hsa_agent_t, uint64_t, uint64_t *) =
         rtl_tool.hsa.amd_profiling_convert_tick_to_system_domain;
-    /* the later one first: it may make the runtime look at the clocks again, and both should be of the same look */
+    /* the later one first: it may make the runtime read its clocks again, and both answers should use the same
+     * reading */
     bool asked = convert(gpu->agent, tick + PROBE_TICKS, &ahead) == HSA_STATUS_SUCCESS &&
                  convert(gpu->agent, tick, &at) == HSA_STATUS_SUCCESS;
     if (gpu->rate.hz == 0) {
@@ -64,7 +65,7 @@ static bool ask(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
     return true;
 }
 
-/* That point is off the line by more than a clock without a leap can be. */
+/* True if the point is further off the line than a clock without a leap can be. */
 static bool is_leap(const struct rtl_gpu *gpu, const struct rtl_line *point)
 {
     int64_t off = (int64_t)(rtl_line_at(&gpu->line, point->x) - point->y);
@@ -72,20 +73,20 @@ static bool is_leap(const struct rtl_gpu *gpu, const struct rtl_line *point)
     return gpu->line.slope > 0 && (off < 0 ? -off : off) > SLACK + (distance < 0 ? -distance : distance) / APART;
 }
 
-/* Times before a leap can't be compared with those behind it: ends of kernels and busy spans begin anew. */
-static void close_the_past(struct rtl_gpu *gpu)
+/* Times before a leap can't be compared with later ones: reset ends of kernels and busy spans. */
+static void forget_past_ends(struct rtl_gpu *gpu)
 {
     rtl_busy_restart(&gpu->busy);
     for (struct rtl_tracker *tracker = atomic_load_explicit(&rtl_trackers, memory_order_acquire); tracker;
          tracker = tracker->next) {
-        /* the fields of trackers in other states are create's */
+        /* in other states create owns the tracker's fields */
         uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire);
         if ((state == RTL_TRACKER_LIVE || state == RTL_TRACKER_GONE) && tracker->gpu == gpu)
             tracker->last_end = 0;
     }
 }
 
-/* Ends near that tick are believed. */
+/* Ends near that tick need no check. */
 static void set_near(struct rtl_gpu *gpu, uint64_t tick)
 {
     uint64_t second = gpu->rate.hz;
@@ -94,11 +95,11 @@ static void set_near(struct rtl_gpu *gpu, uint64_t tick)
     gpu->long_ticks = second;
 }
 
-/* The line goes through that point from now on, as the runtime says or as we found it. */
-static void draw(struct rtl_gpu *gpu, const struct rtl_line *point, bool told)
+/* Draw the line through that point; `told`: the runtime's point, else our own. */
+static void redraw_line(struct rtl_gpu *gpu, const struct rtl_line *point, bool told)
 {
     if (is_leap(gpu, point))
-        close_the_past(gpu);
+        forget_past_ends(gpu);
     if (told) {
         rtl_calibration_add(&gpu->calibration, gpu->rate.hz, point->x, point->y, point->slope);
         gpu->line = gpu->calibration.line;
@@ -115,7 +116,7 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
     uint64_t now = rtl_clock_now();
     struct rtl_line told = {0, 0, 0};
     bool near = gpu->near_ticks && end - gpu->near_from < gpu->near_ticks;
-    bool asked = !near && ask(gpu, end, &told);
+    bool asked = !near && ask_runtime_clock(gpu, end, &told);
     int64_t longest = (int64_t)(now - submit) + SLACK;
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
 
@@ -131,13 +132,13 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
     gpu->refused = 0;
     if (future || past) {
         const struct rtl_line found = {end, now, 1e9 / (double)gpu->rate.hz};
-        draw(gpu, &found, false);
-    } else if (told.slope <= 0) { /* no answer: the old line goes on; without one there are no waits */
+        redraw_line(gpu, &found, false);
+    } else if (told.slope <= 0) { /* no answer: the old line continues; without one there are no waits */
         gpu->line.x = end;
         gpu->line.y = at;
         set_near(gpu, end);
     } else if ((int64_t)(end - gpu->line.x) > 0 || gpu->line.slope <= 0 || is_leap(gpu, &told)) {
-        draw(gpu, &told, true); /* otherwise it is only late */
+        redraw_line(gpu, &told, true); /* otherwise the kernel was only reported late */
     }
     return true;
 }

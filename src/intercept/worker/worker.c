@@ -1,9 +1,9 @@
 /*
- * The completion worker's thread: when it runs, how often it looks, how it sleeps and how it ends (worker.h).
+ * The completion worker's thread: its rounds, pauses, parking and end (worker.h).
  *
- * Rhythm: a round over all trackers, then a pause between 50 us and 1 ms. The pause follows how soon the signals would
- * run out at the rate of the last round, and doubles while nothing completes; there is none where the worker falls
- * behind. With nothing in flight it lingers a little, because the next dispatch is often near, then parks without a
+ * Rhythm: a round over all trackers, then a pause of 50 us to 1 ms. The pause follows how soon the signals would run
+ * out at the rate of the last round, and doubles while nothing completes; there is none if the worker falls behind.
+ * With nothing in flight the worker lingers a little, because the next dispatch is often near, then parks without a
  * timeout (wakeup.h).
  */
 #include "intercept/worker/worker.h"
@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory_file.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/futex.h"
-#include "intercept/base/reserve.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/barrier.h"
 #include "intercept/track/copy_slots.h"
@@ -42,40 +42,40 @@
 enum {
     PAUSE_MIN = 50000, /* ns */
     PAUSE_MAX = 1000000,
-    PRESSED = 512,         /* completions of one round behind which there may be no pause */
-    MOST_A_TRACKER = 2048, /* completions of one queue before the next has its turn */
-    TURN = 100000,         /* ns; the least that the scheduler takes */
-    STACK = 256 << 10,     /* virtual; the thread's static TLS, which belongs to the application, comes out of it */
+    PRESSED = 512,         /* after this many completions in one round there may be no pause */
+    MOST_A_TRACKER = 2048, /* completions of one queue before the next queue's turn */
+    TURN = 100000,         /* ns; the least that the scheduler accepts */
+    STACK = 256 << 10,     /* virtual; the thread's static TLS, which the application determines, is part of it */
 };
 
-static const uint64_t LINGER = 20 * MS;   /* from the last completion to parking */
-static const uint64_t TSC = 5 * MS;       /* how often the time stamp counter is compared with the clock */
-static const uint64_t CPU = 100 * MS;     /* how often the worker's own CPU time is brought up to date */
-static const uint64_t SETTLE = 100 * MS;  /* bound on waiting for a destroyed queue to be accounted for */
-static const uint64_t QUIET = 20 * MS;    /* bound on waiting for a dispatch that is under way */
-static const uint64_t LATER = 100 * MS;   /* longest park where a queue may be used in ways that nobody tells us of, */
-static const uint64_t RARELY = 1000 * MS; /* and where that isn't likely */
-static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
-static const uint64_t LET_GO = 500 * MS;  /* bound on destroying signals then; the runtime takes the rest with itself */
+static const uint64_t LINGER = 20 * MS;     /* from the last completion to parking */
+static const uint64_t TSC = 5 * MS;         /* how often the time stamp counter is compared with the clock */
+static const uint64_t CPU = 100 * MS;       /* how often the worker's CPU time is published */
+static const uint64_t SETTLE = 100 * MS;    /* bound on waiting until a destroyed queue is accounted for */
+static const uint64_t QUIET_WAIT = 20 * MS; /* bound on waiting for a dispatch that is inside */
+static const uint64_t LATER = 100 * MS;     /* longest park if a queue may be used in ways that wake nobody */
+static const uint64_t RARELY = 1000 * MS;   /* longest park if that is unlikely */
+static const uint64_t STOP = 1000 * MS;     /* bound on waiting for the worker to end */
+static const uint64_t LET_GO = 500 * MS;    /* bound on destroying signals then; the runtime frees the others */
 
-enum state { NONE, RUNNING, STOPPING, STOPPED };
+enum worker_state { NONE, RUNNING, STOPPING, STOPPED };
 
 static struct {
     _Atomic uint32_t state;        /* create: NONE -> RUNNING, load: -> STOPPING, worker: -> STOPPED; a futex */
-    _Atomic uint32_t kick;         /* any adds: end a pause at once; a futex */
+    _Atomic uint32_t kick;         /* any adds: ends a pause at once; a futex */
     struct rtl_pool *pool;         /* create */
-    bool unable;                   /* create: the thread or the pool couldn't be had; tried again with the next queue */
+    bool unable;                   /* create: the thread or the pool couldn't be created; the next queue tries again */
     struct rtl_recorder *recorder; /* create makes, worker uses */
-    /* over all loads; the thread of the present load writes */
+    /* over all loads; written by the thread of the present load */
     uint64_t made_before, destroyed_before, cpu_before, cpu;
-    uint32_t peak; /* most signals in flight, ever */
-} worker;
+    uint32_t peak; /* most signals in flight so far */
+} completion;
 
-/* Ends a pause or a park. */
+/* End a pause or a park. */
 static void kick(void)
 {
-    atomic_fetch_add(&worker.kick, 1);
-    rtl_futex_wake(&worker.kick);
+    atomic_fetch_add(&completion.kick, 1);
+    rtl_futex_wake(&completion.kick);
     rtl_wake();
 }
 
@@ -84,14 +84,14 @@ static void kick(void)
 struct rhythm {
     uint64_t pause;
     uint64_t now, before;    /* this round and the previous one, monotonic ns */
-    uint64_t seen_before;    /* collector->seen at the end of the previous round */
+    uint64_t seen_before;    /* collector->seen after the last round */
     uint64_t busy_at;        /* when something was last in flight */
-    uint64_t tsc_at, cpu_at; /* last updates of the TSC's scale and of worker_cpu_ns */
+    uint64_t tsc_at, cpu_at; /* last updates of the TSC's line and of worker_cpu_ns */
     struct rtl_supply supply;
     enum rtl_tend tend; /* how soon a queue needs the next rtl_tracker_tend */
 };
 
-/* A tracker with signals of this worker's, in use: LIVE or GONE; FREE otherwise. */
+/* Return LIVE or GONE for a tracker in use with this worker's signals; FREE otherwise. */
 static uint32_t state_of(const struct rtl_collector *collector, const struct rtl_tracker *tracker)
 {
     uint32_t state = atomic_load_explicit(&tracker->state, memory_order_acquire);
@@ -99,32 +99,28 @@ static uint32_t state_of(const struct rtl_collector *collector, const struct rtl
     return (state == RTL_TRACKER_LIVE || state == RTL_TRACKER_GONE) && ours ? state : RTL_TRACKER_FREE;
 }
 
-/*
- * Any: a GONE tracker of that pool, whose worker has ended, having accounted for it. Looked at under the lock that
- * trackers are opened under: between a look and the next it may have become another queue's, and gone again, not
- * accounted for.
- */
-static void reclaim(struct rtl_tracker *tracker, const struct rtl_pool *pool)
+/* Any: free a GONE tracker whose worker has ended and accounted for it. Checked under the lock that opens trackers:
+ * otherwise another queue may have got the tracker, and closed it again, between the checks. */
+static void reclaim_tracker(struct rtl_tracker *tracker, const struct rtl_pool *pool)
 {
     uint32_t gone = RTL_TRACKER_GONE;
     pthread_mutex_lock(&rtl_tool.create);
     if (__atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) == pool &&
-        atomic_compare_exchange_strong(&tracker->state, &gone, RTL_TRACKER_DEAD)) /* only one of us frees it */
+        atomic_compare_exchange_strong(&tracker->state, &gone, RTL_TRACKER_DEAD)) /* only one thread frees it */
         rtl_tracker_free(tracker);
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-/* Its hardware queue is gone: what hasn't completed never will; unless the runtime has kept it, and only nobody looks
- * at it any more. */
+/* The hardware queue is gone, so nothing more completes on it; unless the runtime kept the queue. */
 static void finish_gone(struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
-    rtl_collect_give_up(collector, tracker, RTL_UNTIMED_QUEUE_GONE, !tracker->remains);
+    rtl_collect_abandon(collector, tracker, RTL_UNTIMED_QUEUE_GONE, !tracker->remains);
     rtl_collect_close(collector, tracker);
     rtl_tracker_free(tracker);
     rtl_futex_wake(&tracker->state);
 }
 
-/* One look at every tracker. Returns how many completions were recorded. */
+/* Poll every tracker. Returns the number of recorded completions. */
 static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm *r)
 {
     struct rtl_tracker *trackers = atomic_load_explicit(&rtl_trackers, memory_order_acquire);
@@ -132,14 +128,14 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
     r->tend = RTL_TEND_NOTHING;
     for (struct rtl_tracker *tracker = trackers; tracker; tracker = tracker->next)
         if (state_of(collector, tracker) != RTL_TRACKER_FREE)
-            rtl_collect_take_in(collector, tracker);
+            rtl_collect_pending(collector, tracker);
     for (struct rtl_tracker *tracker = trackers; tracker; tracker = tracker->next) {
         uint32_t state = state_of(collector, tracker);
         if (state == RTL_TRACKER_FREE) {
             const struct rtl_pool *pool = __atomic_load_n(&tracker->pool, __ATOMIC_RELAXED);
             if (pool != collector->pool &&
                 atomic_load_explicit(&tracker->state, memory_order_relaxed) == RTL_TRACKER_GONE)
-                reclaim(tracker, pool); /* of a load before this one */
+                reclaim_tracker(tracker, pool); /* of an earlier load */
             continue;
         }
         enum rtl_tend tend = state == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, r->now) : RTL_TEND_NOTHING;
@@ -160,8 +156,8 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
 
 static void tend_pool(struct rtl_collector *collector, struct rhythm *r)
 {
-    if (worker.peak < collector->most)
-        worker.peak = collector->most;
+    if (completion.peak < collector->most)
+        completion.peak = collector->most;
     rtl_supply_tend(&r->supply, collector, r->now);
 }
 
@@ -170,20 +166,21 @@ static void tend_pool(struct rtl_collector *collector, struct rhythm *r)
 static void publish_pool(struct rtl_pool *pool)
 {
     struct rtl_header *h = rtl_tool.segment.header;
-    STORE(h->signals_created, worker.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
-    STORE(h->signals_destroyed, worker.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
-    STORE(h->signals_peak, worker.peak);
+    STORE(h->signals_created, completion.made_before + atomic_load_explicit(&pool->made, memory_order_relaxed));
+    STORE(h->signals_destroyed,
+          completion.destroyed_before + atomic_load_explicit(&pool->destroyed, memory_order_relaxed));
+    STORE(h->signals_peak, completion.peak);
 }
 
-static void publish(const struct rtl_collector *collector, struct rhythm *r, bool all)
+static void publish_header(const struct rtl_collector *collector, struct rhythm *r, bool all)
 {
     struct rtl_header *h = rtl_tool.segment.header;
     STORE(h->heartbeat_mono_ns, r->now);
     rtl_count(&h->passes, 1);
     publish_pool(collector->pool);
     if (all || r->now - r->cpu_at >= CPU) {
-        worker.cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        STORE(h->worker_cpu_ns, worker.cpu_before + worker.cpu);
+        completion.cpu = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        STORE(h->worker_cpu_ns, completion.cpu_before + completion.cpu);
         r->cpu_at = r->now;
     }
 }
@@ -201,10 +198,8 @@ static void compare_clocks(struct rtl_collector *collector, struct rhythm *r)
     r->tsc_at = r->now;
 }
 
-/*
- * How long to pause so that the signals don't run out before the next round. Not at all where they would before the
- * shortest pause is over, and where there is work: `done` kernels in one round take about as long as such a pause.
- */
+/* Return the pause after which signals are still left: none if they would run out within the shortest pause, or if
+ * there is work: `done` kernels in one round take about as long as such a pause. */
 static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm *r, uint32_t done)
 {
     uint64_t came = collector->seen - r->seen_before, span = r->now - r->before;
@@ -230,8 +225,8 @@ static uint64_t pause_after(const struct rtl_collector *collector, struct rhythm
     return pause < PAUSE_MIN ? PAUSE_MIN : pause < PAUSE_MAX ? pause : PAUSE_MAX;
 }
 
-/* Looks after all queues, and says in `tend` when to look again. True when one of them needs more than that. */
-static bool is_needed(const struct rtl_collector *collector, struct rhythm *r)
+/* Tend all queues, and set r->tend. True if one needs the worker awake. */
+static bool tend_queues(const struct rtl_collector *collector, struct rhythm *r)
 {
     uint64_t now = rtl_clock_now();
     r->tend = RTL_TEND_NOTHING;
@@ -245,7 +240,7 @@ static bool is_needed(const struct rtl_collector *collector, struct rhythm *r)
 
 static bool anything_pending(const struct rtl_collector *collector, struct rhythm *r)
 {
-    if (is_needed(collector, r) || rtl_copies_pending() || rtl_probe_is_needed(rtl_clock_now()))
+    if (tend_queues(collector, r) || rtl_copies_pending() || rtl_probe_is_needed(rtl_clock_now()))
         return true;
     for (struct rtl_tracker *tracker = atomic_load(&rtl_trackers); tracker; tracker = tracker->next) {
         uint32_t state = state_of(collector, tracker);
@@ -267,36 +262,35 @@ static void park(struct rtl_collector *collector, struct rhythm *r, uint32_t kic
 {
     struct rtl_header *h = rtl_tool.segment.header;
     rtl_wakeup_announce();
-    if (anything_pending(collector, r) || rtl_control_request_pending() || atomic_load(&worker.kick) != kick_seen ||
-        atomic_load(&worker.state) != RUNNING) {
+    if (anything_pending(collector, r) || rtl_control_request_pending() || atomic_load(&completion.kick) != kick_seen ||
+        atomic_load(&completion.state) != RUNNING) {
         rtl_wakeup_revoke();
         return;
     }
     rtl_gpus_publish_idle(true);
-    publish(collector, r, true);
+    publish_header(collector, r, true);
     STORE(h->parked, 1);
-    rtl_links_set_clock(NULL); /* nobody looks at the clocks until it gets up */
-    /* polling queues for use that no call announces, polling a viewer's page and destroying unneeded signals end no
-     * park */
+    rtl_links_set_clock(NULL); /* nothing compares the clocks during the park */
+    /* tending queues, polling a viewer's page and destroying unneeded signals don't end a park */
     while (!rtl_wakeup_sleep(longest_park(collector, r))) {
-        if (is_needed(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
+        if (tend_queues(collector, r) || rtl_probe_is_needed(rtl_clock_now()))
             rtl_wakeup_revoke();
         r->now = rtl_clock_now();
         tend_pool(collector, r);
         publish_pool(collector->pool);
     }
     STORE(h->parked, 0);
-    /* what came before the sleep says nothing about now */
+    /* values from before the sleep are outdated */
     r->before = rtl_clock_now();
     r->busy_at = r->before;
     r->tsc_at = 0;
     r->pause = PAUSE_MIN;
 }
 
-/* Waits until no dispatch is under way that began before its reason was changed. Bounded. */
-static bool quiet(const struct rtl_tracker *tracker)
+/* Wait until no dispatch is inside that began before its reason changed. Bounded. */
+static bool wait_until_quiet(const struct rtl_tracker *tracker)
 {
-    uint64_t until = rtl_clock_now() + QUIET;
+    uint64_t until = rtl_clock_now() + QUIET_WAIT;
     while (atomic_load_explicit(&tracker->inside, memory_order_acquire)) {
         struct timespec moment = {0, 20000};
         if (rtl_clock_now() > until)
@@ -306,11 +300,9 @@ static bool quiet(const struct rtl_tracker *tracker)
     return true;
 }
 
-/*
- * The last round, when all trackers' reason is "shutdown": what has completed is recorded, what hasn't is given up.
- * Signals that nothing in flight carries are destroyed.
- */
-static void wind_up(struct rtl_collector *collector, struct rhythm *r)
+/* The last round, when all trackers' reason is "shutdown": record completed dispatches, abandon the others, and
+ * destroy all signals but those in flight. */
+static void wind_up_worker(struct rtl_collector *collector, struct rhythm *r)
 {
     rtl_barrier_everywhere();
     /* no more can be in flight than there are signals, and none is added; each round ends some of them */
@@ -322,29 +314,27 @@ static void wind_up(struct rtl_collector *collector, struct rhythm *r)
             finish_gone(collector, tracker);
         if (state != RTL_TRACKER_LIVE)
             continue;
-        if (quiet(tracker))
+        if (wait_until_quiet(tracker))
             rtl_collect_close(collector, tracker);
-        rtl_collect_give_up(collector, tracker, RTL_UNTIMED_ABANDONED, false);
-        rtl_tracker_tend(tracker, RTL_TEND_LAST);
+        rtl_collect_abandon(collector, tracker, RTL_UNTIMED_ABANDONED, false);
+        rtl_tracker_tend(tracker, RTL_TEND_END);
     }
-    rtl_probe_wind_up();
-    rtl_collect_copies_give_up(collector);
+    rtl_probe_stop();
+    rtl_collect_copies_abandon(collector);
     rtl_collect_flush(collector);
     uint64_t until = rtl_clock_now() + LET_GO;
-    while (rtl_pool_destroy(collector->pool, RTL_SIGNALS_BATCH, rtl_throttle_is_looking_at) && rtl_clock_now() < until)
+    while (rtl_pool_destroy(collector->pool, RTL_SIGNALS_BATCH, rtl_throttle_is_reading) && rtl_clock_now() < until)
         ;
     rtl_gpus_publish_idle(true);
     rtl_links_set_clock(NULL);
-    rtl_gpus_put_by();
+    rtl_gpus_carry_over();
     r->now = rtl_clock_now();
-    publish(collector, r, true);
+    publish_header(collector, r, true);
 }
 
-/*
- * Asks for short turns: the worker runs for some ten microseconds at a time, and where the scheduler takes requests
- * (Linux 6.12), who asks for less is served sooner. That matters on a machine whose cores are all taken. No privilege
- * is needed, no other thread gets less time; where it isn't understood it changes nothing.
- */
+/* Ask for short time slices: the worker runs for some ten microseconds at a time, and from Linux 6.12 on a thread
+ * that asks for shorter slices runs sooner. That matters when all cores are busy. It needs no privilege, takes no
+ * CPU time from other threads, and has no effect on older kernels. */
 static void ask_for_short_turns(void)
 {
     struct {
@@ -362,18 +352,18 @@ static void ask_for_short_turns(void)
     }
 }
 
-static void *run(void *data)
+static void *run_worker(void *data)
 {
     struct rtl_collector *collector = data;
     struct rhythm r = {.pause = PAUSE_MIN};
     prctl(PR_SET_NAME, "rtl-worker", 0, 0, 0);
     ask_for_short_turns();
-    prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* a pause of 50 us shall be one, not 100 */
+    prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0); /* so that a pause of 50 us doesn't become 100 */
     r.before = r.busy_at = rtl_clock_now();
     rtl_supply_begin(&r.supply, r.before);
 
-    while (atomic_load_explicit(&worker.state, memory_order_acquire) == RUNNING) {
-        uint32_t kick_seen = atomic_load(&worker.kick);
+    while (atomic_load_explicit(&completion.state, memory_order_acquire) == RUNNING) {
+        uint32_t kick_seen = atomic_load(&completion.kick);
         r.now = rtl_clock_now();
         compare_clocks(collector, &r);
         rtl_mode_apply(collector, r.now);
@@ -382,7 +372,7 @@ static void *run(void *data)
         tend_pool(collector, &r);
         rtl_recorder_prepare(collector->recorder);
         rtl_kernels_populate();
-        publish(collector, &r, false);
+        publish_header(collector, &r, false);
         if (collector->open || done || copied || r.tend >= RTL_TEND_SOON || rtl_copies_pending() || rtl_probe_is_busy())
             r.busy_at = r.now;
         if (r.now - r.busy_at >= LINGER) {
@@ -394,18 +384,19 @@ static void *run(void *data)
             r.pause = PAUSE_MIN;
         r.before = r.now;
         if (r.pause)
-            rtl_futex_wait(&worker.kick, kick_seen, r.pause);
+            rtl_futex_wait(&completion.kick, kick_seen, r.pause);
     }
-    wind_up(collector, &r);
+    wind_up_worker(collector, &r);
     munmap(collector, sizeof *collector);
-    atomic_store(&worker.state, STOPPED);
-    rtl_futex_wake(&worker.state);
+    atomic_store(&completion.state, STOPPED);
+    rtl_futex_wake(&completion.state);
     return NULL;
 }
 
-/* --- starting and stopping it --- */
+/* --- starting and stopping the thread --- */
 
-/* A thread that takes no signal, holds little memory and has no share in the application's real-time priority. */
+/* Start the thread: it blocks all signals, has a small stack, and doesn't inherit the application's real-time
+ * priority. */
 static bool start_thread(struct rtl_collector *collector)
 {
     sigset_t all, before;
@@ -423,19 +414,19 @@ static bool start_thread(struct rtl_collector *collector)
         pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
         pthread_attr_setschedparam(&attributes, &normal);
         pthread_attr_setstacksize(&attributes, STACK);
-        /* the process's CPUs, not those of the thread that happens to start the worker */
+        /* the process's CPUs, not those of the calling thread */
         if (sched_getaffinity(getpid(), sizeof cpus, &cpus) == 0)
             pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
-        error = pthread_create(&thread, &attributes, run, collector);
-        if (error == EINVAL) { /* static TLS of the application larger than the stack */
+        error = pthread_create(&thread, &attributes, run_worker, collector);
+        if (error == EINVAL) { /* the application's static TLS is larger than the stack */
             pthread_attr_setstacksize(&attributes, 32 * STACK);
-            error = pthread_create(&thread, &attributes, run, collector);
+            error = pthread_create(&thread, &attributes, run_worker, collector);
         }
-        if (error == EPERM) { /* a sandbox that lets nobody choose a scheduling policy, or CPUs */
+        if (error == EPERM) { /* a sandbox that forbids choosing a scheduling policy or CPUs */
             pthread_attr_destroy(&attributes);
             pthread_attr_init(&attributes);
             pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-            error = pthread_create(&thread, &attributes, run, collector);
+            error = pthread_create(&thread, &attributes, run_worker, collector);
         }
         pthread_attr_destroy(&attributes);
     }
@@ -445,28 +436,28 @@ static bool start_thread(struct rtl_collector *collector)
 
 static bool make_signal(hsa_signal_t *signal)
 {
-    int held = rtl_cancel_hold(); /* a dispatch makes them, too, while there are too few */
-    /* GPU_ONLY: no mailbox, so no interrupt and no KFD event a kernel */
+    int held = rtl_cancel_disable(); /* dispatches create signals, too, while there are too few */
+    /* GPU_ONLY: no mailbox, so no interrupt and no KFD event for each kernel */
     hsa_status_t status =
         rtl_tool.hsa.amd_signal_create(RTL_SIGNAL_ARMED, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
     return status == HSA_STATUS_SUCCESS;
 }
 
 static void destroy_signal(hsa_signal_t signal)
 {
-    int held = rtl_cancel_hold();
+    int held = rtl_cancel_disable();
     rtl_tool.hsa.signal_destroy(signal);
-    rtl_cancel_let(held);
+    rtl_cancel_restore(held);
 }
 
 static struct rtl_collector *make_collector(struct rtl_pool *pool)
 {
-    struct rtl_collector *collector = rtl_reserve(sizeof *collector);
+    struct rtl_collector *collector = rtl_map_sparse(-1, sizeof *collector);
     uint64_t tsc = 0, ns = 0;
     if (!collector)
         return NULL;
-    collector->recorder = worker.recorder;
+    collector->recorder = completion.recorder;
     collector->pool = pool;
     rtl_clock_pair(&tsc, &ns);
     collector->began = ns;
@@ -474,52 +465,52 @@ static struct rtl_collector *make_collector(struct rtl_pool *pool)
     return collector;
 }
 
-static bool start(void)
+static bool start_worker(void)
 {
     static const struct rtl_signal_maker maker = {make_signal, destroy_signal};
     uint32_t numbers[RTL_SIGNALS_START];
 
-    if (!worker.recorder)
-        worker.recorder = rtl_recorder_create(&rtl_tool.segment);
+    if (!completion.recorder)
+        completion.recorder = rtl_recorder_create(&rtl_tool.segment);
     struct rtl_pool *pool =
-        worker.recorder ? rtl_pool_create(&maker, rtl_signals_limit(rtl_tool.settings.signals_limit, 0)) : NULL;
+        completion.recorder ? rtl_pool_create(&maker, rtl_signals_limit(rtl_tool.settings.signals_limit, 0)) : NULL;
     struct rtl_collector *collector = pool ? make_collector(pool) : NULL;
     if (!collector) {
         rtl_pool_free(pool);
         return false;
     }
-    if (rtl_policy_now() >= RTL_TIME_UNSIGNALLED) /* else when they are wanted (mode.h) */
-        rtl_pool_give(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
-    rtl_recorder_prepare(worker.recorder);
+    if (rtl_policy_now() >= RTL_TIME_UNSIGNALLED) /* else they are created when needed (mode.h) */
+        rtl_pool_return(pool, numbers, rtl_pool_make(pool, numbers, RTL_SIGNALS_START));
+    rtl_recorder_prepare(completion.recorder);
     rtl_kernels_populate();
     rtl_barrier_prepare();
     rtl_wakeup_revoke();
-    atomic_store(&worker.state, RUNNING);
+    atomic_store(&completion.state, RUNNING);
     if (!start_thread(collector)) {
-        atomic_store(&worker.state, NONE);
-        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_looking_at);
+        atomic_store(&completion.state, NONE);
+        rtl_pool_destroy(pool, RTL_SIGNALS_LIMIT, rtl_throttle_is_reading);
         rtl_pool_free(pool);
         munmap(collector, sizeof *collector);
         return false;
     }
-    worker.pool = pool;
+    completion.pool = pool;
     return true;
 }
 
 struct rtl_pool *rtl_worker_pool(int *reason)
 {
     int error = errno;
-    bool say = false, over = rtl_trackers_stopping(); /* a late call makes no signals of a runtime that ends */
+    bool say = false, over = rtl_trackers_stopping(); /* a late call must not create signals of a runtime that ends */
     pthread_mutex_lock(&rtl_tool.create);
-    if (!over && atomic_load(&worker.state) == NONE && !start()) {
-        say = !worker.unable;
-        worker.unable = true;
+    if (!over && atomic_load(&completion.state) == NONE && !start_worker()) {
+        say = !completion.unable;
+        completion.unable = true;
     }
-    uint32_t state = atomic_load(&worker.state);
+    uint32_t state = atomic_load(&completion.state);
     *reason = state == RUNNING ? RTL_NO_REASON : state == NONE && !over ? RTL_UNTIMED_NO_WORKER : RTL_UNTIMED_SHUTDOWN;
-    struct rtl_pool *pool = state == RUNNING ? worker.pool : NULL;
+    struct rtl_pool *pool = state == RUNNING ? completion.pool : NULL;
     pthread_mutex_unlock(&rtl_tool.create);
-    if (say) /* not under the lock: whoever reads standard error may be slow */
+    if (say) /* after the lock: the reader of standard error may be slow */
         rtl_say("no completion worker (thread or memory limit): kernels are counted, not timed");
     errno = error;
     return pool;
@@ -528,7 +519,7 @@ struct rtl_pool *rtl_worker_pool(int *reason)
 void rtl_worker_settle(struct rtl_tracker *tracker)
 {
     const struct rtl_pool *pool = tracker->pool;
-    if (!pool) { /* nothing on it was ever timed, and no worker looks at it */
+    if (!pool) { /* nothing on it was timed, and no worker polls it */
         rtl_tracker_free(tracker);
         return;
     }
@@ -536,11 +527,11 @@ void rtl_worker_settle(struct rtl_tracker *tracker)
     kick();
     uint64_t until = rtl_clock_now() + SETTLE;
     while (atomic_load(&tracker->state) == RTL_TRACKER_GONE) {
-        uint32_t state = atomic_load(&worker.state);
+        uint32_t state = atomic_load(&completion.state);
         if (state == NONE || state == STOPPED)
-            reclaim(tracker, pool);
+            reclaim_tracker(tracker, pool);
         else if (rtl_clock_now() >= until)
-            return; /* the worker, or the one of the next load, will come to it */
+            return; /* the worker, or that of the next load, will free it */
         else
             rtl_futex_wait(&tracker->state, RTL_TRACKER_GONE, 10 * MS);
     }
@@ -549,28 +540,28 @@ void rtl_worker_settle(struct rtl_tracker *tracker)
 void rtl_worker_stop(void)
 {
     uint32_t running = RUNNING;
-    if (!atomic_compare_exchange_strong(&worker.state, &running, STOPPING))
+    if (!atomic_compare_exchange_strong(&completion.state, &running, STOPPING))
         return;
     kick();
     uint64_t until = rtl_clock_now() + STOP;
-    while (atomic_load(&worker.state) == STOPPING && rtl_clock_now() < until)
-        rtl_futex_wait(&worker.state, STOPPING, 10 * MS);
+    while (atomic_load(&completion.state) == STOPPING && rtl_clock_now() < until)
+        rtl_futex_wait(&completion.state, STOPPING, 10 * MS);
 }
 
 void rtl_worker_again(void)
 {
     pthread_mutex_lock(&rtl_tool.create);
-    if (atomic_load(&worker.state) == STOPPED) {
-        worker.made_before += atomic_load(&worker.pool->made);
-        worker.destroyed_before += atomic_load(&worker.pool->destroyed);
-        worker.cpu_before += worker.cpu;
-        worker.pool = NULL; /* never freed: a late callback may have it */
-        atomic_store(&worker.state, NONE);
+    if (atomic_load(&completion.state) == STOPPED) {
+        completion.made_before += atomic_load(&completion.pool->made);
+        completion.destroyed_before += atomic_load(&completion.pool->destroyed);
+        completion.cpu_before += completion.cpu;
+        completion.pool = NULL; /* never freed: a late callback may use it */
+        atomic_store(&completion.state, NONE);
     }
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
 void rtl_worker_forget(void)
 {
-    atomic_store(&worker.state, STOPPED); /* nobody starts one here */
+    atomic_store(&completion.state, STOPPED); /* no thread starts one here */
 }

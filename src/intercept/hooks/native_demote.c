@@ -1,5 +1,5 @@
-/* What isn't looked at in time, and queues that aren't ours any more (native_given_up.h). */
-#include "intercept/hooks/native_given_up.h"
+/* Demotes native queues, and counts packets that were not handled in time (native_demote.h). */
+#include "intercept/hooks/native_demote.h"
 
 #include "intercept/base/hsa_table.h"
 #include "intercept/base/tool.h"
@@ -36,7 +36,7 @@ void rtl_native_see_late(struct rtl_native *native, uint64_t index, uint32_t typ
     rtl_packet_untimed_late(tracker, line, index, reason);
 }
 
-/* So many packets are gone and overwritten. */
+/* Count packets that are overwritten. */
 static void miss(struct rtl_tracker *tracker, uint64_t packets)
 {
     if (!is_counting())
@@ -56,7 +56,7 @@ void rtl_native_pass_through(struct rtl_native *native)
         if (atomic_compare_exchange_strong(&native->reserved, &wanted, wanted | RTL_NATIVE_DEMOTED))
             break;
     }
-    if (real != first) /* some of it was ours */
+    if (real != first) /* some reserved packets are now published */
         rtl_tool.hsa.signal_store_screlease(native->doorbell, (hsa_signal_value_t)(real - 1));
     atomic_store_explicit(&native->seen, atomic_load_explicit(&native->published, memory_order_relaxed),
                           memory_order_relaxed);
@@ -68,7 +68,7 @@ void rtl_native_demote(struct rtl_native *native, enum rtl_path_reason why)
 {
     rtl_native_pass_through(native);
     atomic_store_explicit(&native->tracker->reason, RTL_UNTIMED_DEMOTED, memory_order_relaxed);
-    rtl_tracker_set_way(native->tracker, RTL_PATH_DEMOTED, why);
+    rtl_tracker_set_path(native->tracker, RTL_PATH_DEMOTED, why);
     rtl_segment_note(&rtl_tool.segment, RTL_NOTE_QUEUE_DEMOTED);
 }
 
@@ -78,8 +78,8 @@ void rtl_native_walk_demoted(struct rtl_native *native)
     uint64_t at = atomic_load_explicit(&native->seen, memory_order_relaxed);
     int reason = atomic_load_explicit(&native->tracker->reason, memory_order_relaxed);
     if (at > end)
-        at = end;                   /* somebody has set it back */
-    if (end - at > native->slots) { /* overwritten before anybody looked */
+        at = end;                   /* the application has set it back */
+    if (end - at > native->slots) { /* overwritten before we read them */
         miss(native->tracker, end - native->slots - at);
         at = end - native->slots;
     }
