@@ -1,8 +1,10 @@
-/* How a call on a database ended, and the exit status that rtl-top has for it. */
+/* How a call on a database ended, with the exit status of rtl-top, and how a user ends it early. */
 #ifndef RTL_RECORD_DB_STATUS_H
 #define RTL_RECORD_DB_STATUS_H
 
-/* X(symbol, exit status of rtl-top, what it means); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
+#include <stdbool.h>
+
+/* X(symbol, exit status of rtl-top, meaning); 0 and 1 are those of RTL_READER_ERRORS (shm/segment_reader.h) */
 #define RTL_DB_ERRORS(X)                                                     \
     X(PATH, 10, "a recording or an output file cannot be opened or created") \
     X(SCHEMA, 11, "the file is not a recording, or has another version")     \
@@ -19,5 +21,12 @@ enum rtl_db_status {
     RTL_DB_ERRORS(RTL_DB_ENUM) RTL_DB_STOPPED = -1 /* the user asked to leave (rtl_db_stop_when): no exit status */
 };
 #undef RTL_DB_ENUM
+
+/*
+ * Set this thread's stop function. A working database calls it very often; once it returns true the statement ends with
+ * RTL_DB_STOPPED, and rtl_db_rollback makes the database usable again. Writes stop only when they take long. NULL
+ * removes the function.
+ */
+void rtl_db_stop_when(bool (*asked)(void));
 
 #endif
