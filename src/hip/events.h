@@ -10,6 +10,6 @@
 #include "hip/counters.h"
 
 /* Appends an event of the calling thread; its `sequence` is set here. Only where api->events is not NULL. */
-void rtl_api_put(struct rtl_api *api, const struct rtl_api_event *event);
+void rtl_hip_api_put(struct rtl_hip_api *api, const struct rtl_hip_api_event *event);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-struct rtl_api_clock rtl_hip_clock; /* the worker of librtl.so, if there is one */
+struct rtl_hip_api_clock rtl_hip_clock; /* the worker of librtl.so, if there is one */
 
 __attribute__((cold)) uint64_t rtl_hip_system_ns(void)
 {

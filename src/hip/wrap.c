@@ -22,10 +22,10 @@
 
 /* A call that is recorded, while it lasts. */
 struct entered {
-    struct rtl_api *api;     /* NULL: nothing is recorded, or it is HIP that calls */
-    uint64_t from;           /* when */
-    uintptr_t around;        /* the stack of the call from whose callback the application calls; mostly 0 */
-    struct rtl_api_call was; /* and that call; only then */
+    struct rtl_hip_api *api;     /* NULL: nothing is recorded, or it is HIP that calls */
+    uint64_t from;               /* when */
+    uintptr_t around;            /* the stack of the call from whose callback the application calls; mostly 0 */
+    struct rtl_hip_api_call was; /* and that call; only then */
 };
 
 /*
@@ -54,25 +54,25 @@ static inline void enter(struct entered *e, uint32_t row, uintptr_t stack, const
         e->was = t->call;
     }
     if (__builtin_expect(!t->known, 0))
-        rtl_api_thread(e->api);
+        rtl_hip_api_thread(e->api);
     t->inside = stack;
     e->from = rtl_hip_now(t);
-    rtl_api_begin(t, row, e->from);
+    rtl_hip_api_begin(t, row, e->from);
 }
 
 static __attribute__((noinline)) void put_event(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes,
                                                 int code)
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
-    rtl_api_put(e->api, &(struct rtl_api_event){.id = t->call.id,
-                                                .start_ns = e->from,
-                                                .end_ns = to,
-                                                .range = t->call.range,
-                                                .bytes = bytes,
-                                                .tid = t->tid,
-                                                .row = (uint16_t)row,
-                                                .code = code,
-                                                .node = t->call.node});
+    rtl_hip_api_put(e->api, &(struct rtl_hip_api_event){.id = t->call.id,
+                                                        .start_ns = e->from,
+                                                        .end_ns = to,
+                                                        .range = t->call.range,
+                                                        .bytes = bytes,
+                                                        .tid = t->tid,
+                                                        .row = (uint16_t)row,
+                                                        .code = code,
+                                                        .node = t->call.node});
 }
 
 static inline void leave(const struct entered *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
@@ -80,8 +80,8 @@ static inline void leave(const struct entered *e, uint32_t row, uint64_t to, uin
     struct rtl_hip_thread *t = &rtl_hip_thread;
     if (__builtin_expect(e->api->events != NULL, 0))
         put_event(e, row, to, bytes, code);
-    rtl_api_call(e->api, row, to - e->from, bytes, code);
-    rtl_api_end(t, row, to);
+    rtl_hip_api_call(e->api, row, to - e->from, bytes, code);
+    rtl_hip_api_end(t, row, to);
     t->inside = e->around;
     if (__builtin_expect(e->around != 0, 0))
         t->call = e->was;
@@ -138,7 +138,7 @@ static void *beside_next(enum rtl_hip_function function, const void *caller)
         *(void **)&real = find(RTL_FN_##name, caller);                                 \
         struct entered entered;                                                        \
         enter(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
-        struct rtl_api *api = entered.api;                                             \
+        struct rtl_hip_api *api = entered.api;                                         \
         if (!api)                                                                      \
             return real arguments;                                                     \
         before;                                                                        \
@@ -160,12 +160,12 @@ static void *beside_next(enum rtl_hip_function function, const void *caller)
             FIND_GPU(name, near);                                  \
             rtl_memory_reset(api, gpu_now(get_device));            \
         })
-#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                       \
-    BODY(                                                                                                 \
-        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                          \
-            if (!(host))                                                                                  \
-                FIND_GPU(name, near);                                                                     \
-            rtl_memory_in(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
+#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                           \
+    BODY(                                                                                                     \
+        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                              \
+            if (!(host))                                                                                      \
+                FIND_GPU(name, near);                                                                         \
+            rtl_memory_in(api, RTL_FN_##name, address, sum, (host) ? RTL_HIP_API_GPUS : gpu_now(get_device)); \
         })
 #define FREE_BODY(name, parameters, arguments, find, near, address)                                 \
     BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_out(api, address), 0, \

@@ -8,17 +8,17 @@
      .size = sizeof((STRUCT){0}.member),           \
      .kind = RTL_FIELD_##kind_},
 
-#define STRUCT struct rtl_calls
+#define STRUCT struct rtl_hip_api_snapshot
 const struct rtl_field rtl_calls_fields[] = {RTL_CALLS_FIELDS(FIELD)};
 const struct rtl_field rtl_pairs_fields[] = {RTL_PAIRS_FIELDS(FIELD)};
 #undef STRUCT
-#define STRUCT struct rtl_call
+#define STRUCT struct rtl_hip_api_row_snapshot
 const struct rtl_field rtl_call_fields[] = {RTL_CALL_FIELDS(FIELD)};
 #undef STRUCT
-#define STRUCT struct rtl_call_memory
+#define STRUCT struct rtl_hip_api_memory_snapshot
 const struct rtl_field rtl_memory_fields[] = {RTL_MEMORY_FIELDS(FIELD)};
 #undef STRUCT
-#define STRUCT struct rtl_call_node
+#define STRUCT struct rtl_hip_api_node_snapshot
 const struct rtl_field rtl_node_fields[] = {RTL_NODE_FIELDS(FIELD)};
 #undef STRUCT
 
@@ -43,7 +43,7 @@ const struct rtl_db_set rtl_calls_set = {
     ", PRIMARY KEY(frame, range)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_launch_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" HISTOGRAM_COLUMNS
     ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
-    "INSERT INTO rtl_label VALUES " RTL_API_KINDS(KIND) "('version', 1, 'calls');\n"
+    "INSERT INTO rtl_label VALUES " RTL_HIP_API_KINDS(KIND) "('version', 1, 'calls');\n"
     "CREATE VIEW rtl_calls AS SELECT f.recording, f.sequence, f.time_ns, l.key AS kind, c.name, s.* "
     "FROM rtl_call_sample s JOIN rtl_frame f ON f.id = s.frame "
     "JOIN rtl_call c ON c.recording = f.recording AND c.call = s.call "

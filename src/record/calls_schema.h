@@ -6,9 +6,9 @@
 #define RTL_RECORD_CALLS_SCHEMA_H
 
 #include "record/schema.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 
-/* in rtl_call_frame, a row for each frame of a process whose calls are recorded; of struct rtl_calls */
+/* in rtl_call_frame, a row for each frame of a process whose calls are recorded; of struct rtl_hip_api_snapshot */
 #define RTL_CALLS_FIELDS(X)                      \
     X(links, links, SET)                         \
     X(flags, flags, SET)                         \
@@ -25,20 +25,20 @@
     X(ends_unbalanced, pops_unbalanced, SET)     \
     X(allocations_lost, allocations_lost, SET)
 
-/* in rtl_call_sample, before those of its histogram; of struct rtl_call */
+/* in rtl_call_sample, before those of its histogram; of struct rtl_hip_api_row_snapshot */
 #define RTL_CALL_FIELDS(X)  \
     X(bytes, bytes, GROW)   \
     X(errors, errors, GROW) \
     X(open, open, SET)      \
     X(in_use, in_use, SET)
 
-/* in rtl_call_memory; of struct rtl_call_memory */
+/* in rtl_call_memory; of struct rtl_hip_api_memory_snapshot */
 #define RTL_MEMORY_FIELDS(X) \
     X(in_use, in_use, SET)   \
     X(peak, peak, SET)       \
     X(allocations, allocations, SET)
 
-/* in rtl_range_sample; of struct rtl_call_node */
+/* in rtl_range_sample; of struct rtl_hip_api_node_snapshot */
 #define RTL_NODE_FIELDS(X)          \
     X(count, count, GROW)           \
     X(total_ns, total_ns, GROW)     \
@@ -49,15 +49,15 @@
     X(copies, copies, GROW)         \
     X(copies_ns, copies_ns, GROW)
 
-/* in rtl_pair_frame; of struct rtl_calls */
+/* in rtl_pair_frame; of struct rtl_hip_api_snapshot */
 #define RTL_PAIRS_FIELDS(X) X(pairs_over, pairs_over, SET)
 
-#define RTL_CALL_FIELD_LISTS(X)               \
-    X(calls, CALLS, struct rtl_calls)         \
-    X(call, CALL, struct rtl_call)            \
-    X(memory, MEMORY, struct rtl_call_memory) \
-    X(node, NODE, struct rtl_call_node)       \
-    X(pairs, PAIRS, struct rtl_calls)
+#define RTL_CALL_FIELD_LISTS(X)                           \
+    X(calls, CALLS, struct rtl_hip_api_snapshot)          \
+    X(call, CALL, struct rtl_hip_api_row_snapshot)        \
+    X(memory, MEMORY, struct rtl_hip_api_memory_snapshot) \
+    X(node, NODE, struct rtl_hip_api_node_snapshot)       \
+    X(pairs, PAIRS, struct rtl_hip_api_snapshot)
 RTL_CALL_FIELD_LISTS(RTL_DECLARE_FIELDS)
 
 extern const struct rtl_db_set rtl_calls_set;

@@ -9,11 +9,11 @@
 struct rtl_call_number {
     uint32_t kind, parent, name_bytes; /* of a node the parent's number, of a call its kind */
     uint32_t next;                     /* of the chain: one that was there before, + 1 */
-    char name[RTL_API_TEXT + 1];
+    char name[RTL_HIP_API_TEXT + 1];
 };
 
 /* There are bounds on what a file may name (replay_calls.h), and the process may name something new in every frame. */
-enum { CALLS_MAX = RTL_API_ROWS, NODES_MAX = RTL_API_NODES };
+enum { CALLS_MAX = RTL_HIP_API_ROWS, NODES_MAX = RTL_HIP_API_NODES };
 #define NO_NUMBER UINT32_MAX
 
 static uint32_t *head_of(struct rtl_call_names *names, const struct rtl_call_number *key)
@@ -109,7 +109,7 @@ static bool histogram_differs(const struct rtl_histogram_copy *a, const struct r
     return rtl_fields_differ(rtl_histogram_fields, RTL_HISTOGRAM_FIELD_COUNT, a, b);
 }
 
-static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_call *call)
+static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_hip_api_row_snapshot *call)
 {
     struct rtl_call_numbers *n = w->numbers;
     struct rtl_call_number key = {.kind = call->kind, .name_bytes = call->name_bytes};
@@ -130,14 +130,14 @@ static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_cal
 }
 
 /* These two return how many found no number. */
-static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                           const struct rtl_calls *now)
+static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                           const struct rtl_hip_api_snapshot *now)
 {
     uint32_t at = 0, left_out = 0;
     for (uint32_t i = 0; i < now->count && !rtl_db_status(w->db); i++) {
-        const struct rtl_call *call = &now->rows[i], *was = NULL;
+        const struct rtl_hip_api_row_snapshot *call = &now->rows[i], *was = NULL;
         int order = -1;
-        while (before && at < before->count && (order = rtl_call_compare(&before->rows[at], call)) < 0)
+        while (before && at < before->count && (order = rtl_hip_api_compare_rows(&before->rows[at], call)) < 0)
             at++;
         if (before && at < before->count && order == 0)
             was = &before->rows[at];
@@ -159,10 +159,10 @@ static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_ca
     return left_out;
 }
 
-static void write_memory(const struct rtl_calls_writer *w, const struct rtl_calls *before, const struct rtl_calls *now)
+static void write_memory(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before, const struct rtl_hip_api_snapshot *now)
 {
     for (uint32_t i = 0; i < now->memory_count; i++) {
-        const struct rtl_call_memory *m = &now->memory[i], *was = NULL;
+        const struct rtl_hip_api_memory_snapshot *m = &now->memory[i], *was = NULL;
         for (uint32_t j = 0; before && !was && j < before->memory_count; j++)
             if (before->memory[j].place == m->place)
                 was = &before->memory[j];
@@ -175,7 +175,7 @@ static void write_memory(const struct rtl_calls_writer *w, const struct rtl_call
     }
 }
 
-static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, const struct rtl_call_node *node)
+static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, const struct rtl_hip_api_node_snapshot *node)
 {
     struct rtl_call_numbers *n = w->numbers;
     struct rtl_call_number key = {.parent = parent, .name_bytes = node->name_bytes};
@@ -196,15 +196,15 @@ static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, con
 }
 
 /* The nodes before are found from their parents on. All are numbered, so that a parent is if there was a number. */
-static uint32_t write_nodes(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                            const struct rtl_calls *now, uint32_t *was_at, uint32_t *number)
+static uint32_t write_nodes(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                            const struct rtl_hip_api_snapshot *now, uint32_t *was_at, uint32_t *number)
 {
     uint32_t none = before ? before->node_count : 0, left_out = 0;
     for (uint32_t i = 0; i < now->node_count && !rtl_db_status(w->db); i++) {
-        const struct rtl_call_node *node = &now->nodes[i], *was = NULL;
+        const struct rtl_hip_api_node_snapshot *node = &now->nodes[i], *was = NULL;
         if (i)
             was_at[i] = was_at[node->parent] < none
-                            ? rtl_calls_child(before, was_at[node->parent], node->name, node->name_bytes)
+                            ? rtl_hip_api_find_child(before, was_at[node->parent], node->name, node->name_bytes)
                             : none;
         if (was_at[i] < none)
             was = &before->nodes[was_at[i]];
@@ -235,7 +235,7 @@ static int compare_kernels(const void *left, const void *right)
 }
 
 /* Pairs know kernels by their names, the file by their rows. */
-static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls *before, const struct rtl_calls *now,
+static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before, const struct rtl_hip_api_snapshot *now,
                         const uint32_t *was_at, const uint32_t *number)
 {
     struct rtl_db_statement *st = rtl_db_prepare(
@@ -254,8 +254,8 @@ static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls
     }
     qsort(kernels, w->now->kernel_count, sizeof *kernels, compare_kernels);
     for (uint32_t i = 0; i < now->pair_count && !rtl_db_status(w->db); i++) {
-        const struct rtl_call_pair *pair = &now->pairs[i];
-        const struct rtl_call_pair *was = rtl_calls_pair(before, was_at[pair->node], pair->kernel);
+        const struct rtl_hip_api_pair_snapshot *pair = &now->pairs[i];
+        const struct rtl_hip_api_pair_snapshot *was = rtl_hip_api_find_pair(before, was_at[pair->node], pair->kernel);
         const struct kernel_number key = {.hash = pair->kernel};
         const struct kernel_number *kernel =
             bsearch(&key, kernels, w->now->kernel_count, sizeof *kernels, compare_kernels);
@@ -274,8 +274,8 @@ static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls
     free(kernels);
 }
 
-static uint32_t write_ranges(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                             const struct rtl_calls *now)
+static uint32_t write_ranges(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                             const struct rtl_hip_api_snapshot *now)
 {
     uint32_t left_out = 0;
     uint32_t *was_at = calloc(now->node_count + 1, sizeof *was_at), *number = calloc(now->node_count + 1, sizeof *number);
@@ -290,14 +290,14 @@ static uint32_t write_ranges(const struct rtl_calls_writer *w, const struct rtl_
     return left_out;
 }
 
-static void write_launches(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                           const struct rtl_calls *now)
+static void write_launches(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                           const struct rtl_hip_api_snapshot *now)
 {
     if (!now->launch_count)
         return;
     for (uint32_t i = 0; i < w->now->kernel_count && !rtl_db_status(w->db); i++) {
         const struct rtl_kernel_snapshot *k = &w->now->kernels[i];
-        const struct rtl_call_launch *launch = rtl_calls_launch(now, k), *was = rtl_calls_launch(before, k);
+        const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(now, k), *was = rtl_hip_api_find_launch(before, k);
         if (!launch || (was && !histogram_differs(&was->histogram, &launch->histogram)))
             continue;
         struct rtl_db_statement *st = prepare(
@@ -310,14 +310,14 @@ static void write_launches(const struct rtl_calls_writer *w, const struct rtl_ca
 
 void rtl_calls_write(const struct rtl_calls_writer *w)
 {
-    const struct rtl_calls *before = w->before ? w->before->calls : NULL, *now = w->now->calls;
+    const struct rtl_hip_api_snapshot *before = w->before ? w->before->calls : NULL, *now = w->now->calls;
     if (!now)
         return;
     uint32_t left_out = write_rows(w, before, now);
     write_memory(w, before, now);
     left_out += write_ranges(w, before, now);
     write_launches(w, before, now);
-    struct rtl_calls told = *now;
+    struct rtl_hip_api_snapshot told = *now;
     told.ranges_other += left_out; /* which they are to whoever reads the file */
     struct rtl_db_statement *st = rtl_db_prepare(
         w->db, "INSERT INTO rtl_call_frame(frame" RTL_FIELD_NAMES(CALLS) ") VALUES(?" RTL_FIELD_MARKS(CALLS) ")");

@@ -26,7 +26,7 @@ static void take_name(struct rtl_db_statement *st, int column, char *name, uint3
 {
     size_t length;
     const char *text = rtl_db_text(st, column, &length);
-    *bytes = (uint32_t)(length < RTL_API_TEXT ? length : RTL_API_TEXT);
+    *bytes = (uint32_t)(length < RTL_HIP_API_TEXT ? length : RTL_HIP_API_TEXT);
     memcpy(name, text, *bytes);
     name[*bytes] = '\0';
 }
@@ -35,7 +35,7 @@ static void take_name(struct rtl_db_statement *st, int column, char *name, uint3
 
 static int compare_calls(const void *a, const void *b)
 {
-    return rtl_call_compare(a, b);
+    return rtl_hip_api_compare_rows(a, b);
 }
 
 static void load_calls(struct rtl_replay_calls *c, int64_t recording)
@@ -49,7 +49,7 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
             damaged(c, "a call is out of bounds");
             return;
         }
-        struct rtl_call *call = &c->calls[c->known_calls++];
+        struct rtl_hip_api_row_snapshot *call = &c->calls[c->known_calls++];
         call->kind = (uint32_t)kind;
         take_name(st, 2, call->name, &call->name_bytes);
         call->open = (uint64_t)number; /* until they are sorted */
@@ -57,7 +57,7 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
     if (c->known_calls)
         qsort(c->calls, c->known_calls, sizeof *c->calls, compare_calls);
     for (uint32_t i = 0; i < c->known_calls; i++) {
-        if (i && rtl_call_compare(&c->calls[i - 1], &c->calls[i]) == 0)
+        if (i && rtl_hip_api_compare_rows(&c->calls[i - 1], &c->calls[i]) == 0)
             damaged(c, "two calls have one name");
         c->call_place[c->calls[i].open] = i + 1;
         c->calls[i].open = 0;
@@ -68,7 +68,7 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
 {
     struct rtl_db_statement *st =
         rtl_db_prepare(c->db, "SELECT range, parent, name FROM rtl_range WHERE recording = ? ORDER BY range");
-    struct rtl_call_node *nodes = c->nodes.nodes;
+    struct rtl_hip_api_node_snapshot *nodes = c->nodes.nodes;
     rtl_db_bind_int(st, 1, recording);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0), parent = rtl_db_int(st, 1);
@@ -77,7 +77,7 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
             damaged(c, "a range is out of bounds");
             return;
         }
-        struct rtl_call_node *node = &nodes[c->known_nodes++];
+        struct rtl_hip_api_node_snapshot *node = &nodes[c->known_nodes++];
         node->parent = (uint32_t)parent;
         take_name(st, 2, node->name, &node->name_bytes);
         if (!number)
@@ -85,10 +85,10 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
         node->open = (uint64_t)number;
     }
     c->nodes.node_count = c->known_nodes;
-    if (!rtl_calls_sort_nodes(nodes, c->known_nodes))
+    if (!rtl_hip_api_sort_nodes(nodes, c->known_nodes))
         rtl_replay_no_memory(c->db);
     for (uint32_t i = 0; i < c->known_nodes; i++) {
-        const struct rtl_call_node *a = &nodes[i ? i - 1 : 0], *b = &nodes[i];
+        const struct rtl_hip_api_node_snapshot *a = &nodes[i ? i - 1 : 0], *b = &nodes[i];
         if (i > 1 && a->parent == b->parent && a->name_bytes == b->name_bytes && !memcmp(a->name, b->name, a->name_bytes))
             damaged(c, "two ranges have one name");
         c->node_place[nodes[i].open] = i + 1;
@@ -110,7 +110,7 @@ void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64
     c->node_place = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->node_place);
     c->view.rows = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->view.rows);
     c->view.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->view.nodes);
-    c->view.memory = calloc(RTL_API_PLACES, sizeof *c->view.memory);
+    c->view.memory = calloc(RTL_HIP_API_PLACES, sizeof *c->view.memory);
     if (!c->calls || !c->nodes.nodes || !c->call_there || !c->node_there || !c->call_place || !c->node_place ||
         !c->view.rows || !c->view.nodes || !c->view.memory) {
         rtl_replay_no_memory(db);
@@ -123,13 +123,13 @@ void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64
 static void empty(struct rtl_replay_calls *c)
 {
     for (uint32_t i = 0; i < c->known_calls; i++) {
-        struct rtl_call *call = &c->calls[i];
+        struct rtl_hip_api_row_snapshot *call = &c->calls[i];
         rtl_replay_free_histogram(&call->histogram);
         call->bytes = call->errors = call->open = call->in_use = 0;
         c->call_there[i] = false;
     }
     for (uint32_t i = 0; i < c->known_nodes; i++) {
-        struct rtl_call_node *n = &c->nodes.nodes[i];
+        struct rtl_hip_api_node_snapshot *n = &c->nodes.nodes[i];
         n->count = n->total_ns = n->most_ns = n->open = n->kernels = n->kernels_ns = n->copies = n->copies_ns = 0;
         c->node_there[i] = false;
     }
@@ -140,7 +140,7 @@ static void empty(struct rtl_replay_calls *c)
         rtl_replay_free_histogram(&c->pairs[i].histogram);
     c->pair_count = 0;
     memset(c->memory_there, 0, sizeof c->memory_there);
-    c->values = (struct rtl_calls){0};
+    c->values = (struct rtl_hip_api_snapshot){0};
     c->any = false;
 }
 
@@ -178,7 +178,7 @@ static struct rtl_histogram_copy *launch_of(struct rtl_replay_calls *c, int64_t 
     if (c->launch_count == c->launch_room) {
         uint32_t room = 2 * c->launch_room + 64;
         struct rtl_replay_launch *more = realloc(c->launches, room * sizeof *more);
-        struct rtl_call_launch *view = more ? realloc(c->view.launches, room * sizeof *view) : NULL;
+        struct rtl_hip_api_launch_snapshot *view = more ? realloc(c->view.launches, room * sizeof *view) : NULL;
         c->launches = more ? more : c->launches;
         if (!view) {
             rtl_replay_no_memory(c->db);
@@ -218,7 +218,7 @@ static struct rtl_histogram_copy *pair_of(struct rtl_replay_calls *c, uint32_t n
     if (c->pair_count == c->pair_room) {
         uint32_t room = 2 * c->pair_room + 64;
         struct rtl_replay_pair *more = realloc(c->pairs, room * sizeof *more);
-        struct rtl_call_pair *view = more ? realloc(c->view.pairs, room * sizeof *view) : NULL;
+        struct rtl_hip_api_pair_snapshot *view = more ? realloc(c->view.pairs, room * sizeof *view) : NULL;
         c->pairs = more ? more : c->pairs;
         if (!view) {
             rtl_replay_no_memory(c->db);
@@ -237,7 +237,7 @@ static struct rtl_histogram_copy *pair_of(struct rtl_replay_calls *c, uint32_t n
 static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *from, const uint32_t *place,
                       uint32_t *room)
 {
-    const struct rtl_calls *calls = from->calls;
+    const struct rtl_hip_api_snapshot *calls = from->calls;
     for (uint32_t k = 0; calls->pair_count && k < from->kernel_count; k++) {
         uint64_t hash = rtl_hash(from->kernels[k].name, from->kernels[k].name_length);
         for (uint32_t i = 0; i < calls->pair_count; i++) {
@@ -254,14 +254,14 @@ static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *fro
 
 void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot *from, uint32_t *room)
 {
-    const struct rtl_calls *calls = from ? from->calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = from ? from->calls : NULL;
     uint32_t at = 0, *place;
     empty(c);
     if (!calls || !c->calls || !(place = calloc(calls->node_count + 1, sizeof *place)))
         return;
     c->any = true;
     for (uint32_t i = 0; i < calls->count; i++) {
-        while (at < c->known_calls && rtl_call_compare(&c->calls[at], &calls->rows[i]) < 0)
+        while (at < c->known_calls && rtl_hip_api_compare_rows(&c->calls[at], &calls->rows[i]) < 0)
             at++;
         if (at == c->known_calls)
             break;
@@ -270,8 +270,8 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
         c->call_there[at] = true;
     }
     for (uint32_t i = 0; i < calls->node_count && c->known_nodes; i++) {
-        const struct rtl_call_node *node = &calls->nodes[i];
-        place[i] = i ? rtl_calls_child(&c->nodes, place[node->parent], node->name, node->name_bytes) : 0;
+        const struct rtl_hip_api_node_snapshot *node = &calls->nodes[i];
+        place[i] = i ? rtl_hip_api_find_child(&c->nodes, place[node->parent], node->name, node->name_bytes) : 0;
         if (place[i] == c->known_nodes)
             break;
         uint32_t parent = c->nodes.nodes[place[i]].parent;
@@ -282,7 +282,7 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
     set_pairs(c, from, place, room);
     free(place);
     for (uint32_t i = 0; calls->launch_count && i < from->kernel_count; i++) {
-        const struct rtl_call_launch *launch = rtl_calls_launch(calls, &from->kernels[i]);
+        const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(calls, &from->kernels[i]);
         struct rtl_histogram_copy *h = launch ? launch_of(c, from->kernels[i].id) : NULL;
         if (h) {
             *h = launch->histogram;
@@ -323,11 +323,11 @@ static void add_memory(struct rtl_replay_calls *c, int64_t frame)
     rtl_db_bind_int(st, 1, frame);
     while (rtl_db_step(st)) {
         int64_t place = rtl_db_int(st, 0);
-        if (place < 0 || place >= RTL_API_PLACES) {
+        if (place < 0 || place >= RTL_HIP_API_PLACES) {
             damaged(c, "a place of memory is out of bounds");
             break;
         }
-        c->memory[place] = (struct rtl_call_memory){.pid = c->pid, .place = (uint32_t)place};
+        c->memory[place] = (struct rtl_hip_api_memory_snapshot){.pid = c->pid, .place = (uint32_t)place};
         c->memory_there[place] = true;
         rtl_fields_take(st, 1, rtl_memory_fields, RTL_MEMORY_FIELD_COUNT, &c->memory[place]);
     }
@@ -415,7 +415,7 @@ void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *r
 
 static void view_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels, const uint32_t *place)
 {
-    struct rtl_calls *v = &c->view;
+    struct rtl_hip_api_snapshot *v = &c->view;
     for (uint32_t i = 0; i < c->pair_count; i++) {
         const struct rtl_replay_pair *p = &c->pairs[i];
         uint32_t low = 0, high = kernels->kernel_count;
@@ -430,18 +430,18 @@ static void view_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *ke
             continue;
         const struct rtl_kernel_snapshot *k = &kernels->kernels[low];
         v->pairs[v->pair_count++] =
-            (struct rtl_call_pair){place[p->node], rtl_hash(k->name, k->name_length), p->histogram};
+            (struct rtl_hip_api_pair_snapshot){place[p->node], rtl_hash(k->name, k->name_length), p->histogram};
     }
-    rtl_calls_sort_pairs(v);
+    rtl_hip_api_sort_pairs(v);
 }
 
-struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)
+struct rtl_hip_api_snapshot *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)
 {
-    struct rtl_calls *v = &c->view;
+    struct rtl_hip_api_snapshot *v = &c->view;
     uint32_t at = 0, *place = c->any ? calloc(c->known_nodes + 1, sizeof *place) : NULL;
     if (!place)
         return NULL;
-    struct rtl_calls arrays = *v;
+    struct rtl_hip_api_snapshot arrays = *v;
     *v = c->values;
     v->rows = arrays.rows;
     v->nodes = arrays.nodes;
@@ -461,7 +461,7 @@ struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct
         }
     view_pairs(c, kernels, place);
     free(place);
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++)
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++)
         if (c->memory_there[i])
             v->memory[v->memory_count++] = c->memory[i];
     for (uint32_t i = 0; i < c->launch_count; i++) {
@@ -471,8 +471,8 @@ struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct
             continue;
         const struct rtl_kernel_snapshot *k = &kernels->kernels[at];
         v->launches[v->launch_count++] =
-            (struct rtl_call_launch){rtl_hash(k->name, k->name_length), c->launches[i].histogram};
+            (struct rtl_hip_api_launch_snapshot){rtl_hash(k->name, k->name_length), c->launches[i].histogram};
     }
-    rtl_calls_sort_launches(v);
+    rtl_hip_api_sort_launches(v);
     return v;
 }

@@ -6,9 +6,9 @@
 
 /* Bounds of numbers in a file, which are what a segment may have. */
 enum {
-    RTL_REPLAY_CALLS_MAX = RTL_API_ROWS,
-    RTL_REPLAY_NODES_MAX = RTL_API_NODES,
-    RTL_REPLAY_PAIRS_MAX = RTL_API_PAIRS
+    RTL_REPLAY_CALLS_MAX = RTL_HIP_API_ROWS,
+    RTL_REPLAY_NODES_MAX = RTL_HIP_API_NODES,
+    RTL_REPLAY_PAIRS_MAX = RTL_HIP_API_PAIRS
 };
 
 struct rtl_replay_calls {
@@ -17,18 +17,18 @@ struct rtl_replay_calls {
     bool any;     /* the frame has calls */
     /* all that the recording names, in the order of snapshots; those without a sample so far are not there */
     uint32_t known_calls, known_nodes, launch_count, launch_room;
-    struct rtl_call *calls;
-    struct rtl_calls nodes; /* its nodes are these */
+    struct rtl_hip_api_row_snapshot *calls;
+    struct rtl_hip_api_snapshot nodes; /* its nodes are these */
     bool *call_there, *node_there;
     uint32_t *call_place, *node_place;  /* by number: where above, + 1 */
     struct rtl_replay_launch *launches; /* by kernel */
     bool has_pairs;                     /* the file has a table of them */
     uint32_t pair_count, pair_room;
     struct rtl_replay_pair *pairs; /* by place of the node, then kernel */
-    struct rtl_call_memory memory[RTL_API_PLACES];
-    bool memory_there[RTL_API_PLACES];
-    struct rtl_calls values; /* the frame's own */
-    struct rtl_calls view;   /* what a snapshot is made of */
+    struct rtl_hip_api_memory_snapshot memory[RTL_HIP_API_PLACES];
+    bool memory_there[RTL_HIP_API_PLACES];
+    struct rtl_hip_api_snapshot values; /* the frame's own */
+    struct rtl_hip_api_snapshot view;   /* what a snapshot is made of */
 };
 
 /* Loads the names. Errors are latched in db. */
@@ -39,6 +39,6 @@ void rtl_replay_calls_set(struct rtl_replay_calls *calls, const struct rtl_snaps
 /* Adds a frame. */
 void rtl_replay_calls_add(struct rtl_replay_calls *calls, int64_t frame, uint32_t *room);
 /* As they are now, until the next change; NULL where there are none, or without memory. */
-struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *calls, const struct rtl_snapshot *kernels);
+struct rtl_hip_api_snapshot *rtl_replay_calls_view(struct rtl_replay_calls *calls, const struct rtl_snapshot *kernels);
 
 #endif

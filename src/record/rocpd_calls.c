@@ -27,16 +27,16 @@ struct rtl_rocpd_calls {
     int api;
     int64_t base, pid;
     size_t (*escape)(char *out, size_t size, const char *bytes, size_t length);
-    struct rtl_api_events events;
-    struct rtl_api_event *buffer;
+    struct rtl_hip_api_events events;
+    struct rtl_hip_api_event *buffer;
     uint32_t count;
     struct {
         int64_t name; /* string, 0 = not met yet */
         unsigned kind;
         bool async;
         int copy; /* hipMemcpyKind by its name, or 4: default */
-    } row[RTL_API_ROWS];
-    int64_t marker, domain_hip, domain_roctx, category[RTL_API_KIND_COUNT];
+    } row[RTL_HIP_API_ROWS];
+    int64_t marker, domain_hip, domain_roctx, category[RTL_HIP_API_KIND_COUNT];
     int64_t *come;           /* room for the ids of what is written at a time */
     struct waiting *waiting; /* a ring */
     uint32_t waiting_first, waiting_count;
@@ -61,7 +61,7 @@ struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_
     c->base = base;
     c->pid = pid;
     c->escape = escape;
-    rtl_api_events_begin(api, &c->events);
+    rtl_hip_api_events_begin(api, &c->events);
     c->events.ahead_ns = ahead_ns;
     return c;
 }
@@ -78,7 +78,7 @@ void rtl_rocpd_calls_free(struct rtl_rocpd_calls *c)
 
 bool rtl_rocpd_calls_read(struct rtl_rocpd_calls *c)
 {
-    c->count += rtl_api_events(c->api, &c->events, c->buffer + c->count, BUFFER - c->count);
+    c->count += rtl_hip_api_events(c->api, &c->events, c->buffer + c->count, BUFFER - c->count);
     c->sums.lost = c->events.lost;
     return c->count < BUFFER;
 }
@@ -102,9 +102,9 @@ static int copy_kind(const char *name)
 
 static void look_up(struct rtl_rocpd_calls *c, uint32_t row)
 {
-    char text[RTL_API_TEXT], safe[10 * RTL_API_TEXT + 1]; /* every byte an escape */
+    char text[RTL_HIP_API_TEXT], safe[10 * RTL_HIP_API_TEXT + 1]; /* every byte an escape */
     unsigned kind = 0;
-    uint32_t length = rtl_api_read_text(c->api, row, text, &kind);
+    uint32_t length = rtl_hip_api_read_text(c->api, row, text, &kind);
     c->escape(safe, sizeof safe, text, length);
     c->row[row].name = rtl_rocpd_string(c->db, length ? safe : "(unknown)");
     c->row[row].kind = kind;
@@ -114,19 +114,19 @@ static void look_up(struct rtl_rocpd_calls *c, uint32_t row)
 
 static int64_t category_of(struct rtl_rocpd_calls *c, unsigned kind)
 {
-    static const char *const keys[RTL_API_KIND_COUNT] = {
+    static const char *const keys[RTL_HIP_API_KIND_COUNT] = {
 #define KEY(sym, number, key, text) [number] = key,
-        RTL_API_KINDS(KEY)
+        RTL_HIP_API_KINDS(KEY)
 #undef KEY
     };
-    if (kind >= RTL_API_KIND_COUNT || !keys[kind])
+    if (kind >= RTL_HIP_API_KIND_COUNT || !keys[kind])
         return 1; /* the empty string */
     if (!c->category[kind])
         c->category[kind] = rtl_rocpd_string(c->db, keys[kind]);
     return c->category[kind];
 }
 
-static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, int64_t name, int64_t args, bool marker)
+static void add_api(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e, int64_t name, int64_t args, bool marker)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id,category_id,domain_id,"
@@ -145,7 +145,7 @@ static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, in
     rtl_db_run(add);
 }
 
-static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_op(id,gpuId,queueId,sequenceId,completionSignal,start,end,description_id,"
@@ -163,7 +163,7 @@ static void add_marker(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
     c->sums.markers++;
 }
 
-static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_copyapi(api_ptr_id,api_id,stream,size,dst,src,kind,sync) "
@@ -175,7 +175,7 @@ static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
     rtl_db_run(add);
 }
 
-static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_call(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e)
 {
     char text[40];
     int64_t args = 1;
@@ -184,7 +184,7 @@ static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
         args = rtl_rocpd_string(c->db, text);
     }
     add_api(c, e, c->row[e->row].name, args, false);
-    if (c->row[e->row].kind == RTL_API_COPY)
+    if (c->row[e->row].kind == RTL_HIP_API_COPY)
         add_copy(c, e);
     c->sums.calls++;
 }
@@ -310,13 +310,13 @@ void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
     }
     uint32_t come = 0;
     for (uint32_t i = 0; i < c->count && !rtl_db_status(c->db); i++) {
-        const struct rtl_api_event *e = &c->buffer[i];
-        if (e->row >= RTL_API_ROWS || !e->id)
+        const struct rtl_hip_api_event *e = &c->buffer[i];
+        if (e->row >= RTL_HIP_API_ROWS || !e->id)
             continue;
         c->come[come++] = id_of(c, e->id);
         if (!c->row[e->row].name)
             look_up(c, e->row);
-        if (c->row[e->row].kind == RTL_API_RANGE || c->row[e->row].kind == RTL_API_MARK)
+        if (c->row[e->row].kind == RTL_HIP_API_RANGE || c->row[e->row].kind == RTL_HIP_API_MARK)
             add_marker(c, e);
         else
             add_call(c, e);

@@ -88,12 +88,12 @@ static void kernels(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_met
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[RTL_API_KIND_COUNT] = {"unknown",
+    static const char *const names[RTL_HIP_API_KIND_COUNT] = {"unknown",
 #define KIND(sym, number, name, text) [number] = name,
-                                                          RTL_API_KINDS(KIND)
+                                                              RTL_HIP_API_KINDS(KIND)
 #undef KIND
     };
-    return kind < RTL_API_KIND_COUNT ? names[kind] : names[0];
+    return kind < RTL_HIP_API_KIND_COUNT ? names[kind] : names[0];
 }
 
 static void calls(const struct rtl_ranked *r, struct rtl_page *page, enum rtl_metric metric)
@@ -277,11 +277,11 @@ static void process_kernels(struct rtl_fleet *fleet, const struct rtl_served *s,
 
 static void process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
         char place[24] = "host";
         if (!s->calls.rows || !s->calls.memory[i].peak)
             continue;
-        if (i < RTL_API_GPUS)
+        if (i < RTL_HIP_API_GPUS)
             snprintf(place, sizeof place, "gpu%u", (unsigned)i);
         rtl_page_labels(page, (const char *[]){pid, rank, place});
         rtl_page_count(page, s->calls.memory[i].in_use);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FUNCTIONS_SHOWN = RTL_API_FUNCTIONS };
+enum { FUNCTIONS_SHOWN = RTL_HIP_API_FUNCTIONS };
 
 bool rtl_totals_init(struct rtl_totals *totals, uint32_t most)
 {
@@ -245,14 +245,14 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
 
 /* --- calls of HIP and ranges --- */
 
-static bool is_same(const struct rtl_api_row_copy *a, const struct rtl_api_row_copy *b)
+static bool is_same(const struct rtl_hip_api_row_copy *a, const struct rtl_hip_api_row_copy *b)
 {
     return a->kind == b->kind && a->text_bytes == b->text_bytes && !memcmp(a->text, b->text, a->text_bytes);
 }
 
 /* Rows come in between the others, rarely: the search goes on where the one before it ended. */
-static const struct rtl_api_row_copy *row_before(const struct rtl_api_copy *earlier, uint32_t *at,
-                                                 const struct rtl_api_row_copy *row)
+static const struct rtl_hip_api_row_copy *row_before(const struct rtl_hip_api_copy *earlier, uint32_t *at,
+                                                     const struct rtl_hip_api_row_copy *row)
 {
     for (uint32_t i = 0; earlier && i < earlier->count; i++) {
         uint32_t n = (*at + i) % earlier->count;
@@ -265,10 +265,10 @@ static const struct rtl_api_row_copy *row_before(const struct rtl_api_copy *earl
 }
 
 /* Its series among the functions or ranges; a new one is its user's. */
-static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_api_row_copy *row, unsigned kind, uint32_t *left,
-                          uint32_t by)
+static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_hip_api_row_copy *row, unsigned kind,
+                          uint32_t *left, uint32_t by)
 {
-    char label[RTL_API_TEXT + 1]; /* escaped and cut: by what it is shown as it is told apart */
+    char label[RTL_HIP_API_TEXT + 1]; /* escaped and cut: by what it is shown as it is told apart */
     bool added = false;
     rtl_text_escape(label, sizeof label, row->text, row->text_bytes);
     if (!*label || !strcmp(label, RTL_OTHER_LABEL) || !strcmp(label, RTL_ENDED_LABEL))
@@ -280,17 +280,17 @@ static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_api_row_co
     return number;
 }
 
-static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *earlier,
-                    const struct rtl_api_row_copy *later, struct rtl_share *share)
+static void add_row(struct rtl_totals *totals, const struct rtl_hip_api_row_copy *earlier,
+                    const struct rtl_hip_api_row_copy *later, struct rtl_share *share)
 {
-    bool range = later->kind == RTL_API_RANGE || later->kind == RTL_API_MARK;
+    bool range = later->kind == RTL_HIP_API_RANGE || later->kind == RTL_HIP_API_MARK;
     struct rtl_ranked *ranked = range ? &totals->ranges : &totals->functions;
-    unsigned kind = later->kind < RTL_API_KIND_COUNT && !range ? later->kind : 0;
+    unsigned kind = later->kind < RTL_HIP_API_KIND_COUNT && !range ? later->kind : 0;
     struct rtl_tally more = {.calls = grown(earlier ? earlier->calls : 0, later->calls),
                              .errors = grown(earlier ? earlier->errors : 0, later->errors)};
     if (later->buckets)
         rtl_prom_buckets_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
-                                      later->buckets->count, RTL_API_BUCKETS,
+                                      later->buckets->count, RTL_HIP_API_BUCKETS,
                                       grown(earlier ? earlier->total_ns : 0, later->total_ns));
     uint64_t events = sum(sum(more.calls, more.errors), more.times.values);
     if (!can_be(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
@@ -302,8 +302,8 @@ static void add_row(struct rtl_totals *totals, const struct rtl_api_row_copy *ea
     rtl_prom_buckets_add(&tally->times, &more.times);
 }
 
-void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_api_copy *earlier,
-                          const struct rtl_api_copy *later, struct rtl_share *share)
+void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_copy *earlier,
+                          const struct rtl_hip_api_copy *later, struct rtl_share *share)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < later->count; i++)

@@ -58,32 +58,32 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MAX", 6, 101, "longest duration in the window")
 
 /* The calls of HIP, and the ranges and marks of roctx: X(header, width, least terminal width, what it is ranked by
- * (enum rtl_call_order, -1: nothing), meaning). draw_calls.c fills them; the name takes what is left. */
+ * (enum rtl_hip_api_order, -1: nothing), meaning). draw_calls.c fills them; the name takes what is left. */
 #define RTL_CALL_ERRORS "ERRORS"
-#define RTL_CALL_COLUMNS(X)                                                                                 \
-    X("%TIME", 5, 0, RTL_CALLS_BY_SHARE, "share of the window that threads were in it; above 100: several") \
-    X("CALL/s", 6, 0, -1, "calls a second in the window")                                                   \
-    X("P50", 6, 46, -1, "median duration in the window")                                                    \
-    X("P99", 6, 32, RTL_CALLS_BY_P99, "99 % of the durations in the window are at most this")               \
-    X(RTL_CALL_ERRORS, 6, 56, -1, "calls since the start that returned an error (not ready is none)")       \
-    X("B/s", 6, 64, -1, "bytes a second that they copied, set or allocated (k, M, G: thousands)")           \
-    X("CALLS", 6, 74, RTL_CALLS_BY_CALLS, "calls since the start")                                          \
-    X("TOTAL", 6, 90, RTL_CALLS_BY_TOTAL, "time since the start that threads were in it")                   \
-    X("BYTES", 6, 98, -1, "bytes since the start (K, M, G: 1024s)")                                         \
-    X("IN USE", 6, 106, -1, "memory that it has allocated and nobody has given back")                       \
+#define RTL_CALL_COLUMNS(X)                                                                                   \
+    X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100: several") \
+    X("CALL/s", 6, 0, -1, "calls a second in the window")                                                     \
+    X("P50", 6, 46, -1, "median duration in the window")                                                      \
+    X("P99", 6, 32, RTL_HIP_API_BY_P99, "99 % of the durations in the window are at most this")               \
+    X(RTL_CALL_ERRORS, 6, 56, -1, "calls since the start that returned an error (not ready is none)")         \
+    X("B/s", 6, 64, -1, "bytes a second that they copied, set or allocated (k, M, G: thousands)")             \
+    X("CALLS", 6, 74, RTL_HIP_API_BY_CALLS, "calls since the start")                                          \
+    X("TOTAL", 6, 90, RTL_HIP_API_BY_TOTAL, "time since the start that threads were in it")                   \
+    X("BYTES", 6, 98, -1, "bytes since the start (K, M, G: 1024s)")                                           \
+    X("IN USE", 6, 106, -1, "memory that it has allocated and nobody has given back")                         \
     X("MAX", 6, 114, -1, "longest duration in the window")
 #define RTL_CALL_NAME       "FUNCTION"
 #define RTL_CALL_NAME_MEANS "the function of HIP"
-#define RTL_RANGE_COLUMNS(X)                                                                                \
-    X("%TIME", 5, 0, RTL_CALLS_BY_SHARE, "share of the window that threads were in it; above 100: several") \
-    X("COUNT/s", 7, 0, -1, "ranges of the name that ended there, or marks, a second in the window")         \
-    X("P50", 6, 60, -1, "median duration in the window, of all ranges of the name")                         \
-    X("P99", 6, 32, RTL_CALLS_BY_P99, "99 % of those durations are at most this")                           \
-    X("%GPU", 5, 40, -1, "share of the window that kernels ran whose calls were in it, or in one in it")    \
-    X("OPEN", 5, 66, -1, "ranges that have begun and not ended")                                            \
-    X("COUNT", 6, 72, RTL_CALLS_BY_CALLS, "how many have ended since the start")                            \
-    X("TOTAL", 6, 78, RTL_CALLS_BY_TOTAL, "their time since the start")                                     \
-    X("GPU", 6, 90, -1, "time since the start of those kernels")                                            \
+#define RTL_RANGE_COLUMNS(X)                                                                                  \
+    X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100: several") \
+    X("COUNT/s", 7, 0, -1, "ranges of the name that ended there, or marks, a second in the window")           \
+    X("P50", 6, 60, -1, "median duration in the window, of all ranges of the name")                           \
+    X("P99", 6, 32, RTL_HIP_API_BY_P99, "99 % of those durations are at most this")                           \
+    X("%GPU", 5, 40, -1, "share of the window that kernels ran whose calls were in it, or in one in it")      \
+    X("OPEN", 5, 66, -1, "ranges that have begun and not ended")                                              \
+    X("COUNT", 6, 72, RTL_HIP_API_BY_CALLS, "how many have ended since the start")                            \
+    X("TOTAL", 6, 78, RTL_HIP_API_BY_TOTAL, "their time since the start")                                     \
+    X("GPU", 6, 90, -1, "time since the start of those kernels")                                              \
     X("MAX", 6, 98, -1, "longest duration in the window, of all ranges of the name")
 #define RTL_RANGE_NAME       "RANGE"
 #define RTL_RANGE_NAME_MEANS "what the program calls it"

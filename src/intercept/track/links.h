@@ -1,5 +1,5 @@
 /*
- * Links between calls of the API and what they submit, where librtl-hip.so is in the process (shm/api_link.h).
+ * Links between calls of the API and what they submit, where librtl-hip.so is in the process (shm/hip_api_link.h).
  *
  * Who reserves a packet's slot is who submits it, on the thread that is inside the call (with direct dispatch, HIP's
  * default). Who hands it on to the GPU may be another: streams share queues, and who rings walks over all that is
