@@ -3,7 +3,7 @@
 #include "launch/library.h"
 #include "launch/loader_list.h"
 #include "launch/preload_list.h"
-#include "shm/api_reader.h"
+#include "shm/hip_api_reader.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -107,12 +107,12 @@ void rtl_check_hip(struct rtl_check *check, const char *name, const char *librar
 
 void rtl_check_hip_process(struct rtl_check *check, pid_t pid)
 {
-    struct rtl_api_copy copy = {0};
+    struct rtl_hip_api_copy copy = {0};
     char why[1000];
     int fd;
-    enum rtl_reader_status status = rtl_api_open(pid, &fd, why, sizeof why);
+    enum rtl_reader_status status = rtl_hip_api_open(pid, &fd, why, sizeof why);
     if (status == RTL_READER_OK) {
-        status = rtl_api_read(fd, &copy, why, sizeof why);
+        status = rtl_hip_api_read(fd, &copy, why, sizeof why);
         close(fd);
     }
     if (status == RTL_READER_OK)
@@ -121,5 +121,5 @@ void rtl_check_hip_process(struct rtl_check *check, pid_t pid)
     else
         rtl_check_say(check, status == RTL_READER_NOT_TRACED ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls", "%s",
                       why);
-    rtl_api_free(&copy);
+    rtl_hip_api_free(&copy);
 }

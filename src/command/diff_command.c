@@ -6,7 +6,7 @@
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "options/progress.h"
-#include "shm/api.h"
+#include "shm/hip_api.h"
 #include "text/names.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -174,7 +174,7 @@ static void unload(struct side *side)
 /* As on the screen: of kernels short, of the others as they are. */
 static const char *short_name(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t n)
 {
-    static char safe[4 * RTL_API_TEXT + 1];
+    static char safe[4 * RTL_HIP_API_TEXT + 1];
     if (table != TABLE_KERNELS) {
         rtl_text_escape(safe, sizeof safe, row->name, row->name_length);
         return safe;

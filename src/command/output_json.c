@@ -2,7 +2,7 @@
  * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
  * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
  */
-#include "command/json_calls.h"
+#include "command/json_hip_api.h"
 #include "command/json_probe.h"
 #include "command/json_processes.h"
 #include "command/output.h"
@@ -302,7 +302,7 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     bool seen = rtl_is_observed(&m->latest->snapshot);
     if (seen)
         put_measured(w, o, "estimated_ns", k->estimated_ns, k->estimated_ns);
-    const struct rtl_call_launch *launch = rtl_calls_launch(m->latest->snapshot.calls, k);
+    const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(m->latest->snapshot.calls, k);
     uint64_t from_call[2] = {0, 0};
     bool launched = launch && rtl_quantiles(NULL, &launch->histogram, (const double[]){0.5, 0.99}, 2, from_call);
     put_measured(w, o, "launch_p50_ns", launched, from_call[0]);
@@ -337,7 +337,7 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
     put_gpus(&w, root, f->model);
     put_copies(&w, root, f->model);
     if (!w.failed)
-        rtl_json_calls(&w, root, f->model);
+        rtl_json_hip_api(&w, root, f->model);
     if (!w.failed && f->probe && f->probe->there)
         rtl_json_probe(&w, root, f->model, f->probe);
     struct json_object *kernels = w.failed ? NULL : array_in(&w, root, "kernels");

@@ -134,12 +134,12 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
 static void write_calls(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
-    const struct rtl_calls *calls = m->latest->snapshot.calls;
+    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
     for (uint32_t i = 0; i < m->calls.functions + m->calls.ranges; i++) {
-        const struct rtl_call_row *row = &m->calls.rows[i];
-        const char *kind = rtl_call_kind_key(row->call->kind);
-        bool range = rtl_call_is_range(row->call), timed = row->window.count;
-        char name[4 * RTL_API_TEXT + 1];
+        const struct rtl_hip_api_model_row *row = &m->calls.rows[i];
+        const char *kind = rtl_hip_api_kind_key(row->call->kind);
+        bool range = rtl_hip_api_is_range(row->call), timed = row->window.count;
+        char name[4 * RTL_HIP_API_TEXT + 1];
         rtl_text_escape(name, sizeof name, row->call->name, row->call->name_bytes);
         fprintf(out, "%s %s  %s %s/s  total %s  p50 %s p99 %s", range && kind ? kind : "call", name,
                 rtl_format_count(row->calls).text, rtl_format_rate(row->rate).text,
@@ -154,10 +154,10 @@ static void write_calls(const struct rtl_output_frame *f, FILE *out)
         fputc('\n', out);
     }
     for (uint32_t i = 0; calls && i < calls->memory_count; i++) {
-        const struct rtl_call_memory *memory = &calls->memory[i];
+        const struct rtl_hip_api_memory_snapshot *memory = &calls->memory[i];
         if (m->latest->snapshot.parts)
             fprintf(out, "pid %llu ", (unsigned long long)memory->pid);
-        if (memory->place < RTL_API_GPUS)
+        if (memory->place < RTL_HIP_API_GPUS)
             fprintf(out, "memory of GPU %u", memory->place);
         else
             fputs("memory of host", out);

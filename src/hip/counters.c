@@ -27,10 +27,10 @@ enum {
 
 __thread struct rtl_hip_thread rtl_hip_thread;
 
-static struct rtl_api api; /* once, then read-only */
-_Atomic(struct rtl_api *) rtl_api_ready;
-static _Atomic(uint32_t) taken[RTL_API_BLOCKS];     /* any: a thread owns block n */
-static _Atomic(uint64_t) range_key[RTL_API_RANGES]; /* any: hash of the row's name, 0 = free */
+static struct rtl_hip_api api; /* once, then read-only */
+_Atomic(struct rtl_hip_api *) rtl_hip_api_ready;
+static _Atomic(uint32_t) taken[RTL_HIP_API_BLOCKS];     /* any: a thread owns block n */
+static _Atomic(uint64_t) range_key[RTL_HIP_API_RANGES]; /* any: hash of the row's name, 0 = free */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_end;
 static bool has_key;
@@ -39,19 +39,19 @@ static const struct {
     const char *name;
     uint32_t kind;
 } functions[] = {
-#define CALL(name, kind, ...) {#name, RTL_API_##kind},
-#define ALLOCATE(name, ...)   {#name, RTL_API_ALLOCATE},
-#define FREE(name, ...)       {#name, RTL_API_FREE},
+#define CALL(name, kind, ...) {#name, RTL_HIP_API_##kind},
+#define ALLOCATE(name, ...)   {#name, RTL_HIP_API_ALLOCATE},
+#define FREE(name, ...)       {#name, RTL_HIP_API_FREE},
     RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef CALL
 #undef ALLOCATE
 #undef FREE
 };
-static_assert((int)RTL_FN_HIP_COUNT <= (int)RTL_API_FUNCTIONS, "a row for each function");
+static_assert((int)RTL_FN_HIP_COUNT <= (int)RTL_HIP_API_FUNCTIONS, "a row for each function");
 
-static void describe_row(struct rtl_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
+static void describe_row(struct rtl_hip_api_row *row, uint32_t kind, const char *text, size_t length, uint64_t hash)
 {
-    size_t kept = length < RTL_API_TEXT ? length : RTL_API_TEXT;
+    size_t kept = length < RTL_HIP_API_TEXT ? length : RTL_HIP_API_TEXT;
     memcpy(row->text, text, kept);
     if (kept < length) {
         row->text[kept - CUT_MARK] = '~';
@@ -65,7 +65,7 @@ static void describe_row(struct rtl_api_row *row, uint32_t kind, const char *tex
 
 static void stop_in_child(void)
 {
-    atomic_store(&rtl_api_ready, NULL);
+    atomic_store(&rtl_hip_api_ready, NULL);
     rtl_hip_thread.block = 0; /* the parent's thread owns that block, in shared memory */
     rtl_hip_thread.line = &rtl_hip_thread.none;
 }
@@ -74,7 +74,7 @@ static void stop_in_child(void)
 static void release_block(void *unused)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    struct rtl_api *a = atomic_load(&rtl_api_ready);
+    struct rtl_hip_api *a = atomic_load(&rtl_hip_api_ready);
     (void)unused;
     uint32_t block = t->block;
     t->block = 0;
@@ -86,45 +86,45 @@ static void release_block(void *unused)
         atomic_store_explicit(&taken[block], 0, memory_order_release);
     }
     if (a && t->depth) {
-        rtl_api_add(&a->header->ranges_unfinished, t->depth);
+        rtl_hip_api_add(&a->header->ranges_unfinished, t->depth);
         for (uint32_t i = 0; i < t->depth && i < RTL_RANGES_DEEP; i++)
             if (t->range[i].row) {
-                rtl_api_add(&a->rows[t->range[i].row].open, UINT64_MAX);
-                rtl_api_add(&a->nodes[t->range[i].node].open, UINT64_MAX);
+                rtl_hip_api_add(&a->rows[t->range[i].row].open, UINT64_MAX);
+                rtl_hip_api_add(&a->nodes[t->range[i].node].open, UINT64_MAX);
             }
     }
     t->depth = 0;
     t->call.range = 0;
-    t->call.node = RTL_API_NODE_NONE;
+    t->call.node = RTL_HIP_API_NODE_NONE;
 }
 
 /* The fixed nodes: one for no range, one for ranges that find no node. */
-static void describe_nodes(struct rtl_api_node *nodes)
+static void describe_nodes(struct rtl_hip_api_node *nodes)
 {
-    nodes[RTL_API_NODE_OTHER].row = RTL_API_FUNCTIONS;
-    for (uint32_t i = 0; i < RTL_API_NODE_FIRST; i++)
+    nodes[RTL_HIP_API_NODE_OTHER].row = RTL_HIP_API_FUNCTIONS;
+    for (uint32_t i = 0; i < RTL_HIP_API_NODE_FIRST; i++)
         nodes[i].state = 1;
 }
 
-static void write_api_header(struct rtl_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
+static void write_api_header(struct rtl_hip_api_header *h, uint64_t size, uint64_t pairs_at, uint64_t records)
 {
-    h->major = RTL_API_MAJOR;
-    h->minor = RTL_API_MINOR;
+    h->major = RTL_HIP_API_MAJOR;
+    h->minor = RTL_HIP_API_MINOR;
     h->header_bytes = sizeof *h;
     h->size = size;
     h->events = records;
-    h->nodes_used = RTL_API_NODE_FIRST;
-    h->rows_at = RTL_API_ROWS_AT;
-    h->memory_at = RTL_API_MEMORY_AT;
-    h->counters_at = RTL_API_COUNTERS_AT;
-    h->buckets_at = RTL_API_BUCKETS_AT;
+    h->nodes_used = RTL_HIP_API_NODE_FIRST;
+    h->rows_at = RTL_HIP_API_ROWS_AT;
+    h->memory_at = RTL_HIP_API_MEMORY_AT;
+    h->counters_at = RTL_HIP_API_COUNTERS_AT;
+    h->buckets_at = RTL_HIP_API_BUCKETS_AT;
     h->pairs_at = pairs_at;
     h->pid = (uint64_t)getpid();
     h->start_mono_ns = rtl_mono_ns();
     h->start_real_ns = rtl_real_ns();
     h->blocks_used = 1;
     memcpy(h->library_version, RTL_VERSION, sizeof RTL_VERSION);
-    __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->magic, RTL_HIP_API_MAGIC, __ATOMIC_RELEASE);
 }
 
 /* Return the records in each block's ring. librtl.so, where present, warns about a bad RTL_TRACE. */
@@ -134,13 +134,13 @@ static uint64_t ring_records(const char *trace)
     if (!rtl_trace_parse(trace, &records) || !records)
         return 0;
     uint64_t share = records / SHARE;
-    return share < RTL_EVENTS_MIN ? RTL_EVENTS_MIN : share < RTL_API_EVENTS_MAX ? share : RTL_API_EVENTS_MAX;
+    return share < RTL_EVENTS_MIN ? RTL_EVENTS_MIN : share < RTL_HIP_API_EVENTS_MAX ? share : RTL_HIP_API_EVENTS_MAX;
 }
 
 /* NULL when limits of the process or the system leave no room. */
 static char *create_api_segment(uint64_t size)
 {
-    int fd = rtl_file_size_allowed(size) ? rtl_memory_file(RTL_API_NAME) : -1;
+    int fd = rtl_file_size_allowed(size) ? rtl_memory_file(RTL_HIP_API_NAME) : -1;
     if (fd < 0)
         return NULL;
     char *base = ftruncate(fd, (off_t)size) == 0 ? rtl_map_sparse(fd, size) : NULL;
@@ -159,7 +159,7 @@ static void start_recording(void)
     if (!mode || strcmp(mode, RTL_MODE_HIP) != 0)
         return;
     uint64_t records = ring_records(getenv("RTL_TRACE"));
-    uint64_t pairs_at = RTL_API_EVENTS_OF(RTL_API_BLOCKS, records), size = pairs_at + RTL_API_PAIRS_SIZE;
+    uint64_t pairs_at = RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, records), size = pairs_at + RTL_HIP_API_PAIRS_SIZE;
     char *base = create_api_segment(size);
     if (!base) { /* without room for pairs: librtl.so counts each as one that found none */
         size = pairs_at;
@@ -169,44 +169,44 @@ static void start_recording(void)
     if (!base)
         return;
     api.header = (void *)base;
-    api.rows = (void *)(base + RTL_API_ROWS_AT);
-    api.memory = (void *)(base + RTL_API_MEMORY_AT);
-    api.counters = (void *)(base + RTL_API_COUNTERS_AT);
-    api.buckets = (void *)(base + RTL_API_BUCKETS_AT);
-    api.threads = (void *)(base + RTL_API_THREADS_AT);
-    api.nodes = (void *)(base + RTL_API_NODES_AT);
-    api.events = records ? (void *)(base + RTL_API_EVENTS_AT) : NULL;
+    api.rows = (void *)(base + RTL_HIP_API_ROWS_AT);
+    api.memory = (void *)(base + RTL_HIP_API_MEMORY_AT);
+    api.counters = (void *)(base + RTL_HIP_API_COUNTERS_AT);
+    api.buckets = (void *)(base + RTL_HIP_API_BUCKETS_AT);
+    api.threads = (void *)(base + RTL_HIP_API_THREADS_AT);
+    api.nodes = (void *)(base + RTL_HIP_API_NODES_AT);
+    api.events = records ? (void *)(base + RTL_HIP_API_EVENTS_AT) : NULL;
     api.records = records;
     for (uint32_t i = 0; i < RTL_FN_HIP_COUNT; i++)
         describe_row(&api.rows[i], functions[i].kind, functions[i].name, strlen(functions[i].name), 0);
-    describe_row(&api.rows[RTL_API_FUNCTIONS], RTL_API_RANGE, other, strlen(other), 0);
+    describe_row(&api.rows[RTL_HIP_API_FUNCTIONS], RTL_HIP_API_RANGE, other, strlen(other), 0);
     atomic_store(&range_key[0], 1); /* reserves this row */
     describe_nodes(api.nodes);
     write_api_header(api.header, size, pairs_at, records);
     has_key = pthread_key_create(&thread_end, release_block) == 0;
     pthread_atfork(NULL, NULL, stop_in_child);
-    atomic_store_explicit(&rtl_api_ready, &api, memory_order_release);
+    atomic_store_explicit(&rtl_hip_api_ready, &api, memory_order_release);
 }
 
-struct rtl_api *rtl_api_first(void)
+struct rtl_hip_api *rtl_hip_api_first(void)
 {
     static _Atomic(bool) asked;
     if (atomic_load_explicit(&asked, memory_order_acquire))
-        return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
+        return atomic_load_explicit(&rtl_hip_api_ready, memory_order_acquire);
     int error = errno;
     pthread_once(&once, start_recording);
     atomic_store_explicit(&asked, true, memory_order_release);
     errno = error;
-    return atomic_load_explicit(&rtl_api_ready, memory_order_acquire);
+    return atomic_load_explicit(&rtl_hip_api_ready, memory_order_acquire);
 }
 
 /* Once a thread. Without a key the block would never be released. */
-static void claim_block(struct rtl_hip_thread *t, struct rtl_api *a)
+static void claim_block(struct rtl_hip_thread *t, struct rtl_hip_api *a)
 {
     t->known = true;
     t->line = &t->none;
     t->tid = (uint32_t)syscall(SYS_gettid);
-    for (uint32_t i = 1; has_key && i < RTL_API_BLOCKS; i++) {
+    for (uint32_t i = 1; has_key && i < RTL_HIP_API_BLOCKS; i++) {
         uint32_t no = 0;
         if (!atomic_compare_exchange_strong_explicit(&taken[i], &no, 1, memory_order_acquire, memory_order_relaxed))
             continue;
@@ -217,74 +217,74 @@ static void claim_block(struct rtl_hip_thread *t, struct rtl_api *a)
         t->block = i;
         t->line = &a->threads[i];
         __atomic_store_n(&t->line->tid, t->tid, __ATOMIC_RELAXED);
-        rtl_api_raise(&a->header->blocks_used, i + 1);
+        rtl_hip_api_raise(&a->header->blocks_used, i + 1);
         return;
     }
-    rtl_api_add(&a->header->shared_threads, 1);
+    rtl_hip_api_add(&a->header->shared_threads, 1);
 }
 
-void rtl_api_thread(struct rtl_api *a)
+void rtl_hip_api_thread(struct rtl_hip_api *a)
 {
     if (!rtl_hip_thread.known)
         claim_block(&rtl_hip_thread, a);
 }
 
-void rtl_api_more_ids(struct rtl_hip_thread *t)
+void rtl_hip_api_more_ids(struct rtl_hip_thread *t)
 {
     static _Atomic(uint64_t) given = 1; /* any; 0 is no id */
     t->next_id = atomic_fetch_add_explicit(&given, IDS, memory_order_relaxed);
     t->ids_end = t->next_id + IDS;
 }
 
-void rtl_api_add_shared(struct rtl_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
+void rtl_hip_api_add_shared(struct rtl_hip_api *a, uint32_t row, uint64_t ns, uint64_t bytes, bool error)
 {
-    struct rtl_api_counters *c = &a->counters[row];
-    rtl_api_add(&c->calls, 1);
-    rtl_api_add(&c->total_ns, ns);
-    rtl_api_raise(&c->most_ns, ns);
+    struct rtl_hip_api_counters *c = &a->counters[row];
+    rtl_hip_api_add(&c->calls, 1);
+    rtl_hip_api_add(&c->total_ns, ns);
+    rtl_hip_api_raise(&c->most_ns, ns);
     if (bytes)
-        rtl_api_add(&c->bytes, bytes);
+        rtl_hip_api_add(&c->bytes, bytes);
     if (error)
-        rtl_api_add(&c->errors, 1);
+        rtl_hip_api_add(&c->errors, 1);
     __atomic_fetch_add(&a->buckets[row].count[rtl_bucket_of(ns)], 1, __ATOMIC_RELEASE);
 }
 
-void rtl_api_count_code(struct rtl_api_row *row, uint32_t code)
+void rtl_hip_api_count_code(struct rtl_hip_api_row *row, uint32_t code)
 {
-    for (uint32_t i = 0; i < RTL_API_CODES; i++) {
+    for (uint32_t i = 0; i < RTL_HIP_API_CODES; i++) {
         uint32_t is = __atomic_load_n(&row->code[i].code, __ATOMIC_RELAXED);
         if (is == 0 &&
             __atomic_compare_exchange_n(&row->code[i].code, &is, code, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             is = code;
         if (is == code) {
-            rtl_api_add(&row->code[i].count, 1);
+            rtl_hip_api_add(&row->code[i].count, 1);
             return;
         }
     }
-    rtl_api_add(&row->codes_more, 1);
+    rtl_hip_api_add(&row->codes_more, 1);
 }
 
-void rtl_api_range(struct rtl_api *a, uint32_t row, uint64_t ns)
+void rtl_hip_api_range(struct rtl_hip_api *a, uint32_t row, uint64_t ns)
 {
-    rtl_api_add_shared(a, row, ns, 0, false);
+    rtl_hip_api_add_shared(a, row, ns, 0, false);
 }
 
-uint32_t rtl_api_range_row(struct rtl_api *a, const char *name, enum rtl_api_kind kind)
+uint32_t rtl_hip_api_range_row(struct rtl_hip_api *a, const char *name, enum rtl_hip_api_kind kind)
 {
     size_t length = strnlen(name, NAME_READ);
     uint64_t hash = rtl_hash(name, length);
     uint64_t key = (hash ^ (uint64_t)kind * 0x9e3779b97f4a7c15ull) | 1ull << 63; /* never 0 or 1 */
     for (uint32_t i = 0; i < PROBES; i++) {
-        uint32_t at = (uint32_t)((key + i) % RTL_API_RANGES);
+        uint32_t at = (uint32_t)((key + i) % RTL_HIP_API_RANGES);
         uint64_t is = atomic_load_explicit(&range_key[at], memory_order_relaxed);
         if (is == 0 && atomic_compare_exchange_strong_explicit(&range_key[at], &is, key, memory_order_relaxed,
                                                                memory_order_relaxed)) {
-            describe_row(&a->rows[RTL_API_FUNCTIONS + at], kind, name, length, hash);
-            return RTL_API_FUNCTIONS + at;
+            describe_row(&a->rows[RTL_HIP_API_FUNCTIONS + at], kind, name, length, hash);
+            return RTL_HIP_API_FUNCTIONS + at;
         }
         if (is == key)
-            return RTL_API_FUNCTIONS + at;
+            return RTL_HIP_API_FUNCTIONS + at;
     }
-    rtl_api_add(&a->header->ranges_other, 1);
-    return RTL_API_FUNCTIONS;
+    rtl_hip_api_add(&a->header->ranges_other, 1);
+    return RTL_HIP_API_FUNCTIONS;
 }

@@ -4,12 +4,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static uint64_t next[RTL_API_BLOCKS]; /* the block's owner: number of records ever written */
-static _Atomic(bool) busy;            /* any: a thread writes the ring of the shared block */
+static uint64_t next[RTL_HIP_API_BLOCKS]; /* the block's owner: number of records ever written */
+static _Atomic(bool) busy;                /* any: a thread writes the ring of the shared block */
 
 typedef uint64_t __attribute__((may_alias)) ring_word;
 
-static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_api_event *event)
+static void write_record(struct rtl_hip_api *api, uint32_t block, const struct rtl_hip_api_event *event)
 {
     enum { WORDS = sizeof *event / sizeof(uint64_t) };
     uint64_t number = ++next[block], from[WORDS];
@@ -23,7 +23,7 @@ static void write_record(struct rtl_api *api, uint32_t block, const struct rtl_a
     __atomic_store_n(&api->threads[block].events, number, __ATOMIC_RELEASE);
 }
 
-void rtl_api_append_event(struct rtl_api *api, const struct rtl_api_event *event)
+void rtl_hip_api_append_event(struct rtl_hip_api *api, const struct rtl_hip_api_event *event)
 {
     uint32_t block = rtl_hip_thread.block;
     if (likely(block != 0)) {
@@ -32,6 +32,6 @@ void rtl_api_append_event(struct rtl_api *api, const struct rtl_api_event *event
         write_record(api, 0, event);
         atomic_store_explicit(&busy, false, memory_order_release);
     } else {
-        rtl_api_add(&api->header->events_dropped, 1);
+        rtl_hip_api_add(&api->header->events_dropped, 1);
     }
 }

@@ -10,6 +10,6 @@
 #include "hip/counters.h"
 
 /* Append an event of the calling thread and set its `sequence`. Only if api->events is not NULL. */
-void rtl_api_append_event(struct rtl_api *api, const struct rtl_api_event *event);
+void rtl_hip_api_append_event(struct rtl_hip_api *api, const struct rtl_hip_api_event *event);
 
 #endif

@@ -18,26 +18,26 @@ static uint32_t first_entry(uintptr_t address)
     return (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15ull >> 40) % ENTRIES;
 }
 
-static void count_in(struct rtl_api *api, uint64_t noted)
+static void count_in(struct rtl_hip_api *api, uint64_t noted)
 {
     uint64_t bytes = noted & ((1ull << SIZE_BITS) - 1);
-    struct rtl_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
+    struct rtl_hip_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
     uint64_t now = __atomic_add_fetch(&m->in_use, bytes, __ATOMIC_RELAXED);
-    rtl_api_raise(&m->peak, now);
-    rtl_api_add(&m->allocations, 1);
-    rtl_api_add(&api->rows[noted >> 56].in_use, bytes);
+    rtl_hip_api_raise(&m->peak, now);
+    rtl_hip_api_add(&m->allocations, 1);
+    rtl_hip_api_add(&api->rows[noted >> 56].in_use, bytes);
 }
 
-static void count_out(struct rtl_api *api, uint64_t noted)
+static void count_out(struct rtl_hip_api *api, uint64_t noted)
 {
     uint64_t bytes = noted & ((1ull << SIZE_BITS) - 1);
-    struct rtl_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
-    rtl_api_add(&m->in_use, 0 - bytes);
-    rtl_api_add(&m->allocations, UINT64_MAX);
-    rtl_api_add(&api->rows[noted >> 56].in_use, 0 - bytes);
+    struct rtl_hip_api_memory *m = &api->memory[noted >> SIZE_BITS & 0xff];
+    rtl_hip_api_add(&m->in_use, 0 - bytes);
+    rtl_hip_api_add(&m->allocations, UINT64_MAX);
+    rtl_hip_api_add(&api->rows[noted >> 56].in_use, 0 - bytes);
 }
 
-void rtl_memory_restore(struct rtl_api *api, const void *address, uint64_t noted)
+void rtl_memory_restore(struct rtl_hip_api *api, const void *address, uint64_t noted)
 {
     uint32_t first = first_entry((uintptr_t)address);
     if (!noted || (uintptr_t)address == BUSY)
@@ -53,22 +53,22 @@ void rtl_memory_restore(struct rtl_api *api, const void *address, uint64_t noted
         atomic_store_explicit(&entries[at].address, (uintptr_t)address, memory_order_release);
         return;
     }
-    rtl_api_add(&api->header->allocations_lost, 1);
+    rtl_hip_api_add(&api->header->allocations_lost, 1);
 }
 
-void rtl_memory_add(struct rtl_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
+void rtl_memory_add(struct rtl_hip_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place)
 {
     if (!address)
         return;
     if (bytes >> SIZE_BITS) {
-        rtl_api_add(&api->header->allocations_lost, 1);
+        rtl_hip_api_add(&api->header->allocations_lost, 1);
         return;
     }
-    place = place < RTL_API_PLACES ? place : RTL_API_GPUS - 1;
+    place = place < RTL_HIP_API_PLACES ? place : RTL_HIP_API_GPUS - 1;
     rtl_memory_restore(api, address, (uint64_t)row << 56 | (uint64_t)place << SIZE_BITS | bytes);
 }
 
-uint64_t rtl_memory_remove(struct rtl_api *api, const void *address)
+uint64_t rtl_memory_remove(struct rtl_hip_api *api, const void *address)
 {
     uint32_t first = first_entry((uintptr_t)address);
     for (uint32_t i = 0; address && (uintptr_t)address != BUSY && i < PROBES; i++) {
@@ -85,7 +85,7 @@ uint64_t rtl_memory_remove(struct rtl_api *api, const void *address)
     return 0;
 }
 
-void rtl_memory_reset(struct rtl_api *api, uint32_t place)
+void rtl_memory_reset(struct rtl_hip_api *api, uint32_t place)
 {
     for (uint32_t at = 0; at < ENTRIES; at++) {
         uintptr_t is = atomic_load_explicit(&entries[at].address, memory_order_acquire);

@@ -35,28 +35,28 @@ static const char *name_or_default(const char *message)
 }
 
 /* Register the thread and return a new id. */
-static uint64_t new_id(struct rtl_api *api)
+static uint64_t new_id(struct rtl_hip_api *api)
 {
-    rtl_api_thread(api);
-    return rtl_api_id(&rtl_hip_thread);
+    rtl_hip_api_thread(api);
+    return rtl_hip_api_id(&rtl_hip_thread);
 }
 
 static void record_mark(void (*real)(const char *), const char *message)
 {
-    struct rtl_api *api = rtl_api();
+    struct rtl_hip_api *api = rtl_api();
     if (api) {
-        uint32_t row = rtl_api_range_row(api, name_or_default(message), RTL_API_MARK);
-        rtl_api_range(api, row, 0);
+        uint32_t row = rtl_hip_api_range_row(api, name_or_default(message), RTL_HIP_API_MARK);
+        rtl_hip_api_range(api, row, 0);
         if (api->events) {
             const struct rtl_hip_thread *t = &rtl_hip_thread;
-            struct rtl_api_event event = {.id = new_id(api),
-                                          .start_ns = rtl_hip_now(&rtl_hip_thread),
-                                          .range = t->call.range,
-                                          .tid = t->tid,
-                                          .row = (uint16_t)row,
-                                          .node = t->call.node};
+            struct rtl_hip_api_event event = {.id = new_id(api),
+                                              .start_ns = rtl_hip_now(&rtl_hip_thread),
+                                              .range = t->call.range,
+                                              .tid = t->tid,
+                                              .row = (uint16_t)row,
+                                              .node = t->call.node};
             event.end_ns = event.start_ns;
-            rtl_api_append_event(api, &event);
+            rtl_hip_api_append_event(api, &event);
         }
     }
     if (real)
@@ -66,54 +66,54 @@ static void record_mark(void (*real)(const char *), const char *message)
 static int push_range(int (*real)(const char *), const char *message)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    struct rtl_api *api = rtl_api();
+    struct rtl_hip_api *api = rtl_api();
     uint32_t level = t->depth++;
     if (level < RTL_RANGES_DEEP)
         t->range[level].row = 0; /* 0 marks it as unrecorded */
     if (api && level < RTL_RANGES_DEEP) {
         struct rtl_open_range *range = &t->range[level];
         range->id = new_id(api); /* also registers the thread */
-        range->row = rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE);
+        range->row = rtl_hip_api_range_row(api, name_or_default(message), RTL_HIP_API_RANGE);
         range->around = t->call.range;
         range->above = t->call.node;
-        range->node = rtl_api_node(api, range->above, range->row);
-        rtl_api_add(&api->rows[range->row].open, 1);
-        rtl_api_node_begins(api, range->node);
+        range->node = rtl_hip_api_node(api, range->above, range->row);
+        rtl_hip_api_add(&api->rows[range->row].open, 1);
+        rtl_hip_api_node_begins(api, range->node);
         t->call.range = range->id;
         t->call.node = range->node;
         __atomic_store_n(&t->line->node, range->node, __ATOMIC_RELAXED);
         range->start_ns = rtl_hip_now(t);
     } else if (api) {
-        rtl_api_add(&api->header->ranges_deep, 1);
+        rtl_hip_api_add(&api->header->ranges_deep, 1);
     }
     return real ? real(message) : (int)level;
 }
 
 /* End the innermost range of this thread. */
-static void end_range(struct rtl_api *api, const struct rtl_open_range *range)
+static void end_range(struct rtl_hip_api *api, const struct rtl_open_range *range)
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
     uint64_t now = rtl_hip_now_fenced(t);
     t->call.range = range->around;
     t->call.node = range->above;
     __atomic_store_n(&t->line->node, range->above, __ATOMIC_RELAXED);
-    rtl_api_range(api, range->row, now - range->start_ns);
-    rtl_api_add(&api->rows[range->row].open, UINT64_MAX);
-    rtl_api_node_ends(api, range->node, now - range->start_ns);
+    rtl_hip_api_range(api, range->row, now - range->start_ns);
+    rtl_hip_api_add(&api->rows[range->row].open, UINT64_MAX);
+    rtl_hip_api_node_ends(api, range->node, now - range->start_ns);
     if (api->events)
-        rtl_api_append_event(api, &(struct rtl_api_event){.id = range->id,
-                                                          .start_ns = range->start_ns,
-                                                          .end_ns = now,
-                                                          .range = range->around,
-                                                          .tid = t->tid,
-                                                          .row = (uint16_t)range->row,
-                                                          .node = range->above});
+        rtl_hip_api_append_event(api, &(struct rtl_hip_api_event){.id = range->id,
+                                                                  .start_ns = range->start_ns,
+                                                                  .end_ns = now,
+                                                                  .range = range->around,
+                                                                  .tid = t->tid,
+                                                                  .row = (uint16_t)range->row,
+                                                                  .node = range->above});
 }
 
 static int pop_range(int (*real)(void))
 {
     struct rtl_hip_thread *t = &rtl_hip_thread;
-    struct rtl_api *api = rtl_api();
+    struct rtl_hip_api *api = rtl_api();
     int level = -1;
     if (t->depth) {
         level = (int)--t->depth;
@@ -121,7 +121,7 @@ static int pop_range(int (*real)(void))
         if (api && level < RTL_RANGES_DEEP && range->row)
             end_range(api, range);
     } else if (api) {
-        rtl_api_add(&api->header->pops_unbalanced, 1);
+        rtl_hip_api_add(&api->header->pops_unbalanced, 1);
     }
     return real ? real() : level;
 }
@@ -134,10 +134,10 @@ static uint64_t range_key(uint64_t id, bool its_own)
 
 static uint64_t start_range(uint64_t (*real)(const char *), const char *message)
 {
-    struct rtl_api *api = rtl_api();
+    struct rtl_hip_api *api = rtl_api();
     uint64_t id = real ? real(message) : atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed) + 1;
     uint64_t key = range_key(id, real != NULL);
-    uint32_t row = api ? rtl_api_range_row(api, name_or_default(message), RTL_API_RANGE) : 0;
+    uint32_t row = api ? rtl_hip_api_range_row(api, name_or_default(message), RTL_HIP_API_RANGE) : 0;
     for (uint32_t i = 0; api && i < PROBES; i++) {
         uint32_t at = (uint32_t)((key + i) % STARTED_MAX);
         uint64_t none = 0;
@@ -148,18 +148,18 @@ static uint64_t start_range(uint64_t (*real)(const char *), const char *message)
         atomic_store_explicit(&started[at].number, new_id(api), memory_order_relaxed);
         atomic_store_explicit(&started[at].tid, rtl_hip_thread.tid, memory_order_relaxed);
         atomic_store_explicit(&started[at].start_ns, rtl_hip_now(&rtl_hip_thread), memory_order_relaxed);
-        rtl_api_add(&api->rows[row].open, 1);
+        rtl_hip_api_add(&api->rows[row].open, 1);
         atomic_store_explicit(&started[at].id, key, memory_order_release);
         return id;
     }
     if (api)
-        rtl_api_add(&api->header->ranges_deep, 1);
+        rtl_hip_api_add(&api->header->ranges_deep, 1);
     return id;
 }
 
 static void stop_range(void (*real)(uint64_t), uint64_t id)
 {
-    struct rtl_api *api = rtl_api();
+    struct rtl_hip_api *api = rtl_api();
     bool found = false;
     uint64_t key = range_key(id, real != NULL);
     for (uint32_t i = 0; api && !found && id && id != BUSY && i < PROBES; i++) {
@@ -175,21 +175,21 @@ static void stop_range(void (*real)(uint64_t), uint64_t id)
             break; /* another thread stops it, too */
         now = rtl_hip_now_fenced(&rtl_hip_thread);
         now = now > from ? now : from; /* `from` is another thread's time, perhaps by another line */
-        rtl_api_range(api, row, now - from);
-        rtl_api_add(&api->rows[row].open, UINT64_MAX);
+        rtl_hip_api_range(api, row, now - from);
+        rtl_hip_api_add(&api->rows[row].open, UINT64_MAX);
         if (api->events) {
-            rtl_api_thread(api);
-            rtl_api_append_event(api, &(struct rtl_api_event){.id = number,
-                                                              .start_ns = from,
-                                                              .end_ns = now,
-                                                              .tid = tid,
-                                                              .row = (uint16_t)row,
-                                                              .flags = RTL_API_EVENT_STARTED});
+            rtl_hip_api_thread(api);
+            rtl_hip_api_append_event(api, &(struct rtl_hip_api_event){.id = number,
+                                                                      .start_ns = from,
+                                                                      .end_ns = now,
+                                                                      .tid = tid,
+                                                                      .row = (uint16_t)row,
+                                                                      .flags = RTL_HIP_API_EVENT_STARTED});
         }
         found = true;
     }
     if (api && !found)
-        rtl_api_add(&api->header->pops_unbalanced, 1);
+        rtl_hip_api_add(&api->header->pops_unbalanced, 1);
     if (real)
         real(id);
 }

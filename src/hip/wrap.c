@@ -22,10 +22,10 @@
 
 /* A call being recorded. */
 struct hip_call {
-    struct rtl_api *api;     /* NULL: not recorded, or HIP's own nested call */
-    uint64_t from;           /* start, ns */
-    uintptr_t around;        /* stack of the enclosing call, if the application calls from its callback; else 0 */
-    struct rtl_api_call was; /* the enclosing call, if `around` */
+    struct rtl_hip_api *api;     /* NULL: not recorded, or HIP's own nested call */
+    uint64_t from;               /* start, ns */
+    uintptr_t around;            /* stack of the enclosing call, if the application calls from its callback; else 0 */
+    struct rtl_hip_api_call was; /* the enclosing call, if `around` */
 };
 
 /* A call while another one is open on this thread, whose wrapper's stack is at `inside`. True: HIP itself calls.
@@ -52,25 +52,25 @@ static inline void begin_call(struct hip_call *e, uint32_t row, uintptr_t stack,
         e->was = t->call;
     }
     if (unlikely(!t->known))
-        rtl_api_thread(e->api);
+        rtl_hip_api_thread(e->api);
     t->inside = stack;
     e->from = rtl_hip_now(t);
-    rtl_api_begin(t, row, e->from);
+    rtl_hip_api_begin(t, row, e->from);
 }
 
 static __attribute__((noinline)) void put_call_event(const struct hip_call *e, uint32_t row, uint64_t to,
                                                      uint64_t bytes, int code)
 {
     const struct rtl_hip_thread *t = &rtl_hip_thread;
-    rtl_api_append_event(e->api, &(struct rtl_api_event){.id = t->call.id,
-                                                         .start_ns = e->from,
-                                                         .end_ns = to,
-                                                         .range = t->call.range,
-                                                         .bytes = bytes,
-                                                         .tid = t->tid,
-                                                         .row = (uint16_t)row,
-                                                         .code = code,
-                                                         .node = t->call.node});
+    rtl_hip_api_append_event(e->api, &(struct rtl_hip_api_event){.id = t->call.id,
+                                                                 .start_ns = e->from,
+                                                                 .end_ns = to,
+                                                                 .range = t->call.range,
+                                                                 .bytes = bytes,
+                                                                 .tid = t->tid,
+                                                                 .row = (uint16_t)row,
+                                                                 .code = code,
+                                                                 .node = t->call.node});
 }
 
 static inline void end_call(const struct hip_call *e, uint32_t row, uint64_t to, uint64_t bytes, int code)
@@ -78,8 +78,8 @@ static inline void end_call(const struct hip_call *e, uint32_t row, uint64_t to,
     struct rtl_hip_thread *t = &rtl_hip_thread;
     if (unlikely(e->api->events != NULL))
         put_call_event(e, row, to, bytes, code);
-    rtl_api_call(e->api, row, to - e->from, bytes, code);
-    rtl_api_end(t, row, to);
+    rtl_hip_api_call(e->api, row, to - e->from, bytes, code);
+    rtl_hip_api_end(t, row, to);
     t->inside = e->around;
     if (unlikely(e->around != 0))
         t->call = e->was;
@@ -136,7 +136,7 @@ static void *get_device_next(enum rtl_hip_function function, const void *caller)
         *(void **)&real = find(RTL_FN_##name, caller);                                      \
         struct hip_call entered;                                                            \
         begin_call(&entered, RTL_FN_##name, (uintptr_t)__builtin_frame_address(0), caller); \
-        struct rtl_api *api = entered.api;                                                  \
+        struct rtl_hip_api *api = entered.api;                                              \
         if (!api)                                                                           \
             return real arguments;                                                          \
         before;                                                                             \
@@ -158,12 +158,12 @@ static void *get_device_next(enum rtl_hip_function function, const void *caller)
             FIND_GPU(name, near);                                  \
             rtl_memory_reset(api, gpu_now(get_device));            \
         })
-#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                        \
-    BODY(                                                                                                  \
-        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                           \
-            if (!(host))                                                                                   \
-                FIND_GPU(name, near);                                                                      \
-            rtl_memory_add(api, RTL_FN_##name, address, sum, (host) ? RTL_API_GPUS : gpu_now(get_device)); \
+#define ALLOCATE_BODY(name, parameters, arguments, find, near, address, size, host)                            \
+    BODY(                                                                                                      \
+        name, parameters, arguments, find, near, (void)0, size, if (code == 0) {                               \
+            if (!(host))                                                                                       \
+                FIND_GPU(name, near);                                                                          \
+            rtl_memory_add(api, RTL_FN_##name, address, sum, (host) ? RTL_HIP_API_GPUS : gpu_now(get_device)); \
         })
 #define FREE_BODY(name, parameters, arguments, find, near, address)                                    \
     BODY(name, parameters, arguments, find, near, uint64_t noted = rtl_memory_remove(api, address), 0, \

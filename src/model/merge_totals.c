@@ -1,6 +1,6 @@
 /* Sums, GPUs, copies and queues of several processes. See merge_rest.h. */
 #include "model/merge_totals.h"
-#include "model/merge_calls.h"
+#include "model/merge_hip_api.h"
 #include "shm/gpu_names.h"
 #include "stats/histogram_sum.h"
 
@@ -300,10 +300,10 @@ static bool join_queues(const struct rtl_merge_totals *rests, uint32_t count, st
 
 static bool sum_calls(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
 {
-    const struct rtl_calls **from = calloc(count + 1, sizeof *from);
+    const struct rtl_hip_api_snapshot **from = calloc(count + 1, sizeof *from);
     for (uint32_t r = 0; from && r < count; r++)
         from[r] = rests[r].snapshot.calls;
-    bool ok = from && rtl_merge_calls(from, count, out);
+    bool ok = from && rtl_merge_hip_api(from, count, out);
     free(from);
     return ok;
 }

@@ -354,7 +354,7 @@ static bool choose_range(struct rtl_model *model, struct rtl_range_choice *range
     return fine;
 }
 
-bool rtl_model_enter_range(struct rtl_model *model, const struct rtl_call_row *row)
+bool rtl_model_enter_range(struct rtl_model *model, const struct rtl_hip_api_model_row *row)
 {
     struct rtl_range_choice *range = rtl_range_choose(model, row);
     return range && choose_range(model, range);

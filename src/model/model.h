@@ -47,7 +47,7 @@ void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool revers
 void rtl_model_group(struct rtl_model *model, bool families);
 void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool open);
 /* From now on rows are those of the kernels of that range of the tree in calls (model_range.h). False: it owns none. */
-bool rtl_model_enter_range(struct rtl_model *model, const struct rtl_call_row *row);
+bool rtl_model_enter_range(struct rtl_model *model, const struct rtl_hip_api_model_row *row);
 void rtl_model_leave_range(struct rtl_model *model);
 void rtl_model_freeze_order(struct rtl_model *model); /* the cursor moved */
 void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns);

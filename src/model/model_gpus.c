@@ -134,13 +134,13 @@ static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
 
 /* What threads have spent of the window in a call that hasn't ended, as a share of one's time: it counts when it ends.
  */
-static double open_share(const struct rtl_model *model, const struct rtl_call *call)
+static double open_share(const struct rtl_model *model, const struct rtl_hip_api_row_snapshot *call)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_calls *calls = now->calls;
+    const struct rtl_hip_api_snapshot *calls = now->calls;
     double share = 0;
     for (uint32_t i = 0; calls && model->span_ns && i < calls->thread_count; i++) {
-        const struct rtl_call_thread *thread = &calls->threads[i];
+        const struct rtl_hip_api_thread_snapshot *thread = &calls->threads[i];
         if (!thread->row || &calls->rows[thread->row - 1] != call)
             continue;
         uint64_t ns = grown(now->taken_mono_ns, thread->since_ns);
@@ -152,10 +152,10 @@ static double open_share(const struct rtl_model *model, const struct rtl_call *c
 /* Where the host's threads were most of the window, those that still are too, if that was a tenth of one's time. */
 static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
 {
-    const struct rtl_call_row *most = NULL;
+    const struct rtl_hip_api_model_row *most = NULL;
     double share = 0.1;
     for (uint32_t i = 0; i < model->calls.functions; i++) {
-        const struct rtl_call_row *row = &model->calls.rows[i];
+        const struct rtl_hip_api_model_row *row = &model->calls.rows[i];
         double its = row->share + open_share(model, row->call);
         if (its >= share && (!most || its > share)) {
             most = row;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* The place of the range in a snapshot; 0 where it wasn't there. */
-static uint32_t place_of(const struct rtl_range_choice *range, const struct rtl_calls *calls)
+static uint32_t place_of(const struct rtl_range_choice *range, const struct rtl_hip_api_snapshot *calls)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < range->depth; i++) {
-        at = rtl_calls_child(calls, at, range->path[i].name, range->path[i].bytes);
+        at = rtl_hip_api_find_child(calls, at, range->path[i].name, range->path[i].bytes);
         if (at >= calls->node_count)
             return 0;
     }
@@ -21,13 +21,14 @@ static uint32_t place_of(const struct rtl_range_choice *range, const struct rtl_
 
 static int by_kernel(const void *left, const void *right)
 {
-    const struct rtl_call_pair *const *a = left, *const *b = right;
+    const struct rtl_hip_api_pair_snapshot *const *a = left, *const *b = right;
     return (*a)->kernel != (*b)->kernel ? ((*a)->kernel > (*b)->kernel) - ((*a)->kernel < (*b)->kernel)
                                         : ((*a)->node > (*b)->node) - ((*a)->node < (*b)->node);
 }
 
 /* The pairs of the range and of all in it, by kernel. */
-static uint32_t pairs_of(const struct rtl_calls *calls, uint32_t place, const struct rtl_call_pair **out, bool *in)
+static uint32_t pairs_of(const struct rtl_hip_api_snapshot *calls, uint32_t place,
+                         const struct rtl_hip_api_pair_snapshot **out, bool *in)
 {
     uint32_t count = 0;
     for (uint32_t i = place; i < calls->node_count; i++) /* a parent comes first */
@@ -41,7 +42,7 @@ static uint32_t pairs_of(const struct rtl_calls *calls, uint32_t place, const st
 }
 
 /* The first of a kernel's; `count` where it has none. */
-static uint32_t first_of(const struct rtl_call_pair *const *pairs, uint32_t count, uint64_t kernel)
+static uint32_t first_of(const struct rtl_hip_api_pair_snapshot *const *pairs, uint32_t count, uint64_t kernel)
 {
     uint32_t low = 0, high = count;
     while (low < high) {
@@ -54,8 +55,8 @@ static uint32_t first_of(const struct rtl_call_pair *const *pairs, uint32_t coun
     return low;
 }
 
-static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_call_pair *const *pairs, uint32_t count,
-                        const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
+static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_hip_api_pair_snapshot *const *pairs,
+                        uint32_t count, const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
 {
     to->kernels = calloc((size_t)from->kernel_count + 1, sizeof *to->kernels);
     for (uint32_t i = 0; to->kernels && i < from->kernel_count; i++) {
@@ -79,12 +80,12 @@ static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_call_p
 
 static bool make(const struct rtl_range_choice *range, const struct rtl_sample *from, struct rtl_sample *to)
 {
-    const struct rtl_calls *calls = from ? from->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = from ? from->snapshot.calls : NULL;
     uint32_t place = calls ? place_of(range, calls) : 0;
     rtl_snapshot_free(&to->snapshot);
     if (!place)
         return true;
-    const struct rtl_call_pair **pairs = calloc((size_t)calls->pair_count + 1, sizeof *pairs);
+    const struct rtl_hip_api_pair_snapshot **pairs = calloc((size_t)calls->pair_count + 1, sizeof *pairs);
     const struct rtl_histogram_copy **list = calloc((size_t)calls->pair_count + 1, sizeof *list);
     bool *in = calloc(calls->node_count, sizeof *in);
     bool ok = pairs && list && in &&
@@ -115,9 +116,9 @@ void rtl_range_free(struct rtl_range_choice *range)
     free(range);
 }
 
-struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_call_row *row)
+struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_hip_api_model_row *row)
 {
-    const struct rtl_calls *calls = model->latest ? model->latest->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = model->latest ? model->latest->snapshot.calls : NULL;
     uint32_t place = calls && row->node ? (uint32_t)(row->node - calls->nodes) : 0, depth = 0;
     if (!place || place >= calls->node_count)
         return NULL;
@@ -136,20 +137,20 @@ void rtl_range_text(const struct rtl_range_choice *range, char *out, size_t size
 {
     *out = '\0';
     for (uint32_t i = 0; range && i < range->depth; i++) {
-        char name[4 * RTL_API_TEXT + 1];
+        char name[4 * RTL_HIP_API_TEXT + 1];
         rtl_text_escape(name, sizeof name, range->path[i].name, range->path[i].bytes);
         rtl_text_append(out, size, "%s%s", i ? " > " : "", name);
     }
 }
 
-void rtl_range_node_text(const struct rtl_calls *calls, uint32_t node, char *out, size_t size)
+void rtl_range_node_text(const struct rtl_hip_api_snapshot *calls, uint32_t node, char *out, size_t size)
 {
-    uint32_t path[RTL_API_NODES], depth = 0;
+    uint32_t path[RTL_HIP_API_NODES], depth = 0;
     *out = '\0';
-    for (; node && node < calls->node_count && depth < RTL_API_NODES; node = calls->nodes[node].parent)
+    for (; node && node < calls->node_count && depth < RTL_HIP_API_NODES; node = calls->nodes[node].parent)
         path[depth++] = node;
     for (uint32_t i = depth; i--;) {
-        char name[4 * RTL_API_TEXT + 1];
+        char name[4 * RTL_HIP_API_TEXT + 1];
         rtl_text_escape(name, sizeof name, calls->nodes[path[i]].name, calls->nodes[path[i]].name_bytes);
         rtl_text_append(out, size, "%s%s", i + 1 < depth ? " > " : "", name);
     }
@@ -168,7 +169,7 @@ static int by_range(const void *left, const void *right)
 
 uint32_t rtl_range_kernels(const struct rtl_snapshot *snapshot, struct rtl_range_kernel **out)
 {
-    const struct rtl_calls *calls = snapshot->calls;
+    const struct rtl_hip_api_snapshot *calls = snapshot->calls;
     uint32_t pairs = calls ? calls->pair_count : 0, count = 0;
     *out = malloc(((size_t)pairs + 1) * sizeof **out);
     for (uint32_t k = 0; *out && pairs && k < snapshot->kernel_count; k++) {

@@ -21,7 +21,7 @@ struct rtl_range_choice {
     uint32_t depth; /* names in path, outer ones first */
     struct {
         uint32_t bytes;
-        char name[RTL_API_TEXT + 1];
+        char name[RTL_HIP_API_TEXT + 1];
     } path[RTL_RANGE_PATH_MAX];
 #define RTL_DECLARE_SPAN(span) struct rtl_sample span;
     RTL_RANGE_SPANS(RTL_DECLARE_SPAN) /* their kernels are those of the range */
@@ -29,16 +29,16 @@ struct rtl_range_choice {
 };
 
 /* The range of a row of the tree in model->calls. NULL: it owns no kernels (it was never pushed), or without memory. */
-struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_call_row *row);
+struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_hip_api_model_row *row);
 /* "step > forward", untrusted names made safe; "" of none. */
 void rtl_range_text(const struct rtl_range_choice *range, char *out, size_t size);
 
 /* The path of a node likewise. */
-void rtl_range_node_text(const struct rtl_calls *calls, uint32_t node, char *out, size_t size);
+void rtl_range_node_text(const struct rtl_hip_api_snapshot *calls, uint32_t node, char *out, size_t size);
 
 /* A kernel in the very range that launched it, since the start. */
 struct rtl_range_kernel {
-    const struct rtl_call_pair *pair;
+    const struct rtl_hip_api_pair_snapshot *pair;
     const struct rtl_kernel_snapshot *kernel; /* in the snapshot */
 };
 /* All of a snapshot, by range, then the longest first, into *out, which the caller frees. Their number; with no memory

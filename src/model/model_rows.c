@@ -5,7 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
-#include "model/model_calls.h"
+#include "model/model_hip_api.h"
 #include "model/row_times.h"
 #include "model/ranks.h"
 #include "model/model_families.h"
@@ -460,7 +460,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_queues(model);
     make_copies(model);
     make_gpus(model);
-    bool calls = rtl_model_make_calls(model); /* which the verdict names */
+    bool calls = rtl_model_make_hip_api(model); /* which the verdict names */
     rtl_model_judge_gpus(model);
     make_sums(model);
     return calls && make_order(model);

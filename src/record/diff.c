@@ -1,7 +1,7 @@
 /* Comparing two spans. See diff.h. */
 #include "record/diff.h"
 #include "base/array.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "stats/quantile.h"
 
 #include <stdlib.h>
@@ -139,19 +139,19 @@ bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
 static bool as_kernels(const struct rtl_snapshot *from, const struct rtl_snapshot *later, bool ranges,
                        struct rtl_snapshot *to)
 {
-    const struct rtl_calls *calls = from ? from->calls : NULL, *all = later->calls;
+    const struct rtl_hip_api_snapshot *calls = from ? from->calls : NULL, *all = later->calls;
     uint32_t at = 0;
     *to = (struct rtl_snapshot){0};
     if (!calls || !all)
         return true;
     to->kernels = calloc((size_t)calls->count + 1, sizeof *to->kernels);
     for (uint32_t i = 0; to->kernels && i < all->count; i++) {
-        while (at < calls->count && rtl_call_compare(&calls->rows[at], &all->rows[i]) < 0)
+        while (at < calls->count && rtl_hip_api_compare_rows(&calls->rows[at], &all->rows[i]) < 0)
             at++;
         if (at == calls->count)
             break;
-        const struct rtl_call *call = &calls->rows[at];
-        if (rtl_call_compare(call, &all->rows[i]) != 0 || rtl_call_is_range(call) != ranges)
+        const struct rtl_hip_api_row_snapshot *call = &calls->rows[at];
+        if (rtl_hip_api_compare_rows(call, &all->rows[i]) != 0 || rtl_hip_api_is_range(call) != ranges)
             continue;
         to->kernels[to->kernel_count++] = (struct rtl_kernel_snapshot){.id = i,
                                                                        .name = call->name,

@@ -403,7 +403,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     bool had = r->has_last;
     r->has_last = rtl_snapshot_copy(s, &r->last);
     /* this frame's calls could not be read: the next frame's growth counts from the last known ones */
-    if (r->has_last && had && !r->last.calls && !rtl_calls_copy(before.calls, &r->last)) {
+    if (r->has_last && had && !r->last.calls && !rtl_hip_api_copy_to(before.calls, &r->last)) {
         rtl_snapshot_free(&r->last);
         r->has_last = false;
     }

@@ -10,11 +10,11 @@
 struct rtl_call_number {
     uint32_t kind, parent, name_bytes; /* a call has a kind, a node the number of its parent */
     uint32_t next;                     /* older entry of the hash chain, + 1 */
-    char name[RTL_API_TEXT + 1];
+    char name[RTL_HIP_API_TEXT + 1];
 };
 
 /* A replay accepts that many numbers (replay_calls.h), while a process may use new names in every frame. */
-enum { CALLS_MAX = RTL_API_ROWS, NODES_MAX = RTL_API_NODES };
+enum { CALLS_MAX = RTL_HIP_API_ROWS, NODES_MAX = RTL_HIP_API_NODES };
 #define NO_NUMBER UINT32_MAX
 
 static uint32_t *chain_of(struct rtl_call_names *names, const struct rtl_call_number *key)
@@ -70,7 +70,7 @@ static uint32_t find_number(const struct rtl_calls_writer *w, struct rtl_call_na
     return names->count - 1;
 }
 
-static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_call *call)
+static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_hip_api_row_snapshot *call)
 {
     struct rtl_call_numbers *n = w->numbers;
     struct rtl_call_number key = {.kind = call->kind, .name_bytes = call->name_bytes};
@@ -88,14 +88,14 @@ static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_cal
 }
 
 /* Write the rows of functions, ranges and marks; return how many found no number. */
-static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                           const struct rtl_calls *now)
+static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                           const struct rtl_hip_api_snapshot *now)
 {
     uint32_t at = 0, left_out = 0;
     for (uint32_t i = 0; i < now->count && !rtl_db_status(w->db); i++) {
-        const struct rtl_call *call = &now->rows[i], *was = NULL;
+        const struct rtl_hip_api_row_snapshot *call = &now->rows[i], *was = NULL;
         int order = -1;
-        while (before && at < before->count && (order = rtl_call_compare(&before->rows[at], call)) < 0)
+        while (before && at < before->count && (order = rtl_hip_api_compare_rows(&before->rows[at], call)) < 0)
             at++;
         if (before && at < before->count && order == 0)
             was = &before->rows[at];
@@ -116,10 +116,10 @@ static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_ca
     return left_out;
 }
 
-static void write_memory(const struct rtl_calls_writer *w, const struct rtl_calls *before, const struct rtl_calls *now)
+static void write_memory(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before, const struct rtl_hip_api_snapshot *now)
 {
     for (uint32_t i = 0; i < now->memory_count; i++) {
-        const struct rtl_call_memory *m = &now->memory[i], *was = NULL;
+        const struct rtl_hip_api_memory_snapshot *m = &now->memory[i], *was = NULL;
         for (uint32_t j = 0; before && !was && j < before->memory_count; j++)
             if (before->memory[j].place == m->place)
                 was = &before->memory[j];
@@ -132,7 +132,7 @@ static void write_memory(const struct rtl_calls_writer *w, const struct rtl_call
     }
 }
 
-static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, const struct rtl_call_node *node)
+static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, const struct rtl_hip_api_node_snapshot *node)
 {
     struct rtl_call_numbers *n = w->numbers;
     struct rtl_call_number key = {.parent = parent, .name_bytes = node->name_bytes};
@@ -151,15 +151,15 @@ static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, con
 
 /* was_at[i]: index of node i in `before`, found below its parent's node; number[i]: its number. Every node gets a number,
  * also if it did not change, because its children need it. */
-static uint32_t write_nodes(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                            const struct rtl_calls *now, uint32_t *was_at, uint32_t *number)
+static uint32_t write_nodes(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                            const struct rtl_hip_api_snapshot *now, uint32_t *was_at, uint32_t *number)
 {
     uint32_t none = before ? before->node_count : 0, left_out = 0;
     for (uint32_t i = 0; i < now->node_count && !rtl_db_status(w->db); i++) {
-        const struct rtl_call_node *node = &now->nodes[i], *was = NULL;
+        const struct rtl_hip_api_node_snapshot *node = &now->nodes[i], *was = NULL;
         if (i)
             was_at[i] = was_at[node->parent] < none
-                            ? rtl_calls_child(before, was_at[node->parent], node->name, node->name_bytes)
+                            ? rtl_hip_api_find_child(before, was_at[node->parent], node->name, node->name_bytes)
                             : none;
         if (was_at[i] < none)
             was = &before->nodes[was_at[i]];
@@ -190,7 +190,7 @@ static int compare_kernels(const void *left, const void *right)
 }
 
 /* A pair in a snapshot names its kernel by the name's hash, a row in the file by the kernel's id. */
-static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls *before, const struct rtl_calls *now,
+static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before, const struct rtl_hip_api_snapshot *now,
                         const uint32_t *was_at, const uint32_t *number)
 {
     struct rtl_db_statement *st = rtl_db_prepare_ints(
@@ -207,8 +207,8 @@ static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls
     }
     qsort(kernels, w->now->kernel_count, sizeof *kernels, compare_kernels);
     for (uint32_t i = 0; i < now->pair_count && !rtl_db_status(w->db); i++) {
-        const struct rtl_call_pair *pair = &now->pairs[i];
-        const struct rtl_call_pair *was = rtl_calls_pair(before, was_at[pair->node], pair->kernel);
+        const struct rtl_hip_api_pair_snapshot *pair = &now->pairs[i];
+        const struct rtl_hip_api_pair_snapshot *was = rtl_hip_api_find_pair(before, was_at[pair->node], pair->kernel);
         const struct kernel_number key = {.hash = pair->kernel};
         const struct kernel_number *kernel =
             bsearch(&key, kernels, w->now->kernel_count, sizeof *kernels, compare_kernels);
@@ -223,8 +223,8 @@ static void write_pairs(const struct rtl_calls_writer *w, const struct rtl_calls
     free(kernels);
 }
 
-static uint32_t write_ranges(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                             const struct rtl_calls *now)
+static uint32_t write_ranges(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                             const struct rtl_hip_api_snapshot *now)
 {
     uint32_t left_out = 0;
     uint32_t *was_at = calloc(now->node_count + 1, sizeof *was_at), *number = calloc(now->node_count + 1, sizeof *number);
@@ -239,14 +239,14 @@ static uint32_t write_ranges(const struct rtl_calls_writer *w, const struct rtl_
     return left_out;
 }
 
-static void write_launches(const struct rtl_calls_writer *w, const struct rtl_calls *before,
-                           const struct rtl_calls *now)
+static void write_launches(const struct rtl_calls_writer *w, const struct rtl_hip_api_snapshot *before,
+                           const struct rtl_hip_api_snapshot *now)
 {
     if (!now->launch_count)
         return;
     for (uint32_t i = 0; i < w->now->kernel_count && !rtl_db_status(w->db); i++) {
         const struct rtl_kernel_snapshot *k = &w->now->kernels[i];
-        const struct rtl_call_launch *launch = rtl_calls_launch(now, k), *was = rtl_calls_launch(before, k);
+        const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(now, k), *was = rtl_hip_api_find_launch(before, k);
         if (!launch || (was && !rtl_histogram_differs(&was->histogram, &launch->histogram)))
             continue;
         struct rtl_db_statement *st = rtl_db_prepare_ints(
@@ -259,14 +259,14 @@ static void write_launches(const struct rtl_calls_writer *w, const struct rtl_ca
 
 void rtl_calls_write(const struct rtl_calls_writer *w)
 {
-    const struct rtl_calls *before = w->before ? w->before->calls : NULL, *now = w->now->calls;
+    const struct rtl_hip_api_snapshot *before = w->before ? w->before->calls : NULL, *now = w->now->calls;
     if (!now)
         return;
     uint32_t left_out = write_rows(w, before, now);
     write_memory(w, before, now);
     left_out += write_ranges(w, before, now);
     write_launches(w, before, now);
-    struct rtl_calls calls = *now;
+    struct rtl_hip_api_snapshot calls = *now;
     calls.ranges_other += left_out;
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         w->db, "INSERT INTO rtl_call_frame(frame" RTL_FIELD_NAMES(CALLS) ") VALUES(?" RTL_FIELD_MARKS(CALLS) ")", w->frame);

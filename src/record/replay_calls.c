@@ -17,7 +17,7 @@ static void read_name(struct rtl_db_statement *st, int column, char *name, uint3
 {
     size_t length;
     const char *text = rtl_db_text(st, column, &length);
-    *bytes = (uint32_t)(length < RTL_API_TEXT ? length : RTL_API_TEXT);
+    *bytes = (uint32_t)(length < RTL_HIP_API_TEXT ? length : RTL_HIP_API_TEXT);
     memcpy(name, text, *bytes);
     name[*bytes] = '\0';
 }
@@ -26,7 +26,7 @@ static void read_name(struct rtl_db_statement *st, int column, char *name, uint3
 
 static int compare_calls(const void *a, const void *b)
 {
-    return rtl_call_compare(a, b);
+    return rtl_hip_api_compare_rows(a, b);
 }
 
 static void load_calls(struct rtl_replay_calls *c, int64_t recording)
@@ -39,7 +39,7 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
             rtl_db_damaged(c->db, "a call is out of bounds");
             return;
         }
-        struct rtl_call *call = &c->calls[c->known_calls++];
+        struct rtl_hip_api_row_snapshot *call = &c->calls[c->known_calls++];
         call->kind = (uint32_t)kind;
         read_name(st, 2, call->name, &call->name_bytes);
         call->open = (uint64_t)number; /* the number, until the calls are sorted */
@@ -47,7 +47,7 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
     if (c->known_calls)
         qsort(c->calls, c->known_calls, sizeof *c->calls, compare_calls);
     for (uint32_t i = 0; i < c->known_calls; i++) {
-        if (i && rtl_call_compare(&c->calls[i - 1], &c->calls[i]) == 0)
+        if (i && rtl_hip_api_compare_rows(&c->calls[i - 1], &c->calls[i]) == 0)
             rtl_db_damaged(c->db, "two calls have one name");
         c->call_index[c->calls[i].open] = i + 1;
         c->calls[i].open = 0;
@@ -58,7 +58,7 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
 {
     struct rtl_db_statement *st =
         rtl_db_prepare_ints(c->db, "SELECT range, parent, name FROM rtl_range WHERE recording = ? ORDER BY range", recording);
-    struct rtl_call_node *nodes = c->nodes.nodes;
+    struct rtl_hip_api_node_snapshot *nodes = c->nodes.nodes;
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0), parent = rtl_db_int(st, 1);
         if (number != c->known_nodes || number >= RTL_REPLAY_NODES_MAX || parent < 0 || (number && parent >= number) ||
@@ -66,7 +66,7 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
             rtl_db_damaged(c->db, "a range is out of bounds");
             return;
         }
-        struct rtl_call_node *node = &nodes[c->known_nodes++];
+        struct rtl_hip_api_node_snapshot *node = &nodes[c->known_nodes++];
         node->parent = (uint32_t)parent;
         read_name(st, 2, node->name, &node->name_bytes);
         if (!number)
@@ -74,10 +74,10 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
         node->open = (uint64_t)number;
     }
     c->nodes.node_count = c->known_nodes;
-    if (!rtl_calls_sort_nodes(nodes, c->known_nodes))
+    if (!rtl_hip_api_sort_nodes(nodes, c->known_nodes))
         rtl_db_no_memory(c->db);
     for (uint32_t i = 0; i < c->known_nodes; i++) {
-        const struct rtl_call_node *a = &nodes[i ? i - 1 : 0], *b = &nodes[i];
+        const struct rtl_hip_api_node_snapshot *a = &nodes[i ? i - 1 : 0], *b = &nodes[i];
         if (i > 1 && a->parent == b->parent && a->name_bytes == b->name_bytes && !memcmp(a->name, b->name, a->name_bytes))
             rtl_db_damaged(c->db, "two ranges have one name");
         c->node_index[nodes[i].open] = i + 1;
@@ -96,7 +96,7 @@ void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64
     c->nodes.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->nodes.nodes);
     c->view.rows = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->view.rows);
     c->view.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->view.nodes);
-    c->view.memory = calloc(RTL_API_PLACES, sizeof *c->view.memory);
+    c->view.memory = calloc(RTL_HIP_API_PLACES, sizeof *c->view.memory);
     if (!c->calls || !c->nodes.nodes || !c->view.rows || !c->view.nodes || !c->view.memory) {
         rtl_db_no_memory(db);
         return;
@@ -115,20 +115,20 @@ static void clear_histograms(struct rtl_replay_histograms *h)
 static void clear_calls(struct rtl_replay_calls *c)
 {
     for (uint32_t i = 0; i < c->known_calls; i++) {
-        struct rtl_call *call = &c->calls[i];
+        struct rtl_hip_api_row_snapshot *call = &c->calls[i];
         rtl_histogram_free(&call->histogram);
         call->bytes = call->errors = call->open = call->in_use = 0;
         c->call_seen[i] = false;
     }
     for (uint32_t i = 0; i < c->known_nodes; i++) {
-        struct rtl_call_node *n = &c->nodes.nodes[i];
+        struct rtl_hip_api_node_snapshot *n = &c->nodes.nodes[i];
         n->count = n->total_ns = n->most_ns = n->open = n->kernels = n->kernels_ns = n->copies = n->copies_ns = 0;
         c->node_seen[i] = false;
     }
     clear_histograms(&c->launches);
     clear_histograms(&c->pairs);
     memset(c->memory_seen, 0, sizeof c->memory_seen);
-    c->values = (struct rtl_calls){0};
+    c->values = (struct rtl_hip_api_snapshot){0};
     c->any = false;
 }
 
@@ -186,7 +186,7 @@ static struct rtl_histogram_copy *find_histogram(struct rtl_replay_calls *c, str
 static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *from, const uint32_t *place,
                       uint32_t *room)
 {
-    const struct rtl_calls *calls = from->calls;
+    const struct rtl_hip_api_snapshot *calls = from->calls;
     for (uint32_t k = 0; calls->pair_count && k < from->kernel_count; k++) {
         uint64_t hash = rtl_hash(from->kernels[k].name, from->kernels[k].name_length);
         for (uint32_t i = 0; i < calls->pair_count; i++) {
@@ -203,14 +203,14 @@ static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *fro
 
 void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot *from, uint32_t *room)
 {
-    const struct rtl_calls *calls = from ? from->calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = from ? from->calls : NULL;
     uint32_t at = 0, *place;
     clear_calls(c);
     if (!calls || !c->calls || !(place = calloc(calls->node_count + 1, sizeof *place)))
         return;
     c->any = true;
     for (uint32_t i = 0; i < calls->count; i++) {
-        while (at < c->known_calls && rtl_call_compare(&c->calls[at], &calls->rows[i]) < 0)
+        while (at < c->known_calls && rtl_hip_api_compare_rows(&c->calls[at], &calls->rows[i]) < 0)
             at++;
         if (at == c->known_calls)
             break;
@@ -219,8 +219,8 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
         c->call_seen[at] = true;
     }
     for (uint32_t i = 0; i < calls->node_count && c->known_nodes; i++) {
-        const struct rtl_call_node *node = &calls->nodes[i];
-        place[i] = i ? rtl_calls_child(&c->nodes, place[node->parent], node->name, node->name_bytes) : 0;
+        const struct rtl_hip_api_node_snapshot *node = &calls->nodes[i];
+        place[i] = i ? rtl_hip_api_find_child(&c->nodes, place[node->parent], node->name, node->name_bytes) : 0;
         if (place[i] == c->known_nodes)
             break;
         uint32_t parent = c->nodes.nodes[place[i]].parent;
@@ -231,7 +231,7 @@ void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot 
     set_pairs(c, from, place, room);
     free(place);
     for (uint32_t i = 0; calls->launch_count && i < from->kernel_count; i++) {
-        const struct rtl_call_launch *launch = rtl_calls_launch(calls, &from->kernels[i]);
+        const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(calls, &from->kernels[i]);
         struct rtl_histogram_copy *h = launch ? find_histogram(c, &c->launches, 0, from->kernels[i].id) : NULL;
         if (h) {
             *h = launch->histogram;
@@ -269,11 +269,11 @@ static void add_memory(struct rtl_replay_calls *c, int64_t frame)
         rtl_db_prepare_ints(c->db, "SELECT place" RTL_FIELD_NAMES(MEMORY) " FROM rtl_call_memory WHERE frame = ?", frame);
     while (rtl_db_step(st)) {
         int64_t place = rtl_db_int(st, 0);
-        if (place < 0 || place >= RTL_API_PLACES) {
+        if (place < 0 || place >= RTL_HIP_API_PLACES) {
             rtl_db_damaged(c->db, "a place of memory is out of bounds");
             break;
         }
-        c->memory[place] = (struct rtl_call_memory){.pid = c->pid, .place = (uint32_t)place};
+        c->memory[place] = (struct rtl_hip_api_memory_snapshot){.pid = c->pid, .place = (uint32_t)place};
         c->memory_seen[place] = true;
         rtl_fields_read(st, 1, &rtl_memory_fields, &c->memory[place]);
     }
@@ -371,16 +371,16 @@ static bool hash_kernel(const struct rtl_snapshot *s, uint32_t id, uint64_t *has
     return true;
 }
 
-struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)
+struct rtl_hip_api_snapshot *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)
 {
-    struct rtl_calls *v = &c->view;
+    struct rtl_hip_api_snapshot *v = &c->view;
     uint32_t *place = c->any ? calloc(c->known_nodes + 1, sizeof *place) : NULL;
     if (!place || !rtl_grow(&v->launches, &c->view_launches, c->launches.count, sizeof *v->launches) ||
         !rtl_grow(&v->pairs, &c->view_pairs, c->pairs.count, sizeof *v->pairs)) {
         free(place);
         return NULL;
     }
-    struct rtl_calls arrays = *v;
+    struct rtl_hip_api_snapshot arrays = *v;
     *v = c->values;
     v->rows = arrays.rows;
     v->nodes = arrays.nodes;
@@ -402,18 +402,18 @@ struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct
     for (uint32_t i = 0; i < c->pairs.count; i++) {
         const struct rtl_replay_histogram *h = &c->pairs.list[i];
         if (place[h->node] && hash_kernel(kernels, h->kernel, &hash))
-            v->pairs[v->pair_count++] = (struct rtl_call_pair){place[h->node], hash, h->histogram};
+            v->pairs[v->pair_count++] = (struct rtl_hip_api_pair_snapshot){place[h->node], hash, h->histogram};
     }
     for (uint32_t i = 0; i < c->launches.count; i++) {
         const struct rtl_replay_histogram *h = &c->launches.list[i];
         if (hash_kernel(kernels, h->kernel, &hash))
-            v->launches[v->launch_count++] = (struct rtl_call_launch){hash, h->histogram};
+            v->launches[v->launch_count++] = (struct rtl_hip_api_launch_snapshot){hash, h->histogram};
     }
     free(place);
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++)
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++)
         if (c->memory_seen[i])
             v->memory[v->memory_count++] = c->memory[i];
-    rtl_calls_sort_pairs(v);
-    rtl_calls_sort_launches(v);
+    rtl_hip_api_sort_pairs(v);
+    rtl_hip_api_sort_launches(v);
     return v;
 }

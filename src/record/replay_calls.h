@@ -6,9 +6,9 @@
 
 /* Bounds of numbers in a file: those of a segment. */
 enum {
-    RTL_REPLAY_CALLS_MAX = RTL_API_ROWS,
-    RTL_REPLAY_NODES_MAX = RTL_API_NODES,
-    RTL_REPLAY_PAIRS_MAX = RTL_API_PAIRS
+    RTL_REPLAY_CALLS_MAX = RTL_HIP_API_ROWS,
+    RTL_REPLAY_NODES_MAX = RTL_HIP_API_NODES,
+    RTL_REPLAY_PAIRS_MAX = RTL_HIP_API_PAIRS
 };
 
 /* Histograms by node, then kernel id; ascending. */
@@ -23,16 +23,16 @@ struct rtl_replay_calls {
     bool any;     /* the frame has calls */
     /* all names of the recording, in the order of snapshots; *_seen: it has a sample so far */
     uint32_t known_calls, known_nodes;
-    struct rtl_call *calls;
-    struct rtl_calls nodes; /* uses `nodes` only */
+    struct rtl_hip_api_row_snapshot *calls;
+    struct rtl_hip_api_snapshot nodes; /* uses `nodes` only */
     bool call_seen[RTL_REPLAY_CALLS_MAX], node_seen[RTL_REPLAY_NODES_MAX];
     uint32_t call_index[RTL_REPLAY_CALLS_MAX], node_index[RTL_REPLAY_NODES_MAX]; /* by number in the file: index + 1 */
     struct rtl_replay_histograms launches, pairs;                                /* launches: of node 0 */
     bool has_pairs;                                                              /* the file has their table */
-    struct rtl_call_memory memory[RTL_API_PLACES];
-    bool memory_seen[RTL_API_PLACES];
-    struct rtl_calls values;            /* the frame's own values */
-    struct rtl_calls view;              /* arrays for rtl_replay_calls_view */
+    struct rtl_hip_api_memory_snapshot memory[RTL_HIP_API_PLACES];
+    bool memory_seen[RTL_HIP_API_PLACES];
+    struct rtl_hip_api_snapshot values; /* the frame's own values */
+    struct rtl_hip_api_snapshot view;   /* arrays for rtl_replay_calls_view */
     uint32_t view_launches, view_pairs; /* capacity */
 };
 
@@ -44,7 +44,7 @@ void rtl_replay_calls_set(struct rtl_replay_calls *calls, const struct rtl_snaps
 /* Add a frame. */
 void rtl_replay_calls_add(struct rtl_replay_calls *calls, int64_t frame, uint32_t *room);
 /* The sums, valid until the next change; NULL without calls or memory. `kernels`: for the kernels' names. */
-struct rtl_calls *rtl_replay_calls_view(struct rtl_replay_calls *calls, const struct rtl_snapshot *kernels);
+struct rtl_hip_api_snapshot *rtl_replay_calls_view(struct rtl_replay_calls *calls, const struct rtl_snapshot *kernels);
 
 /* Index of the first kernel of a snapshot whose id is not below `id`. */
 uint32_t rtl_replay_kernel_index(const struct rtl_snapshot *snapshot, int64_t id);

@@ -2,7 +2,7 @@
 /* clang-format off */
 #include "record/rocpd_calls.h"
 #include "record/rocpd_refs.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,16 +28,16 @@ struct rtl_rocpd_calls {
     int api;
     int64_t base, pid;
     size_t (*escape)(char *out, size_t size, const char *bytes, size_t length);
-    struct rtl_api_events events;
-    struct rtl_api_event *buffer;
+    struct rtl_hip_api_events events;
+    struct rtl_hip_api_event *buffer;
     uint32_t count;
     struct {
         int64_t name; /* string, 0 = not yet used */
         unsigned kind;
         bool async;
         int copy; /* hipMemcpyKind by the name, or 4: default */
-    } row[RTL_API_ROWS];
-    int64_t marker, domain_hip, domain_roctx, category[RTL_API_KIND_COUNT];
+    } row[RTL_HIP_API_ROWS];
+    int64_t marker, domain_hip, domain_roctx, category[RTL_HIP_API_KIND_COUNT];
     int64_t *come;           /* ids of the calls of the current write */
     struct waiting_op *waiting; /* a ring */
     uint32_t waiting_first, waiting_count;
@@ -62,7 +62,7 @@ struct rtl_rocpd_calls *rtl_rocpd_calls_begin(struct rtl_db *db, int api, int64_
     c->base = base;
     c->pid = pid;
     c->escape = escape;
-    rtl_api_events_begin(api, &c->events);
+    rtl_hip_api_events_begin(api, &c->events);
     c->events.ahead_ns = ahead_ns;
     return c;
 }
@@ -79,7 +79,7 @@ void rtl_rocpd_calls_free(struct rtl_rocpd_calls *c)
 
 bool rtl_rocpd_calls_read(struct rtl_rocpd_calls *c)
 {
-    c->count += rtl_api_events(c->api, &c->events, c->buffer + c->count, BUFFER - c->count);
+    c->count += rtl_hip_api_events(c->api, &c->events, c->buffer + c->count, BUFFER - c->count);
     c->sums.lost = c->events.lost;
     return c->count < BUFFER;
 }
@@ -103,9 +103,9 @@ static int copy_kind(const char *name)
 
 static void read_api_row(struct rtl_rocpd_calls *c, uint32_t row)
 {
-    char text[RTL_API_TEXT], safe[10 * RTL_API_TEXT + 1]; /* each byte may become an escape */
+    char text[RTL_HIP_API_TEXT], safe[10 * RTL_HIP_API_TEXT + 1]; /* each byte may become an escape */
     unsigned kind = 0;
-    uint32_t length = rtl_api_read_text(c->api, row, text, &kind);
+    uint32_t length = rtl_hip_api_read_text(c->api, row, text, &kind);
     c->escape(safe, sizeof safe, text, length);
     c->row[row].name = rtl_rocpd_string(c->db, length ? safe : "(unknown)");
     c->row[row].kind = kind;
@@ -115,15 +115,15 @@ static void read_api_row(struct rtl_rocpd_calls *c, uint32_t row)
 
 static int64_t category_of(struct rtl_rocpd_calls *c, unsigned kind)
 {
-    const char *key = rtl_call_kind_key(kind);
-    if (kind >= RTL_API_KIND_COUNT || !key)
+    const char *key = rtl_hip_api_kind_key(kind);
+    if (kind >= RTL_HIP_API_KIND_COUNT || !key)
         return RTL_ROCPD_EMPTY;
     if (!c->category[kind])
         c->category[kind] = rtl_rocpd_string(c->db, key);
     return c->category[kind];
 }
 
-static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, int64_t name, int64_t args, bool marker)
+static void add_api(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e, int64_t name, int64_t args, bool marker)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_api(id,pid,tid,start,end,apiName_id,args_id,category_id,domain_id,"
@@ -134,7 +134,7 @@ static void add_api(struct rtl_rocpd_calls *c, const struct rtl_api_event *e, in
     rtl_db_run(add);
 }
 
-static void add_range(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_range(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e)
 {
     struct rtl_db_statement *add = rtl_db_prepare(
         c->db, "INSERT OR IGNORE INTO rocpd_op(id,gpuId,queueId,sequenceId,completionSignal,start,end,description_id,"
@@ -147,7 +147,7 @@ static void add_range(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
     c->sums.markers++;
 }
 
-static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e)
 {
     rtl_db_run(rtl_db_prepare_ints(
         c->db, "INSERT OR IGNORE INTO rocpd_copyapi(api_ptr_id,api_id,stream,size,dst,src,kind,sync) "
@@ -155,7 +155,7 @@ static void add_copy(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
         id_of(c, e->id), rtl_rocpd_bounded(e->bytes), c->row[e->row].copy, !c->row[e->row].async));
 }
 
-static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
+static void add_call(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *e)
 {
     char text[40];
     int64_t args = RTL_ROCPD_EMPTY;
@@ -164,7 +164,7 @@ static void add_call(struct rtl_rocpd_calls *c, const struct rtl_api_event *e)
         args = rtl_rocpd_string(c->db, text);
     }
     add_api(c, e, c->row[e->row].name, args, false);
-    if (c->row[e->row].kind == RTL_API_COPY)
+    if (c->row[e->row].kind == RTL_HIP_API_COPY)
         add_copy(c, e);
     c->sums.calls++;
 }
@@ -274,13 +274,13 @@ void rtl_rocpd_calls_write(struct rtl_rocpd_calls *c)
     }
     uint32_t come = 0;
     for (uint32_t i = 0; i < c->count && !rtl_db_status(c->db); i++) {
-        const struct rtl_api_event *e = &c->buffer[i];
-        if (e->row >= RTL_API_ROWS || !e->id)
+        const struct rtl_hip_api_event *e = &c->buffer[i];
+        if (e->row >= RTL_HIP_API_ROWS || !e->id)
             continue;
         c->come[come++] = id_of(c, e->id);
         if (!c->row[e->row].name)
             read_api_row(c, e->row);
-        if (c->row[e->row].kind == RTL_API_RANGE || c->row[e->row].kind == RTL_API_MARK)
+        if (c->row[e->row].kind == RTL_HIP_API_RANGE || c->row[e->row].kind == RTL_HIP_API_MARK)
             add_range(c, e);
         else
             add_call(c, e);

@@ -15,7 +15,7 @@
 #define RTL_RECORD_ROCPD_CALLS_H
 
 #include "record/db.h"
-#include "shm/api_reader.h"
+#include "shm/hip_api_reader.h"
 #include "shm/segment_reader.h"
 
 struct rtl_rocpd_calls;

@@ -28,17 +28,17 @@ RTL_DEFINE_FIELDS(busy, BUSY)
 #define STRUCT struct rtl_copies_snapshot
 RTL_DEFINE_FIELDS(copies, COPIES)
 #undef STRUCT
-#define STRUCT struct rtl_calls
+#define STRUCT struct rtl_hip_api_snapshot
 RTL_DEFINE_FIELDS(calls, CALLS)
 RTL_DEFINE_FIELDS(pairs, PAIRS)
 #undef STRUCT
-#define STRUCT struct rtl_call
+#define STRUCT struct rtl_hip_api_row_snapshot
 RTL_DEFINE_FIELDS(call, CALL)
 #undef STRUCT
-#define STRUCT struct rtl_call_memory
+#define STRUCT struct rtl_hip_api_memory_snapshot
 RTL_DEFINE_FIELDS(memory, MEMORY)
 #undef STRUCT
-#define STRUCT struct rtl_call_node
+#define STRUCT struct rtl_hip_api_node_snapshot
 RTL_DEFINE_FIELDS(node, NODE)
 #undef STRUCT
 
@@ -149,7 +149,7 @@ const struct rtl_db_set rtl_calls_set = {
     ", PRIMARY KEY(frame, range)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_launch_sample(frame INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_HISTOGRAM_COLUMNS
     ", PRIMARY KEY(frame, kernel)) WITHOUT ROWID;\n"
-    "INSERT INTO rtl_label VALUES " RTL_API_KINDS(KIND) "('version', 1, 'calls');\n"
+    "INSERT INTO rtl_label VALUES " RTL_HIP_API_KINDS(KIND) "('version', 1, 'calls');\n"
     "CREATE VIEW rtl_calls AS SELECT f.recording, f.sequence, f.time_ns, l.key AS kind, c.name, s.* "
     "FROM rtl_call_sample s JOIN rtl_frame f ON f.id = s.frame "
     "JOIN rtl_call c ON c.recording = f.recording AND c.call = s.call "

@@ -9,7 +9,7 @@
 #define RTL_RECORD_SCHEMA_H
 
 #include "record/db.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/segment_reader.h"
 
 /* How a member is stored: SET as its value, GROW as its growth since the previous frame. */
@@ -139,7 +139,7 @@ static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for e
 
 /* --- HIP calls and roctx ranges --- */
 
-/* in rtl_call_frame, a row for each frame of a process whose calls are recorded; of struct rtl_calls */
+/* in rtl_call_frame, a row for each frame of a process whose calls are recorded; of struct rtl_hip_api_snapshot */
 #define RTL_CALLS_FIELDS(X)                      \
     X(links, links, SET)                         \
     X(flags, flags, SET)                         \
@@ -156,20 +156,20 @@ static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for e
     X(ends_unbalanced, pops_unbalanced, SET)     \
     X(allocations_lost, allocations_lost, SET)
 
-/* in rtl_call_sample, before those of its histogram; of struct rtl_call */
+/* in rtl_call_sample, before those of its histogram; of struct rtl_hip_api_row_snapshot */
 #define RTL_CALL_FIELDS(X)  \
     X(bytes, bytes, GROW)   \
     X(errors, errors, GROW) \
     X(open, open, SET)      \
     X(in_use, in_use, SET)
 
-/* in rtl_call_memory; of struct rtl_call_memory */
+/* in rtl_call_memory; of struct rtl_hip_api_memory_snapshot */
 #define RTL_MEMORY_FIELDS(X) \
     X(in_use, in_use, SET)   \
     X(peak, peak, SET)       \
     X(allocations, allocations, SET)
 
-/* in rtl_range_sample; of struct rtl_call_node */
+/* in rtl_range_sample; of struct rtl_hip_api_node_snapshot */
 #define RTL_NODE_FIELDS(X)          \
     X(count, count, GROW)           \
     X(total_ns, total_ns, GROW)     \
@@ -180,7 +180,7 @@ static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for e
     X(copies, copies, GROW)         \
     X(copies_ns, copies_ns, GROW)
 
-/* in rtl_pair_frame; of struct rtl_calls */
+/* in rtl_pair_frame; of struct rtl_hip_api_snapshot */
 #define RTL_PAIRS_FIELDS(X) X(pairs_over, pairs_over, SET)
 
 struct rtl_field {

@@ -1,7 +1,7 @@
 /* The recorder's thread. See tracer.h. */
 #include "record/tracer.h"
 #include "base/clock.h"
-#include "shm/api_reader.h"
+#include "shm/hip_api_reader.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -166,7 +166,7 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
         return free_tracer(t, rtl_db_status(t->db) ? (int)rtl_db_status(t->db) : RTL_READER_USAGE);
     }
     /* without an API segment no calls are recorded */
-    if (rtl_api_open(o->pid, &t->api, NULL, 0) == RTL_READER_OK && !rtl_rocpd_follow_calls(t->rocpd, t->api)) {
+    if (rtl_hip_api_open(o->pid, &t->api, NULL, 0) == RTL_READER_OK && !rtl_rocpd_follow_calls(t->rocpd, t->api)) {
         snprintf(why, why_bytes, "%s", no_memory);
         return free_tracer(t, RTL_READER_USAGE);
     }

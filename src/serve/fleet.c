@@ -46,7 +46,7 @@ static void close_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 static void close_calls(struct rtl_served *s)
 {
     rtl_user_may_hold(s->user, &s->api_bytes, 0);
-    rtl_api_free(&s->calls);
+    rtl_hip_api_free(&s->calls);
     if (s->api >= 0)
         close(s->api);
     s->api = -1;
@@ -94,9 +94,9 @@ static uint64_t memory_of_kernels(const struct rtl_served *s, const struct rtl_s
     return bytes + (s->attach.reader ? rtl_reader_memory(s->attach.reader) : 0);
 }
 
-static uint64_t memory_of_calls(const struct rtl_api_copy *copy)
+static uint64_t memory_of_calls(const struct rtl_hip_api_copy *copy)
 {
-    uint64_t bytes = RTL_API_ROWS * sizeof *copy->rows +
+    uint64_t bytes = RTL_HIP_API_ROWS * sizeof *copy->rows +
                      copy->node_count * (sizeof *copy->nodes + sizeof *copy->node_text + 1) +
                      copy->launch_count * sizeof *copy->launches + copy->pair_count * sizeof *copy->pairs;
     for (uint32_t i = 0; i < copy->count; i++)
@@ -190,12 +190,12 @@ static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 
 static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    struct rtl_api_copy now;
+    struct rtl_hip_api_copy now;
     if (s->api < 0)
         return;
-    bool fine = rtl_api_read(s->api, &now, NULL, 0) == RTL_READER_OK;
+    bool fine = rtl_hip_api_read(s->api, &now, NULL, 0) == RTL_READER_OK;
     if (!fine || !rtl_user_may_hold(s->user, &s->api_bytes, memory_of_calls(&now))) {
-        rtl_api_free(&now);
+        rtl_hip_api_free(&now);
         s->too_large |= fine;
         if (fine)
             close_calls(s);
@@ -205,7 +205,7 @@ static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
     rtl_user_share_calls(s->user, &fleet->totals, &share);
     rtl_totals_add_calls(&fleet->totals, s->calls.rows ? &s->calls : NULL, &now, &share);
     end_share(fleet, s, &before, &share);
-    rtl_api_free(&s->calls);
+    rtl_hip_api_free(&s->calls);
     s->calls = now;
 }
 
@@ -278,7 +278,7 @@ static uint64_t inode_of(int fd)
 static void find_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 {
     int fd;
-    if (s->too_large || rtl_api_open(s->pid, &fd, NULL, 0) != RTL_READER_OK)
+    if (s->too_large || rtl_hip_api_open(s->pid, &fd, NULL, 0) != RTL_READER_OK)
         return;
     if (s->api >= 0 && inode_of(fd) == s->api_inode) {
         close(fd);

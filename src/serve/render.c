@@ -2,7 +2,7 @@
 #include "serve/render.h"
 #include "base/version.h"
 #include "model/labels.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/gpu_names.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static void render_ranked(struct rtl_fleet *fleet, const struct rtl_ranked *r, s
         if (!r->series[i].shown)
             continue;
         labels[0] = r->series[i].name;
-        const char *kind = rtl_call_kind_key(r->series[i].kind);
+        const char *kind = rtl_hip_api_kind_key(r->series[i].kind);
         labels[1] = kind ? kind : "unknown";
         if (kernels)
             kernel_labels(fleet, i, labels, &id);
@@ -240,11 +240,11 @@ static void render_process_kernels(struct rtl_fleet *fleet, const struct rtl_ser
 
 static void render_process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
         char place[24] = "host";
         if (!s->calls.rows || !s->calls.memory[i].peak)
             continue;
-        if (i < RTL_API_GPUS)
+        if (i < RTL_HIP_API_GPUS)
             snprintf(place, sizeof place, "gpu%u", (unsigned)i);
         rtl_page_labels(page, (const char *[]){pid, rank, place});
         rtl_page_count(page, s->calls.memory[i].in_use);

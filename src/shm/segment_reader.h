@@ -133,7 +133,7 @@ struct rtl_copies_snapshot {
 };
 
 struct rtl_parts;
-struct rtl_calls;
+struct rtl_hip_api_snapshot;
 #define RTL_MODE_MIXED    0xffeu /* of a merged snapshot: they have several */
 #define RTL_MODE_CALLS    0xffcu /* default in a process whose calls of HIP are recorded: RTL_MODE_HIP */
 #define RTL_MODE_OBSERVED 0xffdu /* of a process without the library, seen from outside (src/observe) */
@@ -159,7 +159,8 @@ struct rtl_snapshot {
     uint32_t copies_count;
     struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
     void *storage;                      /* what the histogram copies point into */
-    struct rtl_calls *calls;            /* of HIP, and ranges of roctx (shm/calls.h), in the storage; or NULL */
+    struct rtl_hip_api_snapshot
+        *calls; /* of HIP, and ranges of roctx (shm/hip_api_snapshot.h), in the storage; or NULL */
     /* of an observed process */
     uint32_t convention;     /* enum rtl_convention: whether there are estimates */
     uint64_t packets_lost;   /* overwritten before they were counted, of whatever kind */

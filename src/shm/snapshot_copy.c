@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
@@ -73,7 +73,7 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
     }
     for (uint32_t i = 0; i < to->copies_count; i++)
         move_histogram(&to->copies[i].histogram, &at);
-    if (!rtl_calls_copy(from->calls, to)) {
+    if (!rtl_hip_api_copy_to(from->calls, to)) {
         rtl_snapshot_free(to);
         return false;
     }

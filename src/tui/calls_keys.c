@@ -1,7 +1,7 @@
 /* Keys that rank calls and ranges. See calls_keys.h. */
 #include "tui/calls_keys.h"
 #include "model/model.h"
-#include "model/model_calls.h"
+#include "model/model_hip_api.h"
 #include "text/text.h"
 #include "tui/layout.h"
 #include "tui/views.h"
@@ -13,9 +13,9 @@ bool rtl_ui_shows_calls(const struct rtl_ui *ui)
     return ui->view == RTL_VIEW_CALLS || ui->view == RTL_VIEW_RANGES;
 }
 
-const struct rtl_call_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count)
+const struct rtl_hip_api_model_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count)
 {
-    const struct rtl_call_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->calls;
     bool ranges = ui->view == RTL_VIEW_RANGES;
     *count = (int)(ranges ? calls->ranges : calls->functions);
     if (ranges && calls->tree_count) {
@@ -28,7 +28,7 @@ const struct rtl_call_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count)
 unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
 {
     int count, *at = &ui->calls_at[ui->view == RTL_VIEW_RANGES];
-    const struct rtl_call_row *row = rtl_ui_call_rows(ui, &count);
+    const struct rtl_hip_api_model_row *row = rtl_ui_call_rows(ui, &count);
     if (text != ui->search)
         snprintf(ui->search, sizeof ui->search, "%s", text);
     if (!ui->search[0])
@@ -36,7 +36,7 @@ unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
     int from = *at < count ? *at : 0, by = step < 0 ? -1 : 1;
     for (int i = step != 0; ui->search[0] && i < count + (step != 0); i++) {
         int n = ((from + by * i) % count + count) % count;
-        char name[4 * RTL_API_TEXT + 8];
+        char name[4 * RTL_HIP_API_TEXT + 8];
         rtl_text_escape(name, sizeof name, row[n].call->name, row[n].call->name_bytes);
         if (rtl_text_contains(name, ui->search)) {
             *at = n;
@@ -48,44 +48,44 @@ unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
     return RTL_UI_DRAW;
 }
 
-static unsigned order_by(struct rtl_ui *ui, enum rtl_call_order order, bool reverse)
+static unsigned order_by(struct rtl_ui *ui, enum rtl_hip_api_order order, bool reverse)
 {
-    struct rtl_call_rows *calls = &ui->model->calls;
+    struct rtl_hip_api_rows *calls = &ui->model->calls;
     calls->order = order;
     calls->reverse = reverse;
     rtl_model_refresh(ui->model);
     ui->calls_at[0] = ui->calls_at[1] = ui->calls_top[0] = ui->calls_top[1] = 0;
-    rtl_ui_say(ui, "ranked by %s%s", rtl_call_order_text(order), reverse ? ", the least first" : "");
+    rtl_ui_say(ui, "ranked by %s%s", rtl_hip_api_order_text(order), reverse ? ", the least first" : "");
     return RTL_UI_DRAW;
 }
 
-unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_call_order order)
+unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order)
 {
-    const struct rtl_call_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->calls;
     return order_by(ui, order, calls->order == order && calls->reverse);
 }
 
 unsigned rtl_ui_act_on_calls(struct rtl_ui *ui, enum rtl_action action)
 {
-    const struct rtl_call_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->calls;
     int order = (int)calls->order;
     switch (action) {
     case RTL_ACTION_SORT_TIME:
-        return order_by(ui, RTL_CALLS_BY_SHARE, false);
+        return order_by(ui, RTL_HIP_API_BY_SHARE, false);
     case RTL_ACTION_SORT_TOTAL:
-        return order_by(ui, RTL_CALLS_BY_TOTAL, false);
+        return order_by(ui, RTL_HIP_API_BY_TOTAL, false);
     case RTL_ACTION_SORT_CALLS:
-        return order_by(ui, RTL_CALLS_BY_CALLS, false);
+        return order_by(ui, RTL_HIP_API_BY_CALLS, false);
     case RTL_ACTION_SORT_P99:
-        return order_by(ui, RTL_CALLS_BY_P99, false);
+        return order_by(ui, RTL_HIP_API_BY_P99, false);
     case RTL_ACTION_SORT_LEFT:
-        return order_by(ui, (enum rtl_call_order)rtl_clamp(order - 1, 0, RTL_CALLS_BY_COUNT - 1), false);
+        return order_by(ui, (enum rtl_hip_api_order)rtl_clamp(order - 1, 0, RTL_HIP_API_BY_COUNT - 1), false);
     case RTL_ACTION_SORT_RIGHT:
-        return order_by(ui, (enum rtl_call_order)rtl_clamp(order + 1, 0, RTL_CALLS_BY_COUNT - 1), false);
+        return order_by(ui, (enum rtl_hip_api_order)rtl_clamp(order + 1, 0, RTL_HIP_API_BY_COUNT - 1), false);
     case RTL_ACTION_FIND_NEXT:
         return rtl_ui_search_calls(ui, ui->search, 1);
     case RTL_ACTION_FIND_BEFORE:
-        return ui->search[0] ? rtl_ui_search_calls(ui, ui->search, -1) : order_by(ui, RTL_CALLS_BY_NAME, false);
+        return ui->search[0] ? rtl_ui_search_calls(ui, ui->search, -1) : order_by(ui, RTL_HIP_API_BY_NAME, false);
     case RTL_ACTION_REVERSE:
         return order_by(ui, calls->order, !calls->reverse);
     default:
@@ -95,7 +95,7 @@ unsigned rtl_ui_act_on_calls(struct rtl_ui *ui, enum rtl_action action)
 
 unsigned rtl_ui_enter_range(struct rtl_ui *ui)
 {
-    const struct rtl_call_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->calls;
     int at = ui->calls_at[1];
     if (at < 0 || at >= (int)(calls->tree_count ? calls->tree_count : calls->ranges))
         return 0;

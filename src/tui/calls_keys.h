@@ -8,10 +8,10 @@
 /* Whether one of the two is shown. */
 bool rtl_ui_shows_calls(const struct rtl_ui *ui);
 /* The rows of the one that is shown. */
-const struct rtl_call_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count);
+const struct rtl_hip_api_model_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count);
 /* The cursor goes to the next row (step 1), the one before (-1) or from the cursor on (0) whose name has the text. */
 unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step);
-unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_call_order order);
+unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order);
 unsigned rtl_ui_act_on_calls(struct rtl_ui *ui, enum rtl_action action);
 
 /* The kernels of the range under the cursor alone, and back to it. */

@@ -27,7 +27,7 @@ struct cells {
 static const struct column {
     const char *header;
     int width, from;
-    int order; /* enum rtl_call_order that it shows, or -1 */
+    int order; /* enum rtl_hip_api_order that it shows, or -1 */
 } call_columns[] =
     {
 #define COLUMN(header, width, from, order, meaning) {header, width, from, order},
@@ -51,7 +51,7 @@ static struct rtl_number time_or_none(bool measured, uint64_t ns, enum rtl_unit 
     return measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
 }
 
-static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_call_row *row)
+static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_hip_api_model_row *row)
 {
     const struct rtl_number none = {RTL_NONE};
     bool span = ui->model->span_ns, timed = row->window.count;
@@ -92,7 +92,7 @@ static struct places make_places(const struct rtl_ui *ui, int cols)
     struct places p;
     int columns, rows, at = 1;
     const struct column *column = columns_of(ui, &columns);
-    const struct rtl_call_row *row = rtl_ui_call_rows(ui, &rows);
+    const struct rtl_hip_api_model_row *row = rtl_ui_call_rows(ui, &rows);
     for (int i = 0; i < columns; i++)
         p.width[i] = column[i].width;
     for (int r = 0; r < rows; r++) {
@@ -122,7 +122,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
             rtl_frame_right(frame, row, p->at[i], p->width[i],
                             column[i].order == order ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER, column[i].header);
     rtl_frame_put(frame, row, p->name, l->head.cols - p->name,
-                  order == RTL_CALLS_BY_NAME ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER,
+                  order == RTL_HIP_API_BY_NAME ? RTL_ROLE_HEADER_SORT : RTL_ROLE_HEADER,
                   shows_ranges(ui) ? RTL_RANGE_NAME : RTL_CALL_NAME);
     char count[16];
     snprintf(count, sizeof count, "%d", rows);
@@ -131,17 +131,17 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
 }
 
 static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct places *p,
-                     const struct rtl_call_row *row)
+                     const struct rtl_hip_api_model_row *row)
 {
     int columns;
     const struct column *column = columns_of(ui, &columns);
     struct cells cells = make_cells(ui, row);
     int at = p->name + (row->depth < 20 ? 2 * (int)row->depth : 40);
     enum rtl_role role = row->window.count || row->open ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
-    char name[4 * RTL_API_TEXT + 8];
+    char name[4 * RTL_HIP_API_TEXT + 8];
     for (int i = 0; i < columns; i++) {
         enum rtl_role cell = role;
-        if (column[i].order == RTL_CALLS_BY_SHARE && row->share >= 0.25)
+        if (column[i].order == RTL_HIP_API_BY_SHARE && row->share >= 0.25)
             cell = RTL_ROLE_VALUE;
         if (!shows_ranges(ui) && !strcmp(column[i].header, RTL_CALL_ERRORS) && row->window_errors)
             cell = RTL_ROLE_WARN;
@@ -150,7 +150,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line,
     }
     rtl_text_escape(name, sizeof name, row->call->name, row->call->name_bytes);
     int used = rtl_frame_put(frame, line, at, cols - at, role, name);
-    if (row->call->kind == RTL_API_MARK && at + used + 7 <= cols)
+    if (row->call->kind == RTL_HIP_API_MARK && at + used + 7 <= cols)
         rtl_frame_put(frame, line, at + used, cols - at - used, RTL_ROLE_LABEL, " (mark)");
 }
 
@@ -161,7 +161,7 @@ struct trouble {
     const char *text;
 };
 
-static int troubles_of(const struct rtl_calls *calls, struct trouble *out)
+static int troubles_of(const struct rtl_hip_api_snapshot *calls, struct trouble *out)
 {
     int count = 0;
     if (!calls)
@@ -169,25 +169,25 @@ static int troubles_of(const struct rtl_calls *calls, struct trouble *out)
 #define TROUBLE(member, key, text) \
     if (calls->member)             \
         out[count++] = (struct trouble){calls->member, text};
-    RTL_CALL_TROUBLES(TROUBLE)
+    RTL_HIP_API_TROUBLES(TROUBLE)
 #undef TROUBLE
     return count;
 }
 
 enum {
 #define ONE(...) +1
-    TROUBLES_MAX = 0 RTL_CALL_TROUBLES(ONE)
+    TROUBLES_MAX = 0 RTL_HIP_API_TROUBLES(ONE)
 #undef ONE
 };
 
-static const struct rtl_calls *calls_of(const struct rtl_ui *ui)
+static const struct rtl_hip_api_snapshot *calls_of(const struct rtl_ui *ui)
 {
     return ui->model->latest ? ui->model->latest->snapshot.calls : NULL;
 }
 
 static int memory_lines(const struct rtl_ui *ui)
 {
-    const struct rtl_calls *calls = calls_of(ui);
+    const struct rtl_hip_api_snapshot *calls = calls_of(ui);
     return calls && !shows_ranges(ui) ? (int)calls->memory_count : 0;
 }
 
@@ -201,12 +201,12 @@ int rtl_draw_calls_lines(const struct rtl_ui *ui)
 
 static void draw_memory(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, int i)
 {
-    const struct rtl_call_memory *m = &calls_of(ui)->memory[i];
+    const struct rtl_hip_api_memory_snapshot *m = &calls_of(ui)->memory[i];
     char place[48];
     int used = 0;
     if (ui->model->latest->snapshot.parts)
         used = snprintf(place, sizeof place, "pid %llu ", (unsigned long long)m->pid);
-    if (m->place < RTL_API_GPUS)
+    if (m->place < RTL_HIP_API_GPUS)
         snprintf(place + used, sizeof place - (size_t)used, "GPU %u", m->place);
     else
         snprintf(place + used, sizeof place - (size_t)used, "host");
@@ -221,7 +221,7 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
 {
     struct trouble troubles[TROUBLES_MAX];
     int rows, memory = memory_lines(ui), count = troubles_of(calls_of(ui), troubles);
-    const struct rtl_call_row *row = rtl_ui_call_rows(ui, &rows);
+    const struct rtl_hip_api_model_row *row = rtl_ui_call_rows(ui, &rows);
     int below = i - rows - 1;
     if (i < rows)
         draw_row(ui, frame, line, cols, p, &row[i]);

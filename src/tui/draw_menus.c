@@ -53,8 +53,8 @@ static void draw_lines(struct rtl_frame *frame, const struct line *line, int lin
 void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     static const struct line calls[] = {
-#define ORDER(sym, header, meaning) {header, meaning, RTL_CALLS_BY_##sym},
-        RTL_CALL_ORDERS(ORDER)
+#define ORDER(sym, header, meaning) {header, meaning, RTL_HIP_API_BY_##sym},
+        RTL_HIP_API_ORDERS(ORDER)
 #undef ORDER
     };
     struct line line[RTL_COLUMN_COUNT];

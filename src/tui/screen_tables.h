@@ -58,32 +58,32 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MAX", 6, 101, "longest duration in the window")
 
 /* The calls of HIP, and the ranges and marks of roctx: X(header, width, least terminal width, what it is ranked by
- * (enum rtl_call_order, -1: nothing), meaning). draw_calls.c fills them; the name takes what is left. */
+ * (enum rtl_hip_api_order, -1: nothing), meaning). draw_calls.c fills them; the name takes what is left. */
 #define RTL_CALL_ERRORS "ERRORS"
-#define RTL_CALL_COLUMNS(X)                                                                                          \
-    X("%TIME", 5, 0, RTL_CALLS_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \
-    X("CALL/s", 6, 0, -1, "calls per second in the window")                                                          \
-    X("P50", 6, 46, -1, "median duration in the window")                                                             \
-    X("P99", 6, 32, RTL_CALLS_BY_P99, "99th percentile of the durations in the window")                              \
-    X(RTL_CALL_ERRORS, 6, 56, -1, "calls since the start that returned an error (except not ready)")                 \
-    X("B/s", 6, 64, -1, "bytes per second copied, set or allocated (k, M, G: powers of 1000)")                       \
-    X("CALLS", 6, 74, RTL_CALLS_BY_CALLS, "calls since the start")                                                   \
-    X("TOTAL", 6, 90, RTL_CALLS_BY_TOTAL, "time that threads were in it since the start")                            \
-    X("BYTES", 6, 98, -1, "bytes since the start (K, M, G: powers of 1024)")                                         \
-    X("IN USE", 6, 106, -1, "memory that it allocated and that is not freed")                                        \
+#define RTL_CALL_COLUMNS(X)                                                                                            \
+    X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \
+    X("CALL/s", 6, 0, -1, "calls per second in the window")                                                            \
+    X("P50", 6, 46, -1, "median duration in the window")                                                               \
+    X("P99", 6, 32, RTL_HIP_API_BY_P99, "99th percentile of the durations in the window")                              \
+    X(RTL_CALL_ERRORS, 6, 56, -1, "calls since the start that returned an error (except not ready)")                   \
+    X("B/s", 6, 64, -1, "bytes per second copied, set or allocated (k, M, G: powers of 1000)")                         \
+    X("CALLS", 6, 74, RTL_HIP_API_BY_CALLS, "calls since the start")                                                   \
+    X("TOTAL", 6, 90, RTL_HIP_API_BY_TOTAL, "time that threads were in it since the start")                            \
+    X("BYTES", 6, 98, -1, "bytes since the start (K, M, G: powers of 1024)")                                           \
+    X("IN USE", 6, 106, -1, "memory that it allocated and that is not freed")                                          \
     X("MAX", 6, 114, -1, "longest duration in the window")
 #define RTL_CALL_NAME       "FUNCTION"
 #define RTL_CALL_NAME_MEANS "the HIP function"
-#define RTL_RANGE_COLUMNS(X)                                                                                         \
-    X("%TIME", 5, 0, RTL_CALLS_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \
-    X("COUNT/s", 7, 0, -1, "ended ranges or marks of this name, per second in the window")                           \
-    X("P50", 6, 60, -1, "median duration of the ranges of this name in the window")                                  \
-    X("P99", 6, 32, RTL_CALLS_BY_P99, "99th percentile of these durations")                                          \
-    X("%GPU", 5, 40, -1, "share of the window that kernels called in it or in its inner ranges ran")                 \
-    X("OPEN", 5, 66, -1, "ranges that began and have not ended")                                                     \
-    X("COUNT", 6, 72, RTL_CALLS_BY_CALLS, "ranges that ended since the start")                                       \
-    X("TOTAL", 6, 78, RTL_CALLS_BY_TOTAL, "time of these ranges since the start")                                    \
-    X("GPU", 6, 90, -1, "time of the range's kernels since the start")                                               \
+#define RTL_RANGE_COLUMNS(X)                                                                                           \
+    X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \
+    X("COUNT/s", 7, 0, -1, "ended ranges or marks of this name, per second in the window")                             \
+    X("P50", 6, 60, -1, "median duration of the ranges of this name in the window")                                    \
+    X("P99", 6, 32, RTL_HIP_API_BY_P99, "99th percentile of these durations")                                          \
+    X("%GPU", 5, 40, -1, "share of the window that kernels called in it or in its inner ranges ran")                   \
+    X("OPEN", 5, 66, -1, "ranges that began and have not ended")                                                       \
+    X("COUNT", 6, 72, RTL_HIP_API_BY_CALLS, "ranges that ended since the start")                                       \
+    X("TOTAL", 6, 78, RTL_HIP_API_BY_TOTAL, "time of these ranges since the start")                                    \
+    X("GPU", 6, 90, -1, "time of the range's kernels since the start")                                                 \
     X("MAX", 6, 98, -1, "longest duration of the ranges of this name in the window")
 #define RTL_RANGE_NAME       "RANGE"
 #define RTL_RANGE_NAME_MEANS "name of the range or mark"

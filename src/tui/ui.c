@@ -162,7 +162,7 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
             rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
     }
     if (prompt == RTL_PROMPT_SORT && rtl_ui_shows_calls(ui))
-        return rtl_ui_order_calls(ui, (enum rtl_call_order)ui->menu);
+        return rtl_ui_order_calls(ui, (enum rtl_hip_api_order)ui->menu);
     if (prompt == RTL_PROMPT_SORT)
         return sort_by(ui, (enum rtl_column)ui->menu);
     return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
@@ -185,7 +185,7 @@ static int step_mode(int mode, int step)
 static void step_menu(struct rtl_ui *ui, int step)
 {
     if (ui->prompt == RTL_PROMPT_SORT && rtl_ui_shows_calls(ui))
-        ui->menu = rtl_clamp(ui->menu + step, 0, RTL_CALLS_BY_COUNT - 1);
+        ui->menu = rtl_clamp(ui->menu + step, 0, RTL_HIP_API_BY_COUNT - 1);
     else if (ui->prompt == RTL_PROMPT_SORT)
         ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
     else

@@ -8,7 +8,7 @@
 #include "watch/attach_backoff.h"
 #include "watch/attach.h"
 #include "watch/proc_title.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/process.h"
 #include "text/text.h"
 
@@ -28,7 +28,7 @@ struct target {
     uint64_t start_time;
     struct rtl_attach source;
     struct rtl_heartbeat heartbeat;
-    struct rtl_calls_source calls;
+    struct rtl_hip_api_source calls;
     uint32_t member; /* in the merge, once there is one */
     bool alive;
     bool end_due; /* it ended while it was alone: nobody has been told, as others are waited for */
@@ -113,7 +113,7 @@ static bool look(struct rtl_process_set *t, bool first)
 static void drop(struct target *target)
 {
     rtl_heartbeat_close(&target->heartbeat);
-    rtl_calls_close(&target->calls);
+    rtl_hip_api_source_close(&target->calls);
     rtl_attach_close(&target->source);
     free(target);
 }
@@ -131,7 +131,7 @@ static enum rtl_reader_status snapshot_of(struct target *target, struct rtl_snap
     enum rtl_reader_status status =
         whole ? rtl_attach_snapshot(&target->source, snapshot) : rtl_attach_changes(&target->source, snapshot);
     if (status == RTL_READER_OK)
-        rtl_calls_take(&target->calls, target->pid, target->source.reader, snapshot);
+        rtl_hip_api_source_read(&target->calls, target->pid, target->source.reader, snapshot);
     return status;
 }
 
@@ -170,7 +170,7 @@ static enum rtl_reader_status join(struct rtl_process_set *t, const struct rtl_p
     target->source = source;
     target->alive = true;
     rtl_heartbeat_open(&target->heartbeat, source.reader);
-    rtl_calls_open(&target->calls);
+    rtl_hip_api_source_open(&target->calls);
     t->targets[t->count++] = target;
     if (t->options->apart && !t->merge)
         t->merge = rtl_merge_create();

@@ -9,7 +9,7 @@ done
 
 # --- librtl(7) against src/shm/tables.h and api.h, both ways ---
 cat >"$work/tables.c" <<'EOF'
-#include "shm/api.h"
+#include "shm/hip_api.h"
 #include "shm/tables.h"
 #define MODE(sym, num, name, text) @Sh MODES@name@text@
 #define REASON(sym, num, key, text, writer) @Sh WHY@key@text@
@@ -22,7 +22,7 @@ RTL_COPY_REASONS(COPY_REASON)
 RTL_NOTES(NOTE)
 RTL_QUEUE_PATHS(WAY)
 RTL_PATH_REASONS(WAY)
-RTL_API_UNLINKED(WAY)
+RTL_HIP_API_UNLINKED(WAY)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
 awk '/^\.Sh/ { part = $2 } /^\.It Cm/ { key = $3; getline; if (part != "DESCRIPTION") print key "|" $0 }' man/librtl.7 |

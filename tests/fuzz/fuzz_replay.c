@@ -20,7 +20,7 @@
 #include "record/recording.h"
 #include "record/replay.h"
 #include "watch/replay_group.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/hash.h"
 #include "shm/reader_private.h"
 
@@ -45,23 +45,23 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
 
 static void put_calls(struct rtl_snapshot *s, uint64_t t, const struct rtl_histogram_copy *h)
 {
-    const struct rtl_calls_room room = {2, 2, 3, 1, 1, 0};
-    struct rtl_calls *c = rtl_calls_make(s, &room);
+    const struct rtl_hip_api_room room = {2, 2, 3, 1, 1, 0};
+    struct rtl_hip_api_snapshot *c = rtl_hip_api_allocate(s, &room);
     MUST(c);
     c->links = true;
     c->linked = t;
-    c->rows[c->count++] = (struct rtl_call){
-        .kind = RTL_API_COPY, .name_bytes = 9, .name = "hipMemcpy", .bytes = t * 100, .histogram = *h};
-    c->rows[c->count++] =
-        (struct rtl_call){.kind = RTL_API_RANGE, .name_bytes = 6, .name = "decode", .open = t, .histogram = *h};
+    c->rows[c->count++] = (struct rtl_hip_api_row_snapshot){
+        .kind = RTL_HIP_API_COPY, .name_bytes = 9, .name = "hipMemcpy", .bytes = t * 100, .histogram = *h};
+    c->rows[c->count++] = (struct rtl_hip_api_row_snapshot){
+        .kind = RTL_HIP_API_RANGE, .name_bytes = 6, .name = "decode", .open = t, .histogram = *h};
     for (uint32_t i = 0; i < 2; i++)
-        c->memory[c->memory_count++] = (struct rtl_call_memory){4711, i ? RTL_API_GPUS : 0, t, t, t};
+        c->memory[c->memory_count++] = (struct rtl_hip_api_memory_snapshot){4711, i ? RTL_HIP_API_GPUS : 0, t, t, t};
     for (uint32_t i = 0; i < 3; i++)
-        c->nodes[c->node_count++] = (struct rtl_call_node){
+        c->nodes[c->node_count++] = (struct rtl_hip_api_node_snapshot){
             .parent = i ? i - 1 : 0, .name_bytes = i, .name = {i ? 'a' : 0, i > 1 ? 'b' : 0}, .count = t};
     c->launches[c->launch_count++] =
-        (struct rtl_call_launch){rtl_hash(s->kernels[0].name, s->kernels[0].name_length), *h};
-    c->pairs[c->pair_count++] = (struct rtl_call_pair){2, c->launches[0].kernel, *h};
+        (struct rtl_hip_api_launch_snapshot){rtl_hash(s->kernels[0].name, s->kernels[0].name_length), *h};
+    c->pairs[c->pair_count++] = (struct rtl_hip_api_pair_snapshot){2, c->launches[0].kernel, *h};
     c->pairs_over = t;
 }
 
@@ -261,16 +261,16 @@ static void check(const struct rtl_snapshot *s)
     MUST(s->copies_count <= RTL_COPIES_MAX && memchr(s->comm, 0, sizeof s->comm));
 }
 
-static void check_calls(const struct rtl_calls *c)
+static void check_calls(const struct rtl_hip_api_snapshot *c)
 {
     for (uint32_t i = 0; c && i < c->count; i++) {
-        MUST(c->rows[i].name_bytes <= RTL_API_TEXT && !c->rows[i].name[c->rows[i].name_bytes]);
-        MUST(!i || rtl_call_compare(&c->rows[i - 1], &c->rows[i]) < 0);
+        MUST(c->rows[i].name_bytes <= RTL_HIP_API_TEXT && !c->rows[i].name[c->rows[i].name_bytes]);
+        MUST(!i || rtl_hip_api_compare_rows(&c->rows[i - 1], &c->rows[i]) < 0);
     }
     for (uint32_t i = 0; c && i < c->node_count; i++)
         MUST(i ? c->nodes[i].parent < i : !c->nodes[i].parent);
     for (uint32_t i = 0; c && i < c->memory_count; i++)
-        MUST(c->memory[i].place < RTL_API_PLACES);
+        MUST(c->memory[i].place < RTL_HIP_API_PLACES);
     for (uint32_t i = 0; c && i < c->pair_count; i++) {
         MUST(c->pairs[i].node && c->pairs[i].node < c->node_count);
         MUST(!i || c->pairs[i - 1].node <= c->pairs[i].node);

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/api.h"
+#include "shm/hip_api.h"
 #include "shm/segment_writer.h"
 
 static volatile sig_atomic_t stop;
@@ -123,45 +123,46 @@ static int forge_names(void)
 
 static void grow_api(void *what)
 {
-    ((struct rtl_api_counters *)(void *)((char *)what + RTL_API_COUNTERS_AT))->calls++;
+    ((struct rtl_hip_api_counters *)(void *)((char *)what + RTL_HIP_API_COUNTERS_AT))->calls++;
 }
 
 static int forge_api(bool holes)
 {
-    int fd = memfd_create(RTL_API_NAME, MFD_CLOEXEC);
-    if (fd < 0 || ftruncate(fd, RTL_API_SIZE) != 0)
+    int fd = memfd_create(RTL_HIP_API_NAME, MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, RTL_HIP_API_SIZE) != 0)
         return 1;
-    char *at = mmap(NULL, RTL_API_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    char *at = mmap(NULL, RTL_HIP_API_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return 1;
-    struct rtl_api_header *h = (void *)at;
-    *h = (struct rtl_api_header){.major = RTL_API_MAJOR,
-                                 .minor = RTL_API_MINOR,
-                                 .header_bytes = sizeof *h,
-                                 .size = RTL_API_SIZE,
-                                 .rows_at = RTL_API_ROWS_AT,
-                                 .memory_at = RTL_API_MEMORY_AT,
-                                 .counters_at = RTL_API_COUNTERS_AT,
-                                 .buckets_at = RTL_API_BUCKETS_AT,
-                                 .pid = (uint64_t)getpid(),
-                                 .blocks_used = RTL_API_BLOCKS,
-                                 .nodes_used = RTL_API_NODES,
-                                 .kernels_used = RTL_API_KERNELS};
-    struct rtl_api_row *row = (void *)(at + RTL_API_ROWS_AT);
-    struct rtl_api_counters *counters = (void *)(at + RTL_API_COUNTERS_AT);
-    struct rtl_api_buckets *buckets = (void *)(at + RTL_API_BUCKETS_AT);
-    for (uint32_t i = 0; i < RTL_API_ROWS; i++) {
-        row[i].kind = i < RTL_API_FUNCTIONS ? RTL_API_LAUNCH : RTL_API_RANGE;
-        row[i].text_bytes = (uint32_t)snprintf(row[i].text, RTL_API_TEXT, "forged by %d number %u", (int)getpid(), i);
+    struct rtl_hip_api_header *h = (void *)at;
+    *h = (struct rtl_hip_api_header){.major = RTL_HIP_API_MAJOR,
+                                     .minor = RTL_HIP_API_MINOR,
+                                     .header_bytes = sizeof *h,
+                                     .size = RTL_HIP_API_SIZE,
+                                     .rows_at = RTL_HIP_API_ROWS_AT,
+                                     .memory_at = RTL_HIP_API_MEMORY_AT,
+                                     .counters_at = RTL_HIP_API_COUNTERS_AT,
+                                     .buckets_at = RTL_HIP_API_BUCKETS_AT,
+                                     .pid = (uint64_t)getpid(),
+                                     .blocks_used = RTL_HIP_API_BLOCKS,
+                                     .nodes_used = RTL_HIP_API_NODES,
+                                     .kernels_used = RTL_HIP_API_KERNELS};
+    struct rtl_hip_api_row *row = (void *)(at + RTL_HIP_API_ROWS_AT);
+    struct rtl_hip_api_counters *counters = (void *)(at + RTL_HIP_API_COUNTERS_AT);
+    struct rtl_hip_api_buckets *buckets = (void *)(at + RTL_HIP_API_BUCKETS_AT);
+    for (uint32_t i = 0; i < RTL_HIP_API_ROWS; i++) {
+        row[i].kind = i < RTL_HIP_API_FUNCTIONS ? RTL_HIP_API_LAUNCH : RTL_HIP_API_RANGE;
+        row[i].text_bytes =
+            (uint32_t)snprintf(row[i].text, RTL_HIP_API_TEXT, "forged by %d number %u", (int)getpid(), i);
         row[i].open = 1;
         row[i].state = 1;
     }
-    for (uint32_t i = 0; i < RTL_API_CELLS; i++) {
+    for (uint32_t i = 0; i < RTL_HIP_API_CELLS; i++) {
         counters[i].calls = 1;
-        for (uint32_t b = 0; !holes && b < RTL_API_BUCKETS; b += 512) /* touch every page */
+        for (uint32_t b = 0; !holes && b < RTL_HIP_API_BUCKETS; b += 512) /* touch every page */
             buckets[i].count[b] = 1;
     }
-    __atomic_store_n(&h->magic, RTL_API_MAGIC, __ATOMIC_RELEASE);
+    __atomic_store_n(&h->magic, RTL_HIP_API_MAGIC, __ATOMIC_RELEASE);
     print_and_stay(grow_api, at);
     return 0;
 }

@@ -25,12 +25,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shm/api_reader.h"
+#include "shm/hip_api_reader.h"
 #include "shm/segment_reader.h"
 
 enum { THREADS = 64, CALLS_MAX = 1 << 22, EVENTS_MAX = 1 << 22 };
 
-static struct rtl_api_event *calls;
+static struct rtl_hip_api_event *calls;
 static struct rtl_linked_event *ops;
 static uint64_t call_count, op_count, lost;
 static struct {
@@ -50,7 +50,7 @@ static void die(const char *why)
 
 static int by_id(const void *a, const void *b)
 {
-    const struct rtl_api_event *x = a, *y = b;
+    const struct rtl_hip_api_event *x = a, *y = b;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
@@ -62,16 +62,16 @@ static int by_call(const void *a, const void *b)
     return x->link.ordinal < y->link.ordinal ? -1 : x->link.ordinal > y->link.ordinal;
 }
 
-static const struct rtl_api_event *call_of(uint64_t id)
+static const struct rtl_hip_api_event *call_of(uint64_t id)
 {
-    struct rtl_api_event key = {.id = id};
+    struct rtl_hip_api_event key = {.id = id};
     return bsearch(&key, calls, call_count, sizeof *calls, by_id);
 }
 
 static void name_of(int fd, uint32_t row, char *to, size_t bytes, unsigned *kind)
 {
-    char text[RTL_API_TEXT];
-    uint32_t n = rtl_api_read_text(fd, row, text, kind);
+    char text[RTL_HIP_API_TEXT];
+    uint32_t n = rtl_hip_api_read_text(fd, row, text, kind);
     snprintf(to, bytes, "%.*s", (int)n, text);
 }
 
@@ -116,12 +116,12 @@ static void read_threads(const char *file)
 }
 
 /* Calls must arrive in each thread's order. */
-static void note_call(int fd, const struct rtl_api_event *e)
+static void note_call(int fd, const struct rtl_hip_api_event *e)
 {
-    char name[RTL_API_TEXT + 1];
+    char name[RTL_HIP_API_TEXT + 1];
     unsigned kind = 0;
     name_of(fd, e->row, name, sizeof name, &kind);
-    for (unsigned t = 0; kind == RTL_API_LAUNCH && t < thread_count; t++)
+    for (unsigned t = 0; kind == RTL_HIP_API_LAUNCH && t < thread_count; t++)
         if (threads[t].tid == (long)e->tid && threads[t].n < threads[t].launches)
             threads[t].id[threads[t].n++] = e->id;
 }
@@ -130,7 +130,7 @@ static void compare_ranges(void)
 {
     unsigned long nested = 0, wrong = 0;
     for (uint64_t i = 0; i < call_count; i++) {
-        const struct rtl_api_event *e = &calls[i], *around = e->range ? call_of(e->range) : NULL;
+        const struct rtl_hip_api_event *e = &calls[i], *around = e->range ? call_of(e->range) : NULL;
         nested += e->range != 0;
         wrong += e->range &&
                  (!around || around->tid != e->tid || around->start_ns > e->start_ns || around->end_ns < e->end_ns);
@@ -144,8 +144,8 @@ static void compare_ops(int fd, struct rtl_reader *reader)
     qsort(ops, op_count, sizeof *ops, by_call);
     for (uint64_t i = 0; i < op_count; i++) {
         const struct rtl_event_record *r = &ops[i].record;
-        const struct rtl_api_event *call = r->correlation ? call_of(r->correlation) : NULL;
-        char function[RTL_API_TEXT + 1] = "?";
+        const struct rtl_hip_api_event *call = r->correlation ? call_of(r->correlation) : NULL;
+        char function[RTL_HIP_API_TEXT + 1] = "?";
         bool copy = r->flags & RTL_EVENT_COPY;
         const char *kernel = copy ? NULL : rtl_reader_kernel_name(reader, r->kernel);
         kernel = copy ? NULL : kernel ? kernel : "?";
@@ -180,27 +180,27 @@ static void compare_ops(int fd, struct rtl_reader *reader)
         printf("%s %lu\n", tally[i].what, tally[i].n);
 }
 
-static void print_path(const struct rtl_api_copy *c, uint32_t node)
+static void print_path(const struct rtl_hip_api_copy *c, uint32_t node)
 {
-    if (node >= RTL_API_NODE_FIRST && c->nodes[node].parent)
+    if (node >= RTL_HIP_API_NODE_FIRST && c->nodes[node].parent)
         print_path(c, c->nodes[node].parent);
     printf("/%.*s", (int)c->node_text_bytes[node], c->node_text[node]);
 }
 
 static void print_counters(int fd, struct rtl_reader *reader)
 {
-    struct rtl_api_copy c;
-    static struct rtl_api_buckets buckets;
-    static const char *const reasons[RTL_API_UNLINKED_LIMIT] = {
+    struct rtl_hip_api_copy c;
+    static struct rtl_hip_api_buckets buckets;
+    static const char *const reasons[RTL_HIP_API_UNLINKED_LIMIT] = {
 #define NAME(sym, number, key, text) [number] = key,
-        RTL_API_UNLINKED(NAME)
+        RTL_HIP_API_UNLINKED(NAME)
 #undef NAME
     };
-    char why[500], name[RTL_API_TEXT + 1];
-    if (rtl_api_read(fd, &c, why, sizeof why) != RTL_READER_OK)
+    char why[500], name[RTL_HIP_API_TEXT + 1];
+    if (rtl_hip_api_read(fd, &c, why, sizeof why) != RTL_READER_OK)
         die(why);
     printf("counted linked %llu", (unsigned long long)c.linked.linked);
-    for (int i = 0; i < RTL_API_UNLINKED_LIMIT; i++)
+    for (int i = 0; i < RTL_HIP_API_UNLINKED_LIMIT; i++)
         if (reasons[i])
             printf(" %s %llu", reasons[i], (unsigned long long)c.linked.unlinked[i]);
     printf("\ncopied linked %llu unlinked %llu\n", (unsigned long long)c.header.copies_linked,
@@ -213,7 +213,7 @@ static void print_counters(int fd, struct rtl_reader *reader)
     printf("sums %llu %llu %llu %llu\n", (unsigned long long)latency_ns, (unsigned long long)launches_ns,
            (unsigned long long)kernels_ns, (unsigned long long)nodes_ns);
     for (uint32_t i = 0; i < c.node_count; i++) {
-        const struct rtl_api_node *n = &c.nodes[i];
+        const struct rtl_hip_api_node *n = &c.nodes[i];
         if (!n->state || (!n->count && !n->kernels && !n->copies))
             continue;
         printf("node ");
@@ -223,36 +223,36 @@ static void print_counters(int fd, struct rtl_reader *reader)
     }
     for (uint32_t i = 0; i < c.launch_count; i++) {
         unsigned long long sum = 0;
-        uint32_t least = RTL_API_BUCKETS;
-        if (!rtl_api_read_launches(fd, c.launches[i].kernel, &buckets))
+        uint32_t least = RTL_HIP_API_BUCKETS;
+        if (!rtl_hip_api_read_launches(fd, c.launches[i].kernel, &buckets))
             die("no buckets");
-        for (uint32_t b = 0; b < RTL_API_BUCKETS; b++) {
+        for (uint32_t b = 0; b < RTL_HIP_API_BUCKETS; b++) {
             sum += buckets.count[b];
             least = buckets.count[b] && b < least ? b : least;
         }
         const char *kernel = rtl_reader_kernel_name(reader, c.launches[i].kernel);
         printf("launches %s %llu least %u\n", kernel ? kernel : "?", sum, least);
     }
-    for (uint32_t i = 1; i < RTL_API_BLOCKS; i++) {
-        const struct rtl_api_thread *t = &c.thread[i];
+    for (uint32_t i = 1; i < RTL_HIP_API_BLOCKS; i++) {
+        const struct rtl_hip_api_thread *t = &c.thread[i];
         if (!t->tid)
             continue;
-        name_of(fd, RTL_API_NOW_ROW(t->now), name, sizeof name, NULL);
+        name_of(fd, RTL_HIP_API_NOW_ROW(t->now), name, sizeof name, NULL);
         printf("thread %u function %s", t->tid, t->now ? name : "none");
-        name_of(fd, RTL_API_NOW_ROW(t->last), name, sizeof name, NULL);
+        name_of(fd, RTL_HIP_API_NOW_ROW(t->last), name, sizeof name, NULL);
         printf(" last %s\n", t->last ? name : "none");
     }
-    rtl_api_free(&c);
+    rtl_hip_api_free(&c);
 }
 
 int main(int argc, char **argv)
 {
     struct rtl_reader *reader;
     struct rtl_events events;
-    struct rtl_api_events api_events;
+    struct rtl_hip_api_events api_events;
     char why[500];
     int fd;
-    if (argc < 2 || rtl_api_open((pid_t)atoi(argv[1]), &fd, why, sizeof why) != RTL_READER_OK)
+    if (argc < 2 || rtl_hip_api_open((pid_t)atoi(argv[1]), &fd, why, sizeof why) != RTL_READER_OK)
         die(argc < 2 ? "whose?" : why);
     if (argc > 2)
         read_threads(argv[2]);
@@ -262,8 +262,9 @@ int main(int argc, char **argv)
     ops = calloc(EVENTS_MAX, sizeof *ops);
     if (!calls || !ops)
         die("no memory");
-    if (rtl_reader_events_begin(reader, &events) && rtl_api_events_begin(fd, &api_events)) {
-        for (uint32_t n; (n = rtl_api_events(fd, &api_events, calls + call_count, (uint32_t)(CALLS_MAX - call_count)));)
+    if (rtl_reader_events_begin(reader, &events) && rtl_hip_api_events_begin(fd, &api_events)) {
+        for (uint32_t n;
+             (n = rtl_hip_api_events(fd, &api_events, calls + call_count, (uint32_t)(CALLS_MAX - call_count)));)
             call_count += n;
         for (uint32_t n;
              (n = rtl_reader_linked_events(reader, &events, ops + op_count, (uint32_t)(EVENTS_MAX - op_count)));)

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "shm/api.h"
-#include "shm/api_reader.h"
-#include "shm/calls.h"
+#include "shm/hip_api.h"
+#include "shm/hip_api_reader.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/clock_offsets.h"
 #include "shm/reader_private.h"
 
@@ -194,46 +194,48 @@ static void every_time_is_on_one_line(void **state)
 static void calls_are_on_it_too(void **state)
 {
     enum { RECORDS = 1024 };
-    struct rtl_api_header h = {.magic = RTL_API_MAGIC,
-                               .major = RTL_API_MAJOR,
-                               .minor = RTL_API_MINOR,
-                               .header_bytes = sizeof h,
-                               .rows_at = RTL_API_ROWS_AT,
-                               .memory_at = RTL_API_MEMORY_AT,
-                               .counters_at = RTL_API_COUNTERS_AT,
-                               .buckets_at = RTL_API_BUCKETS_AT,
-                               .pid = 1,
-                               .events = RECORDS,
-                               .blocks_used = 2};
-    struct rtl_api_row row = {.state = 1, .kind = RTL_API_LAUNCH, .text_bytes = 9, .text = "hipLaunch", .open = 1};
-    struct rtl_api_thread thread = {
-        .tid = 42, .now = RTL_API_NOW(0, 10 * DAY + 30), .last = RTL_API_NOW(0, 10 * DAY + 20), .events = 1};
-    struct rtl_api_event event = {.sequence = 1, .start_ns = 10 * DAY + 11, .end_ns = 10 * DAY + 12, .id = 1}, got;
-    struct rtl_api_events events;
-    struct rtl_calls_source source;
+    struct rtl_hip_api_header h = {.magic = RTL_HIP_API_MAGIC,
+                                   .major = RTL_HIP_API_MAJOR,
+                                   .minor = RTL_HIP_API_MINOR,
+                                   .header_bytes = sizeof h,
+                                   .rows_at = RTL_HIP_API_ROWS_AT,
+                                   .memory_at = RTL_HIP_API_MEMORY_AT,
+                                   .counters_at = RTL_HIP_API_COUNTERS_AT,
+                                   .buckets_at = RTL_HIP_API_BUCKETS_AT,
+                                   .pid = 1,
+                                   .events = RECORDS,
+                                   .blocks_used = 2};
+    struct rtl_hip_api_row row = {
+        .state = 1, .kind = RTL_HIP_API_LAUNCH, .text_bytes = 9, .text = "hipLaunch", .open = 1};
+    struct rtl_hip_api_thread thread = {
+        .tid = 42, .now = RTL_HIP_API_NOW(0, 10 * DAY + 30), .last = RTL_HIP_API_NOW(0, 10 * DAY + 20), .events = 1};
+    struct rtl_hip_api_event event = {.sequence = 1, .start_ns = 10 * DAY + 11, .end_ns = 10 * DAY + 12, .id = 1}, got;
+    struct rtl_hip_api_events events;
+    struct rtl_hip_api_source source;
     struct rtl_snapshot s = {.taken_mono_ns = 1};
     struct rtl_reader reader = {.clocks.ahead_ns = 10 * DAY};
     (void)state;
     int fd = memfd_create("api", MFD_CLOEXEC);
-    assert_int_equal(ftruncate(fd, (off_t)RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS)), 0);
+    assert_int_equal(ftruncate(fd, (off_t)RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, RECORDS)), 0);
     assert_int_equal(pwrite(fd, &h, sizeof h, 0), sizeof h);
-    assert_int_equal(pwrite(fd, &row, sizeof row, RTL_API_ROWS_AT), sizeof row);
-    assert_int_equal(pwrite(fd, &thread, sizeof thread, (off_t)(RTL_API_THREADS_AT + sizeof thread)), sizeof thread);
-    assert_int_equal(pwrite(fd, &event, sizeof event, (off_t)RTL_API_EVENTS_OF(1, RECORDS)), sizeof event);
-    assert_true(rtl_api_events_begin(fd, &events));
+    assert_int_equal(pwrite(fd, &row, sizeof row, RTL_HIP_API_ROWS_AT), sizeof row);
+    assert_int_equal(pwrite(fd, &thread, sizeof thread, (off_t)(RTL_HIP_API_THREADS_AT + sizeof thread)),
+                     sizeof thread);
+    assert_int_equal(pwrite(fd, &event, sizeof event, (off_t)RTL_HIP_API_EVENTS_OF(1, RECORDS)), sizeof event);
+    assert_true(rtl_hip_api_events_begin(fd, &events));
     events.ahead_ns = 10 * DAY;
-    assert_int_equal(rtl_api_events(fd, &events, &got, 1), 1);
+    assert_int_equal(rtl_hip_api_events(fd, &events, &got, 1), 1);
     assert_int_equal(got.start_ns, 11);
     assert_int_equal(got.end_ns, 12);
-    rtl_calls_open(&source);
+    rtl_hip_api_source_open(&source);
     source.fd = fd;
-    rtl_calls_take(&source, getpid(), &reader, &s);
+    rtl_hip_api_source_read(&source, getpid(), &reader, &s);
     assert_non_null(s.calls);
     assert_int_equal(s.calls->thread_count, 1);
     assert_int_equal(s.calls->threads[0].since_ns, 30);
     assert_int_equal(s.calls->threads[0].last_ns, 20);
     rtl_snapshot_free(&s);
-    rtl_calls_close(&source);
+    rtl_hip_api_source_close(&source);
 }
 
 int main(void)

@@ -10,62 +10,62 @@
 #include <sys/mman.h>
 
 #include "intercept/track/links.h"
-#include "shm/api_clock.h"
-#include "shm/api_link.h"
+#include "shm/hip_api_clock.h"
+#include "shm/hip_api_link.h"
 
 /* librtl-hip.so, played: each thread's call is what the test says. */
-rtl_api_link_function rtl_api_link;
+rtl_hip_api_link_function rtl_api_link;
 
-static __thread struct rtl_api_call mine;
-static struct rtl_api_call others;
+static __thread struct rtl_hip_api_call mine;
+static struct rtl_hip_api_call others;
 static pthread_t main_thread;
 static char *segment;
-static struct rtl_api_clock api_clock;
-static uint32_t link_bytes = sizeof(struct rtl_api_link);
+static struct rtl_hip_api_clock api_clock;
+static uint32_t link_bytes = sizeof(struct rtl_hip_api_link);
 
-static struct rtl_api_call *call_of_thread(void)
+static struct rtl_hip_api_call *call_of_thread(void)
 {
     return pthread_equal(pthread_self(), main_thread) ? &mine : &others;
 }
 
-__attribute__((visibility("default"))) const struct rtl_api_link *rtl_api_link(void)
+__attribute__((visibility("default"))) const struct rtl_hip_api_link *rtl_api_link(void)
 {
-    static struct rtl_api_link link;
-    link = (struct rtl_api_link){RTL_API_LINK_VERSION, link_bytes, call_of_thread, (void *)segment, &api_clock};
+    static struct rtl_hip_api_link link;
+    link = (struct rtl_hip_api_link){RTL_HIP_API_LINK_VERSION, link_bytes, call_of_thread, (void *)segment, &api_clock};
     return &link;
 }
 
-static struct rtl_api_header *header(void)
+static struct rtl_hip_api_header *header(void)
 {
     return (void *)segment;
 }
 
-static struct rtl_api_queue *counted(void)
+static struct rtl_hip_api_queue *counted(void)
 {
-    return (struct rtl_api_queue *)(void *)(segment + RTL_API_QUEUES_AT) + native_of()->tracker->slot;
+    return (struct rtl_hip_api_queue *)(void *)(segment + RTL_HIP_API_QUEUES_AT) + native_of()->tracker->slot;
 }
 
-static struct rtl_api_node *node(uint32_t number)
+static struct rtl_hip_api_node *node(uint32_t number)
 {
-    return (struct rtl_api_node *)(void *)(segment + RTL_API_NODES_AT) + number;
+    return (struct rtl_hip_api_node *)(void *)(segment + RTL_HIP_API_NODES_AT) + number;
 }
 
-static struct rtl_api_pair *pair(uint32_t number)
+static struct rtl_hip_api_pair *pair(uint32_t number)
 {
-    return (struct rtl_api_pair *)(void *)(segment + header()->pairs_at) + number;
+    return (struct rtl_hip_api_pair *)(void *)(segment + header()->pairs_at) + number;
 }
 
 /* Kernels of a node by its pairs, whose buckets say the same. */
 static uint64_t kernels_of_pairs(uint32_t of)
 {
-    const struct rtl_api_buckets *b = (const void *)(segment + header()->pairs_at + RTL_API_PAIR_BUCKETS_AT);
+    const struct rtl_hip_api_buckets *b = (const void *)(segment + header()->pairs_at + RTL_HIP_API_PAIR_BUCKETS_AT);
     uint64_t calls = 0, counted = 0, total = 0;
-    for (uint32_t i = 0; i < AT(header()->pairs_used) && i < RTL_API_PAIRS; i++) {
+    for (uint32_t i = 0; i < AT(header()->pairs_used) && i < RTL_HIP_API_PAIRS; i++) {
         if (AT(pair(i)->node) != of)
             continue;
         calls += AT(pair(i)->calls);
         total += AT(pair(i)->total_ns);
-        for (uint32_t j = 0; j < RTL_API_BUCKETS; j++)
+        for (uint32_t j = 0; j < RTL_HIP_API_BUCKETS; j++)
             counted += AT(b[i].count[j]);
     }
     assert_int_equal(calls, counted);
@@ -75,7 +75,7 @@ static uint64_t kernels_of_pairs(uint32_t of)
 
 static uint64_t launches(void)
 {
-    const struct rtl_api_counters *c = (const void *)(segment + RTL_API_LAUNCHES_AT);
+    const struct rtl_hip_api_counters *c = (const void *)(segment + RTL_HIP_API_LAUNCHES_AT);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < AT(header()->kernels_used); i++)
         sum += AT(c[i].calls);
@@ -129,8 +129,8 @@ static void each_packet_is_its_reservers(void **state)
     (void)state;
     uint64_t over = completed(), linked = counted()->linked, events = AT(rtl_tool.segment.ring->head), sum = launches();
     uint64_t kernels[2] = {AT(node(5)->kernels), AT(node(6)->kernels)};
-    others = (struct rtl_api_call){.id = 100, .entry_ns = 7, .range = 50, .node = 5, .ordinal = 0};
-    mine = (struct rtl_api_call){.id = 200, .entry_ns = 8, .range = 60, .node = 6, .ordinal = 3};
+    others = (struct rtl_hip_api_call){.id = 100, .entry_ns = 7, .range = 50, .node = 5, .ordinal = 0};
+    mine = (struct rtl_hip_api_call){.id = 200, .entry_ns = 8, .range = 60, .node = 6, .ordinal = 3};
     other.object = 0x10000;
     other_does(RESERVES);
     uint64_t index = app_add(1);
@@ -166,7 +166,7 @@ static void all_ways_to_reserve_are_seen(void **state)
 {
     (void)state;
     uint64_t over = completed(), linked = counted()->linked;
-    mine = (struct rtl_api_call){.id = 300};
+    mine = (struct rtl_hip_api_call){.id = 300};
     assert_int_equal(app_cas(0, 2), 0);
     app_store(5);
     assert_int_equal(app_add(3), 5);
@@ -185,20 +185,21 @@ static void outside_of_calls_is_counted(void **state)
 {
     (void)state;
     uint64_t over = completed(), events = AT(rtl_tool.segment.ring->head);
-    struct rtl_api_queue before = *counted();
+    struct rtl_hip_api_queue before = *counted();
     mine.range = 12; /* which means nothing without a call */
     put(app_add(1), 0x10000);
     app_ring(0);
-    __atomic_fetch_or(&header()->flags, RTL_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&header()->flags, RTL_HIP_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
     put(app_add(1), 0x10000);
     app_ring(1);
-    __atomic_fetch_and(&header()->flags, ~(uint64_t)RTL_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&header()->flags, ~(uint64_t)RTL_HIP_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
     assert_int_equal(gpu_takes(2), 2);
     WAIT_UNTIL(completed() == over + 2);
     assert_int_equal(counted()->linked, before.linked);
-    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_OUTSIDE], before.unlinked[RTL_API_UNLINKED_OUTSIDE] + 1);
-    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_QUEUE_THREAD],
-                     before.unlinked[RTL_API_UNLINKED_QUEUE_THREAD] + 1);
+    assert_int_equal(counted()->unlinked[RTL_HIP_API_UNLINKED_OUTSIDE],
+                     before.unlinked[RTL_HIP_API_UNLINKED_OUTSIDE] + 1);
+    assert_int_equal(counted()->unlinked[RTL_HIP_API_UNLINKED_QUEUE_THREAD],
+                     before.unlinked[RTL_HIP_API_UNLINKED_QUEUE_THREAD] + 1);
     assert_int_equal(event(events + 1)->record.correlation, 0);
     assert_int_equal(event(events + 1)->link.range, 0);
 }
@@ -208,32 +209,33 @@ static void overtaken_notes_are_nobodys(void **state)
 {
     (void)state;
     uint64_t over = completed();
-    struct rtl_api_queue before = *counted();
-    mine = (struct rtl_api_call){.id = 400};
+    struct rtl_hip_api_queue before = *counted();
+    mine = (struct rtl_hip_api_call){.id = 400};
     put(app_add(1), 0x10000);
     mine.id = 401;
     app_add(1 << 13);
     app_ring(0);
     assert_int_equal(gpu_takes(1), 1);
     WAIT_UNTIL(completed() == over + 1);
-    WAIT_UNTIL(counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN] > before.unlinked[RTL_API_UNLINKED_OVERTAKEN]);
+    WAIT_UNTIL(counted()->unlinked[RTL_HIP_API_UNLINKED_OVERTAKEN] > before.unlinked[RTL_HIP_API_UNLINKED_OVERTAKEN]);
     assert_int_equal(counted()->linked, before.linked);
-    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_OVERTAKEN], before.unlinked[RTL_API_UNLINKED_OVERTAKEN] + 1);
+    assert_int_equal(counted()->unlinked[RTL_HIP_API_UNLINKED_OVERTAKEN],
+                     before.unlinked[RTL_HIP_API_UNLINKED_OVERTAKEN] + 1);
 }
 
 /* Another queue at the same address begins at index 0 again. */
 static void notes_of_a_queue_before_are_void(void **state)
 {
-    mine = (struct rtl_api_call){.id = 500};
+    mine = (struct rtl_hip_api_call){.id = 500};
     put(app_add(1), 0x10000);
     app_ring(0);
     assert_int_equal(gpu_takes(1), 1);
     end(state);
     begin(state);
     struct rtl_link link = {.call = 1};
-    uint64_t over = counted()->unlinked[RTL_API_UNLINKED_UNNOTED];
+    uint64_t over = counted()->unlinked[RTL_HIP_API_UNLINKED_UNNOTED];
     rtl_links_see(native_of()->tracker, 0, 0);
-    assert_int_equal(counted()->unlinked[RTL_API_UNLINKED_UNNOTED], over + 1);
+    assert_int_equal(counted()->unlinked[RTL_HIP_API_UNLINKED_UNNOTED], over + 1);
     assert_int_equal(rtl_links_of(0)->call, 0);
     link = rtl_links_now();
     assert_int_equal(link.call, 0);
@@ -250,15 +252,15 @@ static void too_many_pairs_are_counted(void **state)
     enum { EACH = 2, KERNELS = 64 };
     uint64_t used = AT(header()->pairs_used), over = AT(header()->pairs_over);
     struct rtl_link *link = (struct rtl_link *)(uintptr_t)rtl_links_of(1), was = *link;
-    *link = (struct rtl_link){.call = 1, .node = RTL_API_NODE_NONE};
+    *link = (struct rtl_link){.call = 1, .node = RTL_HIP_API_NODE_NONE};
     rtl_links_record(1, 9, 0, 100);
     assert_int_equal(AT(header()->pairs_used), used);
-    for (uint32_t i = 0; i < RTL_API_PAIRS + KERNELS; i++)
+    for (uint32_t i = 0; i < RTL_HIP_API_PAIRS + KERNELS; i++)
         for (uint32_t times = 0; times < EACH; times++) {
             link->node = 100 + i / KERNELS;
             rtl_links_record(1, i % KERNELS, 0, 100 + i);
         }
-    assert_int_equal(AT(header()->pairs_used), RTL_API_PAIRS);
+    assert_int_equal(AT(header()->pairs_used), RTL_HIP_API_PAIRS);
     assert_int_equal(AT(header()->pairs_over) - over, EACH * (KERNELS + used));
     assert_int_equal(kernels_of_pairs(100), EACH * KERNELS);
     assert_int_equal(AT(pair((uint32_t)used + 5)->kernel), 5);
@@ -280,8 +282,8 @@ static void one_goes_by(void)
 static bool says_the_time(void)
 {
     enum { MS = 1000000 };
-    uint64_t before = rtl_mono_ns(), version = rtl_api_clock_version(&api_clock);
-    uint64_t ns = version ? rtl_api_clock_at(&api_clock, version, rtl_tsc()) : 0;
+    uint64_t before = rtl_mono_ns(), version = rtl_hip_api_clock_version(&api_clock);
+    uint64_t ns = version ? rtl_hip_api_clock_at(&api_clock, version, rtl_tsc()) : 0;
     if (ns) {
         assert_true(ns + MS >= before);
         assert_true(ns <= rtl_mono_ns() + MS);
@@ -302,7 +304,7 @@ static void calls_are_told_the_time(void **state)
             one_goes_by();
             says_the_time();
         }
-        WAIT_UNTIL(rtl_api_clock_version(&api_clock) == 0); /* it has gone to sleep */
+        WAIT_UNTIL(rtl_hip_api_clock_version(&api_clock) == 0); /* it has gone to sleep */
     }
 }
 
@@ -311,13 +313,13 @@ static bool others_clocks_are_let_be(void)
 {
     static const char another;
     const struct rtl_line line = {1, 1, 1};
-    link_bytes = offsetof(struct rtl_api_link, clock);
+    link_bytes = offsetof(struct rtl_hip_api_link, clock);
     bool linked = rtl_links_find();
     rtl_links_set_clock(&line);
-    link_bytes = sizeof(struct rtl_api_link);
-    linked &= rtl_api_clock_take(&api_clock, &another) && rtl_links_find();
+    link_bytes = sizeof(struct rtl_hip_api_link);
+    linked &= rtl_hip_api_clock_take(&api_clock, &another) && rtl_links_find();
     rtl_links_set_clock(&line);
-    bool let_be = rtl_api_clock_version(&api_clock) == 0;
+    bool let_be = rtl_hip_api_clock_version(&api_clock) == 0;
     memset(&api_clock, 0, sizeof api_clock);
     return linked && let_be;
 }
@@ -326,19 +328,20 @@ static int load_library(void **state)
 {
     (void)state;
     main_thread = pthread_self();
-    segment = mmap(NULL, RTL_API_SIZE + RTL_API_PAIRS_SIZE, PROT_READ | PROT_WRITE,
+    segment = mmap(NULL, RTL_HIP_API_SIZE + RTL_HIP_API_PAIRS_SIZE, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (segment == MAP_FAILED)
         return -1;
-    header()->minor = RTL_API_MINOR;
-    header()->pairs_at = RTL_API_SIZE;
+    header()->minor = RTL_HIP_API_MINOR;
+    header()->pairs_at = RTL_HIP_API_SIZE;
     setenv("RTL_MODE", "hip", 1);
     setenv("RTL_TRACE", "64K", 1);
     fill_native_tables();
     if (!others_clocks_are_let_be())
         return -1;
-    return OnLoad(&root, 0, 0, NULL) && (header()->flags & RTL_API_FLAG_LINKED) && rtl_tool.segment.event_links ? 0
-                                                                                                                : -1;
+    return OnLoad(&root, 0, 0, NULL) && (header()->flags & RTL_HIP_API_FLAG_LINKED) && rtl_tool.segment.event_links
+               ? 0
+               : -1;
 }
 
 static int unload_library(void **state)

@@ -2,7 +2,7 @@
  * Calls of HIP and ranges of roctx in recordings: what changed is kept, and replayed frame by frame in both directions
  * it is what was recorded; files without them are read, and what can't be is said.
  */
-#include "calls_fixture.h"
+#include "hip_api_fixture.h"
 
 #include "recorded_fixture.h"
 
@@ -37,14 +37,14 @@ static void same_histogram(const struct rtl_histogram_copy *a, const struct rtl_
     }
 }
 
-static void same_calls(const struct rtl_calls *a, const struct rtl_calls *b)
+static void same_calls(const struct rtl_hip_api_snapshot *a, const struct rtl_hip_api_snapshot *b)
 {
     assert_true(!a == !b);
     if (!a)
         return;
     assert_int_equal(a->count, b->count);
     for (uint32_t i = 0; i < a->count; i++) {
-        assert_int_equal(rtl_call_compare(&a->rows[i], &b->rows[i]), 0);
+        assert_int_equal(rtl_hip_api_compare_rows(&a->rows[i], &b->rows[i]), 0);
         assert_int_equal(a->rows[i].bytes, b->rows[i].bytes);
         assert_int_equal(a->rows[i].errors, b->rows[i].errors);
         assert_int_equal(a->rows[i].open, b->rows[i].open);
@@ -80,16 +80,16 @@ static bool grow(int t)
     static uint32_t outer, inner;
     if (t == 0) {
         kernel = synth_kernel(p, "first_kernel");
-        launch = synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
+        launch = synth_call(&c, RTL_HIP_API_LAUNCH, "hipLaunchKernel");
     }
     if (t < 2)
         return false;
     synth_record(p, kernel, 1000, 5);
     synth_add(&c.rows[launch].h, 5000 + (uint64_t)t * 700, 3);
     if (t == 5) {
-        copy = synth_call(&c, RTL_API_COPY, "hipMemcpy");
-        c.memory[0] = (struct rtl_call_memory){4711, 0, 0, 0, 0};
-        c.memory[1] = (struct rtl_call_memory){4711, RTL_API_GPUS, 5, 5, 1};
+        copy = synth_call(&c, RTL_HIP_API_COPY, "hipMemcpy");
+        c.memory[0] = (struct rtl_hip_api_memory_snapshot){4711, 0, 0, 0, 0};
+        c.memory[1] = (struct rtl_hip_api_memory_snapshot){4711, RTL_HIP_API_GPUS, 5, 5, 1};
         c.memory_count = 2;
     }
     if (t >= 5 && t % 3 == 0) {
@@ -100,7 +100,7 @@ static bool grow(int t)
         c.memory[0].peak = 9000;
     }
     if (t == 9) {
-        decode = synth_call(&c, RTL_API_RANGE, "decode");
+        decode = synth_call(&c, RTL_HIP_API_RANGE, "decode");
         outer = synth_node(&c, 0, "decode");
         inner = synth_node(&c, outer, "attention");
         c.launches[c.launch_count++].kernel = "first_kernel";
@@ -230,7 +230,7 @@ static void without_calls_there_are_no_tables(void **state)
     assert_int_equal(ask_sql("SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_call%'"), 0);
     assert_int_equal(replayed(), RTL_DB_OK);
     rtl_snapshot_free(&s);
-    synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
+    synth_call(&c, RTL_HIP_API_LAUNCH, "hipLaunchKernel");
     synth_add(&c.rows[0].h, 5, 1);
     s = synth_snapshot(p, 2 * RTL_SEC);
     synth_put_calls(p, &c, &s);
@@ -244,22 +244,22 @@ static void without_calls_there_are_no_tables(void **state)
 /* As many functions and ranges as a segment may have, all called after `of`. */
 static struct rtl_snapshot full_of(int of, uint64_t t)
 {
-    const struct rtl_calls_room room = {RTL_API_ROWS, 0, RTL_API_NODES, 0, 0, 0};
+    const struct rtl_hip_api_room room = {RTL_HIP_API_ROWS, 0, RTL_HIP_API_NODES, 0, 0, 0};
     struct rtl_snapshot s = synth_snapshot(p, t);
-    struct rtl_calls *calls = rtl_calls_make(&s, &room);
+    struct rtl_hip_api_snapshot *calls = rtl_hip_api_allocate(&s, &room);
     assert_non_null(calls);
     calls->links = true;
-    for (uint32_t i = 0; i < RTL_API_ROWS; i++) {
-        struct rtl_call *row = &calls->rows[calls->count++];
-        *row = (struct rtl_call){.kind = RTL_API_LAUNCH, .bytes = t + i};
+    for (uint32_t i = 0; i < RTL_HIP_API_ROWS; i++) {
+        struct rtl_hip_api_row_snapshot *row = &calls->rows[calls->count++];
+        *row = (struct rtl_hip_api_row_snapshot){.kind = RTL_HIP_API_LAUNCH, .bytes = t + i};
         row->name_bytes = (uint32_t)snprintf(row->name, sizeof row->name, "call %d %05u", of, (unsigned)i);
     }
-    for (uint32_t i = 0; i < RTL_API_NODES; i++) { /* a sibling of each goes further down */
-        struct rtl_call_node *n = &calls->nodes[calls->node_count++];
-        *n = (struct rtl_call_node){.parent = i < 2 ? 0 : i - 2, .count = t + i};
+    for (uint32_t i = 0; i < RTL_HIP_API_NODES; i++) { /* a sibling of each goes further down */
+        struct rtl_hip_api_node_snapshot *n = &calls->nodes[calls->node_count++];
+        *n = (struct rtl_hip_api_node_snapshot){.parent = i < 2 ? 0 : i - 2, .count = t + i};
         n->name_bytes = i ? (uint32_t)snprintf(n->name, sizeof n->name, "range %d %05u", of, (unsigned)i) : 0;
     }
-    assert_true(rtl_calls_sort_nodes(calls->nodes, calls->node_count));
+    assert_true(rtl_hip_api_sort_nodes(calls->nodes, calls->node_count));
     return s;
 }
 
@@ -282,16 +282,16 @@ static void names_without_end(void **state)
         struct rtl_snapshot s;
         bool exited;
         assert_int_equal(rtl_replay_read(replay, t, &s, &exited), RTL_DB_OK);
-        assert_int_equal(s.calls->count, RTL_API_ROWS);
-        assert_int_equal(s.calls->node_count, RTL_API_NODES);
-        assert_int_equal(s.calls->ranges_other, t == 1 ? RTL_API_ROWS + RTL_API_NODES - 1 : 0);
+        assert_int_equal(s.calls->count, RTL_HIP_API_ROWS);
+        assert_int_equal(s.calls->node_count, RTL_HIP_API_NODES);
+        assert_int_equal(s.calls->ranges_other, t == 1 ? RTL_HIP_API_ROWS + RTL_HIP_API_NODES - 1 : 0);
         if (t == 0)
             same_calls(s.calls, all[0].calls);
         rtl_snapshot_free(&s);
     }
     rtl_replay_close(replay);
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_range"), RTL_API_NODES);
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call"), RTL_API_ROWS);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_range"), RTL_HIP_API_NODES);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call"), RTL_HIP_API_ROWS);
     for (int t = 0; t < NEW; t++)
         rtl_snapshot_free(&all[t]);
 }
@@ -311,8 +311,8 @@ static void numbers_are_taken_back(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(rtl_recording_add(r, &other, 2, false), RTL_DB_OK);
     rtl_recording_close(r);
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_range WHERE name LIKE 'range 1 %'"), RTL_API_NODES - 1);
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call WHERE name LIKE 'call 1 %'"), RTL_API_ROWS);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_range WHERE name LIKE 'range 1 %'"), RTL_HIP_API_NODES - 1);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call WHERE name LIKE 'call 1 %'"), RTL_HIP_API_ROWS);
     rtl_snapshot_free(&first);
     rtl_snapshot_free(&other);
 }

@@ -1,5 +1,5 @@
 /* Two spans side by side: matching, shares, changes, cost, order, and what counts as slower. */
-#include "calls_fixture.h"
+#include "hip_api_fixture.h"
 
 #include <json-c/json.h>
 #include <unistd.h>
@@ -360,9 +360,11 @@ static void calls_are_compared_by_name(void **state)
     (void)state;
     struct synth_calls ca = {0}, cb = {0};
     struct rtl_diff diff;
-    int launch = synth_call(&ca, RTL_API_LAUNCH, "hipLaunchKernel"), gone = synth_call(&ca, RTL_API_COPY, "hipMemcpy");
-    int first = synth_call(&cb, RTL_API_LAUNCH, "hipAbove"), same = synth_call(&cb, RTL_API_LAUNCH, "hipLaunchKernel");
-    int step = synth_call(&cb, RTL_API_RANGE, "hipLaunchKernel"); /* a range may be called so, too */
+    int launch = synth_call(&ca, RTL_HIP_API_LAUNCH, "hipLaunchKernel"),
+        gone = synth_call(&ca, RTL_HIP_API_COPY, "hipMemcpy");
+    int first = synth_call(&cb, RTL_HIP_API_LAUNCH, "hipAbove"),
+        same = synth_call(&cb, RTL_HIP_API_LAUNCH, "hipLaunchKernel");
+    int step = synth_call(&cb, RTL_HIP_API_RANGE, "hipLaunchKernel"); /* a range may be called so, too */
     synth_add(&ca.rows[launch].h, 1000, 100);
     synth_add(&ca.rows[gone].h, 500, 10);
     synth_add(&cb.rows[same].h, 5000, 50);

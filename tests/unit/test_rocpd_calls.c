@@ -14,7 +14,7 @@
 #include "record/rocpd_refs.h"
 #include "options/commands.h"
 
-enum { RECORDS = 1024, RANGE = RTL_API_FUNCTIONS + 3 };
+enum { RECORDS = 1024, RANGE = RTL_HIP_API_FUNCTIONS + 3 };
 static const int64_t BASE = 5ll << RTL_ROCPD_SEQUENCE_BITS;
 
 static int file = -1;
@@ -28,35 +28,35 @@ static void put(const void *bytes, size_t count, uint64_t at)
 
 static void name(uint32_t row, uint32_t kind, const char *text, uint32_t bytes)
 {
-    struct rtl_api_row r = {.state = 1, .kind = kind, .text_bytes = bytes};
+    struct rtl_hip_api_row r = {.state = 1, .kind = kind, .text_bytes = bytes};
     memcpy(r.text, text, strlen(text));
-    put(&r, sizeof r, RTL_API_ROWS_AT + row * sizeof r);
+    put(&r, sizeof r, RTL_HIP_API_ROWS_AT + row * sizeof r);
 }
 
 static int begin(void **state)
 {
-    struct rtl_api_header h = {.magic = RTL_API_MAGIC,
-                               .major = RTL_API_MAJOR,
-                               .minor = RTL_API_MINOR,
-                               .header_bytes = sizeof h,
-                               .rows_at = RTL_API_ROWS_AT,
-                               .memory_at = RTL_API_MEMORY_AT,
-                               .counters_at = RTL_API_COUNTERS_AT,
-                               .buckets_at = RTL_API_BUCKETS_AT,
-                               .pid = 1,
-                               .events = RECORDS,
-                               .blocks_used = 2};
+    struct rtl_hip_api_header h = {.magic = RTL_HIP_API_MAGIC,
+                                   .major = RTL_HIP_API_MAJOR,
+                                   .minor = RTL_HIP_API_MINOR,
+                                   .header_bytes = sizeof h,
+                                   .rows_at = RTL_HIP_API_ROWS_AT,
+                                   .memory_at = RTL_HIP_API_MEMORY_AT,
+                                   .counters_at = RTL_HIP_API_COUNTERS_AT,
+                                   .buckets_at = RTL_HIP_API_BUCKETS_AT,
+                                   .pid = 1,
+                                   .events = RECORDS,
+                                   .blocks_used = 2};
     if (start(state))
         return 1;
     struct setup *s = *state;
     file = memfd_create("api", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, (off_t)RTL_API_EVENTS_OF(RTL_API_BLOCKS, RECORDS)) != 0)
+    if (file < 0 || ftruncate(file, (off_t)RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, RECORDS)) != 0)
         return 1;
     put(&h, sizeof h, 0);
-    name(0, RTL_API_LAUNCH, "hipLaunchKernel", 15);
-    name(1, RTL_API_COPY, "hipMemcpyHtoDAsync", 18);
+    name(0, RTL_HIP_API_LAUNCH, "hipLaunchKernel", 15);
+    name(1, RTL_HIP_API_COPY, "hipMemcpyHtoDAsync", 18);
     name(2, 999, "hip\033[2J\xff", UINT32_MAX); /* a kind that nobody knows, a length that can't be */
-    name(RANGE, RTL_API_RANGE, "step \"1\"\n", 9);
+    name(RANGE, RTL_HIP_API_RANGE, "step \"1\"\n", 9);
     written = 0;
     calls = rtl_rocpd_calls_begin(s->db, file, BASE, 4711, 0, rtl_text_escape);
     return calls ? 0 : 1;
@@ -69,14 +69,14 @@ static int end(void **state)
     return stop(state);
 }
 
-static void event(const struct rtl_api_event *e)
+static void event(const struct rtl_hip_api_event *e)
 {
-    struct rtl_api_event copy = *e;
-    uint64_t at = RTL_API_EVENTS_OF(1, RECORDS) + written % RECORDS * sizeof copy;
+    struct rtl_hip_api_event copy = *e;
+    uint64_t at = RTL_HIP_API_EVENTS_OF(1, RECORDS) + written % RECORDS * sizeof copy;
     copy.sequence = ++written;
     put(&copy, sizeof copy, at);
     put(&written, sizeof written,
-        RTL_API_THREADS_AT + sizeof(struct rtl_api_thread) + offsetof(struct rtl_api_thread, events));
+        RTL_HIP_API_THREADS_AT + sizeof(struct rtl_hip_api_thread) + offsetof(struct rtl_hip_api_thread, events));
 }
 
 static void take(struct setup *s)
@@ -105,15 +105,16 @@ static void op(struct setup *s, int64_t id, uint64_t call)
 static void what_cannot_be_is_left_out(void **state)
 {
     struct setup *s = *state;
-    event(&(struct rtl_api_event){.id = 10, .start_ns = 100, .end_ns = 200, .tid = 3, .code = -5});
-    event(&(struct rtl_api_event){.id = 11, .start_ns = 900, .end_ns = 20, .tid = 3, .row = 1, .bytes = UINT64_MAX});
-    event(&(struct rtl_api_event){.id = 12, .start_ns = UINT64_MAX, .end_ns = UINT64_MAX, .row = 2});
-    event(&(struct rtl_api_event){.id = 0, .row = 0});                    /* nobody's */
-    event(&(struct rtl_api_event){.id = 13, .row = RTL_API_ROWS});        /* no such function */
-    event(&(struct rtl_api_event){.id = 14, .row = UINT16_MAX});          /* nor that */
-    event(&(struct rtl_api_event){.id = 15, .row = RTL_API_ROWS - 1});    /* one without a name */
-    event(&(struct rtl_api_event){.id = 10, .start_ns = 1, .end_ns = 2}); /* the id of another */
-    event(&(struct rtl_api_event){.id = UINT64_MAX, .start_ns = 7, .end_ns = 8, .row = RANGE, .node = UINT32_MAX});
+    event(&(struct rtl_hip_api_event){.id = 10, .start_ns = 100, .end_ns = 200, .tid = 3, .code = -5});
+    event(
+        &(struct rtl_hip_api_event){.id = 11, .start_ns = 900, .end_ns = 20, .tid = 3, .row = 1, .bytes = UINT64_MAX});
+    event(&(struct rtl_hip_api_event){.id = 12, .start_ns = UINT64_MAX, .end_ns = UINT64_MAX, .row = 2});
+    event(&(struct rtl_hip_api_event){.id = 0, .row = 0});                     /* nobody's */
+    event(&(struct rtl_hip_api_event){.id = 13, .row = RTL_HIP_API_ROWS});     /* no such function */
+    event(&(struct rtl_hip_api_event){.id = 14, .row = UINT16_MAX});           /* nor that */
+    event(&(struct rtl_hip_api_event){.id = 15, .row = RTL_HIP_API_ROWS - 1}); /* one without a name */
+    event(&(struct rtl_hip_api_event){.id = 10, .start_ns = 1, .end_ns = 2});  /* the id of another */
+    event(&(struct rtl_hip_api_event){.id = UINT64_MAX, .start_ns = 7, .end_ns = 8, .row = RANGE, .node = UINT32_MAX});
     take(s);
     assert_sql(s, "SELECT count(*) FROM rocpd_api WHERE id >= 5 << 40", "5");
     assert_sql(s, "SELECT count(*) FROM rocpd_api WHERE end < start OR start < 0", "0");
@@ -137,7 +138,7 @@ static void what_cannot_be_is_left_out(void **state)
 static void ops_find_their_calls_whenever_they_come(void **state)
 {
     struct setup *s = *state;
-    event(&(struct rtl_api_event){.id = 20, .start_ns = 1, .end_ns = 2});
+    event(&(struct rtl_hip_api_event){.id = 20, .start_ns = 1, .end_ns = 2});
     take(s);
     rtl_db_begin(s->db);
     op(s, BASE + 1, 20);
@@ -146,7 +147,7 @@ static void ops_find_their_calls_whenever_they_come(void **state)
     op(s, BASE + 4, 0);  /* of none */
     assert_int_equal(rtl_db_commit(s->db), RTL_DB_OK);
     assert_int_equal(rtl_rocpd_calls_sums(calls).linked, 1);
-    event(&(struct rtl_api_event){.id = 21, .start_ns = 3, .end_ns = 4});
+    event(&(struct rtl_hip_api_event){.id = 21, .start_ns = 3, .end_ns = 4});
     take(s);
     assert_int_equal(rtl_rocpd_calls_sums(calls).linked, 2);
     assert_int_equal(rtl_rocpd_calls_sums(calls).waiting, 1);
@@ -182,12 +183,12 @@ static void who_waits_too_long_goes_without(void **state)
     assert_int_equal(rtl_db_commit(s->db), RTL_DB_OK);
     assert_sql(s, "SELECT count(*) || ' ' || max(id & 65535) FROM rocpd_op WHERE gpuId >= 0 AND correlation_id = 0",
                "5 5");
-    event(&(struct rtl_api_event){.id = 99, .start_ns = 1, .end_ns = 2});
+    event(&(struct rtl_hip_api_event){.id = 99, .start_ns = 1, .end_ns = 2});
     steps = 0;
     take(s);
     assert_in_range(steps, 1, 50); /* none for each that waits on */
     assert_int_equal(rtl_rocpd_calls_sums(calls).waiting, MOST);
-    event(&(struct rtl_api_event){.id = 100, .start_ns = 3, .end_ns = 4});
+    event(&(struct rtl_hip_api_event){.id = 100, .start_ns = 3, .end_ns = 4});
     take(s);
     assert_int_equal(rtl_rocpd_calls_sums(calls).linked, MOST);
     assert_int_equal(rtl_rocpd_calls_sums(calls).waiting, 0);
@@ -198,7 +199,7 @@ static void what_was_overwritten_is_counted(void **state)
 {
     struct setup *s = *state;
     for (uint64_t i = 1; i <= RECORDS + 100; i++)
-        event(&(struct rtl_api_event){.id = 1000 + i, .start_ns = i, .end_ns = i});
+        event(&(struct rtl_hip_api_event){.id = 1000 + i, .start_ns = i, .end_ns = i});
     take(s);
     struct rtl_rocpd_calls_sums sums = rtl_rocpd_calls_sums(calls);
     assert_int_equal(sums.calls + sums.lost, RECORDS + 100);
@@ -252,9 +253,9 @@ static void each_process_has_an_entry_and_so_has_the_rest(void **state)
         "INSERT INTO rocpd_metadata(tag, value) VALUES ('process 5', '{\"pid\":55,\"command\":\"serve \\\"5\\\"\"}'),"
         " ('process 9', '{\"pid\":99,\"comm\":\"nine\"}'), ('process 8388608', '{\"pid\":1}'),"
         " ('process -3', '{\"pid\":1}'), ('process 9', '{\"pid\":98}'), ('process 7', 'no JSON')");
-    event(&(struct rtl_api_event){.id = 20, .start_ns = 40, .end_ns = 45});
-    event(&(struct rtl_api_event){.id = 21, .start_ns = 40, .end_ns = 45, .row = 1});
-    event(&(struct rtl_api_event){.id = 22, .start_ns = 41, .end_ns = 41, .row = RANGE});
+    event(&(struct rtl_hip_api_event){.id = 20, .start_ns = 40, .end_ns = 45});
+    event(&(struct rtl_hip_api_event){.id = 21, .start_ns = 40, .end_ns = 45, .row = 1});
+    event(&(struct rtl_hip_api_event){.id = 22, .start_ns = 41, .end_ns = 41, .row = RANGE});
     take(s);
     rtl_db_begin(s->db);
     op(s, BASE + 1, 20);

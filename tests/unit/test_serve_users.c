@@ -118,8 +118,8 @@ static void a_user_brings_so_much_and_no_more(void **state)
 static void bring_ranges(struct rtl_totals *totals, const struct rtl_user *user, unsigned kind, const char *what,
                          uint32_t count)
 {
-    struct rtl_api_row_copy *rows = calloc(count, sizeof *rows);
-    struct rtl_api_copy calls = {.count = count, .rows = rows};
+    struct rtl_hip_api_row_copy *rows = calloc(count, sizeof *rows);
+    struct rtl_hip_api_copy calls = {.count = count, .rows = rows};
     struct rtl_share share = {.credit = {.events = count}};
     for (uint32_t i = 0; i < count; i++) {
         rows[i].kind = kind;
@@ -139,16 +139,16 @@ static void ranges_of_one_user_leave_others_room(void **state)
     assert_true(rtl_totals_init(&totals, 10));
     const struct rtl_user *a = rtl_user_of(&users, 1, 0), *b = rtl_user_of(&users, 2, 0);
     for (int round = 0; round < 2; round++) {
-        bring_ranges(&totals, a, RTL_API_RANGE, round ? "more" : "mine", RTL_SERIES_MAX);
-        bring_ranges(&totals, a, RTL_API_LAUNCH, round ? "more" : "mine", RTL_SERIES_MAX);
+        bring_ranges(&totals, a, RTL_HIP_API_RANGE, round ? "more" : "mine", RTL_SERIES_MAX);
+        bring_ranges(&totals, a, RTL_HIP_API_LAUNCH, round ? "more" : "mine", RTL_SERIES_MAX);
         rtl_totals_settle(&totals, 1 + (uint64_t)round);
     }
     assert_int_equal(rtl_ranked_living(&totals.ranges), RTL_USER_NAMES);
     assert_int_equal(rtl_ranked_living(&totals.functions), RTL_USER_NAMES);
-    bring_ranges(&totals, b, RTL_API_RANGE, "other", 3);
-    bring_ranges(&totals, b, RTL_API_LAUNCH, "other", 3);
+    bring_ranges(&totals, b, RTL_HIP_API_RANGE, "other", 3);
+    bring_ranges(&totals, b, RTL_HIP_API_LAUNCH, "other", 3);
     assert_int_not_equal(rtl_ranked_find(&totals.ranges, "other 2", 7, 0, NULL), RTL_SERIES_OTHER);
-    assert_int_not_equal(rtl_ranked_find(&totals.functions, "other 2", 7, RTL_API_LAUNCH, NULL), RTL_SERIES_OTHER);
+    assert_int_not_equal(rtl_ranked_find(&totals.functions, "other 2", 7, RTL_HIP_API_LAUNCH, NULL), RTL_SERIES_OTHER);
     assert_int_equal(rtl_ranked_count_owned(&totals.ranges, 2), 3);
     rtl_totals_settle(&totals, 3);
     /* what is forgotten is his no more */
@@ -284,11 +284,11 @@ static void what_cant_be_adds_nothing(void **state)
 static void nor_do_calls_that_cant_be(void **state)
 {
     (void)state;
-    struct rtl_api_buckets buckets = {.count = {[5] = 1ull << 60}};
-    struct rtl_api_row_copy rows[2] = {
-        {.kind = RTL_API_RANGE, .text_bytes = 1, .text = "a", .calls = 7, .buckets = &buckets},
-        {.kind = RTL_API_RANGE, .text_bytes = 1, .text = "b", .calls = 7, .errors = 1, .total_ns = 70}};
-    struct rtl_api_copy calls = {.count = 2, .rows = rows};
+    struct rtl_hip_api_buckets buckets = {.count = {[5] = 1ull << 60}};
+    struct rtl_hip_api_row_copy rows[2] = {
+        {.kind = RTL_HIP_API_RANGE, .text_bytes = 1, .text = "a", .calls = 7, .buckets = &buckets},
+        {.kind = RTL_HIP_API_RANGE, .text_bytes = 1, .text = "b", .calls = 7, .errors = 1, .total_ns = 70}};
+    struct rtl_hip_api_copy calls = {.count = 2, .rows = rows};
     struct rtl_share share = {.ranges = 2};
     struct rtl_totals totals;
     assert_true(rtl_totals_init(&totals, 1));

@@ -4,8 +4,8 @@
  */
 #include "golden_fixture.h"
 
-#include "calls_fixture.h"
-#include "model/merge_calls.h"
+#include "hip_api_fixture.h"
+#include "model/merge_hip_api.h"
 #include "text/text.h"
 #include "tui/calls_keys.h"
 
@@ -29,15 +29,15 @@ static int setup(void **state)
     m = rtl_model_create();
     assert_non_null(m);
     int kernel = synth_kernel(p, "paged_attention"), rest = synth_kernel(p, "gemm_nobody_asked_for");
-    launch = synth_call(&c, RTL_API_LAUNCH, "hipLaunchKernel");
-    copy = synth_call(&c, RTL_API_COPY, "hipMemcpyAsync");
-    wait = synth_call(&c, RTL_API_WAIT, "hipStreamSynchronize");
-    allocate = synth_call(&c, RTL_API_ALLOCATE, "hipMalloc");
-    idle = synth_call(&c, RTL_API_MODULE, "hipModuleLoadData");
-    decode = synth_call(&c, RTL_API_RANGE, "decode");
-    attention = synth_call(&c, RTL_API_RANGE, "attention");
-    mark = synth_call(&c, RTL_API_MARK, "token");
-    evil = synth_call(&c, RTL_API_RANGE, "evil\033[2Jname");
+    launch = synth_call(&c, RTL_HIP_API_LAUNCH, "hipLaunchKernel");
+    copy = synth_call(&c, RTL_HIP_API_COPY, "hipMemcpyAsync");
+    wait = synth_call(&c, RTL_HIP_API_WAIT, "hipStreamSynchronize");
+    allocate = synth_call(&c, RTL_HIP_API_ALLOCATE, "hipMalloc");
+    idle = synth_call(&c, RTL_HIP_API_MODULE, "hipModuleLoadData");
+    decode = synth_call(&c, RTL_HIP_API_RANGE, "decode");
+    attention = synth_call(&c, RTL_HIP_API_RANGE, "attention");
+    mark = synth_call(&c, RTL_HIP_API_MARK, "token");
+    evil = synth_call(&c, RTL_HIP_API_RANGE, "evil\033[2Jname");
     synth_add(&c.rows[idle].h, 8300000, 3);
     uint32_t outer = synth_node(&c, 0, "decode"), inner = synth_node(&c, outer, "attention");
     uint32_t strange = synth_node(&c, 0, "evil\033[2Jname");
@@ -48,8 +48,8 @@ static int setup(void **state)
     c.pair_count = 2;
     c.linked = 1;
     c.rows[allocate].in_use = 5ull << 30;
-    c.memory[0] = (struct rtl_call_memory){4711, 0, 5ull << 30, 6ull << 30, 214};
-    c.memory[1] = (struct rtl_call_memory){4711, RTL_API_GPUS, 0, 64 << 20, 0};
+    c.memory[0] = (struct rtl_hip_api_memory_snapshot){4711, 0, 5ull << 30, 6ull << 30, 214};
+    c.memory[1] = (struct rtl_hip_api_memory_snapshot){4711, RTL_HIP_API_GPUS, 0, 64 << 20, 0};
     c.memory_count = 2;
     c.unbalanced = 7;
     for (uint64_t t = 1; t <= 12; t++) {
@@ -201,7 +201,7 @@ static void a_range_has_its_kernels(void **state)
 static void ranges_are_a_tree(void **state)
 {
     (void)state;
-    const struct rtl_call_row *tree = m->calls.tree;
+    const struct rtl_hip_api_model_row *tree = m->calls.tree;
     assert_int_equal(m->calls.tree_count, 4);
     assert_string_equal(tree[0].call->name, "decode");
     assert_string_equal(tree[1].call->name, "attention");
@@ -257,14 +257,14 @@ static void they_are_ranked(void **state)
     rtl_ui_key(&ui, '>');
     assert_string_equal(first(), "hipLaunchKernel"); /* by name */
     rtl_ui_key(&ui, '>');
-    assert_int_equal(m->calls.order, RTL_CALLS_BY_NAME);
+    assert_int_equal(m->calls.order, RTL_HIP_API_BY_NAME);
     rtl_ui_key(&ui, 'R');
     assert_string_equal(first(), "hipStreamSynchronize");
     rtl_ui_key(&ui, 'T');
     assert_string_equal(first(), "hipStreamSynchronize");
     rtl_ui_key(&ui, 'P');
     rtl_ui_key(&ui, '<');
-    assert_int_equal(m->calls.order, RTL_CALLS_BY_SHARE);
+    assert_int_equal(m->calls.order, RTL_HIP_API_BY_SHARE);
     assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels' order is theirs */
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     free(draw(24, 80));
@@ -282,21 +282,21 @@ static void calls_are_sorted_and_found(void **state)
     rtl_ui_key(&ui, 's');
     assert_int_equal(ui.prompt, RTL_PROMPT_SORT);
     drawn(24, 80, "%TIME share of the window");
-    assert_int_equal(ui.menu, RTL_CALLS_BY_SHARE);
+    assert_int_equal(ui.menu, RTL_HIP_API_BY_SHARE);
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    assert_int_equal(m->calls.order, RTL_CALLS_BY_CALLS);
+    assert_int_equal(m->calls.order, RTL_HIP_API_BY_CALLS);
     rtl_ui_key(&ui, 's');
     for (int i = 0; i < 9; i++)
         rtl_ui_key(&ui, 'j');
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    assert_int_equal(m->calls.order, RTL_CALLS_BY_NAME);
+    assert_int_equal(m->calls.order, RTL_HIP_API_BY_NAME);
     assert_int_equal(m->sort, RTL_COLUMN_TIME);
     rtl_ui_key(&ui, 's');
     rtl_ui_key(&ui, 'k');
     rtl_ui_key(&ui, RTL_KEY_ESC);
-    assert_int_equal(m->calls.order, RTL_CALLS_BY_NAME);
+    assert_int_equal(m->calls.order, RTL_HIP_API_BY_NAME);
     rtl_ui_key(&ui, '/');
     for (const char *at = text; *at; at++)
         rtl_ui_key(&ui, (uint32_t)*at);
@@ -384,8 +384,9 @@ static void several_processes_are_one(void **state)
     struct rtl_snapshot one = synth_snapshot(p, 0), two = synth_snapshot(p, 0), sum = {0}, copied;
     synth_put_calls(p, &c, &one);
     struct synth_calls other = {.memory = {{4712, 0, 10, 20, 1}}, .memory_count = 1, .unbalanced = 1};
-    int a = synth_call(&other, RTL_API_LAUNCH, "hipLaunchKernel"), b = synth_call(&other, RTL_API_LAUNCH, "hipAbove");
-    int d = synth_call(&other, RTL_API_MARK, "decode"); /* a mark of a range's name is another row */
+    int a = synth_call(&other, RTL_HIP_API_LAUNCH, "hipLaunchKernel"),
+        b = synth_call(&other, RTL_HIP_API_LAUNCH, "hipAbove");
+    int d = synth_call(&other, RTL_HIP_API_MARK, "decode"); /* a mark of a range's name is another row */
     synth_add(&other.rows[a].h, 100, 10);
     synth_add(&other.rows[b].h, 100, 1);
     synth_add(&other.rows[d].h, 0, 1);
@@ -398,8 +399,8 @@ static void several_processes_are_one(void **state)
     synth_add(&other.pairs[0].h, 300000, 5);
     synth_add(&other.pairs[1].h, 300000, 4);
     synth_put_calls(p, &other, &two);
-    const struct rtl_calls *all[] = {one.calls, NULL, two.calls};
-    assert_true(rtl_merge_calls(all, 3, &sum));
+    const struct rtl_hip_api_snapshot *all[] = {one.calls, NULL, two.calls};
+    assert_true(rtl_merge_hip_api(all, 3, &sum));
     assert_int_equal(sum.calls->count, one.calls->count + 2);
     assert_int_equal(sum.calls->memory_count, 3);
     assert_int_equal(sum.calls->memory[2].pid, 4712);
@@ -410,29 +411,31 @@ static void several_processes_are_one(void **state)
     assert_int_equal(sum.calls->rows[1].histogram.min_ns, 100);
     assert_int_equal(sum.calls->rows[1].errors, 3);
     for (uint32_t i = 1; i < sum.calls->count; i++)
-        assert_true(rtl_call_compare(&sum.calls->rows[i - 1], &sum.calls->rows[i]) < 0);
+        assert_true(rtl_hip_api_compare_rows(&sum.calls->rows[i - 1], &sum.calls->rows[i]) < 0);
     assert_int_equal(sum.calls->pair_count, 3); /* of decode, attention and one that only the other has */
-    const struct rtl_calls *s = sum.calls;
-    uint32_t outer = rtl_calls_child(s, 0, "decode", 6), inner = rtl_calls_child(s, outer, "attention", 9);
+    const struct rtl_hip_api_snapshot *s = sum.calls;
+    uint32_t outer = rtl_hip_api_find_child(s, 0, "decode", 6),
+             inner = rtl_hip_api_find_child(s, outer, "attention", 9);
     uint64_t kernel = rtl_hash("paged_attention", strlen("paged_attention"));
-    assert_int_equal(rtl_calls_pair(s, outer, kernel)->histogram.count, 12 * 10);
-    assert_int_equal(rtl_calls_pair(s, inner, kernel)->histogram.count, 12 * 20 + 4);
-    assert_int_equal(rtl_calls_pair(s, inner, kernel)->histogram.max_ns, 300000);
-    assert_int_equal(rtl_calls_pair(s, rtl_calls_child(s, 0, "attention", 9), kernel)->histogram.count, 5);
-    assert_null(rtl_calls_pair(s, outer, kernel + 1));
+    assert_int_equal(rtl_hip_api_find_pair(s, outer, kernel)->histogram.count, 12 * 10);
+    assert_int_equal(rtl_hip_api_find_pair(s, inner, kernel)->histogram.count, 12 * 20 + 4);
+    assert_int_equal(rtl_hip_api_find_pair(s, inner, kernel)->histogram.max_ns, 300000);
+    assert_int_equal(rtl_hip_api_find_pair(s, rtl_hip_api_find_child(s, 0, "attention", 9), kernel)->histogram.count,
+                     5);
+    assert_null(rtl_hip_api_find_pair(s, outer, kernel + 1));
     assert_true(rtl_snapshot_copy(&sum, &copied));
     assert_int_equal(copied.calls->pair_count, 3);
     assert_ptr_not_equal(copied.calls->rows[1].histogram.octaves, s->rows[1].histogram.octaves);
     assert_ptr_not_equal(copied.calls->pairs[0].histogram.octaves, s->pairs[0].histogram.octaves);
-    assert_int_equal(rtl_calls_pair(copied.calls, inner, kernel)->histogram.count, 12 * 20 + 4);
+    assert_int_equal(rtl_hip_api_find_pair(copied.calls, inner, kernel)->histogram.count, 12 * 20 + 4);
     rtl_snapshot_free(&sum);
     assert_int_equal(copied.calls->rows[1].histogram.count, 12 * 9200 + 10);
     assert_int_equal(copied.calls->rows[1].histogram.octaves[0].bucket[rtl_bucket_of(100) % 64], 10);
     rtl_snapshot_free(&copied);
     rtl_snapshot_free(&one);
     rtl_snapshot_free(&two);
-    const struct rtl_calls *none[] = {NULL, NULL};
-    assert_true(rtl_merge_calls(none, 2, &sum));
+    const struct rtl_hip_api_snapshot *none[] = {NULL, NULL};
+    assert_true(rtl_merge_hip_api(none, 2, &sum));
     assert_null(sum.calls);
     rtl_snapshot_free(&sum);
 }

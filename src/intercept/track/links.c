@@ -10,8 +10,8 @@
 #include "intercept/base/hsa_clock.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/queue_tracker.h"
-#include "shm/api_clock.h"
-#include "shm/api_link.h"
+#include "shm/hip_api_clock.h"
+#include "shm/hip_api_link.h"
 #include "stats/histogram.h"
 
 enum {
@@ -22,9 +22,9 @@ enum {
     ORDINALS = UINT16_MAX,
     PAGE_BITS = 12,
 };
-static_assert((int)RTL_API_KERNELS == (int)RTL_KERNELS_MAX && (int)RTL_API_QUEUES == (int)RTL_QUEUES_MAX,
+static_assert((int)RTL_HIP_API_KERNELS == (int)RTL_KERNELS_MAX && (int)RTL_HIP_API_QUEUES == (int)RTL_QUEUES_MAX,
               "rows and slots are those of the segment");
-static_assert(RTL_API_NODES <= UINT16_MAX && sizeof(struct rtl_api_buckets) % 8 == 0, "a node fits its note");
+static_assert(RTL_HIP_API_NODES <= UINT16_MAX && sizeof(struct rtl_hip_api_buckets) % 8 == 0, "a node fits its note");
 
 /* The reserving thread writes: tag = 0, the other fields, then the tag (release). The thread that handles the packet
  * reads. */
@@ -47,16 +47,17 @@ static const char closed_queue; /* its address marks a closed queue: a search go
 #define GONE ((const hsa_queue_t *)(const void *)&closed_queue)
 
 /* load; then constant */
-static const struct rtl_api_link *api;
-static struct rtl_api_clock *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so writes it */
-static struct rtl_api_queue *queues;
+static const struct rtl_hip_api_link *api;
+static struct rtl_hip_api_clock
+    *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so writes it */
+static struct rtl_hip_api_queue *queues;
 static bool has_counters[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
-static struct rtl_api_node *nodes;
-static struct rtl_api_counters *launches;
-static struct rtl_api_buckets *buckets;
-static bool counts_pairs;          /* an older librtl-hip.so has none */
-static struct rtl_api_pair *pairs; /* NULL: none, or its segment had no room for them */
-static struct rtl_api_buckets *pair_buckets;
+static struct rtl_hip_api_node *nodes;
+static struct rtl_hip_api_counters *launches;
+static struct rtl_hip_api_buckets *buckets;
+static bool counts_pairs;              /* an older librtl-hip.so has none */
+static struct rtl_hip_api_pair *pairs; /* NULL: none, or its segment had no room for them */
+static struct rtl_hip_api_buckets *pair_buckets;
 static struct rtl_link *links; /* [RTL_NUMBERS]: dispatch, before it is pushed; then worker */
 static struct rtl_hsa before;  /* the functions before our hooks on indices */
 
@@ -82,7 +83,7 @@ static void note_reservation(const hsa_queue_t *queue, uint64_t from, uint64_t t
     struct rtl_notes *notes = find_notes(queue);
     if (unlikely(!notes))
         return;
-    struct rtl_api_call *call = api->call();
+    struct rtl_hip_api_call *call = api->call();
     if (unlikely(to - from > notes->mask))
         from = to - notes->mask - 1; /* more than all notes: keep the last ones */
     for (uint64_t index = from; index < to; index++) {
@@ -186,29 +187,29 @@ void rtl_links_close(const hsa_queue_t *queue)
 
 bool rtl_links_find(void)
 {
-    rtl_api_link_function *find;
-    *(void **)&find = dlsym(RTLD_DEFAULT, RTL_API_LINK_NAME);
+    rtl_hip_api_link_function *find;
+    *(void **)&find = dlsym(RTLD_DEFAULT, RTL_HIP_API_LINK_NAME);
     api = find ? find() : NULL;
-    if (!api || api->version != RTL_API_LINK_VERSION || api->bytes < offsetof(struct rtl_api_link, clock))
+    if (!api || api->version != RTL_HIP_API_LINK_VERSION || api->bytes < offsetof(struct rtl_hip_api_link, clock))
         return false;
     if (!links) {
         links = rtl_map_sparse(-1, RTL_NUMBERS * sizeof *links);
         if (!links)
             return false;
     }
-    if (!api_clock && api->bytes >= sizeof *api && rtl_api_clock_take(api->clock, &api_clock))
+    if (!api_clock && api->bytes >= sizeof *api && rtl_hip_api_clock_take(api->clock, &api_clock))
         api_clock = api->clock;
     char *base = (char *)(void *)api->header;
-    queues = (void *)(base + RTL_API_QUEUES_AT);
-    nodes = (void *)(base + RTL_API_NODES_AT);
-    launches = (void *)(base + RTL_API_LAUNCHES_AT);
-    buckets = (void *)(base + RTL_API_LAUNCH_BUCKETS_AT);
+    queues = (void *)(base + RTL_HIP_API_QUEUES_AT);
+    nodes = (void *)(base + RTL_HIP_API_NODES_AT);
+    launches = (void *)(base + RTL_HIP_API_LAUNCHES_AT);
+    buckets = (void *)(base + RTL_HIP_API_LAUNCH_BUCKETS_AT);
     counts_pairs = api->header->minor >= 2;
     if (counts_pairs && api->header->pairs_at) {
         pairs = (void *)(base + api->header->pairs_at);
-        pair_buckets = (void *)(base + api->header->pairs_at + RTL_API_PAIR_BUCKETS_AT);
+        pair_buckets = (void *)(base + api->header->pairs_at + RTL_HIP_API_PAIR_BUCKETS_AT);
     }
-    __atomic_fetch_or(&api->header->flags, RTL_API_FLAG_LINKED, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&api->header->flags, RTL_HIP_API_FLAG_LINKED, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -216,7 +217,7 @@ bool rtl_links_find(void)
 
 void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 {
-    struct rtl_api_queue *line = &queues[tracker->slot];
+    struct rtl_hip_api_queue *line = &queues[tracker->slot];
     struct rtl_link link = {0};
     if (unlikely(!has_counters[tracker->slot])) { /* a write would fault: nothing is linked on that queue */
         if (number != RTL_NO_SIGNAL)
@@ -226,11 +227,11 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
     uint64_t *counter = &line->linked;
     enum note_result found = tracker->notes ? read_note(tracker->notes, index, &link) : NOT_NOTED;
     if (unlikely(!link.call)) {
-        bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_API_FLAG_INDIRECT;
-        counter = &line->unlinked[found == OVERWRITTEN ? RTL_API_UNLINKED_OVERTAKEN
-                                  : found == NOT_NOTED ? RTL_API_UNLINKED_UNNOTED
-                                  : indirect           ? RTL_API_UNLINKED_QUEUE_THREAD
-                                                       : RTL_API_UNLINKED_OUTSIDE];
+        bool indirect = __atomic_load_n(&api->header->flags, __ATOMIC_RELAXED) & RTL_HIP_API_FLAG_INDIRECT;
+        counter = &line->unlinked[found == OVERWRITTEN ? RTL_HIP_API_UNLINKED_OVERTAKEN
+                                  : found == NOT_NOTED ? RTL_HIP_API_UNLINKED_UNNOTED
+                                  : indirect           ? RTL_HIP_API_UNLINKED_QUEUE_THREAD
+                                                       : RTL_HIP_API_UNLINKED_OUTSIDE];
     }
     if (unlikely(tracker->shared))
         rtl_count_shared(counter, 1);
@@ -242,7 +243,7 @@ void rtl_links_see(struct rtl_tracker *tracker, uint64_t index, uint32_t number)
 
 struct rtl_link rtl_links_now(void)
 {
-    struct rtl_api_call *call = api->call();
+    struct rtl_hip_api_call *call = api->call();
     if (!call->id)
         return (struct rtl_link){0};
     return (struct rtl_link){call->id, call->entry_ns, call->range, call->node, call->ordinal++};
@@ -260,17 +261,17 @@ void rtl_links_set_clock(const struct rtl_line *line)
     if (!api_clock)
         return;
     if (line)
-        rtl_api_clock_set(api_clock, line, RTL_TSC_LINE_USED_NS);
+        rtl_hip_api_clock_set(api_clock, line, RTL_TSC_LINE_USED_NS);
     else
-        rtl_api_clock_stop(api_clock);
+        rtl_hip_api_clock_stop(api_clock);
 }
 
 /* Worker: pages of the segment that are present, and pages without memory, one bit each. */
 enum { PAGE_WORD = 64 };
 #define PAGE_WORDS(bytes) (((bytes) >> PAGE_BITS) / PAGE_WORD + 2)
-static uint64_t known[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)],
-    refused[PAGE_WORDS(RTL_API_EVENTS_AT - RTL_API_NODES_AT)];
-static uint64_t pairs_known[PAGE_WORDS(RTL_API_PAIRS_SIZE)], pairs_refused[PAGE_WORDS(RTL_API_PAIRS_SIZE)];
+static uint64_t known[PAGE_WORDS(RTL_HIP_API_EVENTS_AT - RTL_HIP_API_NODES_AT)],
+    refused[PAGE_WORDS(RTL_HIP_API_EVENTS_AT - RTL_HIP_API_NODES_AT)];
+static uint64_t pairs_known[PAGE_WORDS(RTL_HIP_API_PAIRS_SIZE)], pairs_refused[PAGE_WORDS(RTL_HIP_API_PAIRS_SIZE)];
 
 /* Populate the page of a counter before the first write to it. False: there is no memory. */
 static bool page_is_present(const void *first, const void *counter, uint64_t *yes, uint64_t *no)
@@ -299,10 +300,10 @@ static bool pair_is_present(const void *counter)
     return page_is_present(pairs, counter, pairs_known, pairs_refused);
 }
 
-/* Counted like a call (shm/api.h): the bucket last. */
+/* Counted like a call (shm/hip_api.h): the bucket last. */
 static void record_launch(uint32_t kernel, uint64_t ns)
 {
-    struct rtl_api_counters *c = &launches[kernel];
+    struct rtl_hip_api_counters *c = &launches[kernel];
     uint64_t *bucket = &buckets[kernel].count[rtl_bucket_of(ns)];
     if (!counter_is_present(c) || !counter_is_present(bucket))
         return;
@@ -315,12 +316,13 @@ static void record_launch(uint32_t kernel, uint64_t ns)
         __atomic_store_n(&api->header->kernels_used, kernel + 1, __ATOMIC_RELEASE);
 }
 
-/* Return the number of a pair of node and kernel; RTL_API_PAIRS when there is no room. A place holds key + 1 and the
- * number. */
+/* Return the number of a pair of node and kernel; RTL_HIP_API_PAIRS when there is no room. A place holds key + 1 and
+ * the number. */
 static uint32_t find_pair(uint32_t node, uint32_t kernel)
 {
-    enum { PAIR_PLACES = 2 * RTL_API_PAIRS, PAIR_PROBES = 64, KERNEL_BITS = 14, NUMBER_BITS = 16 };
-    static_assert(RTL_API_KERNELS <= 1 << KERNEL_BITS && RTL_API_PAIRS < 1 << NUMBER_BITS, "a key fits its place");
+    enum { PAIR_PLACES = 2 * RTL_HIP_API_PAIRS, PAIR_PROBES = 64, KERNEL_BITS = 14, NUMBER_BITS = 16 };
+    static_assert(RTL_HIP_API_KERNELS <= 1 << KERNEL_BITS && RTL_HIP_API_PAIRS < 1 << NUMBER_BITS,
+                  "a key fits its place");
     static uint64_t taken[PAIR_PLACES]; /* worker */
     static uint32_t used;               /* worker */
     uint64_t key = ((uint64_t)node << KERNEL_BITS | kernel) + 1;
@@ -331,7 +333,7 @@ static uint32_t find_pair(uint32_t node, uint32_t kernel)
             return (uint32_t)*place & ((1u << NUMBER_BITS) - 1);
         if (*place)
             continue;
-        if (used == RTL_API_PAIRS || !pair_is_present(&pairs[used]))
+        if (used == RTL_HIP_API_PAIRS || !pair_is_present(&pairs[used]))
             break;
         __atomic_store_n(&pairs[used].node, node, __ATOMIC_RELAXED);
         __atomic_store_n(&pairs[used].kernel, kernel, __ATOMIC_RELAXED);
@@ -339,19 +341,19 @@ static uint32_t find_pair(uint32_t node, uint32_t kernel)
         __atomic_store_n(&api->header->pairs_used, ++used, __ATOMIC_RELEASE);
         return used - 1;
     }
-    return RTL_API_PAIRS;
+    return RTL_HIP_API_PAIRS;
 }
 
 /* Counted like a call. */
 static void record_pair(uint32_t node, uint32_t kernel, uint64_t ns)
 {
-    uint32_t at = pairs ? find_pair(node, kernel) : RTL_API_PAIRS;
-    uint64_t *bucket = at < RTL_API_PAIRS ? &pair_buckets[at].count[rtl_bucket_of(ns)] : NULL;
+    uint32_t at = pairs ? find_pair(node, kernel) : RTL_HIP_API_PAIRS;
+    uint64_t *bucket = at < RTL_HIP_API_PAIRS ? &pair_buckets[at].count[rtl_bucket_of(ns)] : NULL;
     if (!bucket || !pair_is_present(bucket)) {
         rtl_count(&api->header->pairs_over, 1);
         return;
     }
-    struct rtl_api_pair *pair = &pairs[at];
+    struct rtl_hip_api_pair *pair = &pairs[at];
     rtl_count(&pair->calls, 1);
     rtl_count(&pair->total_ns, ns);
     if (ns > __atomic_load_n(&pair->most_ns, __ATOMIC_RELAXED))
@@ -364,12 +366,12 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
     const struct rtl_link *link = &links[number];
     if (!link->call)
         return;
-    struct rtl_api_node *node = &nodes[link->node];
+    struct rtl_hip_api_node *node = &nodes[link->node];
     if (counter_is_present(node)) {
         rtl_count(&node->kernels_ns, duration_ns);
         rtl_count_release(&node->kernels, 1);
     }
-    if (counts_pairs && link->node != RTL_API_NODE_NONE)
+    if (counts_pairs && link->node != RTL_HIP_API_NODE_NONE)
         record_pair(link->node, kernel, duration_ns);
     if (start_ns)
         record_launch(kernel, start_ns > link->entry_ns ? start_ns - link->entry_ns : 0);
@@ -377,7 +379,7 @@ void rtl_links_record(uint32_t number, uint32_t kernel, uint64_t start_ns, uint6
 
 void rtl_links_record_copy(const struct rtl_link *link, uint64_t duration_ns)
 {
-    struct rtl_api_node *node = &nodes[link->node];
+    struct rtl_hip_api_node *node = &nodes[link->node];
     if (!link->call || !counter_is_present(node))
         return;
     rtl_count(&node->copies_ns, duration_ns);

@@ -1,5 +1,5 @@
 /*
- * Links between API calls and what they submit, if librtl-hip.so is in the process (shm/api_link.h).
+ * Links between API calls and what they submit, if librtl-hip.so is in the process (shm/hip_api_link.h).
  *
  * The thread that reserves a packet's slot submits the packet, inside the call (with direct dispatch, HIP's default).
  * Another thread may publish it to the GPU: streams share queues, and the thread that rings publishes all complete

@@ -2,7 +2,7 @@
 #ifndef RTL_TESTS_CALLS_FIXTURE_H
 #define RTL_TESTS_CALLS_FIXTURE_H
 
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/hash.h"
 #include "tui_synth.h"
 
@@ -14,10 +14,10 @@ struct synth_calls {
         struct synth_histogram h;
     } rows[16];
     int count;
-    struct rtl_call_memory memory[4];
+    struct rtl_hip_api_memory_snapshot memory[4];
     uint32_t memory_count;
     uint64_t unbalanced;
-    struct rtl_call_node nodes[16]; /* parents first; the first one has no name */
+    struct rtl_hip_api_node_snapshot nodes[16]; /* parents first; the first one has no name */
     uint32_t node_count;
     struct {
         const char *kernel;
@@ -42,9 +42,9 @@ struct synth_calls {
 static inline uint32_t synth_node(struct synth_calls *c, uint32_t parent, const char *name)
 {
     c->node_count = c->node_count ? c->node_count : 1;
-    struct rtl_call_node *n = &c->nodes[c->node_count];
+    struct rtl_hip_api_node_snapshot *n = &c->nodes[c->node_count];
     assert_true(c->node_count < 16);
-    *n = (struct rtl_call_node){.parent = parent, .name_bytes = (uint32_t)strlen(name)};
+    *n = (struct rtl_hip_api_node_snapshot){.parent = parent, .name_bytes = (uint32_t)strlen(name)};
     memcpy(n->name, name, n->name_bytes);
     return c->node_count++;
 }
@@ -59,30 +59,30 @@ static inline int synth_call(struct synth_calls *c, uint32_t kind, const char *n
 
 static int synth_compare_calls(const void *a, const void *b)
 {
-    return rtl_call_compare(a, b);
+    return rtl_hip_api_compare_rows(a, b);
 }
 
 /* As they are now, into a snapshot whose octaves are of `p`. */
 static inline void synth_put_calls(struct synth *p, const struct synth_calls *c, struct rtl_snapshot *s)
 {
-    const struct rtl_calls_room room = {(uint32_t)c->count, c->memory_count, 16, 4, 16, 4};
-    struct rtl_calls *calls = rtl_calls_make(s, &room);
+    const struct rtl_hip_api_room room = {(uint32_t)c->count, c->memory_count, 16, 4, 16, 4};
+    struct rtl_hip_api_snapshot *calls = rtl_hip_api_allocate(s, &room);
     assert_non_null(calls);
     for (int i = 0; i < c->count; i++) {
-        struct rtl_call *row = &calls->rows[calls->count++];
-        *row = (struct rtl_call){.kind = c->rows[i].kind,
-                                 .name_bytes = (uint32_t)strlen(c->rows[i].name),
-                                 .bytes = c->rows[i].bytes,
-                                 .errors = c->rows[i].errors,
-                                 .open = c->rows[i].open,
-                                 .in_use = c->rows[i].in_use,
-                                 .histogram = synth_copy(p, &c->rows[i].h)};
+        struct rtl_hip_api_row_snapshot *row = &calls->rows[calls->count++];
+        *row = (struct rtl_hip_api_row_snapshot){.kind = c->rows[i].kind,
+                                                 .name_bytes = (uint32_t)strlen(c->rows[i].name),
+                                                 .bytes = c->rows[i].bytes,
+                                                 .errors = c->rows[i].errors,
+                                                 .open = c->rows[i].open,
+                                                 .in_use = c->rows[i].in_use,
+                                                 .histogram = synth_copy(p, &c->rows[i].h)};
         memcpy(row->name, c->rows[i].name, row->name_bytes);
     }
     qsort(calls->rows, calls->count, sizeof *calls->rows, synth_compare_calls);
     for (uint32_t i = 0; i < c->inside_count; i++) {
-        struct rtl_call_thread *thread = &calls->threads[calls->thread_count++];
-        *thread = (struct rtl_call_thread){.tid = 7 + i, .since_ns = c->inside[i].since_ns};
+        struct rtl_hip_api_thread_snapshot *thread = &calls->threads[calls->thread_count++];
+        *thread = (struct rtl_hip_api_thread_snapshot){.tid = 7 + i, .since_ns = c->inside[i].since_ns};
         for (uint32_t r = 0; r < calls->count; r++)
             if (!strcmp(calls->rows[r].name, c->rows[c->inside[i].row].name))
                 thread->row = r + 1;
@@ -94,19 +94,19 @@ static inline void synth_put_calls(struct synth *p, const struct synth_calls *c,
     calls->linked = c->linked;
     memcpy(calls->nodes, c->nodes, c->node_count * sizeof *c->nodes);
     calls->node_count = c->node_count;
-    assert_true(rtl_calls_sort_nodes(calls->nodes, calls->node_count));
+    assert_true(rtl_hip_api_sort_nodes(calls->nodes, calls->node_count));
     uint32_t place[16] = {0};
     for (uint32_t i = 1; i < c->node_count; i++)
-        place[i] = rtl_calls_child(calls, place[c->nodes[i].parent], c->nodes[i].name, c->nodes[i].name_bytes);
+        place[i] = rtl_hip_api_find_child(calls, place[c->nodes[i].parent], c->nodes[i].name, c->nodes[i].name_bytes);
     for (uint32_t i = 0; i < c->pair_count; i++)
-        calls->pairs[calls->pair_count++] =
-            (struct rtl_call_pair){place[c->pairs[i].node], rtl_hash(c->pairs[i].kernel, strlen(c->pairs[i].kernel)),
-                                   synth_copy(p, &c->pairs[i].h)};
-    rtl_calls_sort_pairs(calls);
+        calls->pairs[calls->pair_count++] = (struct rtl_hip_api_pair_snapshot){
+            place[c->pairs[i].node], rtl_hash(c->pairs[i].kernel, strlen(c->pairs[i].kernel)),
+            synth_copy(p, &c->pairs[i].h)};
+    rtl_hip_api_sort_pairs(calls);
     for (uint32_t i = 0; i < c->launch_count; i++)
-        calls->launches[calls->launch_count++] = (struct rtl_call_launch){
+        calls->launches[calls->launch_count++] = (struct rtl_hip_api_launch_snapshot){
             rtl_hash(c->launches[i].kernel, strlen(c->launches[i].kernel)), synth_copy(p, &c->launches[i].h)};
-    rtl_calls_sort_launches(calls);
+    rtl_hip_api_sort_launches(calls);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* The API segment as a part of snapshots. See calls.h. */
-#include "shm/calls.h"
-#include "shm/api_reader.h"
+#include "shm/hip_api_snapshot.h"
+#include "shm/hip_api_reader.h"
 #include "shm/hash.h"
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 static const uint64_t FIRST_PAUSE_NS = 250000000, LONGEST_PAUSE_NS = 30000000000;
 
-static int order_of(const struct rtl_call *call)
+static int order_of(const struct rtl_hip_api_row_snapshot *call)
 {
-    return call->kind == RTL_API_RANGE ? 1 : call->kind == RTL_API_MARK ? 2 : 0;
+    return call->kind == RTL_HIP_API_RANGE ? 1 : call->kind == RTL_HIP_API_MARK ? 2 : 0;
 }
 
-int rtl_call_compare(const struct rtl_call *a, const struct rtl_call *b)
+int rtl_hip_api_compare_rows(const struct rtl_hip_api_row_snapshot *a, const struct rtl_hip_api_row_snapshot *b)
 {
     if (order_of(a) != order_of(b))
         return order_of(a) - order_of(b);
@@ -23,20 +23,20 @@ int rtl_call_compare(const struct rtl_call *a, const struct rtl_call *b)
     return name ? name : (a->name_bytes > b->name_bytes) - (a->name_bytes < b->name_bytes);
 }
 
-const char *rtl_call_kind_key(uint32_t kind)
+const char *rtl_hip_api_kind_key(uint32_t kind)
 {
     static const char *const keys[] = {
 #define KEY(sym, number, key, text) [number] = key,
-        RTL_API_KINDS(KEY)
+        RTL_HIP_API_KINDS(KEY)
 #undef KEY
     };
     return kind < sizeof keys / sizeof *keys ? keys[kind] : NULL;
 }
 
-struct rtl_calls *rtl_calls_make(struct rtl_snapshot *snapshot, const struct rtl_calls_room *room)
+struct rtl_hip_api_snapshot *rtl_hip_api_allocate(struct rtl_snapshot *snapshot, const struct rtl_hip_api_room *room)
 {
-    struct rtl_calls *calls = rtl_snapshot_allocate(snapshot, sizeof *calls);
-    struct rtl_calls made = {
+    struct rtl_hip_api_snapshot *calls = rtl_snapshot_allocate(snapshot, sizeof *calls);
+    struct rtl_hip_api_snapshot made = {
         .rows = rtl_snapshot_allocate(snapshot, (room->rows + 1) * sizeof *made.rows),
         .memory = rtl_snapshot_allocate(snapshot, (room->memory + 1) * sizeof *made.memory),
         .nodes = rtl_snapshot_allocate(snapshot, (room->nodes + 1) * sizeof *made.nodes),
@@ -57,12 +57,13 @@ static int compare_names(const char *a, uint32_t a_bytes, const char *b, uint32_
     return name ? name : (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
 
-uint32_t rtl_calls_child(const struct rtl_calls *calls, uint32_t parent, const char *name, uint32_t name_bytes)
+uint32_t rtl_hip_api_find_child(const struct rtl_hip_api_snapshot *calls, uint32_t parent, const char *name,
+                                uint32_t name_bytes)
 {
     uint32_t low = 1, high = calls->node_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct rtl_call_node *n = &calls->nodes[middle];
+        const struct rtl_hip_api_node_snapshot *n = &calls->nodes[middle];
         int order = n->parent < parent   ? -1
                     : n->parent > parent ? 1
                                          : compare_names(n->name, n->name_bytes, name, name_bytes);
@@ -78,16 +79,16 @@ uint32_t rtl_calls_child(const struct rtl_calls *calls, uint32_t parent, const c
 
 static int compare_siblings(const void *left, const void *right)
 {
-    const struct rtl_call_node *a = left, *b = right;
+    const struct rtl_hip_api_node_snapshot *a = left, *b = right;
     return compare_names(a->name, a->name_bytes, b->name, b->name_bytes);
 }
 
 /* Level by level: the children of each node that was placed, in their order, are placed behind all that were. */
-bool rtl_calls_sort_nodes(struct rtl_call_node *nodes, uint32_t count)
+bool rtl_hip_api_sort_nodes(struct rtl_hip_api_node_snapshot *nodes, uint32_t count)
 {
     uint32_t *child = count ? calloc(count, sizeof *child) : NULL, *next = count ? calloc(count, sizeof *next) : NULL;
     uint32_t *from = count ? calloc(count, sizeof *from) : NULL;
-    struct rtl_call_node *sorted = count ? malloc(count * sizeof *sorted) : NULL;
+    struct rtl_hip_api_node_snapshot *sorted = count ? malloc(count * sizeof *sorted) : NULL;
     bool ok = child && next && from && sorted;
     uint32_t placed = 1;
     for (uint32_t i = count; ok && i-- > 1;) {
@@ -140,20 +141,20 @@ static void copy_array(void *to, const void *from, uint32_t count, size_t size)
         memcpy(to, from, count * size);
 }
 
-bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to)
+bool rtl_hip_api_copy_to(const struct rtl_hip_api_snapshot *from, struct rtl_snapshot *to)
 {
     to->calls = NULL;
     if (!from)
         return true;
-    const struct rtl_calls_room room = {.rows = from->count,
-                                        .memory = from->memory_count,
-                                        .nodes = from->node_count,
-                                        .launches = from->launch_count,
-                                        .pairs = from->pair_count};
-    struct rtl_calls *calls = rtl_calls_make(to, &room);
+    const struct rtl_hip_api_room room = {.rows = from->count,
+                                          .memory = from->memory_count,
+                                          .nodes = from->node_count,
+                                          .launches = from->launch_count,
+                                          .pairs = from->pair_count};
+    struct rtl_hip_api_snapshot *calls = rtl_hip_api_allocate(to, &room);
     if (!calls)
         return false;
-    struct rtl_calls own = *calls;
+    struct rtl_hip_api_snapshot own = *calls;
     *calls = *from;
     calls->rows = own.rows;
     calls->memory = own.memory;
@@ -182,19 +183,20 @@ bool rtl_calls_copy(const struct rtl_calls *from, struct rtl_snapshot *to)
 /* --- of a process --- */
 
 /* Only the octaves that there is something in. */
-static bool take_buckets(struct rtl_snapshot *to, const struct rtl_api_buckets *buckets, struct rtl_histogram_copy *h)
+static bool take_buckets(struct rtl_snapshot *to, const struct rtl_hip_api_buckets *buckets,
+                         struct rtl_histogram_copy *h)
 {
     uint32_t octaves = 0, used = 0;
-    uint64_t any[RTL_API_BUCKETS / RTL_CHUNK_BUCKETS] = {0};
-    for (uint32_t i = 0; i < RTL_API_BUCKETS; i++)
+    uint64_t any[RTL_HIP_API_BUCKETS / RTL_CHUNK_BUCKETS] = {0};
+    for (uint32_t i = 0; i < RTL_HIP_API_BUCKETS; i++)
         any[i / RTL_CHUNK_BUCKETS] |= buckets->count[i];
-    for (uint32_t o = 0; o < RTL_API_BUCKETS / RTL_CHUNK_BUCKETS; o++)
+    for (uint32_t o = 0; o < RTL_HIP_API_BUCKETS / RTL_CHUNK_BUCKETS; o++)
         octaves += any[o] != 0;
     h->octaves = rtl_snapshot_allocate(to, (octaves + 1) * sizeof *h->octaves);
     if (!h->octaves)
         return false;
     h->octave_count = octaves;
-    for (uint32_t o = 0; o < RTL_API_BUCKETS / RTL_CHUNK_BUCKETS; o++)
+    for (uint32_t o = 0; o < RTL_HIP_API_BUCKETS / RTL_CHUNK_BUCKETS; o++)
         if (any[o]) {
             struct rtl_octave *octave = &h->octaves[used++];
             octave->octave = (uint8_t)o;
@@ -217,21 +219,21 @@ static uint64_t least_of(const struct rtl_histogram_copy *h)
 
 static int compare_rows(const void *a, const void *b)
 {
-    return rtl_call_compare(a, b);
+    return rtl_hip_api_compare_rows(a, b);
 }
 
-static bool take_rows(const struct rtl_api_copy *copy, struct rtl_snapshot *to)
+static bool take_rows(const struct rtl_hip_api_copy *copy, struct rtl_snapshot *to)
 {
-    struct rtl_calls *calls = to->calls;
+    struct rtl_hip_api_snapshot *calls = to->calls;
     for (uint32_t i = 0; i < copy->count; i++) {
-        const struct rtl_api_row_copy *from = &copy->rows[i];
-        struct rtl_call *row = &calls->rows[calls->count++];
-        *row = (struct rtl_call){.kind = from->kind,
-                                 .name_bytes = from->text_bytes,
-                                 .bytes = from->bytes,
-                                 .errors = from->errors,
-                                 .open = from->open,
-                                 .in_use = from->in_use};
+        const struct rtl_hip_api_row_copy *from = &copy->rows[i];
+        struct rtl_hip_api_row_snapshot *row = &calls->rows[calls->count++];
+        *row = (struct rtl_hip_api_row_snapshot){.kind = from->kind,
+                                                 .name_bytes = from->text_bytes,
+                                                 .bytes = from->bytes,
+                                                 .errors = from->errors,
+                                                 .open = from->open,
+                                                 .in_use = from->in_use};
         memcpy(row->name, from->text, from->text_bytes);
         row->histogram.count = from->calls;
         row->histogram.total_ns = from->total_ns;
@@ -244,7 +246,7 @@ static bool take_rows(const struct rtl_api_copy *copy, struct rtl_snapshot *to)
     /* two rows of one name, which only a damaged segment has, would be one elsewhere */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < calls->count; i++)
-        if (!kept || rtl_call_compare(&calls->rows[kept - 1], &calls->rows[i]) != 0)
+        if (!kept || rtl_hip_api_compare_rows(&calls->rows[kept - 1], &calls->rows[i]) != 0)
             calls->rows[kept++] = calls->rows[i];
     calls->count = kept;
     return true;
@@ -255,8 +257,8 @@ struct siblings {
     uint32_t head[1024], *next; /* by hash, by place */
 };
 
-static uint32_t find_sibling(struct siblings *s, const struct rtl_calls *calls, uint32_t parent, const char *name,
-                             uint32_t name_bytes, uint32_t **head)
+static uint32_t find_sibling(struct siblings *s, const struct rtl_hip_api_snapshot *calls, uint32_t parent,
+                             const char *name, uint32_t name_bytes, uint32_t **head)
 {
     *head = &s->head[(rtl_hash(name, name_bytes) + parent) % (sizeof s->head / sizeof *s->head)];
     uint32_t i = **head;
@@ -268,13 +270,13 @@ static uint32_t find_sibling(struct siblings *s, const struct rtl_calls *calls, 
 
 /* Nodes that were never entered are left out, and what is below them goes to their parents: the segment's fault, as are
  * two of one place. */
-static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls, uint32_t *place)
+static bool take_nodes(const struct rtl_hip_api_copy *copy, struct rtl_hip_api_snapshot *calls, uint32_t *place)
 {
     struct siblings siblings = {.next = calloc(copy->node_count + 1, sizeof *siblings.next)};
     if (!siblings.next)
         return false;
     for (uint32_t i = 0; i < copy->node_count; i++) {
-        const struct rtl_api_node *from = &copy->nodes[i];
+        const struct rtl_hip_api_node *from = &copy->nodes[i];
         place[i] = i ? place[from->parent] : 0;
         if (i && (from->state != 1 || !copy->node_text_bytes[i]))
             continue;
@@ -286,17 +288,17 @@ static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls,
             place[i] = there;
             continue;
         }
-        struct rtl_call_node *node = &calls->nodes[calls->node_count];
-        *node = (struct rtl_call_node){.parent = place[from->parent],
-                                       .name_bytes = i ? copy->node_text_bytes[i] : 0,
-                                       .count = from->count,
-                                       .total_ns = from->total_ns,
-                                       .most_ns = from->most_ns,
-                                       .open = from->open,
-                                       .kernels = from->kernels,
-                                       .kernels_ns = from->kernels_ns,
-                                       .copies = from->copies,
-                                       .copies_ns = from->copies_ns};
+        struct rtl_hip_api_node_snapshot *node = &calls->nodes[calls->node_count];
+        *node = (struct rtl_hip_api_node_snapshot){.parent = place[from->parent],
+                                                   .name_bytes = i ? copy->node_text_bytes[i] : 0,
+                                                   .count = from->count,
+                                                   .total_ns = from->total_ns,
+                                                   .most_ns = from->most_ns,
+                                                   .open = from->open,
+                                                   .kernels = from->kernels,
+                                                   .kernels_ns = from->kernels_ns,
+                                                   .copies = from->copies,
+                                                   .copies_ns = from->copies_ns};
         memcpy(node->name, copy->node_text[i], node->name_bytes);
         if (head) {
             siblings.next[calls->node_count] = *head;
@@ -305,13 +307,13 @@ static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls,
         place[i] = calls->node_count++;
     }
     free(siblings.next);
-    if (!rtl_calls_sort_nodes(calls->nodes, calls->node_count))
+    if (!rtl_hip_api_sort_nodes(calls->nodes, calls->node_count))
         return false;
     for (uint32_t i = 1; i < copy->node_count; i++) { /* where it is now; a parent's comes first */
-        const struct rtl_api_node *from = &copy->nodes[i];
+        const struct rtl_hip_api_node *from = &copy->nodes[i];
         place[i] = place[from->parent];
         if (from->state == 1 && copy->node_text_bytes[i])
-            place[i] = rtl_calls_child(calls, place[i], copy->node_text[i], copy->node_text_bytes[i]);
+            place[i] = rtl_hip_api_find_child(calls, place[i], copy->node_text[i], copy->node_text_bytes[i]);
         if (place[i] >= calls->node_count) /* never: it is one of them */
             place[i] = 0;
     }
@@ -320,19 +322,20 @@ static bool take_nodes(const struct rtl_api_copy *copy, struct rtl_calls *calls,
 
 static int compare_launches(const void *left, const void *right)
 {
-    const struct rtl_call_launch *a = left, *b = right;
+    const struct rtl_hip_api_launch_snapshot *a = left, *b = right;
     return (a->kernel > b->kernel) - (a->kernel < b->kernel);
 }
 
-void rtl_calls_sort_launches(struct rtl_calls *calls)
+void rtl_hip_api_sort_launches(struct rtl_hip_api_snapshot *calls)
 {
     if (calls->launch_count)
         qsort(calls->launches, calls->launch_count, sizeof *calls->launches, compare_launches);
 }
 
-const struct rtl_call_launch *rtl_calls_launch(const struct rtl_calls *calls, const struct rtl_kernel_snapshot *kernel)
+const struct rtl_hip_api_launch_snapshot *rtl_hip_api_find_launch(const struct rtl_hip_api_snapshot *calls,
+                                                                  const struct rtl_kernel_snapshot *kernel)
 {
-    const struct rtl_call_launch key = {.kernel = rtl_hash(kernel->name, kernel->name_length)};
+    const struct rtl_hip_api_launch_snapshot key = {.kernel = rtl_hash(kernel->name, kernel->name_length)};
     return calls && calls->launch_count
                ? bsearch(&key, calls->launches, calls->launch_count, sizeof key, compare_launches)
                : NULL;
@@ -340,20 +343,21 @@ const struct rtl_call_launch *rtl_calls_launch(const struct rtl_calls *calls, co
 
 static int compare_pairs(const void *left, const void *right)
 {
-    const struct rtl_call_pair *a = left, *b = right;
+    const struct rtl_hip_api_pair_snapshot *a = left, *b = right;
     return a->node != b->node ? (a->node > b->node) - (a->node < b->node)
                               : (a->kernel > b->kernel) - (a->kernel < b->kernel);
 }
 
-void rtl_calls_sort_pairs(struct rtl_calls *calls)
+void rtl_hip_api_sort_pairs(struct rtl_hip_api_snapshot *calls)
 {
     if (calls->pair_count)
         qsort(calls->pairs, calls->pair_count, sizeof *calls->pairs, compare_pairs);
 }
 
-const struct rtl_call_pair *rtl_calls_pair(const struct rtl_calls *calls, uint32_t node, uint64_t kernel)
+const struct rtl_hip_api_pair_snapshot *rtl_hip_api_find_pair(const struct rtl_hip_api_snapshot *calls, uint32_t node,
+                                                              uint64_t kernel)
 {
-    const struct rtl_call_pair key = {.node = node, .kernel = kernel};
+    const struct rtl_hip_api_pair_snapshot key = {.node = node, .kernel = kernel};
     return calls && calls->pair_count ? bsearch(&key, calls->pairs, calls->pair_count, sizeof key, compare_pairs)
                                       : NULL;
 }
@@ -361,12 +365,12 @@ const struct rtl_call_pair *rtl_calls_pair(const struct rtl_calls *calls, uint32
 /* Where a process's calls are copied from, and what its kernels are called. */
 struct taking {
     int fd;
-    const struct rtl_api_copy *copy;
+    const struct rtl_hip_api_copy *copy;
     struct rtl_reader *reader; /* or NULL */
     struct rtl_snapshot *to;
-    struct rtl_api_buckets *buckets; /* room for one histogram */
-    uint64_t *hash;                  /* by row of the kernel; 0 = not asked for so far */
-    uint32_t *place;                 /* of nodes */
+    struct rtl_hip_api_buckets *buckets; /* room for one histogram */
+    uint64_t *hash;                      /* by row of the kernel; 0 = not asked for so far */
+    uint32_t *place;                     /* of nodes */
 };
 
 /* The kernel of a row as its name's hash. False: it has none, or has come since the kernels were copied. */
@@ -397,7 +401,7 @@ static bool take_histogram(struct taking *t, uint64_t total_ns, uint64_t most_ns
     *h = (struct rtl_histogram_copy){.total_ns = total_ns, .max_ns = most_ns};
     if (!take_buckets(t->to, t->buckets, h))
         return false;
-    for (uint32_t b = 0; b < RTL_API_BUCKETS; b++)
+    for (uint32_t b = 0; b < RTL_HIP_API_BUCKETS; b++)
         h->count += t->buckets->count[b];
     h->min_ns = least_of(h);
     return true;
@@ -405,24 +409,24 @@ static bool take_histogram(struct taking *t, uint64_t total_ns, uint64_t most_ns
 
 static bool take_launches(struct taking *t)
 {
-    struct rtl_calls *calls = t->to->calls;
+    struct rtl_hip_api_snapshot *calls = t->to->calls;
     bool ok = true;
     for (uint32_t i = 0; ok && i < t->copy->launch_count; i++) {
-        const struct rtl_api_launches_copy *from = &t->copy->launches[i];
-        struct rtl_call_launch *launch = &calls->launches[calls->launch_count];
+        const struct rtl_hip_api_launches_copy *from = &t->copy->launches[i];
+        struct rtl_hip_api_launch_snapshot *launch = &calls->launches[calls->launch_count];
         if (!kernel_of(t, from->kernel, &launch->kernel))
             continue;
-        if (!rtl_api_read_launches(t->fd, from->kernel, t->buckets))
+        if (!rtl_hip_api_read_launches(t->fd, from->kernel, t->buckets))
             break;
         ok = take_histogram(t, from->total_ns, from->most_ns, &launch->histogram);
         calls->launch_count += ok;
     }
-    rtl_calls_sort_launches(calls);
+    rtl_hip_api_sort_launches(calls);
     return ok;
 }
 
 /* Two of one node and kernel, which only a damaged segment has, would be one elsewhere. */
-static void drop_doubles(struct rtl_calls *calls)
+static void drop_doubles(struct rtl_hip_api_snapshot *calls)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < calls->pair_count; i++)
@@ -433,51 +437,52 @@ static void drop_doubles(struct rtl_calls *calls)
 
 static bool take_pairs(struct taking *t)
 {
-    struct rtl_calls *calls = t->to->calls;
+    struct rtl_hip_api_snapshot *calls = t->to->calls;
     bool ok = true;
     for (uint32_t i = 0; ok && i < t->copy->pair_count; i++) {
-        const struct rtl_api_pair_copy *from = &t->copy->pairs[i];
-        struct rtl_call_pair *pair = &calls->pairs[calls->pair_count];
+        const struct rtl_hip_api_pair_copy *from = &t->copy->pairs[i];
+        struct rtl_hip_api_pair_snapshot *pair = &calls->pairs[calls->pair_count];
         pair->node = t->place[from->node];
         if (!pair->node || !kernel_of(t, from->kernel, &pair->kernel))
             continue;
-        if (!rtl_api_read_pair(t->fd, t->copy, from->number, t->buckets))
+        if (!rtl_hip_api_read_pair(t->fd, t->copy, from->number, t->buckets))
             break;
         ok = take_histogram(t, from->total_ns, from->most_ns, &pair->histogram);
         calls->pair_count += ok;
     }
-    rtl_calls_sort_pairs(calls);
+    rtl_hip_api_sort_pairs(calls);
     drop_doubles(calls);
     return ok;
 }
 
 /* The row of a function by its number in the segment, + 1; 0 for none that is known. */
-static uint32_t row_of(int fd, const struct rtl_calls *calls, uint32_t number)
+static uint32_t row_of(int fd, const struct rtl_hip_api_snapshot *calls, uint32_t number)
 {
-    struct rtl_call key = {.kind = RTL_API_LAUNCH}; /* any function's */
-    key.name_bytes = rtl_api_read_text(fd, number, key.name, &key.kind);
+    struct rtl_hip_api_row_snapshot key = {.kind = RTL_HIP_API_LAUNCH}; /* any function's */
+    key.name_bytes = rtl_hip_api_read_text(fd, number, key.name, &key.kind);
     for (uint32_t i = 0; key.name_bytes && i < calls->count; i++)
-        if (rtl_call_compare(&calls->rows[i], &key) == 0)
+        if (rtl_hip_api_compare_rows(&calls->rows[i], &key) == 0)
             return i + 1;
     return 0;
 }
 
 /* `ahead`: how far the process's clock is ahead of the snapshot's time line */
-static void take_threads(int fd, const struct rtl_api_copy *copy, uint64_t ahead, struct rtl_calls *calls)
+static void take_threads(int fd, const struct rtl_hip_api_copy *copy, uint64_t ahead,
+                         struct rtl_hip_api_snapshot *calls)
 {
-    for (uint32_t i = 1; i < RTL_API_BLOCKS; i++) {
-        const struct rtl_api_thread *from = &copy->thread[i];
+    for (uint32_t i = 1; i < RTL_HIP_API_BLOCKS; i++) {
+        const struct rtl_hip_api_thread *from = &copy->thread[i];
         if (!from->tid || (!from->now && !from->last))
             continue;
-        struct rtl_call_thread *thread = &calls->threads[calls->thread_count++];
-        *thread = (struct rtl_call_thread){.tid = from->tid};
+        struct rtl_hip_api_thread_snapshot *thread = &calls->threads[calls->thread_count++];
+        *thread = (struct rtl_hip_api_thread_snapshot){.tid = from->tid};
         if (from->now) {
-            thread->row = row_of(fd, calls, RTL_API_NOW_ROW(from->now));
-            thread->since_ns = RTL_API_NOW_NS(from->now) - ahead;
+            thread->row = row_of(fd, calls, RTL_HIP_API_NOW_ROW(from->now));
+            thread->since_ns = RTL_HIP_API_NOW_NS(from->now) - ahead;
         }
         if (from->last) {
-            thread->last_row = row_of(fd, calls, RTL_API_NOW_ROW(from->last));
-            thread->last_ns = RTL_API_NOW_NS(from->last) - ahead;
+            thread->last_row = row_of(fd, calls, RTL_HIP_API_NOW_ROW(from->last));
+            thread->last_ns = RTL_HIP_API_NOW_NS(from->last) - ahead;
         }
     }
 }
@@ -485,7 +490,7 @@ static void take_threads(int fd, const struct rtl_api_copy *copy, uint64_t ahead
 static bool take_links(struct taking *t)
 {
     t->buckets = malloc(sizeof *t->buckets);
-    t->hash = calloc(RTL_API_KERNELS, sizeof *t->hash);
+    t->hash = calloc(RTL_HIP_API_KERNELS, sizeof *t->hash);
     t->place = calloc(t->copy->node_count + 1, sizeof *t->place);
     bool ok = t->buckets && t->hash && t->place && take_nodes(t->copy, t->to->calls, t->place) && take_launches(t) &&
               take_pairs(t);
@@ -495,20 +500,20 @@ static bool take_links(struct taking *t)
     return ok;
 }
 
-static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct rtl_reader *reader,
+static bool take(int fd, const struct rtl_hip_api_copy *copy, uint64_t pid, struct rtl_reader *reader,
                  struct rtl_snapshot *to)
 {
-    const struct rtl_calls_room room = {copy->count,        RTL_API_PLACES,   copy->node_count,
-                                        copy->launch_count, copy->pair_count, RTL_API_BLOCKS};
-    struct rtl_calls *calls = rtl_calls_make(to, &room);
+    const struct rtl_hip_api_room room = {copy->count,        RTL_HIP_API_PLACES, copy->node_count,
+                                          copy->launch_count, copy->pair_count,   RTL_HIP_API_BLOCKS};
+    struct rtl_hip_api_snapshot *calls = rtl_hip_api_allocate(to, &room);
     if (!calls || !take_rows(copy, to))
         return false;
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++)
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++)
         if (copy->memory[i].peak)
-            calls->memory[calls->memory_count++] = (struct rtl_call_memory){
+            calls->memory[calls->memory_count++] = (struct rtl_hip_api_memory_snapshot){
                 pid, i, copy->memory[i].in_use, copy->memory[i].peak, copy->memory[i].allocations};
 #define TAKE(member, key, text) calls->member = copy->header.member;
-    RTL_CALL_TROUBLES(TAKE)
+    RTL_HIP_API_TROUBLES(TAKE)
 #undef TAKE
     if (!copy->links)
         return true;
@@ -523,25 +528,25 @@ static bool take(int fd, const struct rtl_api_copy *copy, uint64_t pid, struct r
     return take_links(&taking);
 }
 
-void rtl_calls_open(struct rtl_calls_source *source)
+void rtl_hip_api_source_open(struct rtl_hip_api_source *source)
 {
-    *source = (struct rtl_calls_source){.fd = -1};
+    *source = (struct rtl_hip_api_source){.fd = -1};
 }
 
-void rtl_calls_close(struct rtl_calls_source *source)
+void rtl_hip_api_source_close(struct rtl_hip_api_source *source)
 {
     if (source->fd >= 0)
         close(source->fd);
     source->fd = -1;
 }
 
-void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_reader *reader,
-                    struct rtl_snapshot *snapshot)
+void rtl_hip_api_source_read(struct rtl_hip_api_source *source, pid_t pid, struct rtl_reader *reader,
+                             struct rtl_snapshot *snapshot)
 {
-    struct rtl_api_copy copy = {0};
+    struct rtl_hip_api_copy copy = {0};
     uint64_t now = snapshot->taken_mono_ns;
     if (source->fd < 0 && now >= source->look_ns) {
-        rtl_api_open(pid, &source->fd, NULL, 0);
+        rtl_hip_api_open(pid, &source->fd, NULL, 0);
         source->pause_ns = source->pause_ns ? 2 * source->pause_ns : FIRST_PAUSE_NS;
         if (source->pause_ns > LONGEST_PAUSE_NS)
             source->pause_ns = LONGEST_PAUSE_NS;
@@ -549,8 +554,8 @@ void rtl_calls_take(struct rtl_calls_source *source, pid_t pid, struct rtl_reade
     }
     if (source->fd < 0)
         return;
-    if (rtl_api_read(source->fd, &copy, NULL, 0) != RTL_READER_OK ||
+    if (rtl_hip_api_read(source->fd, &copy, NULL, 0) != RTL_READER_OK ||
         !take(source->fd, &copy, (uint64_t)pid, reader, snapshot))
         snapshot->calls = NULL;
-    rtl_api_free(&copy);
+    rtl_hip_api_free(&copy);
 }

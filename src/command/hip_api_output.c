@@ -1,7 +1,7 @@
 /*
  * What rtl-top api shows: functions first, then ranges and marks, the longest total first; then memory in use.
  */
-#include "command/api_output.h"
+#include "command/hip_api_output.h"
 #include "model/model_range.h"
 #include "stats/histogram.h"
 #include "text/names.h"
@@ -66,24 +66,24 @@ static const char *kind_name(unsigned kind)
 #define NAME(sym, number, name, text) \
     case number:                      \
         return name;
-        RTL_API_KINDS(NAME)
+        RTL_HIP_API_KINDS(NAME)
 #undef NAME
     default:
         return "unknown";
     }
 }
 
-static bool is_range(const struct rtl_api_row_copy *row)
+static bool is_range(const struct rtl_hip_api_row_copy *row)
 {
-    return row->kind == RTL_API_RANGE || row->kind == RTL_API_MARK;
+    return row->kind == RTL_HIP_API_RANGE || row->kind == RTL_HIP_API_MARK;
 }
 
 /* The nearest rank: the smallest value that as large a share of the calls doesn't exceed. */
-static uint64_t quantile(const struct rtl_api_row_copy *row, double share)
+static uint64_t quantile(const struct rtl_hip_api_row_copy *row, double share)
 {
     uint64_t seen = 0, rank = (uint64_t)(share * (double)row->calls);
     rank = (double)rank < share * (double)row->calls || rank == 0 ? rank + 1 : rank;
-    for (uint32_t i = 0; row->buckets && i < RTL_API_BUCKETS; i++) {
+    for (uint32_t i = 0; row->buckets && i < RTL_HIP_API_BUCKETS; i++) {
         seen += row->buckets->count[i];
         if (seen >= rank) {
             uint64_t middle = rtl_bucket_middle(i);
@@ -95,7 +95,7 @@ static uint64_t quantile(const struct rtl_api_row_copy *row, double share)
 
 static int compare(const void *left, const void *right)
 {
-    const struct rtl_api_row_copy *a = left, *b = right;
+    const struct rtl_hip_api_row_copy *a = left, *b = right;
     if (is_range(a) != is_range(b))
         return is_range(a) - is_range(b);
     if (a->total_ns != b->total_ns)
@@ -103,15 +103,15 @@ static int compare(const void *left, const void *right)
     return a->calls != b->calls ? (a->calls < b->calls ? 1 : -1) : memcmp(a->text, b->text, sizeof a->text);
 }
 
-static void name_of(const struct rtl_api_row_copy *row, char *out, size_t size)
+static void name_of(const struct rtl_hip_api_row_copy *row, char *out, size_t size)
 {
     rtl_text_escape(out, size, row->text, row->text_bytes);
 }
 
-static void print_errors(const struct rtl_api_row_copy *row)
+static void print_errors(const struct rtl_hip_api_row_copy *row)
 {
-    for (int i = 0; i < RTL_API_CODES; i++) {
-        if (!row->code[i].count || row->code[i].code == RTL_API_NOT_READY)
+    for (int i = 0; i < RTL_HIP_API_CODES; i++) {
+        if (!row->code[i].count || row->code[i].code == RTL_HIP_API_NOT_READY)
             continue;
         const char *name = code_name(row->code[i].code);
         printf("%22s %" PRIu64 " x %" PRIu32 " %s\n", "", row->code[i].count, row->code[i].code, name ? name : "");
@@ -120,9 +120,9 @@ static void print_errors(const struct rtl_api_row_copy *row)
         printf("%22s %" PRIu64 " x other codes\n", "", row->codes_more);
 }
 
-static void print_row(const struct rtl_api_row_copy *row)
+static void print_row(const struct rtl_hip_api_row_copy *row)
 {
-    char name[4 * RTL_API_TEXT + 1];
+    char name[4 * RTL_HIP_API_TEXT + 1];
     bool any = row->calls, range = is_range(row);
     name_of(row, name, sizeof name);
     printf("%8s %9s %8s %8s %8s", rtl_format_count(row->calls).text,
@@ -132,32 +132,32 @@ static void print_row(const struct rtl_api_row_copy *row)
            any ? rtl_format_time(row->most_ns, RTL_UNIT_AUTO).text : RTL_NONE);
     if (range)
         printf(" %7s %8s  %s%s\n", "", row->open ? rtl_format_count(row->open).text : "", name,
-               row->kind == RTL_API_MARK ? " (mark)" : "");
+               row->kind == RTL_HIP_API_MARK ? " (mark)" : "");
     else
         printf(" %7s %8s  %s\n", rtl_format_count(row->errors).text,
                row->bytes ? rtl_format_bytes(row->bytes).text : RTL_NONE, name);
     print_errors(row);
 }
 
-static void print_memory(const struct rtl_api_copy *copy)
+static void print_memory(const struct rtl_hip_api_copy *copy)
 {
     bool any = false;
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++)
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++)
         any |= copy->memory[i].peak != 0;
     if (!any)
         return;
     puts("\nMEMORY     IN USE     PEAK  ALLOCATIONS");
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
-        const struct rtl_api_memory *m = &copy->memory[i];
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
+        const struct rtl_hip_api_memory *m = &copy->memory[i];
         char place[24];
         if (!m->peak)
             continue;
-        snprintf(place, sizeof place, i == RTL_API_GPUS ? "host" : "GPU %u", i);
+        snprintf(place, sizeof place, i == RTL_HIP_API_GPUS ? "host" : "GPU %u", i);
         printf("%-8s %8s %8s %12" PRIu64 "\n", place, rtl_format_bytes(m->in_use).text, rtl_format_bytes(m->peak).text,
                m->allocations);
     }
     for (uint32_t i = 0; i < copy->count; i++) {
-        char name[4 * RTL_API_TEXT + 1];
+        char name[4 * RTL_HIP_API_TEXT + 1];
         if (!copy->rows[i].in_use)
             continue;
         name_of(&copy->rows[i], name, sizeof name);
@@ -200,7 +200,7 @@ static void quantiles_of(const struct rtl_histogram_copy *h, uint64_t out[2])
     rtl_quantiles(NULL, h, q, 2, out);
 }
 
-static void print_ranges(const struct list *list, const struct rtl_calls *calls)
+static void print_ranges(const struct list *list, const struct rtl_hip_api_snapshot *calls)
 {
     if (list->count)
         puts("\n   TIMED  GPU TIME      P50      P99      MAX  KERNEL IN RANGE");
@@ -220,7 +220,8 @@ static void print_ranges(const struct list *list, const struct rtl_calls *calls)
     }
 }
 
-static void print_table(const struct rtl_api_copy *copy, const struct list *list, const struct rtl_calls *calls)
+static void print_table(const struct rtl_hip_api_copy *copy, const struct list *list,
+                        const struct rtl_hip_api_snapshot *calls)
 {
     bool ranges = false;
     puts("   CALLS     TOTAL      P50      P99      MAX  ERRORS    BYTES  FUNCTION");
@@ -232,7 +233,7 @@ static void print_table(const struct rtl_api_copy *copy, const struct list *list
     }
     print_ranges(list, calls);
     print_memory(copy);
-    const struct rtl_api_header *h = &copy->header;
+    const struct rtl_hip_api_header *h = &copy->header;
     if (h->pairs_over)
         printf("\nkernels missing in the lists of their ranges %" PRIu64 "\n", h->pairs_over);
     if (h->ranges_other || h->ranges_deep || h->ranges_unfinished || h->pops_unbalanced || h->allocations_lost)
@@ -247,7 +248,7 @@ static void put(void *out, const char *bytes, size_t count)
     fwrite(bytes, 1, count, out);
 }
 
-static void csv_ranges(const struct list *list, const struct rtl_calls *calls, pid_t pid)
+static void csv_ranges(const struct list *list, const struct rtl_hip_api_snapshot *calls, pid_t pid)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
@@ -264,14 +265,14 @@ static void csv_ranges(const struct list *list, const struct rtl_calls *calls, p
     }
 }
 
-static void print_csv(const struct rtl_api_copy *copy, pid_t pid, const struct list *list,
-                      const struct rtl_calls *calls, bool head)
+static void print_csv(const struct rtl_hip_api_copy *copy, pid_t pid, const struct list *list,
+                      const struct rtl_hip_api_snapshot *calls, bool head)
 {
     if (head)
         puts("pid,name,kind,calls,total_ns,p50_ns,p99_ns,max_ns,errors,bytes,in_use_bytes,open,range");
     for (uint32_t i = 0; i < copy->count; i++) {
-        const struct rtl_api_row_copy *row = &copy->rows[i];
-        char name[RTL_API_TEXT + 1];
+        const struct rtl_hip_api_row_copy *row = &copy->rows[i];
+        char name[RTL_HIP_API_TEXT + 1];
         memcpy(name, row->text, row->text_bytes);
         name[row->text_bytes] = '\0';
         printf("%d,", (int)pid);
@@ -292,9 +293,9 @@ static void json_text(const char *text)
     rtl_quote_json(put, stdout, text);
 }
 
-static void json_row(const struct rtl_api_row_copy *row)
+static void json_row(const struct rtl_hip_api_row_copy *row)
 {
-    char name[RTL_API_TEXT + 1];
+    char name[RTL_HIP_API_TEXT + 1];
     bool first = true;
     memcpy(name, row->text, row->text_bytes);
     name[row->text_bytes] = '\0';
@@ -310,7 +311,7 @@ static void json_row(const struct rtl_api_row_copy *row)
     }
     printf(",\"errors\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"in_use_bytes\":%" PRIu64 ",\"codes\":[", row->errors,
            row->bytes, row->in_use);
-    for (int i = 0; i < RTL_API_CODES; i++) {
+    for (int i = 0; i < RTL_HIP_API_CODES; i++) {
         const char *code = code_name(row->code[i].code);
         if (!row->code[i].count)
             continue;
@@ -323,7 +324,7 @@ static void json_row(const struct rtl_api_row_copy *row)
     printf("],\"other_codes\":%" PRIu64 "}", row->codes_more);
 }
 
-static void json_rows(const struct rtl_api_copy *copy, bool ranges)
+static void json_rows(const struct rtl_hip_api_copy *copy, bool ranges)
 {
     bool first = true;
     for (uint32_t i = 0; i < copy->count; i++) {
@@ -335,7 +336,7 @@ static void json_rows(const struct rtl_api_copy *copy, bool ranges)
     }
 }
 
-static void json_ranges(const struct list *list, const struct rtl_calls *calls)
+static void json_ranges(const struct list *list, const struct rtl_hip_api_snapshot *calls)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
@@ -346,7 +347,7 @@ static void json_ranges(const struct list *list, const struct rtl_calls *calls)
         for (uint32_t n = list->kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
             path[depth++] = n;
         for (uint32_t d = depth; d--;) {
-            char name[4 * RTL_API_TEXT + 1];
+            char name[4 * RTL_HIP_API_TEXT + 1];
             rtl_text_escape(name, sizeof name, calls->nodes[path[d]].name, calls->nodes[path[d]].name_bytes);
             json_text(name);
             fputs(d ? "," : "", stdout);
@@ -359,10 +360,10 @@ static void json_ranges(const struct list *list, const struct rtl_calls *calls)
     }
 }
 
-static void print_json(const struct rtl_api_copy *copy, pid_t pid, const struct list *list,
-                       const struct rtl_calls *calls)
+static void print_json(const struct rtl_hip_api_copy *copy, pid_t pid, const struct list *list,
+                       const struct rtl_hip_api_snapshot *calls)
 {
-    const struct rtl_api_header *h = &copy->header;
+    const struct rtl_hip_api_header *h = &copy->header;
     bool first = true;
     printf("{\"pid\":%d,\"start_time_ns\":%" PRIu64 ",\n\"api\":[", (int)pid, h->start_real_ns);
     json_rows(copy, false);
@@ -371,12 +372,12 @@ static void print_json(const struct rtl_api_copy *copy, pid_t pid, const struct 
     fputs("],\n\"range_kernels\":[", stdout);
     json_ranges(list, calls);
     fputs("],\n\"memory\":[", stdout);
-    for (uint32_t i = 0; i < RTL_API_PLACES; i++) {
-        const struct rtl_api_memory *m = &copy->memory[i];
+    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
+        const struct rtl_hip_api_memory *m = &copy->memory[i];
         if (!m->peak)
             continue;
-        printf("%s{\"place\":\"%s\"", first ? "" : ",", i == RTL_API_GPUS ? "host" : "gpu");
-        if (i < RTL_API_GPUS)
+        printf("%s{\"place\":\"%s\"", first ? "" : ",", i == RTL_HIP_API_GPUS ? "host" : "gpu");
+        if (i < RTL_HIP_API_GPUS)
             printf(",\"gpu\":%u", i);
         printf(",\"in_use_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 ",\"allocations\":%" PRIu64 "}", m->in_use,
                m->peak, m->allocations);
@@ -389,16 +390,17 @@ static void print_json(const struct rtl_api_copy *copy, pid_t pid, const struct 
            h->shared_threads, h->pairs_over);
 }
 
-void rtl_api_print(struct rtl_api_copy *copy, pid_t pid, const struct rtl_snapshot *kernels, enum rtl_api_form form)
+void rtl_hip_api_print(struct rtl_hip_api_copy *copy, pid_t pid, const struct rtl_snapshot *kernels,
+                       enum rtl_hip_api_form form)
 {
     struct list list = list_of(kernels);
-    const struct rtl_calls *calls = kernels ? kernels->calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = kernels ? kernels->calls : NULL;
     if (copy->count)
         qsort(copy->rows, copy->count, sizeof *copy->rows, compare);
-    if (form == RTL_API_JSON)
+    if (form == RTL_HIP_API_JSON)
         print_json(copy, pid, &list, calls);
-    else if (form == RTL_API_CSV || form == RTL_API_CSV_MORE)
-        print_csv(copy, pid, &list, calls, form == RTL_API_CSV);
+    else if (form == RTL_HIP_API_CSV || form == RTL_HIP_API_CSV_MORE)
+        print_csv(copy, pid, &list, calls, form == RTL_HIP_API_CSV);
     else
         print_table(copy, &list, calls);
     free_list(&list);

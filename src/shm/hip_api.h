@@ -3,12 +3,13 @@
  * beside the segment of kernels (segment.h) and not in it: the first call of a process comes before the runtime that
  * makes that one, and ranges are kept in processes that never have a GPU. librtl-hip.so writes it, viewers read it.
  *
- * Finding it: a descriptor of the process whose link reads "/memfd:" RTL_API_NAME " (deleted)". Little-endian, 64-bit.
+ * Finding it: a descriptor of the process whose link reads "/memfd:" RTL_HIP_API_NAME " (deleted)". Little-endian,
+ * 64-bit.
  *
  * Rules for the writer
  *  - It is made with the first call that is recorded; magic is stored last (release).
- *  - Rows 0 .. RTL_API_FUNCTIONS - 1 are functions, described before magic. The others are ranges and marks: a row is
- *    taken by who comes first with its name; state READY (release) says that name and kind are there.
+ *  - Rows 0 .. RTL_HIP_API_FUNCTIONS - 1 are functions, described before magic. The others are ranges and marks: a row
+ * is taken by who comes first with its name; state READY (release) says that name and kind are there.
  *  - Counters lie in blocks. Block 0 is everybody's (atomic additions); each of the others belongs to one thread at a
  *    time, which adds with plain relaxed stores. Ranges are in block 0 only. What a row's sum is, is the sum of blocks.
  *  - A call is added in this order: total, most, bytes, errors, then its bucket: the number of calls is the sum
@@ -16,8 +17,8 @@
  *  - Nothing is read back to decide with, but for the peak of memory, which is raised by compare-and-swap.
  *  - Counters only grow, but for what is open and in use now.
  *  - What is known of kernels only (launches, nodes' GPU time, links) is written by librtl.so of the same process,
- * which finds this segment through api_link.h: "dispatch" and "worker" are its threads, as in segment.h. Kernels' rows
- * and queues' slots are those of that segment.
+ * which finds this segment through hip_api_link.h: "dispatch" and "worker" are its threads, as in segment.h. Kernels'
+ * rows and queues' slots are those of that segment.
  *  - Event rings, where there are any: one for each block, written like the ring of segment.h by the thread that has
  * the block: sequence = 0; the other words, each a release store; sequence = n + 1 (release); then the thread's
  * `events` = n + 1 (release). Threads without a block share that of block 0, one at a time; who finds it taken drops
@@ -28,42 +29,42 @@
  *    fstat says and by this version's limits, whatever the header says. Another major version is refused.
  */
 /* clang-format off */
-#ifndef RTL_SHM_API_H
-#define RTL_SHM_API_H
+#ifndef RTL_SHM_HIP_API_H
+#define RTL_SHM_HIP_API_H
 
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTL_API_NAME "rtl-api"
-#define RTL_API_MAGIC 0x3149504c5452ff00ull /* 0x00 0xff "RTLPI1" read as little-endian */
-#define RTL_API_MAJOR 1u
-#define RTL_API_MINOR 2u /* 1: threads, links, nodes, launches, events; 2: pairs */
+#define RTL_HIP_API_NAME "rtl-api"
+#define RTL_HIP_API_MAGIC 0x3149504c5452ff00ull /* 0x00 0xff "RTLPI1" read as little-endian */
+#define RTL_HIP_API_MAJOR 1u
+#define RTL_HIP_API_MINOR 2u /* 1: threads, links, nodes, launches, events; 2: pairs */
 
 enum {
-    RTL_API_FUNCTIONS = 256,                 /* rows of functions; state FREE where there is none */
-    RTL_API_RANGES = 1024,                   /* rows of ranges and marks; the first is "(other ranges)" */
-    RTL_API_ROWS = RTL_API_FUNCTIONS + RTL_API_RANGES,
-    RTL_API_BLOCKS = 64,                     /* block 0 is shared */
-    RTL_API_CELLS = RTL_API_ROWS + (RTL_API_BLOCKS - 1) * RTL_API_FUNCTIONS,
-    RTL_API_BUCKETS = 35 * 64,               /* as in stats/histogram.h */
-    RTL_API_CODES = 12,                      /* return codes a function that are told apart */
-    RTL_API_TEXT = 192,                      /* bytes of a name; a longer one is cut, and ends in "~" and 16 digits */
-    RTL_API_GPUS = 64,
-    RTL_API_PLACES = RTL_API_GPUS + 1,       /* the last one is the host's memory */
-    RTL_API_NOT_READY = 600,                 /* hipErrorNotReady: an answer, not counted as an error */
-    RTL_API_NODES = 4096,                    /* ranges by where they are nested */
-    RTL_API_NODE_NONE = 0,                   /* in no range */
-    RTL_API_NODE_OTHER = 1,                  /* ranges that found no node */
-    RTL_API_NODE_FIRST = 2,
-    RTL_API_KERNELS = 16384,                 /* rows of kernels in the segment of kernels */
-    RTL_API_QUEUES = 128,                    /* slots of queues there */
-    RTL_API_PAIRS = 4096,                    /* of a node and a kernel */
-    RTL_API_EVENTS_MAX = 1 << 18,            /* records in each block's ring */
+    RTL_HIP_API_FUNCTIONS = 256,                 /* rows of functions; state FREE where there is none */
+    RTL_HIP_API_RANGES = 1024,                   /* rows of ranges and marks; the first is "(other ranges)" */
+    RTL_HIP_API_ROWS = RTL_HIP_API_FUNCTIONS + RTL_HIP_API_RANGES,
+    RTL_HIP_API_BLOCKS = 64,                     /* block 0 is shared */
+    RTL_HIP_API_CELLS = RTL_HIP_API_ROWS + (RTL_HIP_API_BLOCKS - 1) * RTL_HIP_API_FUNCTIONS,
+    RTL_HIP_API_BUCKETS = 35 * 64,               /* as in stats/histogram.h */
+    RTL_HIP_API_CODES = 12,                      /* return codes a function that are told apart */
+    RTL_HIP_API_TEXT = 192,                      /* bytes of a name; a longer one is cut, and ends in "~" and 16 digits */
+    RTL_HIP_API_GPUS = 64,
+    RTL_HIP_API_PLACES = RTL_HIP_API_GPUS + 1,       /* the last one is the host's memory */
+    RTL_HIP_API_NOT_READY = 600,                 /* hipErrorNotReady: an answer, not counted as an error */
+    RTL_HIP_API_NODES = 4096,                    /* ranges by where they are nested */
+    RTL_HIP_API_NODE_NONE = 0,                   /* in no range */
+    RTL_HIP_API_NODE_OTHER = 1,                  /* ranges that found no node */
+    RTL_HIP_API_NODE_FIRST = 2,
+    RTL_HIP_API_KERNELS = 16384,                 /* rows of kernels in the segment of kernels */
+    RTL_HIP_API_QUEUES = 128,                    /* slots of queues there */
+    RTL_HIP_API_PAIRS = 4096,                    /* of a node and a kernel */
+    RTL_HIP_API_EVENTS_MAX = 1 << 18,            /* records in each block's ring */
 };
 
 /* X(symbol, number, JSON value, meaning) */
-#define RTL_API_KINDS(X)                                             \
+#define RTL_HIP_API_KINDS(X)                                             \
     X(LAUNCH, 1, "launch", "launches of kernels, graphs, functions") \
     X(COPY, 2, "copy", "copies")                                     \
     X(SET, 3, "set", "filling of memory")                            \
@@ -78,69 +79,69 @@ enum {
     X(MAPPING, 12, "mapping", "address space and shared memory")     \
     X(RANGE, 13, "range", "ranges of roctx")                         \
     X(MARK, 14, "mark", "marks of roctx")
-#define RTL_ENUM_API_KIND(sym, num, name, text) RTL_API_##sym = (num),
-enum rtl_api_kind { RTL_API_KINDS(RTL_ENUM_API_KIND) RTL_API_KIND_COUNT };
-#undef RTL_ENUM_API_KIND
+#define RTL_ENUM_HIP_API_KIND(sym, num, name, text) RTL_HIP_API_##sym = (num),
+enum rtl_hip_api_kind { RTL_HIP_API_KINDS(RTL_ENUM_HIP_API_KIND) RTL_HIP_API_KIND_COUNT };
+#undef RTL_ENUM_HIP_API_KIND
 
 /*
  * Why a dispatch isn't linked to a call. X(symbol, number, JSON key, meaning)
  */
-#define RTL_API_UNLINKED(X)                                                                            \
+#define RTL_HIP_API_UNLINKED(X)                                                                            \
     X(OUTSIDE, 0, "outside", "submitted outside of any recorded call")                                 \
     X(QUEUE_THREAD, 1, "queue_thread", "submitted by a thread of the runtime (AMD_DIRECT_DISPATCH=0)") \
     X(OVERTAKEN, 2, "overtaken", "the notes of later packets overwrote its note")                      \
     X(UNNOTED, 3, "unnoted", "no note of it: reserved in an unseen way, or no memory for its queue")
 
-#define RTL_ENUM_API_UNLINKED(sym, num, key, text) RTL_API_UNLINKED_##sym = (num),
-enum rtl_api_unlinked { RTL_API_UNLINKED(RTL_ENUM_API_UNLINKED) RTL_API_UNLINKED_LIMIT = 7 };
-#undef RTL_ENUM_API_UNLINKED
+#define RTL_ENUM_HIP_API_UNLINKED(sym, num, key, text) RTL_HIP_API_UNLINKED_##sym = (num),
+enum rtl_hip_api_unlinked { RTL_HIP_API_UNLINKED(RTL_ENUM_HIP_API_UNLINKED) RTL_HIP_API_UNLINKED_LIMIT = 7 };
+#undef RTL_ENUM_HIP_API_UNLINKED
 
 enum {                                 /* flags in the header */
-    RTL_API_FLAG_LINKED = 1u << 0,     /* librtl.so of this process links dispatches and copies to calls */
-    RTL_API_FLAG_INDIRECT = 1u << 1,   /* AMD_DIRECT_DISPATCH=0: the runtime submits on threads of its own */
+    RTL_HIP_API_FLAG_LINKED = 1u << 0,     /* librtl.so of this process links dispatches and copies to calls */
+    RTL_HIP_API_FLAG_INDIRECT = 1u << 1,   /* AMD_DIRECT_DISPATCH=0: the runtime submits on threads of its own */
 };
 
 /* Which call a thread is in since when, or which one it left last and when: one word, so that the two belong together. */
-#define RTL_API_NOW(row, ns)     ((uint64_t)(ns) << 8 | (uint8_t)(row))
-#define RTL_API_NOW_ROW(word)    ((uint32_t)((word) & 0xff))
-#define RTL_API_NOW_NS(word)     ((uint64_t)(word) >> 8)
+#define RTL_HIP_API_NOW(row, ns)     ((uint64_t)(ns) << 8 | (uint8_t)(row))
+#define RTL_HIP_API_NOW_ROW(word)    ((uint32_t)((word) & 0xff))
+#define RTL_HIP_API_NOW_NS(word)     ((uint64_t)(word) >> 8)
 
 /* The place of a row's counters in a block. */
-#define RTL_API_CELL(block, row) \
-    ((uint32_t)((block) ? RTL_API_ROWS + ((block) - 1) * RTL_API_FUNCTIONS + (row) : (row)))
+#define RTL_HIP_API_CELL(block, row) \
+    ((uint32_t)((block) ? RTL_HIP_API_ROWS + ((block) - 1) * RTL_HIP_API_FUNCTIONS + (row) : (row)))
 
-struct rtl_api_code { /* any */
+struct rtl_hip_api_code { /* any */
     uint32_t code;    /* 0: free */
     uint32_t pad;
     uint64_t count;
 };
 
-struct rtl_api_row {
+struct rtl_hip_api_row {
     uint32_t state;       /* 1: READY, stored last, release */
-    uint32_t kind;        /* enum rtl_api_kind */
+    uint32_t kind;        /* enum rtl_hip_api_kind */
     uint32_t text_bytes;
     uint32_t pad0;
-    char text[RTL_API_TEXT]; /* not terminated */
+    char text[RTL_HIP_API_TEXT]; /* not terminated */
     /* any */
     uint64_t open;        /* ranges that have begun and not ended */
     uint64_t in_use;      /* bytes that this function has allocated and that nobody has given back */
     uint64_t codes_more;  /* returns of codes beyond those below */
     uint64_t pad1[3];
-    struct rtl_api_code code[RTL_API_CODES]; /* other returns than success */
+    struct rtl_hip_api_code code[RTL_HIP_API_CODES]; /* other returns than success */
 };
 
-struct rtl_api_counters { /* the thread that has the block; any in block 0 */
+struct rtl_hip_api_counters { /* the thread that has the block; any in block 0 */
     uint64_t total_ns;
     uint64_t most_ns;
     uint64_t bytes;       /* of calls that succeeded */
-    uint64_t errors;      /* other returns than success and RTL_API_NOT_READY */
+    uint64_t errors;      /* other returns than success and RTL_HIP_API_NOT_READY */
     uint64_t calls;       /* only that a reader may leave out rows without; the number is the sum of the buckets */
     uint64_t pad[3];
 };
 
-struct rtl_api_buckets { uint64_t count[RTL_API_BUCKETS]; };
+struct rtl_hip_api_buckets { uint64_t count[RTL_HIP_API_BUCKETS]; };
 
-struct rtl_api_memory { /* any */
+struct rtl_hip_api_memory { /* any */
     uint64_t in_use;      /* bytes */
     uint64_t peak;
     uint64_t allocations; /* that are in use */
@@ -148,28 +149,28 @@ struct rtl_api_memory { /* any */
 };
 
 /* What the thread that has the block is doing right now. Block 0's, which many share, has only events. */
-struct rtl_api_thread { /* the thread */
+struct rtl_hip_api_thread { /* the thread */
     uint32_t tid;         /* as the process sees it; 0: nobody has the block */
     uint32_t node;        /* the innermost range that it is in */
-    uint64_t now;         /* RTL_API_NOW of the call that it is in; 0: in none */
-    uint64_t last;        /* RTL_API_NOW of the call that it left last; 0: none so far */
+    uint64_t now;         /* RTL_HIP_API_NOW of the call that it is in; 0: in none */
+    uint64_t last;        /* RTL_HIP_API_NOW of the call that it left last; 0: none so far */
     uint64_t events;      /* records that were written into the block's ring, ever; release */
     uint64_t pad[4];
 };
 
 /* How many dispatches of a queue's slot belong to a known call; their sum is what the slot has dispatched since LINKED. */
-struct rtl_api_queue { /* dispatch; any in the slot that queues share */
+struct rtl_hip_api_queue { /* dispatch; any in the slot that queues share */
     uint64_t linked;
-    uint64_t unlinked[RTL_API_UNLINKED_LIMIT];
+    uint64_t unlinked[RTL_HIP_API_UNLINKED_LIMIT];
 };
 
 /*
  * A range by where it is nested: its name below another node. What lies in it (nested) is its own and that of all nodes
  * below it; a parent's number is always smaller. Node 0 is outside of all pushed ranges, and has no name.
  */
-struct rtl_api_node {
+struct rtl_hip_api_node {
     uint32_t state;       /* 1: READY, stored last, release */
-    uint32_t row;         /* of its name, RTL_API_FUNCTIONS or more */
+    uint32_t row;         /* of its name, RTL_HIP_API_FUNCTIONS or more */
     uint32_t parent;
     uint32_t pad0;
     /* any */
@@ -189,7 +190,7 @@ struct rtl_api_node {
  * buckets lie behind all pairs, as those of functions. The worker takes pairs one after another and gives none back:
  * node and kernel are there before pairs_used (release) counts it.
  */
-struct rtl_api_pair { /* worker */
+struct rtl_hip_api_pair { /* worker */
     uint32_t node;
     uint32_t kernel;      /* row in the segment of kernels */
     uint64_t calls;       /* only that a reader may leave out those without; the number is the sum of the buckets */
@@ -200,7 +201,7 @@ struct rtl_api_pair { /* worker */
  * A call, range or mark that has ended. Ids of all three are one sequence of the process, without an order between
  * threads; dispatches and copies have the call's in `correlation` (segment.h).
  */
-struct rtl_api_event {
+struct rtl_hip_api_event {
     uint64_t sequence;    /* number of the record in its ring from 1; 0 while it is being written */
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; the same of a mark */
     uint64_t id;
@@ -208,14 +209,14 @@ struct rtl_api_event {
     uint64_t bytes;       /* of a call that moves, allocates or fills so many, and succeeded */
     uint32_t tid;         /* whose it is; of a range that was started, who started it */
     uint16_t row;         /* of the function or the name */
-    uint8_t flags;        /* RTL_API_EVENT_* */
+    uint8_t flags;        /* RTL_HIP_API_EVENT_* */
     uint8_t pad0;
     int32_t code;         /* what a call returned */
     uint32_t node;        /* around it */
 };
-enum { RTL_API_EVENT_STARTED = 1u << 0 }; /* a range that was started and stopped: none is nested in it */
+enum { RTL_HIP_API_EVENT_STARTED = 1u << 0 }; /* a range that was started and stopped: none is nested in it */
 
-struct rtl_api_header {
+struct rtl_hip_api_header {
     /* whoever makes it */
     uint64_t magic;
     uint16_t major, minor;
@@ -227,7 +228,7 @@ struct rtl_api_header {
     char library_version[32];
     uint64_t events;      /* records in each block's ring, a power of two; 0: there are none */
     /* any */
-    uint64_t flags;       /* RTL_API_FLAG_*; bits are only ever set */
+    uint64_t flags;       /* RTL_HIP_API_FLAG_*; bits are only ever set */
     uint64_t nodes_used;  /* may exceed the capacity: bound it */
     uint64_t copies_linked, copies_unlinked; /* copies by the runtime, whether they belong to a known call */
     uint64_t events_dropped; /* of threads without a block, that met one another */
@@ -248,46 +249,46 @@ struct rtl_api_header {
     uint64_t pad1;
 };
 
-#define RTL_API_ROWS_AT 4096u
-#define RTL_API_MEMORY_AT (RTL_API_ROWS_AT + (uint64_t)RTL_API_ROWS * sizeof(struct rtl_api_row))
-#define RTL_API_COUNTERS_AT (RTL_API_MEMORY_AT + 8192u)
-#define RTL_API_BUCKETS_AT (RTL_API_COUNTERS_AT + (uint64_t)RTL_API_CELLS * sizeof(struct rtl_api_counters))
-#define RTL_API_THREADS_AT (RTL_API_BUCKETS_AT + (uint64_t)RTL_API_CELLS * sizeof(struct rtl_api_buckets))
-#define RTL_API_QUEUES_AT (RTL_API_THREADS_AT + 4096u)
-#define RTL_API_NODES_AT (RTL_API_QUEUES_AT + 8192u)
+#define RTL_HIP_API_ROWS_AT 4096u
+#define RTL_HIP_API_MEMORY_AT (RTL_HIP_API_ROWS_AT + (uint64_t)RTL_HIP_API_ROWS * sizeof(struct rtl_hip_api_row))
+#define RTL_HIP_API_COUNTERS_AT (RTL_HIP_API_MEMORY_AT + 8192u)
+#define RTL_HIP_API_BUCKETS_AT (RTL_HIP_API_COUNTERS_AT + (uint64_t)RTL_HIP_API_CELLS * sizeof(struct rtl_hip_api_counters))
+#define RTL_HIP_API_THREADS_AT (RTL_HIP_API_BUCKETS_AT + (uint64_t)RTL_HIP_API_CELLS * sizeof(struct rtl_hip_api_buckets))
+#define RTL_HIP_API_QUEUES_AT (RTL_HIP_API_THREADS_AT + 4096u)
+#define RTL_HIP_API_NODES_AT (RTL_HIP_API_QUEUES_AT + 8192u)
 /* From a call's begin to the start of its kernels, by row of the kernel; as counters and buckets of functions. worker */
-#define RTL_API_LAUNCHES_AT (RTL_API_NODES_AT + (uint64_t)RTL_API_NODES * sizeof(struct rtl_api_node))
-#define RTL_API_LAUNCH_BUCKETS_AT (RTL_API_LAUNCHES_AT + (uint64_t)RTL_API_KERNELS * sizeof(struct rtl_api_counters))
-#define RTL_API_EVENTS_AT (RTL_API_LAUNCH_BUCKETS_AT + (uint64_t)RTL_API_KERNELS * sizeof(struct rtl_api_buckets))
-#define RTL_API_EVENTS_OF(block, records) \
-    (RTL_API_EVENTS_AT + (uint64_t)(block) * (records) * sizeof(struct rtl_api_event))
-#define RTL_API_SIZE RTL_API_EVENTS_AT /* of version 1.1, without events */
+#define RTL_HIP_API_LAUNCHES_AT (RTL_HIP_API_NODES_AT + (uint64_t)RTL_HIP_API_NODES * sizeof(struct rtl_hip_api_node))
+#define RTL_HIP_API_LAUNCH_BUCKETS_AT (RTL_HIP_API_LAUNCHES_AT + (uint64_t)RTL_HIP_API_KERNELS * sizeof(struct rtl_hip_api_counters))
+#define RTL_HIP_API_EVENTS_AT (RTL_HIP_API_LAUNCH_BUCKETS_AT + (uint64_t)RTL_HIP_API_KERNELS * sizeof(struct rtl_hip_api_buckets))
+#define RTL_HIP_API_EVENTS_OF(block, records) \
+    (RTL_HIP_API_EVENTS_AT + (uint64_t)(block) * (records) * sizeof(struct rtl_hip_api_event))
+#define RTL_HIP_API_SIZE RTL_HIP_API_EVENTS_AT /* of version 1.1, without events */
 /* From pairs_at on */
-#define RTL_API_PAIR_BUCKETS_AT ((uint64_t)RTL_API_PAIRS * sizeof(struct rtl_api_pair))
-#define RTL_API_PAIRS_SIZE      (RTL_API_PAIR_BUCKETS_AT + (uint64_t)RTL_API_PAIRS * sizeof(struct rtl_api_buckets))
+#define RTL_HIP_API_PAIR_BUCKETS_AT ((uint64_t)RTL_HIP_API_PAIRS * sizeof(struct rtl_hip_api_pair))
+#define RTL_HIP_API_PAIRS_SIZE      (RTL_HIP_API_PAIR_BUCKETS_AT + (uint64_t)RTL_HIP_API_PAIRS * sizeof(struct rtl_hip_api_buckets))
 
-static_assert(sizeof(struct rtl_api_code) == 16, "code");
-static_assert(sizeof(struct rtl_api_row) == 448 && offsetof(struct rtl_api_row, open) == 208, "row");
-static_assert(offsetof(struct rtl_api_row, code) == 256, "row: codes");
-static_assert(sizeof(struct rtl_api_counters) == 64 && offsetof(struct rtl_api_counters, calls) == 32, "counters");
-static_assert(sizeof(struct rtl_api_memory) == 64 && RTL_API_PLACES * sizeof(struct rtl_api_memory) <= 8192, "memory");
-static_assert(offsetof(struct rtl_api_header, pid) == 56 && offsetof(struct rtl_api_header, blocks_used) == 192,
+static_assert(sizeof(struct rtl_hip_api_code) == 16, "code");
+static_assert(sizeof(struct rtl_hip_api_row) == 448 && offsetof(struct rtl_hip_api_row, open) == 208, "row");
+static_assert(offsetof(struct rtl_hip_api_row, code) == 256, "row: codes");
+static_assert(sizeof(struct rtl_hip_api_counters) == 64 && offsetof(struct rtl_hip_api_counters, calls) == 32, "counters");
+static_assert(sizeof(struct rtl_hip_api_memory) == 64 && RTL_HIP_API_PLACES * sizeof(struct rtl_hip_api_memory) <= 8192, "memory");
+static_assert(offsetof(struct rtl_hip_api_header, pid) == 56 && offsetof(struct rtl_hip_api_header, blocks_used) == 192,
               "header");
-static_assert(sizeof(struct rtl_api_header) == 256, "header");
-static_assert(offsetof(struct rtl_api_header, events) == 112 && offsetof(struct rtl_api_header, kernels_used) == 160,
+static_assert(sizeof(struct rtl_hip_api_header) == 256, "header");
+static_assert(offsetof(struct rtl_hip_api_header, events) == 112 && offsetof(struct rtl_hip_api_header, kernels_used) == 160,
               "header: links");
-static_assert(offsetof(struct rtl_api_header, pairs_used) == 168 && offsetof(struct rtl_api_header, pairs_at) == 184,
+static_assert(offsetof(struct rtl_hip_api_header, pairs_used) == 168 && offsetof(struct rtl_hip_api_header, pairs_at) == 184,
               "header: pairs");
-static_assert(sizeof(struct rtl_api_pair) == 32 && offsetof(struct rtl_api_pair, calls) == 8, "pair");
-static_assert(sizeof(struct rtl_api_thread) == 64 && RTL_API_BLOCKS * sizeof(struct rtl_api_thread) == 4096, "threads");
-static_assert(offsetof(struct rtl_api_thread, now) == 8 && offsetof(struct rtl_api_thread, events) == 24, "thread");
-static_assert(sizeof(struct rtl_api_queue) == 64 && RTL_API_QUEUES * sizeof(struct rtl_api_queue) == 8192, "queues");
-static_assert(sizeof(struct rtl_api_node) == 128 && offsetof(struct rtl_api_node, kernels) == 64, "node");
-static_assert(sizeof(struct rtl_api_event) == 64 && offsetof(struct rtl_api_event, tid) == 48 &&
-                  offsetof(struct rtl_api_event, code) == 56,
+static_assert(sizeof(struct rtl_hip_api_pair) == 32 && offsetof(struct rtl_hip_api_pair, calls) == 8, "pair");
+static_assert(sizeof(struct rtl_hip_api_thread) == 64 && RTL_HIP_API_BLOCKS * sizeof(struct rtl_hip_api_thread) == 4096, "threads");
+static_assert(offsetof(struct rtl_hip_api_thread, now) == 8 && offsetof(struct rtl_hip_api_thread, events) == 24, "thread");
+static_assert(sizeof(struct rtl_hip_api_queue) == 64 && RTL_HIP_API_QUEUES * sizeof(struct rtl_hip_api_queue) == 8192, "queues");
+static_assert(sizeof(struct rtl_hip_api_node) == 128 && offsetof(struct rtl_hip_api_node, kernels) == 64, "node");
+static_assert(sizeof(struct rtl_hip_api_event) == 64 && offsetof(struct rtl_hip_api_event, tid) == 48 &&
+                  offsetof(struct rtl_hip_api_event, code) == 56,
               "event");
-static_assert((int)RTL_API_FUNCTIONS <= 256, "a function's row fits RTL_API_NOW");
-static_assert(RTL_API_EVENTS_AT % 64 == 0 && RTL_API_THREADS_AT % 64 == 0, "whole lines");
-static_assert(RTL_API_PAIRS_SIZE % 64 == 0 && RTL_API_PAIR_BUCKETS_AT % 4096 == 0, "whole pages");
+static_assert((int)RTL_HIP_API_FUNCTIONS <= 256, "a function's row fits RTL_HIP_API_NOW");
+static_assert(RTL_HIP_API_EVENTS_AT % 64 == 0 && RTL_HIP_API_THREADS_AT % 64 == 0, "whole lines");
+static_assert(RTL_HIP_API_PAIRS_SIZE % 64 == 0 && RTL_HIP_API_PAIR_BUCKETS_AT % 4096 == 0, "whole pages");
 
 #endif

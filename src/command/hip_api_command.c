@@ -1,9 +1,9 @@
 /* rtl-top api: what the calls of HIP and the ranges of roctx cost the host's threads of one process, once. */
-#include "command/api_output.h"
+#include "command/hip_api_output.h"
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
-#include "shm/calls.h"
+#include "shm/hip_api_snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 struct wish {
     pid_t pids[RTL_PIDS_MAX];
     uint32_t count;
-    enum rtl_api_form form;
+    enum rtl_hip_api_form form;
     bool told; /* the help was asked for: that is all */
 };
 
@@ -47,10 +47,10 @@ static int parse(struct wish *wish, int argc, char **argv)
             }
             break;
         case RTL_API_AS_JSON:
-            wish->form = RTL_API_JSON;
+            wish->form = RTL_HIP_API_JSON;
             break;
         case RTL_API_AS_CSV:
-            wish->form = RTL_API_CSV;
+            wish->form = RTL_HIP_API_CSV;
             break;
         default:
             break; /* -b is the table, which is all there is so far */
@@ -70,19 +70,19 @@ static int parse(struct wish *wish, int argc, char **argv)
 }
 
 /* With the kernels of its ranges, where it has a segment of kernels that can be read. */
-static void print(struct rtl_api_copy *copy, pid_t pid, enum rtl_api_form form)
+static void print(struct rtl_hip_api_copy *copy, pid_t pid, enum rtl_hip_api_form form)
 {
     struct rtl_reader *reader = NULL;
     struct rtl_snapshot snapshot = {0};
-    struct rtl_calls_source calls;
+    struct rtl_hip_api_source calls;
     bool kernels =
         rtl_reader_try(pid, &reader) == RTL_READER_OK && rtl_reader_snapshot(reader, &snapshot) == RTL_READER_OK;
     if (kernels) {
-        rtl_calls_open(&calls);
-        rtl_calls_take(&calls, pid, reader, &snapshot);
-        rtl_calls_close(&calls);
+        rtl_hip_api_source_open(&calls);
+        rtl_hip_api_source_read(&calls, pid, reader, &snapshot);
+        rtl_hip_api_source_close(&calls);
     }
-    rtl_api_print(copy, pid, kernels && snapshot.calls ? &snapshot : NULL, form);
+    rtl_hip_api_print(copy, pid, kernels && snapshot.calls ? &snapshot : NULL, form);
     if (kernels)
         rtl_snapshot_free(&snapshot);
     if (reader)
@@ -90,16 +90,16 @@ static void print(struct rtl_api_copy *copy, pid_t pid, enum rtl_api_form form)
 }
 
 /* One process; 0, or the exit status after it was said why not. */
-static int show(pid_t pid, enum rtl_api_form form)
+static int show(pid_t pid, enum rtl_hip_api_form form)
 {
-    struct rtl_api_copy copy;
+    struct rtl_hip_api_copy copy;
     char why[512];
-    int fd, status = (int)rtl_api_open(pid, &fd, why, sizeof why);
+    int fd, status = (int)rtl_hip_api_open(pid, &fd, why, sizeof why);
     if (!status) {
-        status = (int)rtl_api_read(fd, &copy, why, sizeof why);
+        status = (int)rtl_hip_api_read(fd, &copy, why, sizeof why);
         if (!status)
             print(&copy, pid, form);
-        rtl_api_free(&copy);
+        rtl_hip_api_free(&copy);
         close(fd);
     }
     if (status)
@@ -114,12 +114,12 @@ int rtl_api_command(int argc, char **argv)
     if (status || wish.told)
         return status;
     for (uint32_t i = 0; i < wish.count; i++) {
-        if (i && wish.form == RTL_API_TABLE)
+        if (i && wish.form == RTL_HIP_API_TABLE)
             putchar('\n');
         status = show(wish.pids[i], wish.form);
         first = first ? first : status;
-        if (wish.form == RTL_API_CSV && !status)
-            wish.form = RTL_API_CSV_MORE;
+        if (wish.form == RTL_HIP_API_CSV && !status)
+            wish.form = RTL_HIP_API_CSV_MORE;
     }
     return !rtl_stdout_written() ? (int)RTL_DB_FULL : first;
 }

@@ -1,27 +1,28 @@
-/* Calls and ranges over the window. See model_calls.h. */
-#include "model/model_calls.h"
+/* Calls and ranges over the window. See model_hip_api.h. */
+#include "model/model_hip_api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RTL_CALL_DEPTH_MAX = 256 };
+enum { RTL_HIP_API_DEPTH_MAX = 256 };
 
-const char *rtl_call_order_text(enum rtl_call_order order)
+const char *rtl_hip_api_order_text(enum rtl_hip_api_order order)
 {
     static const char *const texts[] = {
 #define TEXT(sym, header, meaning) meaning,
-        RTL_CALL_ORDERS(TEXT)
+        RTL_HIP_API_ORDERS(TEXT)
 #undef TEXT
     };
-    return order < RTL_CALLS_BY_COUNT ? texts[order] : "";
+    return order < RTL_HIP_API_BY_COUNT ? texts[order] : "";
 }
 
 /* Rows have one order in all snapshots, so what is looked for is never behind. */
-static const struct rtl_call *find_next(const struct rtl_sample *sample, uint32_t *at, const struct rtl_call *call)
+static const struct rtl_hip_api_row_snapshot *find_next(const struct rtl_sample *sample, uint32_t *at,
+                                                        const struct rtl_hip_api_row_snapshot *call)
 {
-    const struct rtl_calls *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
     int order = -1;
-    while (calls && *at < calls->count && (order = rtl_call_compare(&calls->rows[*at], call)) < 0)
+    while (calls && *at < calls->count && (order = rtl_hip_api_compare_rows(&calls->rows[*at], call)) < 0)
         ++*at;
     return calls && *at < calls->count && order == 0 ? &calls->rows[*at] : NULL;
 }
@@ -31,13 +32,14 @@ static uint64_t grown(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-static void make_row(const struct rtl_model *model, struct rtl_call_row *row, const struct rtl_call *call,
-                     const struct rtl_call *base, const struct rtl_call *zero)
+static void make_row(const struct rtl_model *model, struct rtl_hip_api_model_row *row,
+                     const struct rtl_hip_api_row_snapshot *call, const struct rtl_hip_api_row_snapshot *base,
+                     const struct rtl_hip_api_row_snapshot *zero)
 {
     static const double q[] = {0.5, 0.99};
     double seconds = (double)model->span_ns / 1e9;
     uint64_t out[2] = {0, 0};
-    *row = (struct rtl_call_row){.call = call};
+    *row = (struct rtl_hip_api_model_row){.call = call};
     row->calls = grown(call->histogram.count, zero ? zero->histogram.count : 0);
     row->total_ns = grown(call->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
     row->errors = grown(call->errors, zero ? zero->errors : 0);
@@ -61,57 +63,58 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-static enum rtl_call_order sorting; /* qsort has no context; the viewer has one thread */
+static enum rtl_hip_api_order sorting; /* qsort has no context; the viewer has one thread */
 static bool reversed;
 
 static int compare(const void *left, const void *right)
 {
-    const struct rtl_call_row *a = left, *b = right;
+    const struct rtl_hip_api_model_row *a = left, *b = right;
     int order = 0;
-    if (sorting == RTL_CALLS_BY_SHARE)
+    if (sorting == RTL_HIP_API_BY_SHARE)
         order = compare_numbers(a->window.total_ns, b->window.total_ns);
-    else if (sorting == RTL_CALLS_BY_TOTAL)
+    else if (sorting == RTL_HIP_API_BY_TOTAL)
         order = compare_numbers(a->total_ns, b->total_ns);
-    else if (sorting == RTL_CALLS_BY_CALLS)
+    else if (sorting == RTL_HIP_API_BY_CALLS)
         order = compare_numbers(a->calls, b->calls);
-    else if (sorting == RTL_CALLS_BY_P99)
+    else if (sorting == RTL_HIP_API_BY_P99)
         order = compare_numbers(a->p99, b->p99);
-    if (!order && sorting == RTL_CALLS_BY_SHARE)
+    if (!order && sorting == RTL_HIP_API_BY_SHARE)
         order = compare_numbers(a->total_ns, b->total_ns);
     order = reversed ? -order : order;
-    int name = rtl_call_compare(a->call, b->call);
-    return order ? order : sorting == RTL_CALLS_BY_NAME && reversed ? -name : name;
+    int name = rtl_hip_api_compare_rows(a->call, b->call);
+    return order ? order : sorting == RTL_HIP_API_BY_NAME && reversed ? -name : name;
 }
 
 /* --- ranges by where they are nested --- */
 
 /* A node while the tree is made: its numbers with those of all below it. */
 struct nested {
-    struct rtl_call_row row;
+    struct rtl_hip_api_model_row row;
     uint64_t gpu_window_ns;
     uint32_t base, zero; /* the same node in those snapshots; beyond the last: none */
     uint32_t child, next;
 };
 
-static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent, const struct rtl_call_node *node)
+static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
+                          const struct rtl_hip_api_node_snapshot *node)
 {
-    const struct rtl_calls *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
     if (!calls || parent >= calls->node_count)
         return UINT32_MAX;
-    uint32_t at = rtl_calls_child(calls, parent, node->name, node->name_bytes);
+    uint32_t at = rtl_hip_api_find_child(calls, parent, node->name, node->name_bytes);
     return at < calls->node_count ? at : UINT32_MAX;
 }
 
-static const struct rtl_call_node *node_at(const struct rtl_sample *sample, uint32_t at)
+static const struct rtl_hip_api_node_snapshot *node_at(const struct rtl_sample *sample, uint32_t at)
 {
-    static const struct rtl_call_node none;
-    const struct rtl_calls *calls = sample ? sample->snapshot.calls : NULL;
+    static const struct rtl_hip_api_node_snapshot none;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
     return calls && at < calls->node_count ? &calls->nodes[at] : &none;
 }
 
-static void make_nested(const struct rtl_model *model, struct nested *n, const struct rtl_call_node *node)
+static void make_nested(const struct rtl_model *model, struct nested *n, const struct rtl_hip_api_node_snapshot *node)
 {
-    const struct rtl_call_node *base = node_at(model->base, n->base), *zero = node_at(model->zero, n->zero);
+    const struct rtl_hip_api_node_snapshot *base = node_at(model->base, n->base), *zero = node_at(model->zero, n->zero);
     double seconds = (double)model->span_ns / 1e9;
     n->row.node = node;
     n->row.open = node->open;
@@ -128,11 +131,11 @@ static void make_nested(const struct rtl_model *model, struct nested *n, const s
 }
 
 /* What is known by the name: how long its ranges took, in whatever place. */
-static void add_name(const struct rtl_call_rows *rows, struct rtl_call_row *row, bool *has_node)
+static void add_name(const struct rtl_hip_api_rows *rows, struct rtl_hip_api_model_row *row, bool *has_node)
 {
     for (uint32_t i = 0; i < rows->ranges; i++) {
-        const struct rtl_call_row *name = &rows->rows[rows->functions + i];
-        if (name->call->kind != RTL_API_RANGE || name->call->name_bytes != row->node->name_bytes ||
+        const struct rtl_hip_api_model_row *name = &rows->rows[rows->functions + i];
+        if (name->call->kind != RTL_HIP_API_RANGE || name->call->name_bytes != row->node->name_bytes ||
             memcmp(name->call->name, row->node->name, row->node->name_bytes) != 0)
             continue;
         has_node[i] = true;
@@ -151,7 +154,7 @@ static int compare_nested(const void *left, const void *right)
 }
 
 /* Appends what is below a node, each with what is below it. */
-static void append(struct rtl_call_rows *rows, struct nested *nodes, uint32_t of, uint32_t depth,
+static void append(struct rtl_hip_api_rows *rows, struct nested *nodes, uint32_t of, uint32_t depth,
                    struct nested **sorted)
 {
     uint32_t count = 0;
@@ -163,15 +166,15 @@ static void append(struct rtl_call_rows *rows, struct nested *nodes, uint32_t of
     for (uint32_t i = 0; i < count; i++) {
         sorted[i]->row.depth = depth;
         rows->tree[rows->tree_count++] = sorted[i]->row;
-        if (depth < RTL_CALL_DEPTH_MAX) /* no library nests deeper */
+        if (depth < RTL_HIP_API_DEPTH_MAX) /* no library nests deeper */
             append(rows, nodes, (uint32_t)(sorted[i] - nodes), depth + 1, sorted + count);
     }
 }
 
 static bool make_tree(struct rtl_model *model)
 {
-    struct rtl_call_rows *rows = &model->calls;
-    const struct rtl_calls *calls = model->latest->snapshot.calls;
+    struct rtl_hip_api_rows *rows = &model->calls;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls;
     uint32_t count = calls->node_count, all = count + rows->ranges;
     rows->tree_count = 0;
     if (count < 2)
@@ -179,13 +182,13 @@ static bool make_tree(struct rtl_model *model)
     struct nested *nodes = calloc(count, sizeof *nodes), **sorted = calloc(count, sizeof *sorted);
     bool *has_node = calloc(rows->ranges + 1, sizeof *has_node);
     if (all > rows->tree_room) {
-        struct rtl_call_row *more = realloc(rows->tree, all * sizeof *more);
+        struct rtl_hip_api_model_row *more = realloc(rows->tree, all * sizeof *more);
         rows->tree = more ? more : rows->tree;
         rows->tree_room = more ? all : rows->tree_room;
     }
     bool ok = nodes && sorted && has_node && rows->tree_room >= all;
     for (uint32_t i = 0; ok && i < count; i++) {
-        const struct rtl_call_node *node = &calls->nodes[i];
+        const struct rtl_hip_api_node_snapshot *node = &calls->nodes[i];
         nodes[i].base = i ? same_node(model->base, nodes[node->parent].base, node) : 0;
         nodes[i].zero = i ? same_node(model->zero, nodes[node->parent].zero, node) : 0;
         make_nested(model, &nodes[i], node);
@@ -215,13 +218,13 @@ static bool make_tree(struct rtl_model *model)
 static void make_launches(struct rtl_model *model)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_calls *calls = model->latest->snapshot.calls,
-                           *base = model->base ? model->base->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls,
+                                      *base = model->base ? model->base->snapshot.calls : NULL;
     model->calls.launches = calls && calls->launch_count && !model->range; /* of a range they aren't known */
     for (uint32_t i = 0; model->calls.launches && i < model->row_count; i++) {
         struct rtl_row *row = &model->rows[i];
-        const struct rtl_call_launch *now = rtl_calls_launch(calls, row->kernel);
-        const struct rtl_call_launch *was = now ? rtl_calls_launch(base, row->kernel) : NULL;
+        const struct rtl_hip_api_launch_snapshot *now = rtl_hip_api_find_launch(calls, row->kernel);
+        const struct rtl_hip_api_launch_snapshot *was = now ? rtl_hip_api_find_launch(base, row->kernel) : NULL;
         uint64_t out[2];
         if (!now || !rtl_quantiles(was ? &was->histogram : NULL, &now->histogram, q, 2, out))
             continue;
@@ -231,10 +234,10 @@ static void make_launches(struct rtl_model *model)
     }
 }
 
-bool rtl_model_make_calls(struct rtl_model *model)
+bool rtl_model_make_hip_api(struct rtl_model *model)
 {
-    struct rtl_call_rows *rows = &model->calls;
-    const struct rtl_calls *calls = model->latest->snapshot.calls;
+    struct rtl_hip_api_rows *rows = &model->calls;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls;
     uint32_t base = 0, zero = 0;
     rows->functions = rows->ranges = rows->tree_count = 0;
     rows->any = calls != NULL;
@@ -242,16 +245,16 @@ bool rtl_model_make_calls(struct rtl_model *model)
     if (!calls)
         return true;
     if (calls->count > rows->room) {
-        struct rtl_call_row *more = realloc(rows->rows, calls->count * sizeof *more);
+        struct rtl_hip_api_model_row *more = realloc(rows->rows, calls->count * sizeof *more);
         if (!more)
             return false;
         rows->rows = more;
         rows->room = calls->count;
     }
     for (uint32_t i = 0; i < calls->count; i++) {
-        const struct rtl_call *call = &calls->rows[i];
+        const struct rtl_hip_api_row_snapshot *call = &calls->rows[i];
         make_row(model, &rows->rows[i], call, find_next(model->base, &base, call), find_next(model->zero, &zero, call));
-        *(rtl_call_is_range(call) ? &rows->ranges : &rows->functions) += 1;
+        *(rtl_hip_api_is_range(call) ? &rows->ranges : &rows->functions) += 1;
     }
     sorting = rows->order;
     reversed = rows->reverse;

@@ -1,23 +1,23 @@
-/* Calls, ranges and memory in use in JSON. See json_calls.h. */
-#include "command/json_calls.h"
+/* Calls, ranges and memory in use in JSON. See json_hip_api.h. */
+#include "command/json_hip_api.h"
 #include "model/model_range.h"
 #include "text/text.h"
 
 #include <stdlib.h>
 
 static void put_row(struct json_writer *w, struct json_object *array, const struct rtl_model *m,
-                    const struct rtl_call_row *row)
+                    const struct rtl_hip_api_model_row *row)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_call *call = row->call;
-    const char *kind = rtl_call_kind_key(call->kind);
+    const struct rtl_hip_api_row_snapshot *call = row->call;
+    const char *kind = rtl_hip_api_kind_key(call->kind);
     uint64_t v[2] = {0, 0};
     bool any = rtl_quantiles(NULL, &call->histogram, q, 2, v), window = m->previous,
          recent = window && row->window.count;
     struct json_object *o = object_at_end(w, array);
     if (!o)
         return;
-    char name[4 * RTL_API_TEXT + 1];
+    char name[4 * RTL_HIP_API_TEXT + 1];
     rtl_text_escape(name, sizeof name, call->name, call->name_bytes);
     put_text(w, o, "name", name);
     put_text(w, o, "kind", kind ? kind : "unknown");
@@ -26,7 +26,7 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
     put_measured(w, o, "p50_ns", any, v[0]);
     put_measured(w, o, "p99_ns", any, v[1]);
     put_measured(w, o, "max_ns", any, call->histogram.max_ns);
-    if (rtl_call_is_range(call)) {
+    if (rtl_hip_api_is_range(call)) {
         put_number(w, o, "open", call->open);
     } else {
         put_number(w, o, "errors", call->errors);
@@ -41,7 +41,7 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
     put_share(w, recently, "share", window, row->share);
-    if (!rtl_call_is_range(call)) {
+    if (!rtl_hip_api_is_range(call)) {
         put_measured(w, recently, "errors", window, row->window_errors);
         put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
     }
@@ -50,13 +50,13 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
 /* Ranges by where they are nested: outer ones first, each with what is in it behind it. */
 static void put_nested(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
 {
-    const struct rtl_call_rows *rows = &m->calls;
+    const struct rtl_hip_api_rows *rows = &m->calls;
     struct json_object *array = array_in(w, api, "nested");
     bool window = m->previous;
     for (uint32_t i = 0; array && i < rows->tree_count && !w->failed; i++) {
-        const struct rtl_call_row *row = &rows->tree[i];
-        const struct rtl_call_node *node = row->node;
-        char name[4 * RTL_API_TEXT + 1];
+        const struct rtl_hip_api_model_row *row = &rows->tree[i];
+        const struct rtl_hip_api_node_snapshot *node = row->node;
+        char name[4 * RTL_HIP_API_TEXT + 1];
         struct json_object *o = node ? object_at_end(w, array) : NULL;
         if (!o)
             continue;
@@ -79,7 +79,7 @@ static void put_nested(struct json_writer *w, struct json_object *api, const str
 static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_calls *calls = m->latest->snapshot.calls;
+    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
     struct rtl_range_kernel *kernels;
     uint32_t count = rtl_range_kernels(&m->latest->snapshot, &kernels);
     struct json_object *array = array_in(w, api, "range_kernels");
@@ -87,7 +87,7 @@ static void put_range_kernels(struct json_writer *w, struct json_object *api, co
         const struct rtl_histogram_copy *h = &kernels[i].pair->histogram;
         uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
         uint64_t v[2] = {0, 0};
-        char name[4 * RTL_API_TEXT + 1];
+        char name[4 * RTL_HIP_API_TEXT + 1];
         struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
         for (uint32_t n = kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
             path[depth++] = n;
@@ -114,7 +114,7 @@ static void put_range_kernels(struct json_writer *w, struct json_object *api, co
 }
 
 /* How many dispatches and copies belong to a known call, and why the others don't. */
-static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_calls *calls)
+static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
 {
     struct json_object *o = object_in(w, api, "links");
     if (!o)
@@ -125,16 +125,16 @@ static void put_links(struct json_writer *w, struct json_object *api, const stru
 #define REASON(sym, num, key, text) \
     if (unlinked && !w->failed)     \
         put_number(w, unlinked, key, calls->unlinked[num]);
-    RTL_API_UNLINKED(REASON)
+    RTL_HIP_API_UNLINKED(REASON)
 #undef REASON
     if (!w->failed)
         put_number(w, o, "unlinked_copies", calls->copies_unlinked);
 }
 
-void rtl_json_calls(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
+void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
-    const struct rtl_calls *calls = m->latest->snapshot.calls;
-    const struct rtl_call_rows *rows = &m->calls;
+    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
+    const struct rtl_hip_api_rows *rows = &m->calls;
     if (!calls) {
         put_measured(w, root, "api", false, 0);
         return;
@@ -154,13 +154,13 @@ void rtl_json_calls(struct json_writer *w, struct json_object *root, const struc
         put_links(w, api, calls);
     array = w->failed ? NULL : array_in(w, api, "memory");
     for (uint32_t i = 0; array && i < calls->memory_count; i++) {
-        const struct rtl_call_memory *memory = &calls->memory[i];
+        const struct rtl_hip_api_memory_snapshot *memory = &calls->memory[i];
         struct json_object *o = object_at_end(w, array);
         if (!o)
             return;
         put_number(w, o, "pid", memory->pid);
-        put_text(w, o, "place", memory->place < RTL_API_GPUS ? "gpu" : "host");
-        put_measured(w, o, "gpu", memory->place < RTL_API_GPUS, memory->place);
+        put_text(w, o, "place", memory->place < RTL_HIP_API_GPUS ? "gpu" : "host");
+        put_measured(w, o, "gpu", memory->place < RTL_HIP_API_GPUS, memory->place);
         put_number(w, o, "in_use_bytes", memory->in_use);
         put_number(w, o, "peak_bytes", memory->peak);
         put_number(w, o, "allocations", memory->allocations);
@@ -168,6 +168,6 @@ void rtl_json_calls(struct json_writer *w, struct json_object *root, const struc
 #define TROUBLE(member, key, text) \
     if (!w->failed)                \
         put_number(w, api, key, calls->member);
-    RTL_CALL_TROUBLES(TROUBLE)
+    RTL_HIP_API_TROUBLES(TROUBLE)
 #undef TROUBLE
 }

@@ -1,32 +1,34 @@
-/* Adds up the calls of several processes. See merge_calls.h. */
-#include "model/merge_calls.h"
+/* Adds up the calls of several processes. See merge_hip_api.h. */
+#include "model/merge_hip_api.h"
 #include "stats/histogram_sum.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The next row of all of them, in the order of rows; NULL at the end. */
-static const struct rtl_call *least_of(const struct rtl_calls *const *from, uint32_t count, const uint32_t *at)
+static const struct rtl_hip_api_row_snapshot *least_of(const struct rtl_hip_api_snapshot *const *from, uint32_t count,
+                                                       const uint32_t *at)
 {
-    const struct rtl_call *least = NULL;
+    const struct rtl_hip_api_row_snapshot *least = NULL;
     for (uint32_t i = 0; i < count; i++)
-        if (from[i] && at[i] < from[i]->count && (!least || rtl_call_compare(&from[i]->rows[at[i]], least) < 0))
+        if (from[i] && at[i] < from[i]->count && (!least || rtl_hip_api_compare_rows(&from[i]->rows[at[i]], least) < 0))
             least = &from[i]->rows[at[i]];
     return least;
 }
 
 /* Adds up all rows that are the same as `least`, and goes on behind them. */
-static bool add_row(const struct rtl_calls *const *from, uint32_t count, uint32_t *at, const struct rtl_call *least,
-                    const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
+static bool add_row(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
+                    const struct rtl_hip_api_row_snapshot *least, const struct rtl_histogram_copy **list,
+                    struct rtl_snapshot *out)
 {
-    struct rtl_call *to = &out->calls->rows[out->calls->count];
+    struct rtl_hip_api_row_snapshot *to = &out->calls->rows[out->calls->count];
     uint32_t found = 0;
     *to = *least;
     to->bytes = to->errors = to->open = to->in_use = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!from[i] || at[i] >= from[i]->count || rtl_call_compare(&from[i]->rows[at[i]], to) != 0)
+        if (!from[i] || at[i] >= from[i]->count || rtl_hip_api_compare_rows(&from[i]->rows[at[i]], to) != 0)
             continue;
-        const struct rtl_call *row = &from[i]->rows[at[i]++];
+        const struct rtl_hip_api_row_snapshot *row = &from[i]->rows[at[i]++];
         to->bytes += row->bytes;
         to->errors += row->errors;
         to->open += row->open;
@@ -49,7 +51,8 @@ struct tree {
     uint32_t *child, *next;
 };
 
-static uint32_t enter(struct rtl_calls *to, struct tree *tree, uint32_t parent, const struct rtl_call_node *node)
+static uint32_t enter(struct rtl_hip_api_snapshot *to, struct tree *tree, uint32_t parent,
+                      const struct rtl_hip_api_node_snapshot *node)
 {
     uint32_t i = tree->child[parent];
     while (i && (to->nodes[i].name_bytes != node->name_bytes ||
@@ -58,14 +61,14 @@ static uint32_t enter(struct rtl_calls *to, struct tree *tree, uint32_t parent, 
     if (i)
         return i;
     i = to->node_count++;
-    to->nodes[i] = (struct rtl_call_node){.parent = parent, .name_bytes = node->name_bytes};
+    to->nodes[i] = (struct rtl_hip_api_node_snapshot){.parent = parent, .name_bytes = node->name_bytes};
     memcpy(to->nodes[i].name, node->name, sizeof node->name);
     tree->next[i] = tree->child[parent];
     tree->child[parent] = i;
     return i;
 }
 
-static void add_node(struct rtl_call_node *to, const struct rtl_call_node *node)
+static void add_node(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_api_node_snapshot *node)
 {
     to->count += node->count;
     to->total_ns += node->total_ns;
@@ -78,18 +81,18 @@ static void add_node(struct rtl_call_node *to, const struct rtl_call_node *node)
 }
 
 /* Pairs of all of them, in their order: those of one node and kernel are added up. */
-static bool merge_pairs(const struct rtl_calls *const *from, uint32_t count, const struct rtl_histogram_copy **list,
-                        struct rtl_snapshot *out)
+static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t count,
+                        const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
 {
-    struct rtl_calls *to = out->calls;
+    struct rtl_hip_api_snapshot *to = out->calls;
     uint32_t most = 0;
     for (uint32_t i = 0; i < count; i++)
         most = from[i] && from[i]->node_count > most ? from[i]->node_count : most;
     uint32_t *place = calloc((size_t)most + 1, sizeof *place), kept = 0;
     for (uint32_t i = 0; place && i < count; i++) {
         for (uint32_t n = 1; from[i] && from[i]->pair_count && n < from[i]->node_count; n++) {
-            const struct rtl_call_node *node = &from[i]->nodes[n];
-            place[n] = rtl_calls_child(to, place[node->parent], node->name, node->name_bytes);
+            const struct rtl_hip_api_node_snapshot *node = &from[i]->nodes[n];
+            place[n] = rtl_hip_api_find_child(to, place[node->parent], node->name, node->name_bytes);
         }
         for (uint32_t p = 0; from[i] && p < from[i]->pair_count; p++) {
             to->pairs[to->pair_count] = from[i]->pairs[p];
@@ -98,14 +101,14 @@ static bool merge_pairs(const struct rtl_calls *const *from, uint32_t count, con
     }
     bool ok = place != NULL;
     free(place);
-    rtl_calls_sort_pairs(to);
+    rtl_hip_api_sort_pairs(to);
     for (uint32_t i = 0, next; ok && i < to->pair_count; i = next) {
         uint32_t found = 0; /* not more than there are processes */
         for (next = i; next < to->pair_count && found < count && to->pairs[next].node == to->pairs[i].node &&
                        to->pairs[next].kernel == to->pairs[i].kernel;
              next++)
             list[found++] = &to->pairs[next].histogram;
-        struct rtl_call_pair sum = to->pairs[i];
+        struct rtl_hip_api_pair_snapshot sum = to->pairs[i];
         void *storage = rtl_snapshot_allocate(out, rtl_histogram_sum_bytes(list, found) + 1);
         ok = storage != NULL;
         if (ok)
@@ -116,7 +119,7 @@ static bool merge_pairs(const struct rtl_calls *const *from, uint32_t count, con
     return ok;
 }
 
-static bool merge_nodes(const struct rtl_calls *const *from, uint32_t count, struct rtl_calls *to)
+static bool merge_nodes(const struct rtl_hip_api_snapshot *const *from, uint32_t count, struct rtl_hip_api_snapshot *to)
 {
     uint32_t most = 0, all = 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -130,20 +133,20 @@ static bool merge_nodes(const struct rtl_calls *const *from, uint32_t count, str
     struct tree tree = {calloc(all, sizeof *tree.child), calloc(all, sizeof *tree.next)};
     bool ok = place && tree.child && tree.next;
     if (ok)
-        to->nodes[to->node_count++] = (struct rtl_call_node){0};
+        to->nodes[to->node_count++] = (struct rtl_hip_api_node_snapshot){0};
     for (uint32_t i = 0; ok && i < count; i++)
         for (uint32_t n = 0; from[i] && n < from[i]->node_count; n++) { /* parents come first */
-            const struct rtl_call_node *node = &from[i]->nodes[n];
+            const struct rtl_hip_api_node_snapshot *node = &from[i]->nodes[n];
             place[n] = n ? enter(to, &tree, place[node->parent], node) : 0;
             add_node(&to->nodes[place[n]], node);
         }
     free(place);
     free(tree.child);
     free(tree.next);
-    return ok && rtl_calls_sort_nodes(to->nodes, to->node_count);
+    return ok && rtl_hip_api_sort_nodes(to->nodes, to->node_count);
 }
 
-static bool merge_launches(const struct rtl_calls *const *from, uint32_t count, uint32_t *at,
+static bool merge_launches(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
                            const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
 {
     memset(at, 0, count * sizeof *at);
@@ -163,13 +166,13 @@ static bool merge_launches(const struct rtl_calls *const *from, uint32_t count, 
         if (!storage)
             return false;
         out->calls->launches[out->calls->launch_count++] =
-            (struct rtl_call_launch){kernel, rtl_histogram_sum(list, found, storage)};
+            (struct rtl_hip_api_launch_snapshot){kernel, rtl_histogram_sum(list, found, storage)};
     }
 }
 
-bool rtl_merge_calls(const struct rtl_calls *const *from, uint32_t count, struct rtl_snapshot *out)
+bool rtl_merge_hip_api(const struct rtl_hip_api_snapshot *const *from, uint32_t count, struct rtl_snapshot *out)
 {
-    struct rtl_calls_room room = {0};
+    struct rtl_hip_api_room room = {0};
     uint32_t any = 0;
     out->calls = NULL;
     for (uint32_t i = 0; i < count; i++)
@@ -185,8 +188,8 @@ bool rtl_merge_calls(const struct rtl_calls *const *from, uint32_t count, struct
         return true;
     uint32_t *at = calloc(count, sizeof *at);
     const struct rtl_histogram_copy **list = calloc(count, sizeof *list);
-    bool ok = at && list && rtl_calls_make(out, &room);
-    for (const struct rtl_call *least; ok && (least = least_of(from, count, at));)
+    bool ok = at && list && rtl_hip_api_allocate(out, &room);
+    for (const struct rtl_hip_api_row_snapshot *least; ok && (least = least_of(from, count, at));)
         ok = add_row(from, count, at, least, list, out);
     ok = ok && merge_nodes(from, count, out->calls) && merge_launches(from, count, at, list, out) &&
          merge_pairs(from, count, list, out);
@@ -197,14 +200,14 @@ bool rtl_merge_calls(const struct rtl_calls *const *from, uint32_t count, struct
                from[i]->memory_count * sizeof *from[i]->memory);
         out->calls->memory_count += from[i]->memory_count;
 #define ADD(member, key, text) out->calls->member += from[i]->member;
-        RTL_CALL_TROUBLES(ADD)
+        RTL_HIP_API_TROUBLES(ADD)
 #undef ADD
         out->calls->links |= from[i]->links;
         out->calls->flags |= from[i]->flags;
         out->calls->linked += from[i]->linked;
         out->calls->copies_linked += from[i]->copies_linked;
         out->calls->copies_unlinked += from[i]->copies_unlinked;
-        for (int u = 0; u < RTL_API_UNLINKED_LIMIT; u++)
+        for (int u = 0; u < RTL_HIP_API_UNLINKED_LIMIT; u++)
             out->calls->unlinked[u] += from[i]->unlinked[u];
     }
     free(at);

@@ -7,17 +7,17 @@
 
 #include "interleave.h"
 
-#include "shm/api_clock.h"
+#include "shm/hip_api_clock.h"
 
 enum { LINES = 3, TICK = 1000 };
-static struct rtl_api_clock step_clock;
+static struct rtl_hip_api_clock step_clock;
 static const struct rtl_line step_line[LINES] = {{10, 5000, 1}, {400, 70000, 2}, {700, 900000, 4}};
 static uint64_t got, got_at;
 
 static void set(void)
 {
     memset(&step_clock, 0, sizeof step_clock);
-    rtl_api_clock_set(&step_clock, &step_line[0], 100000);
+    rtl_hip_api_clock_set(&step_clock, &step_line[0], 100000);
     got = 0;
     stepping.watches = 0;
     step_watch(&step_clock, sizeof step_clock);
@@ -25,15 +25,15 @@ static void set(void)
 
 static void writes(void)
 {
-    rtl_api_clock_set(&step_clock, &step_line[1], 100000);
-    rtl_api_clock_stop(&step_clock);
-    rtl_api_clock_set(&step_clock, &step_line[2], 100000);
+    rtl_hip_api_clock_set(&step_clock, &step_line[1], 100000);
+    rtl_hip_api_clock_stop(&step_clock);
+    rtl_hip_api_clock_set(&step_clock, &step_line[2], 100000);
 }
 
 static void reads(void)
 {
-    uint64_t version = rtl_api_clock_version(&step_clock);
-    got = version ? rtl_api_clock_at(&step_clock, version, TICK) : 0;
+    uint64_t version = rtl_hip_api_clock_version(&step_clock);
+    got = version ? rtl_hip_api_clock_at(&step_clock, version, TICK) : 0;
     got_at = version;
 }
 
