@@ -50,7 +50,7 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
 /* Ranges by where they are nested: outer ones first, each with what is in it behind it. */
 static void put_nested(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
 {
-    const struct rtl_hip_api_rows *rows = &m->calls;
+    const struct rtl_hip_api_rows *rows = &m->hip_api;
     struct json_object *array = array_in(w, api, "nested");
     bool window = m->previous;
     for (uint32_t i = 0; array && i < rows->tree_count && !w->failed; i++) {
@@ -75,41 +75,46 @@ static void put_nested(struct json_writer *w, struct json_object *api, const str
     }
 }
 
-/* What kernels took in the range that their calls were in, the innermost one. */
-static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+void rtl_json_range_kernel(struct json_writer *w, struct json_object *array, const struct rtl_hip_api_snapshot *api,
+                           const struct rtl_range_kernel *kernel, const char *kernel_name)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
+    const struct rtl_histogram_copy *h = &kernel->pair->histogram;
+    uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
+    uint64_t v[2] = {0, 0};
+    struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
+    for (uint32_t n = kernel->pair->node; n && depth < RTL_RANGE_PATH_MAX; n = api->nodes[n].parent)
+        path[depth++] = n;
+    while (range && depth--) {
+        const struct rtl_hip_api_node_snapshot *node = &api->nodes[path[depth]];
+        char name[4 * RTL_HIP_API_TEXT + 1];
+        rtl_text_escape(name, sizeof name, node->name, node->name_bytes);
+        if (json_object_array_add(range, json_object_new_string(name)))
+            w->failed = true;
+    }
+    if (!range || w->failed)
+        return;
+    bool any = rtl_quantiles(NULL, h, q, 2, v);
+    put_text(w, o, "kernel", kernel_name);
+    put_number(w, o, "timed", h->count);
+    put_number(w, o, "total_ns", h->total_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+    put_measured(w, o, "max_ns", any, h->max_ns);
+}
+
+/* Each kernel's dispatches by the innermost range that submitted them. */
+static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+{
     struct rtl_range_kernel *kernels;
     uint32_t count = rtl_range_kernels(&m->latest->snapshot, &kernels);
     struct json_object *array = array_in(w, api, "range_kernels");
     for (uint32_t i = 0; array && i < count && !w->failed; i++) {
-        const struct rtl_histogram_copy *h = &kernels[i].pair->histogram;
-        uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
-        uint64_t v[2] = {0, 0};
-        char name[4 * RTL_HIP_API_TEXT + 1];
-        struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
-        for (uint32_t n = kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
-            path[depth++] = n;
-        while (range && depth--) {
-            rtl_text_escape(name, sizeof name, calls->nodes[path[depth]].name, calls->nodes[path[depth]].name_bytes);
-            if (json_object_array_add(range, json_object_new_string(name)))
-                w->failed = true;
-        }
-        if (!range || w->failed)
-            break;
-        bool any = rtl_quantiles(NULL, h, q, 2, v);
-        put_text(w, o, "kernel",
-                 rtl_names_form(m->names, kernels[i].kernel->id, kernels[i].kernel->name,
-                                kernels[i].kernel->name_length, RTL_NAME_FULL));
-        put_number(w, o, "timed", h->count);
-        put_number(w, o, "total_ns", h->total_ns);
-        put_measured(w, o, "p50_ns", any, v[0]);
-        put_measured(w, o, "p99_ns", any, v[1]);
-        put_measured(w, o, "max_ns", any, h->max_ns);
+        const struct rtl_kernel_snapshot *k = kernels[i].kernel;
+        rtl_json_range_kernel(w, array, m->latest->snapshot.hip_api, &kernels[i],
+                              rtl_names_form(m->names, k->id, k->name, k->name_length, RTL_NAME_FULL));
     }
-    if (!kernels)
-        w->failed = true;
+    w->failed |= !kernels;
     free(kernels);
 }
 
@@ -133,8 +138,8 @@ static void put_links(struct json_writer *w, struct json_object *api, const stru
 
 void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
-    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
-    const struct rtl_hip_api_rows *rows = &m->calls;
+    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.hip_api;
+    const struct rtl_hip_api_rows *rows = &m->hip_api;
     if (!calls) {
         put_measured(w, root, "api", false, 0);
         return;

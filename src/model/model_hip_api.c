@@ -20,7 +20,7 @@ const char *rtl_hip_api_order_text(enum rtl_hip_api_order order)
 static const struct rtl_hip_api_row_snapshot *find_next(const struct rtl_sample *sample, uint32_t *at,
                                                         const struct rtl_hip_api_row_snapshot *call)
 {
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
     int order = -1;
     while (calls && *at < calls->count && (order = rtl_hip_api_compare_rows(&calls->rows[*at], call)) < 0)
         ++*at;
@@ -98,7 +98,7 @@ struct nested {
 static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
                           const struct rtl_hip_api_node_snapshot *node)
 {
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
     if (!calls || parent >= calls->node_count)
         return UINT32_MAX;
     uint32_t at = rtl_hip_api_find_child(calls, parent, node->name, node->name_bytes);
@@ -108,7 +108,7 @@ static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
 static const struct rtl_hip_api_node_snapshot *node_at(const struct rtl_sample *sample, uint32_t at)
 {
     static const struct rtl_hip_api_node_snapshot none;
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
     return calls && at < calls->node_count ? &calls->nodes[at] : &none;
 }
 
@@ -173,8 +173,8 @@ static void append(struct rtl_hip_api_rows *rows, struct nested *nodes, uint32_t
 
 static bool make_tree(struct rtl_model *model)
 {
-    struct rtl_hip_api_rows *rows = &model->calls;
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls;
+    struct rtl_hip_api_rows *rows = &model->hip_api;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api;
     uint32_t count = calls->node_count, all = count + rows->ranges;
     rows->tree_count = 0;
     if (count < 2)
@@ -218,10 +218,10 @@ static bool make_tree(struct rtl_model *model)
 static void make_launches(struct rtl_model *model)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls,
-                                      *base = model->base ? model->base->snapshot.calls : NULL;
-    model->calls.launches = calls && calls->launch_count && !model->range; /* of a range they aren't known */
-    for (uint32_t i = 0; model->calls.launches && i < model->row_count; i++) {
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api,
+                                      *base = model->base ? model->base->snapshot.hip_api : NULL;
+    model->hip_api.launches = calls && calls->launch_count && !model->range; /* of a range they aren't known */
+    for (uint32_t i = 0; model->hip_api.launches && i < model->row_count; i++) {
         struct rtl_row *row = &model->rows[i];
         const struct rtl_hip_api_launch_snapshot *now = rtl_hip_api_find_launch(calls, row->kernel);
         const struct rtl_hip_api_launch_snapshot *was = now ? rtl_hip_api_find_launch(base, row->kernel) : NULL;
@@ -236,8 +236,8 @@ static void make_launches(struct rtl_model *model)
 
 bool rtl_model_make_hip_api(struct rtl_model *model)
 {
-    struct rtl_hip_api_rows *rows = &model->calls;
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls;
+    struct rtl_hip_api_rows *rows = &model->hip_api;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api;
     uint32_t base = 0, zero = 0;
     rows->functions = rows->ranges = rows->tree_count = 0;
     rows->any = calls != NULL;

@@ -1,5 +1,6 @@
 /* /proc/PID/smaps. See mappings.h. */
 #include "observe/mappings.h"
+#include "shm/proc_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -86,10 +87,8 @@ bool rtl_mappings_parse(FILE *smaps, struct rtl_mappings *mappings)
 
 int rtl_mappings_read(pid_t pid, struct rtl_mappings *mappings)
 {
-    char path[64];
     *mappings = (struct rtl_mappings){0};
-    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
-    FILE *smaps = fopen(path, "re");
+    FILE *smaps = rtl_proc_fopen(pid, "smaps");
     if (!smaps)
         return -errno;
     bool ok = rtl_mappings_parse(smaps, mappings);

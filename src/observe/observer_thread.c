@@ -3,6 +3,7 @@
 #include "observe/debug_list.h"
 #include "observe/observer_private.h"
 #include "observe/pace.h"
+#include "shm/proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -211,7 +212,6 @@ static enum rtl_reader_status explain_open(const struct rtl_process *p, int erro
 /* Everything but looking on and on. On the thread: all of this reads the target. */
 static enum rtl_reader_status attach(struct rtl_observer *o)
 {
-    char path[64];
     uint32_t unread;
     struct rtl_mappings mappings;
     struct rtl_process again;
@@ -227,8 +227,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
         rtl_mappings_free(&mappings);
         return RTL_READER_NOT_TRACED;
     }
-    snprintf(path, sizeof path, "/proc/%d/root", (int)o->pid);
-    o->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    o->root = rtl_proc_open(o->pid, "root", O_PATH | O_DIRECTORY);
     o->seen.memory = &o->memory;
     o->seen.counts_only = o->options.past_library;
     o->seen.names = rtl_kernel_names_create();

@@ -1,5 +1,6 @@
 /* Reads another process's memory. See target_memory.h. */
 #include "observe/target_memory.h"
+#include "shm/proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +17,11 @@ enum { BATCH = 256, PAGE = 4096, PAGES_AT_ONCE = 4096 };
 
 int rtl_target_memory_open(pid_t pid, struct rtl_target_memory *memory)
 {
-    char path[64];
     *memory = (struct rtl_target_memory){.pid = pid, .fd = -1, .pagemap = -1};
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+    memory->fd = rtl_proc_open(pid, "mem", O_RDONLY);
     if (memory->fd < 0)
         return -errno;
-    snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
-    memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+    memory->pagemap = rtl_proc_open(pid, "pagemap", O_RDONLY);
     return 0;
 }
 

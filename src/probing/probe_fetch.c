@@ -122,7 +122,6 @@ static void look(struct rtl_probe_fetch *c)
 {
     struct rtl_target_memory memory;
     struct rtl_mappings mappings;
-    char path[40];
     c->result = RTL_PROBE_CODE_DENIED;
     if (rtl_target_memory_open(c->pid, &memory))
         return;
@@ -132,8 +131,7 @@ static void look(struct rtl_probe_fetch *c)
         struct rtl_debug_lists lists;
         bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
         rtl_mappings_free(&mappings);
-        snprintf(path, sizeof path, "/proc/%d/root", (int)c->pid);
-        int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        int files = rtl_proc_open(c->pid, "root", O_PATH | O_DIRECTORY);
         /* a list that changes while it is read: what was found of it counts, and once more if that was nothing */
         for (int tries = 0; has_lists && !c->count && tries < 3; tries++)
             if (rtl_kernel_code_find(&memory, &lists, files, c->kernel, take, c))

@@ -446,8 +446,8 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
                                      bool exited)
 {
     struct named named = r->named; /* kept until the commit: names of a transaction that fails are not in the file */
-    enum rtl_db_status status = s->calls ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
-    if (!status && s->calls && (s->calls->pair_count || s->calls->pairs_over))
+    enum rtl_db_status status = s->hip_api ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
+    if (!status && s->hip_api && (s->hip_api->pair_count || s->hip_api->pairs_over))
         status = rtl_db_need(r->db, &rtl_pairs_set);
     if (!status && rtl_is_observed(s))
         status = rtl_db_need(r->db, &rtl_observed_set);
@@ -501,7 +501,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     bool had = r->has_last;
     r->has_last = rtl_snapshot_copy(s, &r->last);
     /* calls that couldn't be read once grow from where they were */
-    if (r->has_last && had && !r->last.calls && !rtl_hip_api_copy_to(before.calls, &r->last)) {
+    if (r->has_last && had && !r->last.hip_api && !rtl_hip_api_copy_to(before.hip_api, &r->last)) {
         rtl_snapshot_free(&r->last);
         r->has_last = false;
     }

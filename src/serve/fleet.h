@@ -53,7 +53,7 @@ struct rtl_served {
     /* calls of HIP; -1 and empty without */
     int api;
     uint64_t api_inode;
-    struct rtl_hip_api_copy calls;
+    struct rtl_snapshot calls; /* has only the rows of its HIP API */
 };
 
 struct rtl_fleet {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "shm/snapshot_builder.h"
 
 enum {
@@ -22,41 +23,11 @@ enum {
     FAR = 6, /* rows ahead that are expected */
 };
 
-/* What was handed out of a row. */
-struct seen_row {
-    uint64_t count, failed;  /* the worker's: timed, given up on */
-    uint64_t calls, untimed; /* the cells' of all queues */
-    uint8_t quiet;           /* frames since it changed */
-    bool hot;                /* it is in the list of those */
-    bool unsettled;          /* its histogram met the writer too often: it comes again */
-    bool listed;             /* in this snapshot */
-};
-
-struct rtl_seen {
-    bool any;
-    uint32_t rows, room; /* rows that were in use then */
-    struct seen_row *row;
-    uint32_t *hot, hot_count; /* has room for as many */
-    /* what the rows add up to; they wrap, and only say whether two are the same */
-    uint64_t accounted, calls, untimed, timed;
-    bool huge; /* they may have wrapped */
-    uint64_t there[RTL_QUEUES_MAX * RTL_THERE_WORDS];
-};
-
 struct changes {
     struct rtl_snapshot_builder t;
     struct rtl_seen *seen;
     uint32_t rows, room; /* in use now; of out->kernels */
 };
-
-void rtl_seen_free(struct rtl_seen *seen)
-{
-    if (!seen)
-        return;
-    free(seen->row);
-    free(seen->hot);
-    free(seen);
-}
 
 void rtl_reader_forget(struct rtl_reader *reader)
 {
@@ -82,20 +53,12 @@ static bool fetch(struct changes *c, enum rtl_section_id section, uint32_t entry
 static bool make_room(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
-    if (c->rows > seen->room) {
-        uint32_t room = c->rows + c->rows / 4 + 64;
-        struct seen_row *row = realloc(seen->row, room * sizeof *row);
-        if (row)
-            seen->row = row;
-        uint32_t *hot = realloc(seen->hot, room * sizeof *hot);
-        if (hot)
-            seen->hot = hot;
-        if (!row || !hot)
-            return no_memory(c);
-        seen->room = room;
-    }
+    uint32_t room = seen->room;
+    if (!rtl_grow(&seen->hot, &room, c->rows, sizeof *seen->hot) ||
+        !rtl_grow(&seen->row, &seen->room, c->rows, sizeof *seen->row))
+        return no_memory(c);
     for (; seen->rows < c->rows; seen->rows++) {
-        seen->row[seen->rows] = (struct seen_row){.hot = seen->any};
+        seen->row[seen->rows] = (struct rtl_seen_row){.hot = seen->any};
         if (seen->any)
             seen->hot[seen->hot_count++] = seen->rows;
     }
@@ -108,15 +71,9 @@ static bool make_room(struct changes *c)
 static bool list(struct changes *c, uint32_t i)
 {
     struct rtl_snapshot *s = c->t.out;
-    struct seen_row *row = &c->seen->row[i];
-    if (s->kernel_count == c->room) {
-        uint32_t room = c->room ? 2 * c->room : 64;
-        struct rtl_kernel_snapshot *more = realloc(s->kernels, room * sizeof *more);
-        if (!more)
-            return no_memory(c);
-        s->kernels = more;
-        c->room = room;
-    }
+    struct rtl_seen_row *row = &c->seen->row[i];
+    if (!rtl_grow(&s->kernels, &c->room, s->kernel_count + 1u, sizeof *s->kernels))
+        return no_memory(c);
     struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];
     *k = (struct rtl_kernel_snapshot){.id = i, .name = rtl_reader_name(c->t.reader, i, &c->t.damaged)};
     if (c->t.damaged || !rtl_build_histogram(&c->t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
@@ -135,7 +92,7 @@ static bool list(struct changes *c, uint32_t i)
 
 static bool look_at_histogram(struct changes *c, uint32_t i)
 {
-    const struct seen_row *row = &c->seen->row[i];
+    const struct rtl_seen_row *row = &c->seen->row[i];
     struct rtl_histogram h;
     if (row->listed)
         return true;
@@ -224,7 +181,7 @@ static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot
 
 static void note_cells(struct changes *c, uint32_t i, uint64_t calls, uint64_t untimed)
 {
-    struct seen_row *row = &c->seen->row[i];
+    struct rtl_seen_row *row = &c->seen->row[i];
     c->seen->calls += calls - row->calls;
     c->seen->untimed += untimed - row->untimed;
     row->calls = calls;
@@ -246,7 +203,7 @@ static bool complete(struct changes *c, struct rtl_kernel_snapshot *k)
 /* A row that isn't in the snapshot so far and has these cells. */
 static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *now)
 {
-    const struct seen_row *row = &c->seen->row[now->id];
+    const struct rtl_seen_row *row = &c->seen->row[now->id];
     if (row->listed || (row->calls == now->calls && row->untimed == now->untimed))
         return true;
     return list(c, now->id) && complete(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
@@ -331,7 +288,7 @@ static void warm_up(struct changes *c)
     const struct rtl_snapshot *s = c->t.out;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->kernel_count; i++) {
-        struct seen_row *row = &seen->row[s->kernels[i].id];
+        struct rtl_seen_row *row = &seen->row[s->kernels[i].id];
         row->quiet = 0;
         row->listed = false;
         if (!row->hot && (seen->any || row->unsettled)) { /* at first everything has changed, which says nothing */
@@ -340,7 +297,7 @@ static void warm_up(struct changes *c)
         }
     }
     for (uint32_t i = 0; i < seen->hot_count; i++) {
-        struct seen_row *row = &seen->row[seen->hot[i]];
+        struct rtl_seen_row *row = &seen->row[seen->hot[i]];
         row->hot = row->quiet++ < QUIET_FRAMES;
         if (row->hot)
             seen->hot[kept++] = seen->hot[i];

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "shm/gpu_use.h"
 #include "shm/process.h"
 #include "shm/reader_private.h"
@@ -62,7 +63,7 @@ static uint64_t memfd_device(void)
 int rtl_open_memfd_link(const char *path, int flags, bool strict)
 {
     struct statx sx;
-    char self[40];
+    char self[RTL_PROC_PATH_MAX];
     uint64_t device = memfd_device();
     int pin = open(path, O_PATH | O_CLOEXEC);
     if (pin < 0)
@@ -71,8 +72,7 @@ int rtl_open_memfd_link(const char *path, int flags, bool strict)
     /* DONT_SYNC: answered from what the kernel knows, without asking a file server */
     if (statx(pin, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 && S_ISREG(sx.stx_mode) &&
         (device ? (uint64_t)makedev(sx.stx_dev_major, sx.stx_dev_minor) == device : !strict)) {
-        snprintf(self, sizeof self, "/proc/self/fd/%d", pin);
-        fd = open(self, flags | O_NONBLOCK | O_CLOEXEC);
+        fd = open(rtl_proc_path(self, 0, "fd/%d", pin), flags | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = -errno;
     }
@@ -162,12 +162,11 @@ static void search_descriptors(struct search *s, const char *directory)
 /* The descriptor was closed by the program: the mapping still leads to the file, for root. */
 static void search_mappings(struct search *s)
 {
-    char path[80];
+    char path[RTL_PROC_PATH_MAX];
     uint64_t from, to;
     if (!rtl_process_maps(s->process->pid, LINK_START, &from, &to))
         return;
-    snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)s->process->pid, (unsigned long long)from,
-             (unsigned long long)to);
+    rtl_proc_path(path, s->process->pid, "map_files/%llx-%llx", (unsigned long long)from, (unsigned long long)to);
     int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
         consider(s, fd, path);
@@ -175,27 +174,22 @@ static void search_mappings(struct search *s)
 
 static void search_process(struct search *s)
 {
-    char path[64];
-    int pid = (int)s->process->pid;
-    for (int i = USUAL_FIRST; i < USUAL_LAST; i++) {
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, i);
-        try_link(s, path);
-    }
+    char path[RTL_PROC_PATH_MAX];
+    pid_t pid = s->process->pid;
+    for (int i = USUAL_FIRST; i < USUAL_LAST; i++)
+        try_link(s, rtl_proc_path(path, pid, "fd/%d", i));
     if (s->best)
         return;
     s->candidates = 0;
     s->left = RTL_FILES_MAX;
-    snprintf(path, sizeof path, "/proc/%d/fd", pid);
-    search_descriptors(s, path);
+    search_descriptors(s, rtl_proc_path(path, pid, "fd"));
     if (!s->best && s->process->state == 'Z' && !rtl_process_is_zombie(s->process)) {
         /* the main thread has ended, the others have the descriptors */
-        snprintf(path, sizeof path, "/proc/%d/task", pid);
-        DIR *dir = opendir(path);
+        DIR *dir = opendir(rtl_proc_path(path, pid, "task"));
         for (struct dirent *e; dir && !s->best && s->left > 0 && (e = readdir(dir)); s->left--) {
             if (atoi(e->d_name) <= 0 || atoi(e->d_name) == pid)
                 continue;
-            snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, atoi(e->d_name));
-            search_descriptors(s, path);
+            search_descriptors(s, rtl_proc_path(path, pid, "task/%d/fd", atoi(e->d_name)));
         }
         if (dir)
             closedir(dir);
@@ -333,7 +327,8 @@ static int compare_pids(const void *a, const void *b)
 
 int rtl_discover(pid_t **pids)
 {
-    int count = 0, room = 0;
+    uint32_t room = 0;
+    int count = 0;
     *pids = NULL;
     DIR *dir = opendir("/proc");
     if (!dir)
@@ -347,16 +342,11 @@ int rtl_discover(pid_t **pids)
         rtl_reader_close(reader);
         if (status != RTL_READER_OK && status != RTL_READER_VERSION)
             continue; /* one of another version is listed: choosing it says what is wrong */
-        if (count == room) {
-            room = room ? 2 * room : 16;
-            pid_t *more = realloc(*pids, (size_t)room * sizeof *more);
-            if (!more) {
-                free(*pids);
-                *pids = NULL;
-                closedir(dir);
-                return -ENOMEM;
-            }
-            *pids = more;
+        if (!rtl_grow(pids, &room, (size_t)count + 1, sizeof **pids)) {
+            free(*pids);
+            *pids = NULL;
+            closedir(dir);
+            return -ENOMEM;
         }
         (*pids)[count++] = pid;
     }

@@ -71,10 +71,9 @@ static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *us
 
 static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = rtl_proc_fopen(p->pid, "maps");
     while (maps && getline(&line, &room, maps) > 0) {
         const char *file = strchr(line, '/');
         if (!file)
@@ -91,12 +90,10 @@ static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
 
 static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char folder[64], path[sizeof folder + NAME_MAX + 2], link[sizeof DEVICE + 1];
-    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)p->pid);
-    DIR *dir = opendir(folder);
+    char folder[RTL_PROC_PATH_MAX], link[sizeof DEVICE + 1];
+    DIR *dir = opendir(rtl_proc_path(folder, p->pid, "fd"));
     for (struct dirent *e; dir && !use->device && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        ssize_t n = readlink(path, link, sizeof link);
+        ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link);
         use->device = n == sizeof DEVICE - 1 && memcmp(link, DEVICE, sizeof DEVICE - 1) == 0;
     }
     if (dir)
@@ -106,23 +103,21 @@ static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *us
 /* Rights by mode bits alone: other groups of the process than its own are in its status, which isn't read for this. */
 static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char path[64];
+    char path[RTL_PROC_PATH_MAX];
     use->no_right = false;
     int fd = open_theirs(p->pid, DEVICE, &use->no_device);
     if (fd < 0)
         return;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (p->euid == geteuid() && p->egid == getegid() && p->euid)
-        use->no_right = access(path, R_OK | W_OK) != 0;
+        use->no_right = access(rtl_proc_path(path, 0, "fd/%d", fd), R_OK | W_OK) != 0;
     close(fd);
 }
 
 static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char path[64], why[100];
+    char path[RTL_PROC_PATH_MAX], why[100];
     struct rtl_elf_file *elf = malloc(sizeof *elf);
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
-    if (elf && rtl_elf_read(path, elf, why, sizeof why) && elf->elf) {
+    if (elf && rtl_elf_read(rtl_proc_path(path, p->pid, "exe"), elf, why, sizeof why) && elf->elf) {
         use->bits32 = elf->bits32;
         use->unlinked = !elf->bits32 && !elf->interpreter[0] && !elf->dynamic;
     }

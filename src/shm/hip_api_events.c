@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/hip_api_reader.h"
+#include "shm/hip_api_events.h"
 #include "shm/file_data.h"
 
 static bool heads_of(int fd, uint64_t heads[RTL_HIP_API_BLOCKS])

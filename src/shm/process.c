@@ -80,10 +80,9 @@ static void parse_status_line(struct rtl_process *p, const char *line)
 /* To its end: 65,536 groups alone are a line of 700 kB, and what counts stands behind it. 0 or -errno. */
 static int read_status(struct rtl_process *p)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
-    FILE *status = fopen(path, "re");
+    FILE *status = rtl_proc_fopen(p->pid, "status");
     if (!status)
         return -errno;
     while (getline(&line, &room, status) > 0)
@@ -132,11 +131,10 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process)
 /* Returns the first line of the mappings that contains the text, allocated; NULL: none. */
 static char *find_mapping(pid_t pid, const char *text)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
     bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = rtl_proc_fopen(pid, "maps");
     while (maps && !found && getline(&line, &room, maps) > 0)
         found = strstr(line, text);
     if (maps)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/types.h>
 
 #include "shm/clock_offsets.h"
@@ -56,6 +57,39 @@ struct rtl_reader {
     struct rtl_clocks clocks; /* set by discover.c; zeros when opened by descriptor */
 };
 
+/* What changes.c handed out of a kernel's row. */
+struct rtl_seen_row {
+    uint64_t count, failed;  /* the worker's: timed, given up on */
+    uint64_t calls, untimed; /* the cells' of all queues */
+    uint8_t quiet;           /* frames since the row changed */
+    bool hot;                /* listed in rtl_seen.hot */
+    bool unsettled;          /* its histogram met the writer too often: hand it out again */
+    bool listed;             /* in this snapshot */
+};
+
+enum { RTL_CELLS_AT_ONCE = 16, RTL_THERE_WORDS = RTL_KERNELS_MAX / RTL_CELLS_AT_ONCE / 64 };
+
+/* What changes.c handed out last. */
+struct rtl_seen {
+    bool any;
+    uint32_t rows, room; /* rows that were in use then */
+    struct rtl_seen_row *row;
+    uint32_t *hot, hot_count; /* rows that changed lately; room for all */
+    /* sums over the rows; they wrap, and only show whether two are equal */
+    uint64_t accounted, calls, untimed, timed;
+    bool huge; /* the sums may have wrapped */
+    uint64_t there[RTL_QUEUES_MAX * RTL_THERE_WORDS];
+};
+
+static inline void rtl_seen_free(struct rtl_seen *seen)
+{
+    if (!seen)
+        return;
+    free(seen->row);
+    free(seen->hot);
+    free(seen);
+}
+
 /* Converts a time of the process (0: none) to the time line in use: this process's CLOCK_MONOTONIC, or the host's. */
 static inline uint64_t rtl_reader_line(const struct rtl_reader *reader, uint64_t mono_ns)
 {
@@ -85,9 +119,6 @@ void rtl_expect_entry(const struct rtl_reader *reader, enum rtl_section_id secti
 
 /* The row's name in the cache, read on first sight. NULL when the row isn't ready; *damaged when it lies. */
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged);
-
-/* What changes.c keeps. */
-void rtl_seen_free(struct rtl_seen *seen);
 
 /* Opens what a link in /proc leads to, if it is a memfd; when that can't be told, only if not `strict`. Descriptor or
  * -errno. */

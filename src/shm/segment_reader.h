@@ -157,10 +157,9 @@ struct rtl_snapshot {
     struct rtl_queue_snapshot *queues;   /* ascending slot; slots never used are left out */
     struct rtl_agent_snapshot *agents;   /* ascending gpu */
     uint32_t copies_count;
-    struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
-    void *storage;                      /* what the histogram copies point into */
-    struct rtl_hip_api_snapshot
-        *calls; /* of HIP, and ranges of roctx (shm/hip_api_snapshot.h), in the storage; or NULL */
+    struct rtl_copies_snapshot *copies;   /* ascending agent, direction; those without a copy are left out */
+    void *storage;                        /* what the histogram copies point into */
+    struct rtl_hip_api_snapshot *hip_api; /* HIP calls and roctx ranges (hip_api_snapshot.h), in storage; or NULL */
     /* of an observed process */
     uint32_t convention;     /* enum rtl_convention: whether there are estimates */
     uint64_t packets_lost;   /* overwritten before they were counted, of whatever kind */
@@ -212,6 +211,8 @@ void rtl_reader_forget(struct rtl_reader *reader);
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
 /* Memory for a snapshot that is being put together, freed with it; NULL when there is none. */
 void *rtl_snapshot_allocate(struct rtl_snapshot *snapshot, size_t bytes);
+/* Replace a histogram's arrays by copies in the snapshot's storage. False without memory. */
+bool rtl_snapshot_own_histogram(struct rtl_snapshot *snapshot, struct rtl_histogram_copy *histogram);
 
 /*
  * The event ring, where the process was started with one (RTL_TRACE): every timed dispatch, the newest of them. Reading

@@ -20,7 +20,6 @@ enum {
     RETRIES_ALLOWED = 4096, /* in one snapshot, over all histograms */
     PAUSES_ALLOWED = 32,
     PAUSE_NS = 20000,
-    BLOCK_BYTES = 256 << 10,
 };
 
 /* One try at a histogram, and what all of them together may take (segment_reader.h). */
@@ -60,26 +59,12 @@ static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
     return sum;
 }
 
-static void *keep(struct rtl_snapshot_builder *t, const void *what, size_t bytes)
+/* Copy `bytes` into the snapshot's storage; NULL without memory. */
+static void *copy_to_storage(struct rtl_snapshot_builder *t, const void *from, size_t bytes)
 {
-    struct rtl_block *b = t->out->storage;
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (!b || b->size - b->used < bytes) {
-        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        b = malloc(sizeof *b + size);
-        if (!b) {
-            t->no_memory = true;
-            return NULL;
-        }
-        b->next = t->out->storage;
-        b->used = 0;
-        b->size = size;
-        t->out->storage = b;
-    }
-    void *at = b->bytes + b->used;
-    b->used += bytes;
-    memcpy(at, what, bytes);
-    return at;
+    void *to = rtl_snapshot_allocate(t->out, bytes);
+    t->no_memory |= !to;
+    return to ? memcpy(to, from, bytes) : NULL;
 }
 
 /*
@@ -174,10 +159,10 @@ bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl
     copy->total_ns = h.total_ns;
     copy->min_ns = sum ? h.min_ns : 0;
     copy->max_ns = sum ? h.max_ns : 0;
-    if (octave_count && !(copy->octaves = keep(t, t->octaves, octave_count * sizeof *t->octaves)))
+    if (octave_count && !(copy->octaves = copy_to_storage(t, t->octaves, octave_count * sizeof *t->octaves)))
         return false;
     copy->octave_count = octave_count;
-    return !coarse || (copy->coarse = keep(t, t->coarse, sizeof t->coarse));
+    return !coarse || (copy->coarse = copy_to_storage(t, t->coarse, sizeof t->coarse));
 }
 
 bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader, struct rtl_snapshot *s,
@@ -546,28 +531,4 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
     }
     compact_kernels(snapshot);
     return RTL_READER_OK;
-}
-
-uint64_t rtl_snapshot_memory(const struct rtl_snapshot *s)
-{
-    uint64_t bytes = s->kernel_count * sizeof *s->kernels + s->agent_count * sizeof *s->agents +
-                     (s->queues ? RTL_QUEUES_MAX * sizeof *s->queues : 0) + s->copies_count * sizeof *s->copies;
-    for (const struct rtl_block *b = s->storage; b; b = b->next)
-        bytes += sizeof *b + b->size;
-    return bytes;
-}
-
-void rtl_snapshot_free(struct rtl_snapshot *snapshot)
-{
-    for (struct rtl_block *b = snapshot->storage, *next; b; b = next) {
-        next = b->next;
-        free(b);
-    }
-    if (snapshot->parts)
-        snapshot->release_parts(snapshot->parts);
-    free(snapshot->kernels);
-    free(snapshot->queues);
-    free(snapshot->agents);
-    free(snapshot->copies);
-    memset(snapshot, 0, sizeof *snapshot);
 }

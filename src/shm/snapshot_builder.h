@@ -9,7 +9,6 @@
 #include "shm/segment_reader.h"
 
 #define RTL_UNNAMED_KERNEL "(unnamed kernel)"
-enum { RTL_CELLS_AT_ONCE = 16, RTL_THERE_WORDS = RTL_KERNELS_MAX / RTL_CELLS_AT_ONCE / 64 };
 
 /* One snapshot being taken. */
 struct rtl_snapshot_builder {
