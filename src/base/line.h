@@ -14,7 +14,10 @@ struct rtl_line {
 
 static inline uint64_t rtl_line_at(const struct rtl_line *line, uint64_t x)
 {
-    return line->y + (uint64_t)(int64_t)((double)(int64_t)(x - line->x) * line->slope);
+    double dy = (double)(int64_t)(x - line->x) * line->slope;
+    if (!(dy > -0x1p63 && dy < 0x1p63)) /* no such integer, or not a number */
+        return line->y;
+    return line->y + (uint64_t)(int64_t)dy;
 }
 
 #if defined(__x86_64__)

@@ -58,7 +58,7 @@ static const char *code_name(uint32_t code)
     }
 }
 
-static const char *kind_name(const struct rtl_hip_api_row_snapshot *row)
+static const char *kind_of_row(const struct rtl_hip_api_row_snapshot *row)
 {
     const char *key = rtl_hip_api_kind_key(row->kind);
     return key ? key : "unknown";
@@ -96,7 +96,7 @@ struct p50_p99 {
     uint64_t p50, p99;
 };
 
-static struct p50_p99 quantiles_of(const struct rtl_histogram_copy *h)
+static struct p50_p99 p50_p99_of(const struct rtl_histogram_copy *h)
 {
     static const double q[] = {0.5, 0.99};
     uint64_t out[2] = {0, 0};
@@ -110,7 +110,7 @@ static struct p50_p99 quantiles_of(const struct rtl_histogram_copy *h)
 
 static void print_times(const struct rtl_histogram_copy *h)
 {
-    struct p50_p99 q = quantiles_of(h);
+    struct p50_p99 q = p50_p99_of(h);
     printf("%8s", rtl_format_count(h->count).text);
     if (h->count)
         printf(" %9s %8s %8s %8s", TIME(h->total_ns), TIME(q.p50), TIME(q.p99), TIME(h->max_ns));
@@ -130,7 +130,7 @@ static void print_errors(const struct rtl_hip_api_codes *codes)
         printf("%22s %" PRIu64 " x other codes\n", "", codes->more);
 }
 
-static void print_row(const struct rtl_hip_api_row_snapshot *row)
+static void print_api_row(const struct rtl_hip_api_row_snapshot *row)
 {
     char name[4 * RTL_HIP_API_TEXT + 1];
     rtl_text_escape(name, sizeof name, row->name, row->name_bytes);
@@ -190,7 +190,7 @@ static void print_table(const struct hip_api_tables *t)
         if (rtl_hip_api_is_range(t->rows[i]) && !ranges)
             puts("\n   COUNT     TOTAL      P50      P99      MAX             OPEN  RANGE");
         ranges |= rtl_hip_api_is_range(t->rows[i]);
-        print_row(t->rows[i]);
+        print_api_row(t->rows[i]);
     }
     print_range_kernels(t);
     print_memory(t);
@@ -215,7 +215,7 @@ static void write_bytes(void *out, const char *bytes, size_t count)
 static void csv_line(const struct hip_api_tables *t, const char *name, const char *kind,
                      const struct rtl_histogram_copy *h)
 {
-    struct p50_p99 q = quantiles_of(h);
+    struct p50_p99 q = p50_p99_of(h);
     printf("%d,", (int)t->pid);
     rtl_quote_csv(write_bytes, stdout, name);
     printf(",%s,%" PRIu64 ",", kind, h->count);
@@ -231,7 +231,7 @@ static void print_csv(const struct hip_api_tables *t, bool header)
         puts("pid,name,kind,calls,total_ns,p50_ns,p99_ns,max_ns,errors,bytes,in_use_bytes,open,range");
     for (uint32_t i = 0; i < t->api->count; i++) {
         const struct rtl_hip_api_row_snapshot *row = t->rows[i];
-        csv_line(t, row->name, kind_name(row), &row->histogram);
+        csv_line(t, row->name, kind_of_row(row), &row->histogram);
         printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\n", row->errors, row->bytes, row->in_use, row->open);
     }
     for (uint32_t i = 0; i < t->kernel_count; i++) {
@@ -247,7 +247,7 @@ static void print_csv(const struct hip_api_tables *t, bool header)
 
 /* --- JSON --- */
 
-static void put_codes(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_codes *codes)
+static void put_return_codes(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_codes *codes)
 {
     struct json_object *array = array_in(w, o, "codes");
     for (int i = 0; array && codes && i < RTL_HIP_API_CODES; i++) {
@@ -262,44 +262,7 @@ static void put_codes(struct json_writer *w, struct json_object *o, const struct
     put_number(w, o, "other_codes", codes ? codes->more : 0);
 }
 
-static void put_row(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_row_snapshot *row)
-{
-    char name[4 * RTL_HIP_API_TEXT + 1];
-    struct p50_p99 q = quantiles_of(&row->histogram);
-    rtl_text_escape(name, sizeof name, row->name, row->name_bytes);
-    put_text(w, o, "name", name);
-    put_text(w, o, "kind", kind_name(row));
-    put_number(w, o, "calls", row->histogram.count);
-    if (row->histogram.count) {
-        put_number(w, o, "total_ns", row->histogram.total_ns);
-        put_number(w, o, "p50_ns", q.p50);
-        put_number(w, o, "p99_ns", q.p99);
-        put_number(w, o, "max_ns", row->histogram.max_ns);
-    }
-    if (rtl_hip_api_is_range(row)) {
-        put_number(w, o, "open", row->open);
-        return;
-    }
-    put_number(w, o, "errors", row->errors);
-    put_number(w, o, "bytes", row->bytes);
-    put_number(w, o, "in_use_bytes", row->in_use);
-    put_codes(w, o, row->codes);
-}
-
-static void put_memory(struct json_writer *w, struct json_object *array, const struct rtl_hip_api_memory_snapshot *m)
-{
-    struct json_object *o = object_at_end(w, array);
-    if (!o)
-        return;
-    put_text(w, o, "place", m->place == RTL_HIP_API_GPUS ? "host" : "gpu");
-    if (m->place < RTL_HIP_API_GPUS)
-        put_number(w, o, "gpu", m->place);
-    put_number(w, o, "in_use_bytes", m->in_use);
-    put_number(w, o, "peak_bytes", m->peak);
-    put_number(w, o, "allocations", m->allocations);
-}
-
-static bool print_json(const struct hip_api_tables *t)
+static bool print_api_json(const struct hip_api_tables *t)
 {
     struct json_writer w = {0};
     struct json_object *root = json_object_new_object(), *array;
@@ -312,7 +275,9 @@ static bool print_json(const struct hip_api_tables *t)
         for (uint32_t i = 0; array && i < t->api->count; i++) {
             struct json_object *o = rtl_hip_api_is_range(t->rows[i]) == ranges ? object_at_end(&w, array) : NULL;
             if (o)
-                put_row(&w, o, t->rows[i]);
+                rtl_json_hip_api_row(&w, o, t->rows[i]);
+            if (o && !ranges)
+                put_return_codes(&w, o, t->rows[i]->codes);
         }
     }
     array = array_in(&w, root, "range_kernels");
@@ -320,7 +285,7 @@ static bool print_json(const struct hip_api_tables *t)
         rtl_json_range_kernel(&w, array, t->api, &t->kernels[i], kernel_name(t, i));
     array = array_in(&w, root, "memory");
     for (uint32_t i = 0; array && i < t->api->memory_count; i++)
-        put_memory(&w, array, &t->api->memory[i]);
+        rtl_json_hip_api_memory(&w, array, &t->api->memory[i]);
 #define TROUBLE(member, key, text) put_number(&w, root, key, t->api->member);
     RTL_HIP_API_TROUBLES(TROUBLE)
 #undef TROUBLE
@@ -344,7 +309,7 @@ bool rtl_hip_api_print(const struct rtl_snapshot *snapshot, pid_t pid, enum rtl_
     if (ok && t.api->count)
         qsort(t.rows, t.api->count, sizeof *t.rows, compare_printed_rows);
     if (ok && form == RTL_HIP_API_JSON)
-        ok = print_json(&t);
+        ok = print_api_json(&t);
     else if (ok && form == RTL_HIP_API_TABLE)
         print_table(&t);
     else if (ok)

@@ -5,34 +5,38 @@
 
 #include <stdlib.h>
 
+void rtl_json_hip_api_row(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_row_snapshot *row)
+{
+    static const double q[] = {0.5, 0.99};
+    const char *kind = rtl_hip_api_kind_key(row->kind);
+    uint64_t v[2] = {0, 0};
+    bool any = rtl_quantiles(NULL, &row->histogram, q, 2, v);
+    char name[4 * RTL_HIP_API_TEXT + 1];
+    rtl_text_escape(name, sizeof name, row->name, row->name_bytes);
+    put_text(w, o, "name", name);
+    put_text(w, o, "kind", kind ? kind : "unknown");
+    put_number(w, o, "calls", row->histogram.count);
+    put_measured(w, o, "total_ns", any, row->histogram.total_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+    put_measured(w, o, "max_ns", any, row->histogram.max_ns);
+    if (rtl_hip_api_is_range(row)) {
+        put_number(w, o, "open", row->open);
+    } else {
+        put_number(w, o, "errors", row->errors);
+        put_number(w, o, "bytes", row->bytes);
+        put_number(w, o, "in_use_bytes", row->in_use);
+    }
+}
+
 static void put_row(struct json_writer *w, struct json_object *array, const struct rtl_model *m,
                     const struct rtl_hip_api_model_row *row)
 {
-    static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_row_snapshot *call = row->call;
-    const char *kind = rtl_hip_api_kind_key(call->kind);
-    uint64_t v[2] = {0, 0};
-    bool any = rtl_quantiles(NULL, &call->histogram, q, 2, v), window = m->previous,
-         recent = window && row->window.count;
+    bool window = m->previous, recent = window && row->window.count;
     struct json_object *o = object_at_end(w, array);
     if (!o)
         return;
-    char name[4 * RTL_HIP_API_TEXT + 1];
-    rtl_text_escape(name, sizeof name, call->name, call->name_bytes);
-    put_text(w, o, "name", name);
-    put_text(w, o, "kind", kind ? kind : "unknown");
-    put_number(w, o, "calls", call->histogram.count);
-    put_measured(w, o, "total_ns", any, call->histogram.total_ns);
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p99_ns", any, v[1]);
-    put_measured(w, o, "max_ns", any, call->histogram.max_ns);
-    if (rtl_hip_api_is_range(call)) {
-        put_number(w, o, "open", call->open);
-    } else {
-        put_number(w, o, "errors", call->errors);
-        put_number(w, o, "bytes", call->bytes);
-        put_number(w, o, "in_use_bytes", call->in_use);
-    }
+    rtl_json_hip_api_row(w, o, row->call);
     struct json_object *recently = object_in(w, o, "window");
     if (!recently)
         return;
@@ -41,7 +45,7 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
     put_share(w, recently, "share", window, row->share);
-    if (!rtl_hip_api_is_range(call)) {
+    if (!rtl_hip_api_is_range(row->call)) {
         put_measured(w, recently, "errors", window, row->window_errors);
         put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
     }
@@ -119,7 +123,7 @@ static void put_range_kernels(struct json_writer *w, struct json_object *api, co
 }
 
 /* How many dispatches and copies belong to a known call, and why the others don't. */
-static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
+static void put_link_counts(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
 {
     struct json_object *o = object_in(w, api, "links");
     if (!o)
@@ -134,6 +138,20 @@ static void put_links(struct json_writer *w, struct json_object *api, const stru
 #undef REASON
     if (!w->failed)
         put_number(w, o, "unlinked_copies", calls->copies_unlinked);
+}
+
+void rtl_json_hip_api_memory(struct json_writer *w, struct json_object *array,
+                             const struct rtl_hip_api_memory_snapshot *m)
+{
+    struct json_object *o = object_at_end(w, array);
+    if (!o)
+        return;
+    put_number(w, o, "pid", m->pid);
+    put_text(w, o, "place", m->place < RTL_HIP_API_GPUS ? "gpu" : "host");
+    put_measured(w, o, "gpu", m->place < RTL_HIP_API_GPUS, m->place);
+    put_number(w, o, "in_use_bytes", m->in_use);
+    put_number(w, o, "peak_bytes", m->peak);
+    put_number(w, o, "allocations", m->allocations);
 }
 
 void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
@@ -156,20 +174,10 @@ void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const str
     if (!w->failed)
         put_range_kernels(w, api, m);
     if (!w->failed && calls->links)
-        put_links(w, api, calls);
+        put_link_counts(w, api, calls);
     array = w->failed ? NULL : array_in(w, api, "memory");
-    for (uint32_t i = 0; array && i < calls->memory_count; i++) {
-        const struct rtl_hip_api_memory_snapshot *memory = &calls->memory[i];
-        struct json_object *o = object_at_end(w, array);
-        if (!o)
-            return;
-        put_number(w, o, "pid", memory->pid);
-        put_text(w, o, "place", memory->place < RTL_HIP_API_GPUS ? "gpu" : "host");
-        put_measured(w, o, "gpu", memory->place < RTL_HIP_API_GPUS, memory->place);
-        put_number(w, o, "in_use_bytes", memory->in_use);
-        put_number(w, o, "peak_bytes", memory->peak);
-        put_number(w, o, "allocations", memory->allocations);
-    }
+    for (uint32_t i = 0; array && i < calls->memory_count; i++)
+        rtl_json_hip_api_memory(w, array, &calls->memory[i]);
 #define TROUBLE(member, key, text) \
     if (!w->failed)                \
         put_number(w, api, key, calls->member);

@@ -17,9 +17,9 @@ static const struct rtl_hip_api_row_snapshot *least_of(const struct rtl_hip_api_
 }
 
 /* Adds up all rows that are the same as `least`, and goes on behind them. */
-static bool add_row(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
-                    const struct rtl_hip_api_row_snapshot *least, const struct rtl_histogram_copy **list,
-                    struct rtl_snapshot *out)
+static bool merge_row(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
+                      const struct rtl_hip_api_row_snapshot *least, const struct rtl_histogram_copy **list,
+                      struct rtl_snapshot *out)
 {
     struct rtl_hip_api_row_snapshot *to = &out->hip_api->rows[out->hip_api->count];
     uint32_t found = 0;
@@ -47,7 +47,7 @@ static bool add_row(const struct rtl_hip_api_snapshot *const *from, uint32_t cou
 
 /* --- nodes and launches --- */
 
-static void add_node(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_api_node_snapshot *node)
+static void add_node_numbers(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_api_node_snapshot *node)
 {
     to->count += node->count;
     to->total_ns += node->total_ns;
@@ -115,7 +115,7 @@ static bool merge_nodes(const struct rtl_hip_api_snapshot *const *from, uint32_t
         for (uint32_t n = 0; from[i] && n < from[i]->node_count; n++) { /* parents come first */
             const struct rtl_hip_api_node_snapshot *node = &from[i]->nodes[n];
             place[n] = n ? rtl_hip_api_tree_enter(&tree, place[node->parent], node->name, node->name_bytes) : 0;
-            add_node(&to->nodes[place[n]], node);
+            add_node_numbers(&to->nodes[place[n]], node);
         }
     free(place);
     return rtl_hip_api_tree_end(&tree, NULL) && ok;
@@ -165,7 +165,7 @@ bool rtl_merge_hip_api(const struct rtl_hip_api_snapshot *const *from, uint32_t 
     const struct rtl_histogram_copy **list = calloc(count, sizeof *list);
     bool ok = at && list && rtl_hip_api_allocate(out, &room);
     for (const struct rtl_hip_api_row_snapshot *least; ok && (least = least_of(from, count, at));)
-        ok = add_row(from, count, at, least, list, out);
+        ok = merge_row(from, count, at, least, list, out);
     ok = ok && merge_nodes(from, count, out->hip_api) && merge_launches(from, count, at, list, out) &&
          merge_pairs(from, count, list, out);
     for (uint32_t i = 0; ok && i < count; i++) {

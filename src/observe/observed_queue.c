@@ -48,7 +48,7 @@ bool rtl_observed_queue_is_own(const struct rtl_observed *o, const struct rtl_ob
 
 /* --- counting --- */
 
-struct taking {
+struct packet_counting {
     struct rtl_observed *o;
     struct rtl_observed_queue *q;
 };
@@ -70,10 +70,10 @@ static void await(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t
               &(struct rtl_awaited){.number = number, .signal = signal, .after_ns = q->clear_ns, .row = row});
 }
 
-static bool take(void *context, uint64_t number, const struct rtl_ring_packet *p, enum rtl_packet_kind kind,
-                 bool consumed)
+static bool count_packet(void *context, uint64_t number, const struct rtl_ring_packet *p, enum rtl_packet_kind kind,
+                         bool consumed)
 {
-    const struct taking *t = context;
+    const struct packet_counting *t = context;
     struct rtl_observed_queue *q = t->q;
     uint32_t row = UINT32_MAX;
     if (kind == RTL_PACKET_DISPATCH) {
@@ -109,7 +109,7 @@ static uint64_t slot_at(const struct rtl_observed_queue *q, uint64_t number)
 static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
                       struct rtl_ring_packet *at_index, struct rtl_queue_head *after)
 {
-    struct taking t = {o, q};
+    struct packet_counting t = {o, q};
     uint64_t wanted = rtl_ring_counter_wanted(&q->counter, head->write_index, head->read_index);
     /* Honest indices need one round to leave behind what is overwritten, and then those of one ring. */
     uint64_t rounds = q->found.size / RTL_OBSERVED_RING_AT_ONCE + 2;
@@ -136,7 +136,7 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
         if (after->write_index < head->write_index || after->read_index < head->read_index)
             return false; /* indices only grow: that is no queue */
         uint64_t done = rtl_ring_counter_count(&q->counter, o->packets, count, head->read_index, after->write_index,
-                                               after->read_index, take, &t);
+                                               after->read_index, count_packet, &t);
         if (done < count || done > wanted)
             return true;
         wanted -= done;
@@ -228,7 +228,7 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
 }
 
 /* Dispatches whose times were read, once no packet can turn up any more that had their signal before. */
-static void settle(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t now_ns)
+static void settle_awaited(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t now_ns)
 {
     struct rtl_awaited_ring *a = q->awaited;
     for (uint64_t i = a ? a->first : 0; a && i < a->end && i < a->first + AWAITED_AT_ONCE; i++) {
@@ -283,7 +283,7 @@ bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *
         if (!count_new(o, q, head, &at_index, &after))
             return false;
         if (!o->counts_only) {
-            settle(o, q, now_ns);
+            settle_awaited(o, q, now_ns);
             see_heads(o, q, head, &at_index, &after, now_ns);
         }
     }

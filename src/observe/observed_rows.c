@@ -45,8 +45,8 @@ bool rtl_observed_time(struct rtl_observed_row *row, uint64_t ns)
  * What the kernel took so far: of kernels that have exact times their mean for each call, of others the time at the
  * head of the queues, where it is known who stands there. Only what has come since the last time is added.
  */
-static void estimate(const struct rtl_observed_rows *rows, struct rtl_observed_row *row, enum rtl_convention convention,
-                     bool all_timed)
+static void update_estimate(const struct rtl_observed_rows *rows, struct rtl_observed_row *row,
+                            enum rtl_convention convention, bool all_timed)
 {
     uint64_t head = 0;
     if (convention == RTL_CONVENTION_EARLY && rows->early_ns)
@@ -64,7 +64,7 @@ static void estimate(const struct rtl_observed_rows *rows, struct rtl_observed_r
     row->estimated_head_ns = head > row->estimated_head_ns ? head : row->estimated_head_ns;
 }
 
-static bool copy_histogram(const struct rtl_observed_row *row, struct rtl_snapshot *s, struct rtl_histogram_copy *h)
+static bool copy_row_histogram(const struct rtl_observed_row *row, struct rtl_snapshot *s, struct rtl_histogram_copy *h)
 {
     uint32_t octaves = 0;
     for (int o = 0; o < RTL_OCTAVES_MAX; o++)
@@ -112,9 +112,9 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
         memcpy(k->workgroup, row->last.workgroup, sizeof k->workgroup);
         k->lds_bytes = row->last.group_bytes;
         k->scratch_bytes = row->last.private_bytes;
-        estimate(rows, row, convention, all_timed);
+        update_estimate(rows, row, convention, all_timed);
         k->estimated_ns = row->estimated_ns;
-        if (!copy_histogram(row, s, &k->histogram))
+        if (!copy_row_histogram(row, s, &k->histogram))
             return false;
         s->kernel_count++;
         s->timed += row->timed;

@@ -20,7 +20,7 @@ static uint64_t gpu_key_of(const struct rtl_mappings *mappings, const struct rtl
     return m ? m->offset ? m->offset : m->from : 0;
 }
 
-static uint32_t gpu_of(struct rtl_observer *o, uint64_t key)
+static uint32_t number_of_gpu(struct rtl_observer *o, uint64_t key)
 {
     for (uint32_t i = 0; i < o->gpu_count; i++)
         if (o->gpu_key[i] == key)
@@ -56,8 +56,8 @@ static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct 
     return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last one is the shared one's */
 }
 
-static void take_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
-                       bool whole)
+static void begin_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
+                        bool whole)
 {
     struct rtl_queue_head head;
     for (uint32_t i = 0; i < o->queue_count; i++)
@@ -72,7 +72,7 @@ static void take_queue(struct rtl_observer *o, const struct rtl_mappings *mappin
         rtl_observed_queue_end(&o->seen, q);
         return;
     }
-    q->gpu = gpu_of(o, gpu_key_of(mappings, f));
+    q->gpu = number_of_gpu(o, gpu_key_of(mappings, f));
 }
 
 static bool is_found(const struct rtl_found_queue *found, uint32_t count, uint64_t at)
@@ -103,7 +103,7 @@ void rtl_observer_take_traced(struct rtl_observer *o, struct rtl_traced_queues *
     pthread_mutex_unlock(&o->state);
 }
 
-static void give_back(struct rtl_observer *o, const struct rtl_found_queue *f)
+static void end_traced_queue(struct rtl_observer *o, const struct rtl_found_queue *f)
 {
     for (uint32_t i = 0; i < o->queue_count; i++)
         if (o->queues[i].live && o->queues[i].found.at == f->at && o->queues[i].found.id == f->id)
@@ -123,8 +123,8 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
         const struct rtl_found_queue *f = &found[i];
         int number = rtl_traced_queues_find(&traced, f->id, f->key);
         if (number >= 0) {
-            o->gpu_agent[gpu_of(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
-            give_back(o, f); /* the library has it after all */
+            o->gpu_agent[number_of_gpu(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
+            end_traced_queue(o, f); /* the library has it after all */
             continue;
         }
         still[n] = (struct rtl_candidate){.at = f->at, .id = f->id, .seen_ns = now, .from_start = !f->looked_before};
@@ -132,7 +132,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
             if (o->candidate[c].at == f->at && o->candidate[c].id == f->id)
                 still[n] = o->candidate[c];
         if (!f->device_ring && rtl_candidate_is_past(&still[n], &traced))
-            take_queue(o, mappings, f, !still[n].from_start);
+            begin_queue(o, mappings, f, !still[n].from_start);
         n++;
     }
     for (uint32_t c = 0; c < o->candidate_count && n < QUEUES_MAX && !o->search.whole; c++)
@@ -181,7 +181,7 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
     pthread_mutex_lock(&o->lock);
     rtl_debug_lists_update(&o->memory, &mappings, &o->lists);
     for (uint32_t i = 0; first && i < count; i++)
-        gpu_of(o, gpu_key_of(&mappings, &found[i]));
+        number_of_gpu(o, gpu_key_of(&mappings, &found[i]));
     if (first)
         qsort(o->gpu_key, o->gpu_count, sizeof *o->gpu_key, by_key);
     /* of a queue that had no room what was before its time is nobody's loss */
@@ -190,7 +190,7 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
         sort_out(o, &mappings, found, count, rtl_mono_ns());
     for (uint32_t i = 0; i < count && !o->options.past_library; i++)
         if (!found[i].device_ring)
-            take_queue(o, &mappings, &found[i], whole && found[i].looked_before);
+            begin_queue(o, &mappings, &found[i], whole && found[i].looked_before);
     if (!o->options.past_library)
         count_refused(o, found, count);
     if (!first || !met || !rtl_observer_is_without(o)) /* a forked child has all its parent's names */

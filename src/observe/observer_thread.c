@@ -51,7 +51,7 @@ static void share_busy(struct rtl_observed *s, uint64_t ns)
 }
 
 /* One look at all queues, under the lock. */
-static void look(struct rtl_observer *o)
+static void look_at_queues(struct rtl_observer *o)
 {
     struct rtl_queue_head heads[QUEUES_MAX];
     struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LISTS_MAX * RTL_DEBUG_LIST_PIECES];
@@ -176,7 +176,7 @@ static void poll_queues(struct rtl_observer *o)
             cpu += cost;
         }
         pthread_mutex_lock(&o->lock);
-        look(o);
+        look_at_queues(o);
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
         /* The first one sets it alone: if that was dear, it isn't made up for twenty times. */
@@ -210,7 +210,7 @@ static enum rtl_reader_status explain_open(const struct rtl_process *p, int erro
 }
 
 /* Everything but looking on and on. On the thread: all of this reads the target. */
-static enum rtl_reader_status attach(struct rtl_observer *o)
+static enum rtl_reader_status attach_target(struct rtl_observer *o)
 {
     uint32_t unread;
     struct rtl_mappings mappings;
@@ -248,7 +248,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
             (int)o->pid, p->name, p->name);
     atomic_store(&o->unsearched, !rtl_queue_search_done(&o->search));
     pthread_mutex_lock(&o->lock);
-    look(o);
+    look_at_queues(o);
     pthread_mutex_unlock(&o->lock);
     if (rtl_process_read(o->pid, &again) != 0 || again.start_time != p->start_time)
         return rtl_explain(RTL_READER_NO_PROCESS, o->why, sizeof o->why, "process %d ended while it was being opened",
@@ -257,7 +257,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
     return RTL_READER_OK;
 }
 
-static void destroy(struct rtl_observer *o)
+static void destroy_observer(struct rtl_observer *o)
 {
     for (uint32_t i = 0; i < o->queue_count; i++)
         rtl_observed_queue_end(&o->seen, &o->queues[i]);
@@ -277,16 +277,16 @@ static void destroy(struct rtl_observer *o)
     free(o);
 }
 
-static void let_go(struct rtl_observer *o)
+static void release_observer(struct rtl_observer *o)
 {
     pthread_mutex_lock(&o->state);
     bool last = !--o->holders;
     pthread_mutex_unlock(&o->state);
     if (last)
-        destroy(o);
+        destroy_observer(o);
 }
 
-static void enter(struct rtl_observer *o, int phase)
+static void enter_phase(struct rtl_observer *o, int phase)
 {
     pthread_mutex_lock(&o->state);
     o->phase = phase;
@@ -296,18 +296,18 @@ static void enter(struct rtl_observer *o, int phase)
     pthread_mutex_unlock(&o->state);
 }
 
-static void *observe(void *context)
+static void *observer_thread(void *context)
 {
     struct rtl_observer *o = context;
-    o->status = attach(o);
+    o->status = attach_target(o);
     if (!o->status) {
-        enter(o, RTL_OBSERVER_OPEN);
+        enter_phase(o, RTL_OBSERVER_OPEN);
         atomic_fetch_add(&scanners, 1);
         poll_queues(o);
         atomic_fetch_sub(&scanners, 1);
     }
-    enter(o, RTL_OBSERVER_ENDED);
-    let_go(o);
+    enter_phase(o, RTL_OBSERVER_ENDED);
+    release_observer(o);
     return NULL;
 }
 
@@ -325,21 +325,22 @@ static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
     return beyond;
 }
 
-static bool start(struct rtl_observer *o)
+static bool start_thread(struct rtl_observer *o)
 {
     pthread_t thread;
     sigset_t all, before; /* signals are for the thread that draws */
     sigfillset(&all);
     o->holders = 2;
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, observe, o) == 0;
+    bool started = pthread_create(&thread, NULL, observer_thread, o) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         pthread_detach(thread);
     return started;
 }
 
-static struct rtl_observer *create(pid_t pid, const struct rtl_process *p, const struct rtl_observer_options *options)
+static struct rtl_observer *create_observer(pid_t pid, const struct rtl_process *p,
+                                            const struct rtl_observer_options *options)
 {
     pthread_condattr_t attributes;
     struct rtl_observer *o = calloc(1, sizeof *o);
@@ -382,13 +383,13 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
     if (atomic_load(&left_behind) >= LEFT_MAX)
         return rtl_explain(RTL_READER_USAGE, why, why_bytes,
                            "too many processes whose memory doesn't answer are being waited for");
-    struct rtl_observer *o = create(pid, &p, options);
+    struct rtl_observer *o = create_observer(pid, &p, options);
     if (!o)
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     share_budget(o, !options->past_library);
-    if (!start(o)) {
+    if (!start_thread(o)) {
         share_budget(o, false);
-        destroy(o);
+        destroy_observer(o);
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot start a thread");
     }
     *out = o;
@@ -438,7 +439,7 @@ void rtl_observer_close(struct rtl_observer *o)
         atomic_fetch_add(&left_behind, 1);
     pthread_mutex_unlock(&o->state);
     share_budget(o, false);
-    let_go(o);
+    release_observer(o);
 }
 
 void rtl_observer_traced(struct rtl_observer *o, const struct rtl_snapshot *segment, uint64_t as_of_ns)

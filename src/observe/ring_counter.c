@@ -11,7 +11,7 @@ enum {
 };
 
 /* A dispatch has one to three dimensions, none of them empty, and a kernel: packets of other kinds have zeros there. */
-static bool is_dispatch(const struct rtl_ring_packet *p)
+static bool has_dispatch_fields(const struct rtl_ring_packet *p)
 {
     return (p->setup & 3) && p->setup <= 3 && p->workgroup[0] && p->workgroup[1] && p->workgroup[2] && p->grid[0] &&
            p->grid[1] && p->grid[2] && p->kernel_object;
@@ -23,7 +23,7 @@ enum rtl_packet_kind rtl_packet_kind(const struct rtl_ring_packet *p, bool consu
     case TYPE_INVALID:
         if (!consumed)
             return RTL_PACKET_UNREADY;
-        return is_dispatch(p) ? RTL_PACKET_DISPATCH : RTL_PACKET_OTHER;
+        return has_dispatch_fields(p) ? RTL_PACKET_DISPATCH : RTL_PACKET_OTHER;
     case TYPE_DISPATCH:
         return RTL_PACKET_DISPATCH;
     case TYPE_BARRIER_AND:

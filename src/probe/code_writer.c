@@ -15,7 +15,7 @@ static const char section_names[] = "\0.dynsym\0.hash\0.dynstr\0.rodata\0.dynami
 static const uint32_t section_name[SECTIONS] = {0, 1, 9, 15, 23, 31, 40, 46, 54};
 
 /* Where everything is, in the file and in memory alike. */
-struct places {
+struct draft_layout {
     uint64_t symbols, hash, strings, string_bytes, descriptor, dynamic, fixed_end, text, names, sections, end;
 };
 
@@ -24,9 +24,9 @@ static uint64_t up(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
-static struct places place(const struct rtl_code_draft *d)
+static struct draft_layout lay_out_draft(const struct rtl_code_draft *d)
 {
-    struct places p;
+    struct draft_layout p;
     p.symbols = up(sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr), 8);
     p.hash = p.symbols + SYMBOLS * sizeof(Elf64_Sym);
     p.strings = p.hash + HASH_WORDS * sizeof(uint32_t);
@@ -41,7 +41,7 @@ static struct places place(const struct rtl_code_draft *d)
     return p;
 }
 
-static void put_head(uint8_t *to, const struct rtl_code_draft *d, const struct places *p)
+static void write_elf_head(uint8_t *to, const struct rtl_code_draft *d, const struct draft_layout *p)
 {
     Elf64_Ehdr h = {.e_type = ET_DYN,
                     .e_machine = EM_AMDGPU,
@@ -69,7 +69,7 @@ static void put_head(uint8_t *to, const struct rtl_code_draft *d, const struct p
     memcpy(to + sizeof h, segments, sizeof segments);
 }
 
-static void put_symbols(uint8_t *to, const struct rtl_code_draft *d, const struct places *p)
+static void write_symbols(uint8_t *to, const struct rtl_code_draft *d, const struct draft_layout *p)
 {
     size_t length = strlen(d->kernel);
     const Elf64_Sym symbols[SYMBOLS] = {
@@ -90,7 +90,7 @@ static void put_symbols(uint8_t *to, const struct rtl_code_draft *d, const struc
     memcpy(strings + 2 * length + 2, ".kd", 3);
 }
 
-static void put_sections(uint8_t *to, const struct rtl_code_draft *d, const struct places *p)
+static void write_sections(uint8_t *to, const struct rtl_code_draft *d, const struct draft_layout *p)
 {
     Elf64_Shdr s[SECTIONS] = {
         [DYNSYM] = {.sh_type = SHT_DYNSYM,
@@ -139,17 +139,17 @@ static void put_sections(uint8_t *to, const struct rtl_code_draft *d, const stru
 
 void *rtl_code_write(const struct rtl_code_draft *draft, size_t *bytes)
 {
-    struct places p = place(draft);
+    struct draft_layout p = lay_out_draft(draft);
     struct rtl_kernel_descriptor descriptor = draft->descriptor;
     uint8_t *to = calloc(1, p.end);
     if (!to)
         return NULL;
     descriptor.entry = (int64_t)(p.text - p.descriptor);
-    put_head(to, draft, &p);
-    put_symbols(to, draft, &p);
+    write_elf_head(to, draft, &p);
+    write_symbols(to, draft, &p);
     memcpy(to + p.descriptor, &descriptor, sizeof descriptor);
     memcpy(to + p.text, draft->text, draft->text_bytes);
-    put_sections(to, draft, &p);
+    write_sections(to, draft, &p);
     *bytes = p.end;
     return to;
 }

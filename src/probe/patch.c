@@ -41,7 +41,7 @@ static const uint32_t known_rsrc1 = 0x3ffu | 0xffu << 12 | 1u << 21 | 1u << 23 |
 static const uint32_t known_rsrc2 = 0x1fffu & ~(1u << 6);
 static const uint32_t known_rsrc2_exceptions = 0x7fu << 24;
 
-struct work {
+struct patch_work {
     const struct rtl_probe_order *order;
     struct rtl_probe_patch *patch;
     struct rtl_kernel_descriptor descriptor;
@@ -63,14 +63,14 @@ struct work {
     uint32_t text_words;
 };
 
-static uint32_t word_at(const struct work *w, uint32_t i)
+static uint32_t word_at(const struct patch_work *w, uint32_t i)
 {
     uint32_t word;
     memcpy(&word, w->code + (size_t)i * 4, 4);
     return word;
 }
 
-static enum rtl_probe_refusal refuse_at(struct work *w, uint32_t i, enum rtl_probe_refusal why)
+static enum rtl_probe_refusal refuse_at(struct patch_work *w, uint32_t i, enum rtl_probe_refusal why)
 {
     w->patch->at = (uint64_t)i * 4;
     w->patch->word = i < w->words ? word_at(w, i) : 0;
@@ -85,7 +85,7 @@ static unsigned filled_sgprs(const struct rtl_kernel_descriptor *d)
     return n + (d->rsrc2 >> 7 & 1) + (d->rsrc2 >> 8 & 1) + (d->rsrc2 >> 9 & 1) + (d->rsrc2 >> 10 & 1) + (d->rsrc2 & 1);
 }
 
-static enum rtl_probe_refusal look_at_descriptor(const struct work *w)
+static enum rtl_probe_refusal look_at_descriptor(const struct patch_work *w)
 {
     const struct rtl_kernel_descriptor *d = &w->descriptor;
     uint32_t known_rsrc3 = w->one_file ? 0x3fu | 1u << 16 : 0;
@@ -108,7 +108,7 @@ static unsigned given_sgprs(const struct rtl_kernel_descriptor *d)
 }
 
 /* Waves that fit on a SIMD, as far as registers say. */
-static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
+static unsigned waves_that_fit(const struct patch_work *w, unsigned sgprs)
 {
     unsigned most = w->one_file ? 8 : 10, vgprs = ((w->descriptor.rsrc1 & 63) + 1) * (w->one_file ? 8 : 4);
     unsigned by_vgprs = (w->one_file ? 512 : 256) / vgprs, by_sgprs = SGPR_FILE / sgprs;
@@ -117,7 +117,7 @@ static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
 }
 
 /* With so many waits timed. */
-static enum rtl_probe_refusal fit_registers(struct work *w, unsigned low, unsigned given, unsigned waits)
+static enum rtl_probe_refusal fit_registers(struct patch_work *w, unsigned low, unsigned given, unsigned waits)
 {
     struct rtl_probe_patch *p = w->patch;
     unsigned kept = rtl_stub_kept(waits);
@@ -131,7 +131,7 @@ static enum rtl_probe_refusal fit_registers(struct work *w, unsigned low, unsign
 }
 
 /* Where the clock is kept, and how many registers that takes. */
-static enum rtl_probe_refusal choose_registers(struct work *w)
+static enum rtl_probe_refusal choose_registers(struct patch_work *w)
 {
     struct rtl_probe_patch *p = w->patch;
     unsigned given = given_sgprs(&w->descriptor), filled = filled_sgprs(&w->descriptor), low = w->sgprs;
@@ -184,7 +184,7 @@ static enum rtl_probe_refusal refusal_of(enum rtl_gcn_kind kind)
 }
 
 /* An instruction that was not seen before; all of its words become its own. */
-static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_look *look)
+static enum rtl_probe_refusal take_instruction(struct patch_work *w, uint32_t i, struct rtl_gcn_look *look)
 {
     *look = (struct rtl_gcn_look){.words = 1};
     if (i >= w->words)
@@ -216,7 +216,7 @@ static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_lo
 
 /* From its entries: where arguments come in registers there are two. What passes the first one over begins at the
  * second; what can't have them in registers begins at the first, which loads them. */
-static enum rtl_probe_refusal follow(struct work *w)
+static enum rtl_probe_refusal follow(struct patch_work *w)
 {
     w->pending[w->pending_count++] = 0;
     if (w->descriptor.preload)
@@ -229,7 +229,7 @@ static enum rtl_probe_refusal follow(struct work *w)
                 return refuse_at(w, i, RTL_PROBE_MIDDLE);
             if (i < w->words && w->mark[i] == BEGINS)
                 break;
-            enum rtl_probe_refusal why = take(w, i, &look);
+            enum rtl_probe_refusal why = take_instruction(w, i, &look);
             if (why)
                 return why;
             i += look.words;
@@ -254,7 +254,7 @@ static enum rtl_probe_refusal follow(struct work *w)
 /* --- the copy --- */
 
 /* Some instructions that lie before this one, without a gap. */
-static uint32_t before(const struct work *w, uint32_t i)
+static uint32_t before(const struct patch_work *w, uint32_t i)
 {
     enum { SHOWN = 3 };
     uint32_t first = i;
@@ -265,7 +265,7 @@ static uint32_t before(const struct work *w, uint32_t i)
     return first;
 }
 
-static enum rtl_probe_refusal write_text(struct work *w)
+static enum rtl_probe_refusal write_copy_text(struct patch_work *w)
 {
     const struct rtl_probe_order *o = w->order;
     struct rtl_probe_patch *p = w->patch;
@@ -310,7 +310,7 @@ static enum rtl_probe_refusal write_text(struct work *w)
     return RTL_PROBE_NONE;
 }
 
-static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object *code)
+static enum rtl_probe_refusal find_code(struct patch_work *w, struct rtl_code_object *code)
 {
     const struct rtl_probe_order *o = w->order;
     const uint8_t *bytes;
@@ -346,17 +346,17 @@ static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object
     return look_at_descriptor(w);
 }
 
-static enum rtl_probe_refusal patch_kernel(struct work *w)
+static enum rtl_probe_refusal patch_kernel(struct patch_work *w)
 {
     struct rtl_code_object code;
-    enum rtl_probe_refusal why = find_kernel(w, &code);
+    enum rtl_probe_refusal why = find_code(w, &code);
     if (why)
         return why;
     w->mark = calloc((size_t)w->words + 1, 1);
     w->pending = malloc(((size_t)w->words + 2) * sizeof *w->pending); /* one an instruction at most, and the entries */
     if (!w->mark || !w->pending)
         return RTL_PROBE_MEMORY;
-    if ((why = follow(w)) || (why = choose_registers(w)) || (why = write_text(w)))
+    if ((why = follow(w)) || (why = choose_registers(w)) || (why = write_copy_text(w)))
         return why;
     struct rtl_code_draft draft = {.flags = code.flags,
                                    .abi_version = code.abi_version,
@@ -370,7 +370,7 @@ static enum rtl_probe_refusal patch_kernel(struct work *w)
 
 enum rtl_probe_refusal rtl_probe_patch(const struct rtl_probe_order *order, struct rtl_probe_patch *patch)
 {
-    struct work w = {.order = order, .patch = patch};
+    struct patch_work w = {.order = order, .patch = patch};
     *patch = (struct rtl_probe_patch){0};
     enum rtl_probe_refusal why = patch_kernel(&w);
     free(w.mark);

@@ -27,14 +27,14 @@ struct rtl_probe_fetch {
     pid_t pid;
     char *kernel;
     enum rtl_probe_fetch_result result;
-    const struct rtl_target_memory *memory;
+    struct rtl_target_memory memory; /* open while the thread runs */
     uint32_t count;
     uint64_t kept;
     struct rtl_probe_fetch_copy copy[RTL_PROBE_CODES_MAX];
     void *bytes[RTL_PROBE_CODES_MAX]; /* whose the copies are; NULL where it is another's */
 };
 
-static void let_go(struct rtl_probe_fetch *c)
+static void release_fetch(struct rtl_probe_fetch *c)
 {
     if (atomic_fetch_sub_explicit(&c->holders, 1, memory_order_acq_rel) > 1)
         return;
@@ -46,12 +46,12 @@ static void let_go(struct rtl_probe_fetch *c)
 
 /* Whether bytes of the code object are those at that address. */
 enum sight { UNSEEN, SAME, OTHERS };
-static enum sight look_at(const struct rtl_probe_fetch *c, const uint8_t *bytes, size_t size, uint64_t at)
+static enum sight compare_with_loaded(const struct rtl_probe_fetch *c, const uint8_t *bytes, size_t size, uint64_t at)
 {
     uint8_t there[AT_ONCE];
     for (size_t n; size; bytes += n, at += n, size -= n) {
         n = size < sizeof there ? size : sizeof there;
-        if (!rtl_target_read(c->memory, at, there, n))
+        if (!rtl_target_read(&c->memory, at, there, n))
             return UNSEEN;
         if (memcmp(bytes, there, n) != 0)
             return OTHERS;
@@ -61,7 +61,7 @@ static enum sight look_at(const struct rtl_probe_fetch *c, const uint8_t *bytes,
 
 /* A file may have been replaced since, and its bytes are somebody else's then. True as well where nobody can see that.
  */
-static bool is_loaded(const struct rtl_probe_fetch *c, const struct rtl_kernel_code *code, bool *compared)
+static bool is_code_loaded(const struct rtl_probe_fetch *c, const struct rtl_kernel_code *code, bool *compared)
 {
     struct rtl_code_object object;
     struct rtl_kernel_descriptor descriptor;
@@ -71,23 +71,23 @@ static bool is_loaded(const struct rtl_probe_fetch *c, const struct rtl_kernel_c
         rtl_code_at(&object, address, false, &bytes) < sizeof descriptor)
         return true; /* the patch says what is wrong with it */
     memcpy(&descriptor, bytes, sizeof descriptor);
-    enum sight head = look_at(c, bytes, sizeof descriptor, code->object);
+    enum sight head = compare_with_loaded(c, bytes, sizeof descriptor, code->object);
     uint64_t entry = address + (uint64_t)descriptor.entry, length = rtl_code_function_bytes(&object, entry);
     size_t there = rtl_code_at(&object, entry, true, &bytes);
     there =
         length && length < there ? (size_t)length : there; /* a stripped one doesn't say: what lies behind it, too */
     there = there < COMPARED_MAX ? there : COMPARED_MAX;
-    enum sight text = there ? look_at(c, bytes, there, code->object + (uint64_t)descriptor.entry) : UNSEEN;
+    enum sight text = there ? compare_with_loaded(c, bytes, there, code->object + (uint64_t)descriptor.entry) : UNSEEN;
     *compared = head == SAME && text == SAME;
     return head != OTHERS && text != OTHERS;
 }
 
-static bool take(void *context, const struct rtl_kernel_code *code)
+static bool keep_code(void *context, const struct rtl_kernel_code *code)
 {
     struct rtl_probe_fetch *c = context;
     struct rtl_probe_fetch_copy *copy = &c->copy[c->count];
     *copy = (struct rtl_probe_fetch_copy){.size = code->size, .object = code->object};
-    if (!is_loaded(c, code, &copy->compared)) {
+    if (!is_code_loaded(c, code, &copy->compared)) {
         c->result = RTL_PROBE_CODE_CHANGED;
         return true;
     }
@@ -118,40 +118,38 @@ static bool has_exited(pid_t pid)
     return false; /* its first thread alone has ended */
 }
 
-static void look(struct rtl_probe_fetch *c)
+static void fetch_code(struct rtl_probe_fetch *c)
 {
-    struct rtl_target_memory memory;
     struct rtl_mappings mappings;
     c->result = RTL_PROBE_CODE_DENIED;
-    if (rtl_target_memory_open(c->pid, &memory))
+    if (rtl_target_memory_open(c->pid, &c->memory))
         return;
     if (!rtl_mappings_read(c->pid, &mappings)) {
         c->result = RTL_PROBE_CODE_NONE;
-        c->memory = &memory;
         struct rtl_debug_lists lists;
-        bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
+        bool has_lists = rtl_debug_lists_find(&c->memory, &mappings, &lists);
         rtl_mappings_free(&mappings);
         int files = rtl_proc_open(c->pid, "root", O_PATH | O_DIRECTORY);
         /* a list that changes while it is read: what was found of it counts, and once more if that was nothing */
         for (int tries = 0; has_lists && !c->count && tries < 3; tries++)
-            if (rtl_kernel_code_find(&memory, &lists, files, c->kernel, take, c))
+            if (rtl_kernel_code_find(&c->memory, &lists, files, c->kernel, keep_code, c))
                 break;
         if (files >= 0)
             close(files);
     }
-    rtl_target_memory_close(&memory);
+    rtl_target_memory_close(&c->memory);
     if (c->count)
         c->result = RTL_PROBE_CODE_FOUND;
 }
 
-static void *run(void *context)
+static void *fetch_thread(void *context)
 {
     struct rtl_probe_fetch *c = context;
-    look(c);
+    fetch_code(c);
     if (c->result == RTL_PROBE_CODE_NONE || c->result == RTL_PROBE_CODE_DENIED)
         c->result = has_exited(c->pid) ? RTL_PROBE_CODE_EXITED : c->result;
     atomic_store_explicit(&c->ready, true, memory_order_release);
-    let_go(c);
+    release_fetch(c);
     return NULL;
 }
 
@@ -168,11 +166,11 @@ struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel)
     atomic_init(&c->holders, BOTH_HOLD);
     sigfillset(&all); /* signals are for who waits */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    int error = pthread_create(&thread, NULL, run, c);
+    int error = pthread_create(&thread, NULL, fetch_thread, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
         atomic_store_explicit(&c->holders, ONE_HOLDS, memory_order_relaxed);
-        let_go(c);
+        release_fetch(c);
         return NULL;
     }
     pthread_detach(thread);
@@ -182,7 +180,7 @@ struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel)
 void rtl_probe_fetch_free(struct rtl_probe_fetch *code)
 {
     if (code)
-        let_go(code);
+        release_fetch(code);
 }
 
 bool rtl_probe_fetch_ready(const struct rtl_probe_fetch *code)

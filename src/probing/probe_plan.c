@@ -89,7 +89,7 @@ void rtl_probe_plan_stop(struct rtl_probe_plan *p, enum rtl_probe_plan_over why,
     p->ask = RTL_PROBE_ASK_NOTHING;
 }
 
-static enum rtl_probe_plan_do end(struct rtl_probe_plan *p, enum rtl_probe_plan_over why, uint64_t now)
+static enum rtl_probe_plan_do end_plan(struct rtl_probe_plan *p, enum rtl_probe_plan_over why, uint64_t now)
 {
     rtl_probe_plan_stop(p, why, now);
     return p->stage == RTL_PROBING_AT_END ? RTL_PROBING_DO_END : RTL_PROBING_DO_WAIT;
@@ -101,16 +101,17 @@ static enum rtl_probe_plan_do ended_by_library(struct rtl_probe_plan *p, const s
     p->why = s->why && s->why < RTL_PROBE_WHY_COUNT ? (enum rtl_probe_why)s->why : RTL_PROBE_WHY_COUNT;
     p->status = s->status;
     p->disarmed = s->phase == RTL_PROBE_PHASE_OVER || s->phase == RTL_PROBE_PHASE_IDLE;
-    return end(p, RTL_PROBING_LIBRARY, now);
+    return end_plan(p, RTL_PROBING_LIBRARY, now);
 }
 
 /* It isn't where it was asked to go, and says why; or that it is over, why only a newer viewer knows. */
-static enum rtl_probe_plan_do refused(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
+static enum rtl_probe_plan_do end_refused(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
-    return s->why || s->phase == RTL_PROBE_PHASE_OVER ? ended_by_library(p, s, now) : end(p, RTL_PROBING_DAMAGED, now);
+    return s->why || s->phase == RTL_PROBE_PHASE_OVER ? ended_by_library(p, s, now)
+                                                      : end_plan(p, RTL_PROBING_DAMAGED, now);
 }
 
-static enum rtl_probe_plan_do ask(struct rtl_probe_plan *p, enum rtl_probe_ask what)
+static enum rtl_probe_plan_do plan_request(struct rtl_probe_plan *p, enum rtl_probe_ask what)
 {
     const struct rtl_probe_plan_target *target = &p->plan.target[p->target];
     p->ask = what;
@@ -154,26 +155,26 @@ static enum rtl_probe_plan_do look_for_others(struct rtl_probe_plan *p, const st
 {
     const struct rtl_probe_state *s = seen->state;
     if (s->phase == RTL_PROBE_PHASE_IDLE || s->phase == RTL_PROBE_PHASE_OVER)
-        return ask(p, RTL_PROBE_ASK_PREPARE);
+        return plan_request(p, RTL_PROBE_ASK_PREPARE);
     if (s->phase >= RTL_PROBE_PHASE_COUNT)
-        return end(p, RTL_PROBING_DAMAGED, now);
+        return end_plan(p, RTL_PROBING_DAMAGED, now);
     if (seen->beats && !p->beat_seen) {
         p->beat = seen->heartbeat;
         p->beat_ns = now;
         p->beat_seen = true;
     }
     if (seen->beats && seen->heartbeat != p->beat)
-        return end(p, RTL_PROBING_OTHER_VIEWER, now);
+        return end_plan(p, RTL_PROBING_OTHER_VIEWER, now);
     if (now - p->stage_ns > RTL_PROBE_HEARTBEAT_NS)
-        return ask(p, RTL_PROBE_ASK_PREPARE);
+        return plan_request(p, RTL_PROBE_ASK_PREPARE);
     return RTL_PROBING_DO_WAIT;
 }
 
 /* It isn't ours any more, nor is what its library holds. */
-static enum rtl_probe_plan_do replaced(struct rtl_probe_plan *p, uint64_t now)
+static enum rtl_probe_plan_do end_replaced(struct rtl_probe_plan *p, uint64_t now)
 {
     p->disarmed = true;
-    return end(p, RTL_PROBING_REPLACED, now);
+    return end_plan(p, RTL_PROBING_REPLACED, now);
 }
 
 /* Of a request that was asked for: WAIT until it was taken up, then DO_PATCH stands for "go on". */
@@ -182,10 +183,10 @@ static enum rtl_probe_plan_do taken_up(struct rtl_probe_plan *p, const struct rt
     if (seen->state->number == p->number)
         return RTL_PROBING_DO_PATCH;
     if (rtl_probe_plan_gave_way(p, seen))
-        return replaced(p, now);
+        return end_replaced(p, now);
     if (now - p->stage_ns < RTL_PROBING_ANSWER_NS)
         return RTL_PROBING_DO_WAIT;
-    return end(p, RTL_PROBING_NO_ANSWER, now);
+    return end_plan(p, RTL_PROBING_NO_ANSWER, now);
 }
 
 /* It is the copy of another GPU. What was asked for before ends with the next request. */
@@ -193,12 +194,12 @@ static enum rtl_probe_plan_do try_another(struct rtl_probe_plan *p, const struct
                                           uint32_t target, uint64_t now)
 {
     if (rtl_probe_plan_gave_way(p, seen))
-        return replaced(p, now);
+        return end_replaced(p, now);
     p->target = target;
     p->counted = false;
     p->code_bytes = 0; /* whose numbers go to another place */
     go_to(p, RTL_PROBING_AT_FREE, now);
-    return ask(p, RTL_PROBE_ASK_PREPARE);
+    return plan_request(p, RTL_PROBE_ASK_PREPARE);
 }
 
 /* The first dispatch is probed at once: where some have passed by, its kernel object is another agent's. */
@@ -220,9 +221,9 @@ static enum rtl_probe_plan_do prepared(struct rtl_probe_plan *p, const struct rt
         return try_another(p, seen, p->best, now);
     }
     if (s->phase != RTL_PROBE_PHASE_PREPARED)
-        return refused(p, s, now);
+        return end_refused(p, s, now);
     if (!s->block || s->kernel_object != target->kernel_object || s->agent != target->agent)
-        return end(p, RTL_PROBING_DAMAGED, now);
+        return end_plan(p, RTL_PROBING_DAMAGED, now);
     p->state = *s;
     go_to(p, RTL_PROBING_AT_PATCH, now);
     return RTL_PROBING_DO_PATCH;
@@ -232,7 +233,7 @@ static enum rtl_probe_plan_do prepared(struct rtl_probe_plan *p, const struct rt
  * Ended by the library, with its last numbers, whatever else has happened since: a program that was waited for as long
  * may have exited. That it did is why its runtime was shut down.
  */
-static bool is_complete(const struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen)
+static bool has_last_numbers(const struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen)
 {
     const struct rtl_probe_state *s = seen->state;
     return s && (p->stage == RTL_PROBING_AT_ARM || p->stage == RTL_PROBING_AT_COUNT) && s->number == p->number &&
@@ -246,7 +247,7 @@ static bool went_back(const struct rtl_probe_state *before, const struct rtl_pro
 }
 
 /* The numbers, as long as they are ours and make sense. */
-static bool take_numbers(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
+static bool keep_numbers(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
     if (p->counted && went_back(&p->state, s))
         return false;
@@ -266,9 +267,9 @@ static enum rtl_probe_plan_do armed(struct rtl_probe_plan *p, const struct rtl_p
     const struct rtl_probe_state *s = seen->state;
     bool runs = s->phase == RTL_PROBE_PHASE_ARMED || s->phase == RTL_PROBE_PHASE_ENDING;
     if (!runs && s->phase != RTL_PROBE_PHASE_OVER)
-        return refused(p, s, now);
-    if ((runs || p->stage == RTL_PROBING_AT_COUNT || s->probed) && !take_numbers(p, s, now))
-        return end(p, RTL_PROBING_DAMAGED, now);
+        return end_refused(p, s, now);
+    if ((runs || p->stage == RTL_PROBING_AT_COUNT || s->probed) && !keep_numbers(p, s, now))
+        return end_plan(p, RTL_PROBING_DAMAGED, now);
     if (!runs)
         return ended_by_library(p, s, now);
     if (p->stage != RTL_PROBING_AT_COUNT)
@@ -280,14 +281,15 @@ static enum rtl_probe_plan_do armed(struct rtl_probe_plan *p, const struct rtl_p
         return try_another(p, seen, p->target + 1, now);
     }
     if (now - p->dispatch_ns > RTL_PROBING_QUIET_NS)
-        return end(p, RTL_PROBING_NO_DISPATCH, now);
+        return end_plan(p, RTL_PROBING_NO_DISPATCH, now);
     if (now - p->record_ns > RTL_PROBING_QUIET_NS && s->dispatches - p->dispatches_at_record > 2ull * p->plan.every)
-        return end(p, RTL_PROBING_NOT_PROBED, now);
+        return end_plan(p, RTL_PROBING_NOT_PROBED, now);
     return RTL_PROBING_DO_WAIT;
 }
 
 /* Until the library has let go of it; the dispatch that was in flight may still bring numbers. */
-static enum rtl_probe_plan_do disarm(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen, uint64_t now)
+static enum rtl_probe_plan_do plan_disarm(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
+                                          uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
     bool ours = s && s->number == p->number;
@@ -295,7 +297,7 @@ static enum rtl_probe_plan_do disarm(struct rtl_probe_plan *p, const struct rtl_
         p->state = *s;
     bool another = rtl_probe_plan_gave_way(p, seen);
     if (p->ask != RTL_PROBE_ASK_DISARM && !another)
-        return ask(p, RTL_PROBE_ASK_DISARM);
+        return plan_request(p, RTL_PROBE_ASK_DISARM);
     p->disarmed = another || (ours && s->phase != RTL_PROBE_PHASE_ARMED && s->phase != RTL_PROBE_PHASE_ENDING);
     bool answers = p->over != RTL_PROBING_NO_ANSWER && p->over != RTL_PROBING_UNREADABLE; /* did so far */
     if (!p->disarmed && seen->alive && answers && now - p->stage_ns < RTL_PROBING_ANSWER_NS)
@@ -312,20 +314,20 @@ enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struc
     if (p->stage == RTL_PROBING_AT_END)
         return RTL_PROBING_DO_END;
     if (p->stage == RTL_PROBING_AT_DISARM)
-        return disarm(p, seen, now);
+        return plan_disarm(p, seen, now);
     if (s)
         p->read_ns = now;
     else if (seen->alive)
-        return now - p->read_ns < RTL_PROBING_READ_NS ? RTL_PROBING_DO_WAIT : end(p, RTL_PROBING_UNREADABLE, now);
-    if (is_complete(p, seen))
+        return now - p->read_ns < RTL_PROBING_READ_NS ? RTL_PROBING_DO_WAIT : end_plan(p, RTL_PROBING_UNREADABLE, now);
+    if (has_last_numbers(p, seen))
         return armed(p, seen, now);
     if (p->plan.total_ns && now - p->began_ns > p->plan.total_ns)
-        return end(p, RTL_PROBING_TIMEOUT, now);
+        return end_plan(p, RTL_PROBING_TIMEOUT, now);
     if (!s || !seen->alive) {
         if (s && p->stage == RTL_PROBING_AT_COUNT && s->number == p->number)
-            take_numbers(p, s, now); /* its last ones */
+            keep_numbers(p, s, now); /* its last ones */
         p->disarmed = true;
-        return end(p, RTL_PROBING_EXITED, now);
+        return end_plan(p, RTL_PROBING_EXITED, now);
     }
     switch (p->stage) {
     case RTL_PROBING_AT_FREE:
@@ -335,15 +337,15 @@ enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struc
         return next == RTL_PROBING_DO_PATCH ? prepared(p, seen, now) : next;
     case RTL_PROBING_AT_PATCH:
         if (s->number != p->number || rtl_probe_plan_gave_way(p, seen))
-            return replaced(p, now);
+            return end_replaced(p, now);
         if (s->phase != RTL_PROBE_PHASE_PREPARED) /* what was found isn't what is there any more */
-            return refused(p, s, now);
-        return p->code_bytes ? ask(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
+            return end_refused(p, s, now);
+        return p->code_bytes ? plan_request(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
     case RTL_PROBING_AT_ARM:
         next = taken_up(p, seen, now);
         return next == RTL_PROBING_DO_PATCH ? armed(p, seen, now) : next;
     default:
-        return s->number == p->number ? armed(p, seen, now) : replaced(p, now);
+        return s->number == p->number ? armed(p, seen, now) : end_replaced(p, now);
     }
 }
 

@@ -144,7 +144,7 @@ static uint64_t ticks_of(const struct rtl_probe_session *s)
 }
 
 /* An answer to whether there is code; until then nothing of ours is in the process. */
-static void begin(struct rtl_probe_session *s, enum rtl_probe_plan_over wrong, uint64_t now)
+static void begin_plan(struct rtl_probe_session *s, enum rtl_probe_plan_over wrong, uint64_t now)
 {
     enum { DURATION_GUESS_NS = 1000000 };
     uint64_t duration = s->wish.duration_ns ? s->wish.duration_ns : DURATION_GUESS_NS;
@@ -189,15 +189,15 @@ static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
     if (!rtl_probe_fetch_ready(s->code)) {
         uint64_t waited = now - s->began_ns;
         if (!alive)
-            begin(s, RTL_PROBING_EXITED, now);
+            begin_plan(s, RTL_PROBING_EXITED, now);
         else if (s->wish.total_ns && waited > s->wish.total_ns)
-            begin(s, RTL_PROBING_TIMEOUT, now);
+            begin_plan(s, RTL_PROBING_TIMEOUT, now);
         else if (waited > RTL_PROBE_FIND_NS)
-            begin(s, RTL_PROBING_CODE_LATE, now);
+            begin_plan(s, RTL_PROBING_CODE_LATE, now);
         return;
     }
     enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->code), RTL_PROBING_NO_CODE);
-    begin(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
+    begin_plan(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
 }
 
 const struct rtl_probe_fetch_copy *rtl_probe_session_original(const struct rtl_probe_session *s)
@@ -218,7 +218,7 @@ const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_sessi
 /* --- step by step --- */
 
 /* NOT: what was found is there. */
-static enum rtl_probe_plan_over compare(const struct rtl_probe_session *s)
+static enum rtl_probe_plan_over compare_again(const struct rtl_probe_session *s)
 {
     enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->again), RTL_PROBING_RELOADED);
     return wrong || rtl_probe_fetch_has(s->again, rtl_probe_session_original(s)) ? wrong : RTL_PROBING_RELOADED;
@@ -239,7 +239,7 @@ static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
     if (!s->again)
         wrong = RTL_PROBING_NO_CODE; /* for want of memory, or of a thread */
     else if (rtl_probe_fetch_ready(s->again))
-        wrong = compare(s);
+        wrong = compare_again(s);
     else if (now - s->again_ns > RTL_PROBE_FIND_NS)
         wrong = RTL_PROBING_CODE_LATE;
     else
@@ -251,7 +251,7 @@ static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
     return !wrong;
 }
 
-static void patch(struct rtl_probe_session *s, uint64_t now)
+static void make_patch(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(s);
     const struct rtl_probe_order order = {.code = original->bytes,
@@ -273,7 +273,7 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                            refusal ? 0 : (uint32_t)s->patch.bytes, now);
 }
 
-static void ask(struct rtl_probe_session *s, uint64_t now)
+static void send_request(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_request *r = &s->probing.request;
     uint16_t number = s->probing.ask == RTL_PROBE_ASK_PREPARE
@@ -287,7 +287,7 @@ static void ask(struct rtl_probe_session *s, uint64_t now)
     s->beat_ns = now;
 }
 
-static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
+static void run_plan(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
     enum { STEPS = 8 }; /* what can be done at once, without an answer of the library's */
     struct rtl_probe_state state;
@@ -297,12 +297,12 @@ static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
         see_word(s, &seen);
         switch (rtl_probe_plan_look(&s->probing, &seen, now)) {
         case RTL_PROBING_DO_ASK:
-            ask(s, now);
+            send_request(s, now);
             break;
         case RTL_PROBING_DO_PATCH:
             if (!is_still_there(s, now))
                 return;
-            patch(s, now);
+            make_patch(s, now);
             break;
         default:
             return;
@@ -317,7 +317,7 @@ bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t no
         look_for_code(s, alive, now);
     if (s->finding)
         return true;
-    look(s, alive, now);
+    run_plan(s, alive, now);
     if (rtl_probe_plan_holds(&s->probing) && now - s->beat_ns >= BEAT_NS) {
         rtl_probe_heartbeat(&s->link);
         s->beat_ns = now;
@@ -328,7 +328,7 @@ bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t no
 void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
 {
     if (s->finding)
-        begin(s, RTL_PROBING_STOPPED, now);
+        begin_plan(s, RTL_PROBING_STOPPED, now);
     else
         rtl_probe_plan_stop(&s->probing, RTL_PROBING_STOPPED, now);
 }

@@ -35,13 +35,14 @@ void rtl_reader_forget(struct rtl_reader *reader)
         reader->seen->any = false;
 }
 
-static bool no_memory(struct changes *c)
+static bool fail_memory(struct changes *c)
 {
     c->t.no_memory = true;
     return false;
 }
 
-static bool fetch(struct changes *c, enum rtl_section_id section, uint32_t entry, size_t skip, void *to, size_t bytes)
+static bool fetch_or_damaged(struct changes *c, enum rtl_section_id section, uint32_t entry, size_t skip, void *to,
+                             size_t bytes)
 {
     if (rtl_fetch_entry(c->t.reader, section, entry, skip, to, bytes))
         return true;
@@ -50,13 +51,13 @@ static bool fetch(struct changes *c, enum rtl_section_id section, uint32_t entry
 }
 
 /* Room for all rows in use; new ones are looked at first. */
-static bool make_room(struct changes *c)
+static bool make_row_room(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     uint32_t room = seen->room;
     if (!rtl_grow(&seen->hot, &room, c->rows, sizeof *seen->hot) ||
         !rtl_grow(&seen->row, &seen->room, c->rows, sizeof *seen->row))
-        return no_memory(c);
+        return fail_memory(c);
     for (; seen->rows < c->rows; seen->rows++) {
         seen->row[seen->rows] = (struct rtl_seen_row){.hot = seen->any};
         if (seen->any)
@@ -68,12 +69,12 @@ static bool make_room(struct changes *c)
 /* --- rows --- */
 
 /* The row goes into the snapshot, with its histogram of now. */
-static bool list(struct changes *c, uint32_t i)
+static bool hand_out_row(struct changes *c, uint32_t i)
 {
     struct rtl_snapshot *s = c->t.out;
     struct rtl_seen_row *row = &c->seen->row[i];
     if (!rtl_grow(&s->kernels, &c->room, s->kernel_count + 1u, sizeof *s->kernels))
-        return no_memory(c);
+        return fail_memory(c);
     struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];
     *k = (struct rtl_kernel_snapshot){.id = i, .name = rtl_reader_name(c->t.reader, i, &c->t.damaged)};
     if (c->t.damaged || !rtl_build_histogram(&c->t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
@@ -96,9 +97,9 @@ static bool look_at_histogram(struct changes *c, uint32_t i)
     struct rtl_histogram h;
     if (row->listed)
         return true;
-    if (!fetch(c, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
+    if (!fetch_or_damaged(c, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
         return false;
-    return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || list(c, i);
+    return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || hand_out_row(c, i);
 }
 
 /* Completions that the worker has accounted for, over all queues. */
@@ -107,7 +108,8 @@ static bool sum_completions(struct changes *c, uint64_t *sum)
     *sum = 0;
     for (uint32_t q = 0; q < c->t.reader->queues; q++) {
         uint64_t completed;
-        if (!fetch(c, RTL_SECTION_QUEUES, q, offsetof(struct rtl_queue, completed), &completed, sizeof completed))
+        if (!fetch_or_damaged(c, RTL_SECTION_QUEUES, q, offsetof(struct rtl_queue, completed), &completed,
+                              sizeof completed))
             return false;
         *sum += completed;
     }
@@ -138,7 +140,7 @@ static bool look_at_histograms(struct changes *c)
     uint64_t accounted;
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->rows && !seen->any; i++)
-        ok = list(c, i);
+        ok = hand_out_row(c, i);
     for (uint32_t i = 0; ok && i < seen->hot_count && seen->any; i++) {
         expect_histogram(c, i);
         ok = look_at_histogram(c, seen->hot[i]);
@@ -171,8 +173,8 @@ static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot
         uint32_t slot = s->queues[q].slot;
         if (!rtl_build_is_there(&c->t, slot, i))
             continue;
-        if (!fetch(c, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i, 0, &cell,
-                   sizeof cell))
+        if (!fetch_or_damaged(c, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i, 0,
+                              &cell, sizeof cell))
             return false;
         rtl_build_cell(k, &busiest, &cell);
     }
@@ -206,7 +208,7 @@ static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *n
     const struct rtl_seen_row *row = &c->seen->row[now->id];
     if (row->listed || (row->calls == now->calls && row->untimed == now->untimed))
         return true;
-    return list(c, now->id) && complete(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
+    return hand_out_row(c, now->id) && complete(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
 }
 
 /* Whether all that the queues have counted is in the rows as they were seen. */
@@ -218,8 +220,8 @@ static bool are_accounted(struct changes *c, bool *all)
         struct rtl_queue q = {0};
         const size_t from = offsetof(struct rtl_queue, dispatches), to = offsetof(struct rtl_queue, completed),
                      reasons = offsetof(struct rtl_queue, untimed);
-        if (!fetch(c, RTL_SECTION_QUEUES, s->queues[i].slot, reasons, q.untimed, sizeof q.untimed) ||
-            !fetch(c, RTL_SECTION_QUEUES, s->queues[i].slot, from, &q.dispatches, to - from))
+        if (!fetch_or_damaged(c, RTL_SECTION_QUEUES, s->queues[i].slot, reasons, q.untimed, sizeof q.untimed) ||
+            !fetch_or_damaged(c, RTL_SECTION_QUEUES, s->queues[i].slot, from, &q.dispatches, to - from))
             return false;
         calls += q.dispatches;
         for (unsigned r = 0; r < RTL_UNTIMED_LIMIT; r++)
@@ -237,7 +239,7 @@ static bool look_at_all_cells(struct changes *c)
     all.kernels = calloc(c->rows + 1, sizeof *all.kernels);
     all.kernel_count = c->rows;
     if (!all.kernels)
-        return no_memory(c);
+        return fail_memory(c);
     c->t.out = &all;
     bool ok = rtl_build_dispatches(&c->t);
     c->t.out = s;
@@ -305,32 +307,17 @@ static void warm_up(struct changes *c)
     seen->hot_count = kept;
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_kernel_ids(const void *a, const void *b)
 {
     const struct rtl_kernel_snapshot *x = a, *y = b;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* As in a whole snapshot: rows that were never called are left out, and one without a name has one that says so. */
 static void tidy_up(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out;
-    uint32_t kept = 0;
-    bool ascend = true;
-    for (uint32_t i = 0; i < s->kernel_count; i++) {
-        struct rtl_kernel_snapshot *k = &s->kernels[i];
-        if (!k->calls && !k->untimed && !k->histogram.count)
-            continue;
-        if (!k->name) {
-            k->name = RTL_UNNAMED_KERNEL;
-            k->name_length = strlen(k->name);
-        }
-        ascend = ascend && (!kept || s->kernels[kept - 1].id < k->id);
-        s->kernels[kept++] = *k;
-    }
-    s->kernel_count = kept;
-    if (!ascend)
-        qsort(s->kernels, kept, sizeof *s->kernels, by_id);
+    if (!rtl_build_compact(s))
+        qsort(s->kernels, s->kernel_count, sizeof *s->kernels, compare_kernel_ids);
     s->timed = c->seen->timed;
     for (uint32_t i = 0; i < c->rows && c->seen->huge; i++)
         s->timed = i ? rtl_plus(s->timed, c->seen->row[i].count) : c->seen->row[i].count;
@@ -347,7 +334,7 @@ enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_
         return RTL_READER_VERSION;
     if (c.rows < c.seen->rows)
         c.rows = c.seen->rows; /* rows don't go */
-    if (make_room(&c) && look_at_histograms(&c) && rtl_build_queues(&c.t) && look_at_cells(&c) &&
+    if (make_row_room(&c) && look_at_histograms(&c) && rtl_build_queues(&c.t) && look_at_cells(&c) &&
         rtl_build_copies(&c.t) && rtl_build_agents(&c.t)) {
         warm_up(&c);
         tidy_up(&c);

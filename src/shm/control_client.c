@@ -24,7 +24,7 @@ bool rtl_reader_has_calls(const struct rtl_reader *reader)
 }
 
 /* None was ever made. */
-static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
+static enum rtl_reader_status explain_no_control(const struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     const struct rtl_header *h = &reader->header;
     if (h->mode == RTL_MODE_OFF)
@@ -58,7 +58,7 @@ enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct 
     void *page;
     link->page = NULL;
     if (!reader->pid || !reader->header.control_inode)
-        return explain_none(reader, why, why_bytes);
+        return explain_no_control(reader, why, why_bytes);
     enum rtl_reader_status status = rtl_page_map(reader, &control_page, reader->header.control_fd,
                                                  reader->header.control_inode, &page, why, why_bytes);
     link->page = page;
@@ -76,7 +76,7 @@ void rtl_control_close(struct rtl_control_link *link)
  * Changes the word: another request, or without one the heartbeat (who asks for a mode doesn't watch). Bounded, whoever
  * else writes.
  */
-static void change_word(struct rtl_control *page, const struct rtl_control_request *request)
+static void change_control_word(struct rtl_control *page, const struct rtl_control_request *request)
 {
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
@@ -105,7 +105,7 @@ uint64_t rtl_control_writer(const struct rtl_control_link *link)
 void rtl_control_heartbeat(struct rtl_control_link *link)
 {
     if (link->page)
-        change_word(link->page, NULL);
+        change_control_word(link->page, NULL);
 }
 
 static uint16_t number_taken(const struct rtl_reader *reader)
@@ -124,7 +124,7 @@ uint16_t rtl_control_request_mode(const struct rtl_reader *reader, struct rtl_co
     if (request.number == taken) /* the page was wiped: a request of the number that was taken up last would be none */
         request.number++;
     request.mode = (uint8_t)mode;
-    change_word(link->page, &request);
+    change_control_word(link->page, &request);
     return request.number;
 }
 

@@ -36,7 +36,7 @@ enum {
 };
 static const uint64_t PATIENCE_NS = 2000000000;
 
-struct search {
+struct segment_search {
     const struct rtl_process *process;
     struct rtl_reader *best; /* the youngest segment that the process itself made */
     enum rtl_reader_status status;
@@ -91,7 +91,7 @@ static bool is_being_made(int fd)
 }
 
 /* Takes or leaves one candidate; owns fd. */
-static void consider(struct search *s, int fd, const char *path)
+static void consider(struct segment_search *s, int fd, const char *path)
 {
     struct rtl_reader *reader;
     char text[400];
@@ -123,7 +123,7 @@ static void consider(struct search *s, int fd, const char *path)
     s->status = RTL_READER_OK;
 }
 
-static void try_link(struct search *s, const char *path)
+static void try_link(struct segment_search *s, const char *path)
 {
     char link[sizeof LINK_TEXT + 1];
     ssize_t n = readlink(path, link, sizeof link - 1);
@@ -141,7 +141,7 @@ static void try_link(struct search *s, const char *path)
 
 /* The descriptors of one task, as far as there is something left to look at: each of a thousand threads shows all of
  * the process's. */
-static void search_descriptors(struct search *s, const char *directory)
+static void search_descriptors(struct segment_search *s, const char *directory)
 {
     char path[sizeof "/proc/2147483647/task/2147483647/fd/2147483647"];
     DIR *dir = opendir(directory);
@@ -160,7 +160,7 @@ static void search_descriptors(struct search *s, const char *directory)
 }
 
 /* The descriptor was closed by the program: the mapping still leads to the file, for root. */
-static void search_mappings(struct search *s)
+static void search_mappings(struct segment_search *s)
 {
     char path[RTL_PROC_PATH_MAX];
     uint64_t from, to;
@@ -172,7 +172,7 @@ static void search_mappings(struct search *s)
         consider(s, fd, path);
 }
 
-static void search_process(struct search *s)
+static void search_process(struct segment_search *s)
 {
     char path[RTL_PROC_PATH_MAX];
     pid_t pid = s->process->pid;
@@ -217,7 +217,8 @@ static bool know_clocks(struct rtl_reader *reader, pid_t pid)
 }
 
 /* `patience` is how long to wait for a segment that is being made, in ns. */
-static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why, size_t why_bytes)
+static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why,
+                                            size_t why_bytes)
 {
     struct rtl_process process, again;
     int error = rtl_process_read(pid, &process);
@@ -225,13 +226,15 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
     if (error)
         return rtl_explain_missing(pid, error, why, why_bytes);
 
-    struct search s = {.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
+    struct segment_search s = {
+        .process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
     int pidfd = open_pidfd(process.tgid);
     search_process(&s);
     for (uint64_t waited = 0; s.being_made && s.status == RTL_READER_NOT_TRACED && waited < patience;
          waited += LOOK_NS) {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-        s = (struct search){.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
+        s = (struct segment_search){
+            .process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
         search_process(&s);
     }
     if (s.status == RTL_READER_NOT_TRACED && s.being_made) {
@@ -275,12 +278,12 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
 
 enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes)
 {
-    return attach(pid, PATIENCE_NS, reader, why, why_bytes);
+    return attach_reader(pid, PATIENCE_NS, reader, why, why_bytes);
 }
 
 enum rtl_reader_status rtl_reader_try(pid_t pid, struct rtl_reader **reader)
 {
-    return attach(pid, 0, reader, NULL, 0);
+    return attach_reader(pid, 0, reader, NULL, 0);
 }
 
 /* Whether the process still has the segment: an exec keeps the pid but not the program. */

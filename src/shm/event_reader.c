@@ -12,7 +12,7 @@ uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader)
     return reader->events ? reader->view[RTL_SECTION_EVENTS].capacity : 0;
 }
 
-static bool head_of(const struct rtl_reader *reader, uint64_t *head)
+static bool read_ring_head(const struct rtl_reader *reader, uint64_t *head)
 {
     return rtl_fetch_entry(reader, RTL_SECTION_RING, 0, offsetof(struct rtl_ring, head), head, sizeof *head) &&
            *head <= INT64_MAX; /* nobody has written that many */
@@ -21,7 +21,7 @@ static bool head_of(const struct rtl_reader *reader, uint64_t *head)
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events)
 {
     uint64_t head, capacity = rtl_reader_events_capacity(reader);
-    if (!capacity || !head_of(reader, &head))
+    if (!capacity || !read_ring_head(reader, &head))
         return false;
     events->first = events->next = head > capacity ? head - capacity : 0;
     events->lost = 0;
@@ -29,7 +29,7 @@ bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events 
 }
 
 /* Passes over what has been overwritten by now. */
-static void skip(struct rtl_events *events, uint64_t head, uint64_t capacity)
+static void skip_overwritten(struct rtl_events *events, uint64_t head, uint64_t capacity)
 {
     if (head <= capacity || events->next >= head - capacity)
         return;
@@ -43,9 +43,9 @@ uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_ev
     bool links = reader->view[RTL_SECTION_EVENTS].stride >= sizeof *out;
     uint64_t head, again, capacity = rtl_reader_events_capacity(reader);
     uint32_t count = 0;
-    if (!capacity || !head_of(reader, &head))
+    if (!capacity || !read_ring_head(reader, &head))
         return 0;
-    skip(events, head, capacity);
+    skip_overwritten(events, head, capacity);
     for (; events->next < head && count < most; events->next++) {
         uint32_t entry = (uint32_t)(events->next & (capacity - 1));
         struct rtl_event_record *to = &out[count].record;
@@ -63,10 +63,10 @@ uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_ev
         }
         events->lost++;
         /* overtaken: more will be gone, see how much */
-        if (!head_of(reader, &again) || again < head)
+        if (!read_ring_head(reader, &again) || again < head)
             continue;
         events->next++;
-        skip(events, again, capacity);
+        skip_overwritten(events, again, capacity);
         events->next--;
     }
     return count;

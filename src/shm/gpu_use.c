@@ -47,7 +47,7 @@ static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, con
     }
 }
 
-static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void read_target_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     static const char name[] = "HSA_TOOLS_LIB=", preload[] = "LD_PRELOAD=";
     char *bytes = malloc(ENVIRONMENT_MAX);
@@ -126,7 +126,7 @@ static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use
 
 void rtl_gpu_use_look(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    read_environment(p, use);
+    read_target_environment(p, use);
     read_mappings(p, use);
     read_descriptors(p, use);
     look_at_device(p, use);
@@ -135,14 +135,14 @@ void rtl_gpu_use_look(const struct rtl_process *p, struct rtl_gpu_use *use)
 
 /* --- in words --- */
 
-struct line {
+struct explanation {
     const struct rtl_process *p;
     bool ended;
     char *why;
     size_t bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(const struct line *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void explain_line(const struct explanation *l, const char *format, ...)
 {
     char text[1500];
     va_list args;
@@ -154,37 +154,41 @@ __attribute__((format(printf, 2, 3))) static void say(const struct line *l, cons
 }
 
 /* Explains that the runtime ignores HSA_TOOLS_LIB because of rocprofiler-sdk. */
-static void explain_profiler(const struct line *l, const struct rtl_profiler *profiler)
+static void explain_profiler(const struct explanation *l, const struct rtl_profiler *profiler)
 {
-    say(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
-        profiler->both ? " in spite of " RTL_PROFILER_BOTH "=1: preload librtl.so (--preload of rtl-top run and env)"
-                       : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
+    explain_line(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
+                 profiler->both ? " in spite of " RTL_PROFILER_BOTH
+                                  "=1: preload librtl.so (--preload of rtl-top run and env)"
+                                : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
 }
 
 /* Explains why the process isn't traced although HSA_TOOLS_LIB or LD_PRELOAD lists the library and ROCm is in use. */
-static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
+static void explain_refused(const struct explanation *l, const struct rtl_gpu_use *use)
 {
     if (use->missing)
-        say(l,
+        explain_line(
+            l,
             "was started with HSA_TOOLS_LIB=%s, and where it runs there is no such file: mount librtl.so into the "
             "container (rtl-top env --shell docker)",
             use->tools);
     else if (use->profiler.active && !use->preloaded)
         explain_profiler(l, &use->profiler);
     else if (use->no_device && !use->device)
-        say(l,
-            "found no GPU: there is no " DEVICE
-            " where it runs. Is the driver (amdgpu) loaded? A container wants --device " DEVICE " --device /dev/dri");
+        explain_line(l, "found no GPU: there is no " DEVICE
+                        " where it runs. Is the driver (amdgpu) loaded? A container wants --device " DEVICE
+                        " --device /dev/dri");
     else if (use->no_right && !use->device)
-        say(l,
-            "found no GPU: uid %u, gid %u may not open " DEVICE
-            ". Let its user into the group that the file has (usermod -aG render USER)",
-            l->p->euid, l->p->egid);
+        explain_line(l,
+                     "found no GPU: uid %u, gid %u may not open " DEVICE
+                     ". Let its user into the group that the file has (usermod -aG render USER)",
+                     l->p->euid, l->p->egid);
     else if (use->preloaded)
-        say(l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
+        explain_line(
+            l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
                "without that, or linked into the program. Start it with HSA_TOOLS_LIB=librtl.so instead");
     else
-        say(l,
+        explain_line(
+            l,
             "was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can the dynamic linker find it "
             "(full path, LD_LIBRARY_PATH)? HSA_TOOLS_REPORT_LOAD_FAILURE=1 makes the runtime say",
             use->tools);
@@ -193,32 +197,34 @@ static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
 void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *use, bool ended, char *why,
                          size_t why_bytes)
 {
-    const struct line l = {p, ended, why, why_bytes};
+    const struct explanation l = {p, ended, why, why_bytes};
     bool uses = use->runtime || use->device;
     if (use->bits32)
-        say(&l, "is a 32-bit program: ROCm and librtl.so have 64 bits");
+        explain_line(&l, "is a 32-bit program: ROCm and librtl.so have 64 bits");
     else if (use->unlinked)
-        say(&l, "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
+        explain_line(&l,
+                     "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
     else if (use->library && !use->preloaded)
-        say(&l, "has librtl.so loaded but no segment: it said why on its standard error");
+        explain_line(&l, "has librtl.so loaded but no segment: it said why on its standard error");
     else if ((use->asked || use->preloaded) && uses)
         explain_refused(&l, use);
     else if (use->asked && use->profiler.active && !use->profiler.both && !use->preloaded)
         explain_profiler(&l, &use->profiler);
     else if (use->asked)
-        say(&l, "was started with HSA_TOOLS_LIB=%s but %s", use->tools,
-            ended ? "no HSA runtime was seen in it while it ran"
-                  : "has not used the GPU so far: no HSA runtime is loaded");
+        explain_line(&l, "was started with HSA_TOOLS_LIB=%s but %s", use->tools,
+                     ended ? "no HSA runtime was seen in it while it ran"
+                           : "has not used the GPU so far: no HSA runtime is loaded");
     else if (uses)
-        say(&l,
+        explain_line(
+            &l,
             "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB, which can't be made up "
             "for. Start it anew: rtl-top run -- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
             p->name, p->name);
     else
-        say(&l,
-            "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "
-            "HSA_TOOLS_LIB=librtl.so %s ...",
-            p->name, p->name);
+        explain_line(&l,
+                     "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "
+                     "HSA_TOOLS_LIB=librtl.so %s ...",
+                     p->name, p->name);
 }
 
 enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *why, size_t why_bytes)

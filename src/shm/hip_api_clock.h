@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "base/line.h"
 
 /* All zero: there is no line. */
@@ -64,7 +65,7 @@ static inline uint64_t rtl_hip_api_clock_at(struct rtl_hip_api_clock *clock, uin
     uint64_t factor = atomic_load_explicit(&clock->factor, memory_order_acquire);
     uint64_t most = atomic_load_explicit(&clock->most, memory_order_acquire);
     bool same = atomic_load_explicit(&clock->version, memory_order_relaxed) == version;
-    return __builtin_expect(same && ticks < most, 1) ? y + (ticks * factor >> 32) : 0;
+    return likely(same && ticks < most) ? y + (ticks * factor >> 32) : 0;
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include "shm/hip_api_events.h"
 #include "shm/file_data.h"
 
-static bool heads_of(int fd, uint64_t heads[RTL_HIP_API_BLOCKS])
+static bool read_heads(int fd, uint64_t heads[RTL_HIP_API_BLOCKS])
 {
     struct rtl_hip_api_thread threads[RTL_HIP_API_BLOCKS];
     if (!rtl_file_read(fd, threads, sizeof threads, RTL_HIP_API_THREADS_AT))
@@ -26,7 +26,7 @@ bool rtl_hip_api_events_begin(int fd, struct rtl_hip_api_events *e)
     if (fstat(fd, &st) != 0 || !rtl_file_read(fd, &h, sizeof h, 0) || h.magic != RTL_HIP_API_MAGIC ||
         h.major != RTL_HIP_API_MAJOR || h.minor < 1 || !h.events || (h.events & (h.events - 1)) ||
         h.events > RTL_HIP_API_EVENTS_MAX ||
-        (uint64_t)st.st_size < RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, h.events) || !heads_of(fd, e->next))
+        (uint64_t)st.st_size < RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, h.events) || !read_heads(fd, e->next))
         return false;
     e->records = h.events;
     for (uint32_t i = 0; i < RTL_HIP_API_BLOCKS; i++)
@@ -35,7 +35,7 @@ bool rtl_hip_api_events_begin(int fd, struct rtl_hip_api_events *e)
 }
 
 /* Passes over what has been overwritten by now. */
-static void skip(struct rtl_hip_api_events *e, uint32_t block, uint64_t head)
+static void skip_lost(struct rtl_hip_api_events *e, uint32_t block, uint64_t head)
 {
     if (head <= e->records || e->next[block] >= head - e->records)
         return;
@@ -43,7 +43,7 @@ static void skip(struct rtl_hip_api_events *e, uint32_t block, uint64_t head)
     e->next[block] = head - e->records;
 }
 
-static struct rtl_hip_api_event on_line(const struct rtl_hip_api_events *e, const struct rtl_hip_api_event *event)
+static struct rtl_hip_api_event to_time_line(const struct rtl_hip_api_events *e, const struct rtl_hip_api_event *event)
 {
     struct rtl_hip_api_event moved = *event;
     moved.start_ns -= (uint64_t)e->ahead_ns;
@@ -56,7 +56,7 @@ static uint32_t read_ring(int fd, struct rtl_hip_api_events *e, uint32_t block, 
 {
     uint64_t ring = RTL_HIP_API_EVENTS_OF(block, e->records);
     uint32_t count = 0;
-    skip(e, block, head);
+    skip_lost(e, block, head);
     while (e->next[block] < head && count < most) {
         /* up to the ring's end at once, then the numbers again: what was overwritten meanwhile has another */
         uint64_t first = e->next[block] & (e->records - 1), n = e->records - first;
@@ -70,7 +70,7 @@ static uint32_t read_ring(int fd, struct rtl_hip_api_events *e, uint32_t block, 
             return count; /* a file that was cut: nothing more will come */
         for (uint64_t i = 0; i < n; i++, e->next[block]++) {
             if (to[i].sequence == e->next[block] + 1 && again[i].sequence == to[i].sequence)
-                out[count++] = on_line(e, &to[i]);
+                out[count++] = to_time_line(e, &to[i]);
             else
                 e->lost++;
         }
@@ -82,7 +82,7 @@ uint32_t rtl_hip_api_events(int fd, struct rtl_hip_api_events *e, struct rtl_hip
 {
     uint64_t heads[RTL_HIP_API_BLOCKS];
     uint32_t count = 0;
-    if (!e->records || !heads_of(fd, heads))
+    if (!e->records || !read_heads(fd, heads))
         return 0;
     for (uint32_t i = 0; i < RTL_HIP_API_BLOCKS && count < most; i++) {
         uint32_t block = (e->block + i) % RTL_HIP_API_BLOCKS;

@@ -235,15 +235,15 @@ static bool put_histogram(struct rtl_snapshot *to, const struct rtl_hip_api_buck
     return true;
 }
 
-static void put_name(struct rtl_hip_api_row_snapshot *to, const struct rtl_hip_api_row *row)
+static void put_row_name(struct rtl_hip_api_row_snapshot *to, const struct rtl_hip_api_row *row)
 {
     to->kind = row->kind;
     to->name_bytes = text_bytes(row);
     memcpy(to->name, row->text, to->name_bytes);
 }
 
-static bool put_codes(struct rtl_snapshot *to, const struct rtl_hip_api_row *row,
-                      const struct rtl_hip_api_codes **codes)
+static bool put_row_codes(struct rtl_snapshot *to, const struct rtl_hip_api_row *row,
+                          const struct rtl_hip_api_codes **codes)
 {
     bool any = row->codes_more;
     for (int i = 0; i < RTL_HIP_API_CODES; i++)
@@ -278,8 +278,8 @@ static bool put_rows(struct segment_copy *c)
             continue;
         *row = (struct rtl_hip_api_row_snapshot){
             .bytes = sum->bytes, .errors = sum->errors, .open = c->row[i].open, .in_use = c->row[i].in_use};
-        put_name(row, &c->row[i]);
-        if (!put_codes(c->to, &c->row[i], &row->codes) ||
+        put_row_name(row, &c->row[i]);
+        if (!put_row_codes(c->to, &c->row[i], &row->codes) ||
             (sum->buckets && !put_histogram(c->to, sum->buckets, sum->total_ns, sum->most_ns, &row->histogram)))
             return false;
         api->count++;
@@ -349,7 +349,7 @@ static int compare_kernel_id(const void *key, const void *element)
 }
 
 /* Find the hash of a kernel's name by its row. False: it has none, or came after the kernels were copied. */
-static bool find_kernel(struct segment_copy *c, uint32_t row, uint64_t *kernel)
+static bool find_kernel_hash(struct segment_copy *c, uint32_t row, uint64_t *kernel)
 {
     uint64_t *hash = &c->kernel_hash[row];
     if (!*hash && c->request->reader) { /* a snapshot of changes hasn't all kernels */
@@ -372,7 +372,7 @@ static bool put_launches(struct segment_copy *c)
     for (uint32_t i = 0; ok && i < c->launch_count; i++) {
         struct rtl_hip_api_launch_snapshot *launch = &api->launches[api->launch_count];
         uint64_t at = RTL_HIP_API_LAUNCH_BUCKETS_AT + (uint64_t)i * sizeof c->buckets;
-        if (!c->launch[i].calls || !find_kernel(c, i, &launch->kernel))
+        if (!c->launch[i].calls || !find_kernel_hash(c, i, &launch->kernel))
             continue;
         if (!rtl_file_read(c->fd, &c->buckets, sizeof c->buckets, at))
             break;
@@ -398,7 +398,7 @@ static bool put_pairs(struct segment_copy *c)
         struct rtl_hip_api_pair_snapshot *pair = &api->pairs[api->pair_count];
         uint64_t at = c->header.pairs_at + RTL_HIP_API_PAIR_BUCKETS_AT + (uint64_t)i * sizeof c->buckets;
         if (!is_pair_used(c, from) || !(pair->node = c->place[from->node]) ||
-            !find_kernel(c, from->kernel, &pair->kernel))
+            !find_kernel_hash(c, from->kernel, &pair->kernel))
             continue;
         if (!rtl_file_read(c->fd, &c->buckets, sizeof c->buckets, at))
             break;
@@ -420,7 +420,7 @@ static uint32_t find_function(const struct segment_copy *c, uint32_t number)
 {
     struct rtl_hip_api_row_snapshot key = {0}, *found = NULL;
     if (c->row[number].state == 1 && c->api->count) {
-        put_name(&key, &c->row[number]);
+        put_row_name(&key, &c->row[number]);
         found = bsearch(&key, c->api->rows, c->api->count, sizeof key, compare_rows);
     }
     return found ? (uint32_t)(found - c->api->rows) + 1 : 0;
@@ -447,7 +447,7 @@ static void put_threads(struct segment_copy *c)
     }
 }
 
-static bool put_links(struct segment_copy *c)
+static bool put_all_links(struct segment_copy *c)
 {
     struct rtl_hip_api_snapshot *api = c->api;
     api->links = true;
@@ -485,13 +485,13 @@ static bool put_all(struct segment_copy *c)
     c->api->start_real_ns = c->header.start_real_ns;
     c->api->shared_threads = c->header.shared_threads;
     memcpy(c->api->library_version, c->header.library_version, sizeof c->api->library_version - 1);
-    return !c->header.minor || c->request->without_links || put_links(c);
+    return !c->header.minor || c->request->without_links || put_all_links(c);
 }
 
 /* --- the whole --- */
 
 /* A minor version may append, but what this one knows stays in place. Minor version 0 ends where threads begin now. */
-static enum rtl_reader_status check_header(struct segment_copy *c, char *why, size_t why_bytes)
+static enum rtl_reader_status check_api_header(struct segment_copy *c, char *why, size_t why_bytes)
 {
     const struct rtl_hip_api_header *h = &c->header;
     struct stat st;
@@ -522,7 +522,7 @@ enum rtl_reader_status rtl_hip_api_read(int fd, const struct rtl_hip_api_request
     c->fd = fd;
     c->request = request;
     c->to = snapshot;
-    enum rtl_reader_status status = check_header(c, why, why_bytes);
+    enum rtl_reader_status status = check_api_header(c, why, why_bytes);
     if (!status) {
         bool links = c->header.minor && !request->without_links;
         read = rtl_file_read(fd, c->memory, sizeof c->memory, RTL_HIP_API_MEMORY_AT) && (!links || read_links(c)) &&

@@ -17,7 +17,7 @@ _Static_assert(offsetof(struct rtl_probe_state, sequence) % 8 == 0 && sizeof(str
                    RTL_PROBE_STATE_FIRST % 8 == 0,
                "fetched by words");
 
-static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
+static enum rtl_reader_status explain_no_probe(const struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     const struct rtl_header *h = &reader->header;
     if (h->minor < 7)
@@ -52,7 +52,7 @@ enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rt
     if (!reader->pid || !reader->probe ||
         !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &state, offsetof(struct rtl_probe_state, sequence)) ||
         !state.page_inode)
-        return explain_none(reader, why, why_bytes);
+        return explain_no_probe(reader, why, why_bytes);
     enum rtl_reader_status status =
         rtl_page_map(reader, &probe_page, state.page_fd, state.page_inode, &page, why, why_bytes);
     link->page = page;
@@ -72,7 +72,8 @@ void rtl_probe_close(struct rtl_probe_link *link)
  * library took up last. One of its number would be none, and where the page was wiped it is what is counted from.
  * `follows`: the request that this one goes on from; 0 is returned, and nothing changed, where another has come since.
  */
-static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up, uint16_t follows)
+static uint16_t change_probe_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up,
+                                  uint16_t follows)
 {
     struct rtl_probe_word now;
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
@@ -100,7 +101,7 @@ static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what
 void rtl_probe_heartbeat(struct rtl_probe_link *link)
 {
     if (link->page)
-        change_word(link->page, RTL_PROBE_ASK_NOTHING, 0, 0);
+        change_probe_word(link->page, RTL_PROBE_ASK_NOTHING, 0, 0);
 }
 
 uint64_t rtl_probe_word_now(const struct rtl_probe_link *link)
@@ -113,8 +114,8 @@ uint64_t rtl_probe_writer(const struct rtl_probe_link *link)
     return link->page ? __atomic_load_n(&link->page->writer, __ATOMIC_RELAXED) : 0;
 }
 
-static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what,
-                    uint16_t follows)
+static uint16_t write_request(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what,
+                              uint16_t follows)
 {
     struct rtl_probe_state state;
     uint64_t bits = 0;
@@ -125,7 +126,7 @@ static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link
         memcpy((char *)&state + offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits);
     else
         state.number = 0;
-    return change_word(link->page, what, state.number, follows);
+    return change_probe_word(link->page, what, state.number, follows);
 }
 
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
@@ -134,7 +135,7 @@ uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_lin
     if (!link->page)
         return 0;
     link->page->request = (struct rtl_probe_request){.kernel_object = kernel_object, .agent = agent};
-    return ask(reader, link, RTL_PROBE_ASK_PREPARE, 0);
+    return write_request(reader, link, RTL_PROBE_ASK_PREPARE, 0);
 }
 
 uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link, uint16_t prepared,
@@ -149,17 +150,17 @@ uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *l
     whole.code_hash = rtl_hash(code, bytes);
     memcpy((char *)link->page + RTL_PROBE_CODE_AT, code, bytes);
     link->page->request = whole;
-    return ask(reader, link, RTL_PROBE_ASK_ARM, prepared);
+    return write_request(reader, link, RTL_PROBE_ASK_ARM, prepared);
 }
 
 uint16_t rtl_probe_disarm(const struct rtl_reader *reader, struct rtl_probe_link *link)
 {
-    return ask(reader, link, RTL_PROBE_ASK_DISARM, 0);
+    return write_request(reader, link, RTL_PROBE_ASK_DISARM, 0);
 }
 
 /* --- the state --- */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -177,10 +178,10 @@ static bool believe(struct rtl_probe_state *state)
         state->kernel = RTL_KERNEL_UNKNOWN;
     if (state->ends_shift > 63)
         state->ends_shift = 63;
-    state->probed = least(state->probed, state->dispatches);
-    state->recorded = least(state->recorded, state->probed);
-    state->tails = least(state->tails, state->recorded);
-    state->dies = least(state->dies, RTL_PROBE_DIES);
+    state->probed = smaller_of(state->probed, state->dispatches);
+    state->recorded = smaller_of(state->recorded, state->probed);
+    state->tails = smaller_of(state->tails, state->recorded);
+    state->dies = smaller_of(state->dies, RTL_PROBE_DIES);
     if (!state->recorded)
         state->duration_min_ns = state->duration_max_ns = state->duration_total_ns = 0;
     if (!state->waves)
@@ -203,7 +204,7 @@ static bool fetch_dies(const struct rtl_reader *reader, struct rtl_probe_state *
 bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
     const size_t at = offsetof(struct rtl_probe_state, sequence);
-    const size_t bytes = (size_t)least(reader->view[RTL_SECTION_PROBE].stride, RTL_PROBE_STATE_BYTES);
+    const size_t bytes = (size_t)smaller_of(reader->view[RTL_SECTION_PROBE].stride, RTL_PROBE_STATE_BYTES);
     uint64_t before = 0, after = 0;
     for (int i = 0; reader->probe && i < STATE_TRIES; i++) {
         struct rtl_probe_state copy = {.page_fd = 0};

@@ -47,13 +47,18 @@ ssize_t rtl_process_file(pid_t pid, const char *file, char *buffer, size_t bytes
     return error && !used ? -error : (ssize_t)used;
 }
 
-int rtl_process_open(pid_t pid, const char *path, int flags)
+int rtl_open_in_root(int root, const char *path, int flags)
 {
     struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+    return root < 0 ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+}
+
+int rtl_process_open(pid_t pid, const char *path, int flags)
+{
     int root = pid ? rtl_proc_open(pid, "root", O_PATH | O_DIRECTORY) : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return -ESRCH;
-    int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how), error = errno;
+    int fd = rtl_open_in_root(root, path, flags), error = errno;
     close(root);
     return fd < 0 ? -error : fd;
 }

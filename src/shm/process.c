@@ -11,7 +11,6 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +22,7 @@
 #define KERNEL_THREAD_FLAG 0x00200000u /* PF_KTHREAD */
 #define EXITING_FLAG       0x00000004u /* PF_EXITING */
 
-enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, size_t why_bytes, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (why && why_bytes)
-        vsnprintf(why, why_bytes, format, args);
-    va_end(args);
-    return status;
-}
-
-static const char *field(const char *line, const char *name)
+static const char *value_after(const char *line, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(line, name, length) == 0 ? line + length : NULL;
@@ -59,14 +48,14 @@ static int parse_stat(struct rtl_process *p, const char *stat)
 static void parse_status_line(struct rtl_process *p, const char *line)
 {
     const char *at;
-    if ((at = field(line, "Tgid:")))
+    if ((at = value_after(line, "Tgid:")))
         p->tgid = p->innermost = (pid_t)atol(at);
-    if ((at = field(line, "Uid:")))
+    if ((at = value_after(line, "Uid:")))
         sscanf(at, "%u %u %u", &p->ruid, &p->euid, &p->suid);
-    if ((at = field(line, "Gid:")))
+    if ((at = value_after(line, "Gid:")))
         sscanf(at, "%u %u %u", &p->rgid, &p->egid, &p->sgid);
     /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 have none, nor namespaces worth it here */
-    for (at = field(line, "NStgid:"); at && *at && *at != '\n';) {
+    for (at = value_after(line, "NStgid:"); at && *at && *at != '\n';) {
         char *end;
         if (*at < '0' || *at > '9') {
             at++;

@@ -46,7 +46,4 @@ bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t byt
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes);
 enum rtl_reader_status rtl_explain_permission(const struct rtl_process *process, char *why, size_t why_bytes);
 
-__attribute__((format(printf, 4, 5))) enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why,
-                                                                         size_t why_bytes, const char *format, ...);
-
 #endif

@@ -35,6 +35,10 @@
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) RTL_PROBE_ERRORS(RTL_READER_ENUM) };
 #undef RTL_READER_ENUM
 
+/* Write one line to `why`, if it isn't NULL, and return the status. */
+__attribute__((format(printf, 4, 5))) enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why,
+                                                                         size_t why_bytes, const char *format, ...);
+
 struct rtl_reader;
 
 /*

@@ -69,7 +69,8 @@ static const struct {
     [RTL_SECTION_PROBE_DIES] = {sizeof(struct rtl_probe_die), RTL_PROBE_DIES - 1},
 };
 
-__attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int fail_with(int error, char *why, size_t why_bytes, const char *format,
+                                                           ...)
 {
     va_list args;
     va_start(args, format);
@@ -105,7 +106,7 @@ static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t 
     return at;
 }
 
-static int make_memfd(const char *name)
+static int make_segment_memfd(const char *name)
 {
     unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
     int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
@@ -182,7 +183,7 @@ static const void *make_page(const char *name, const void *first, size_t first_b
                              uint64_t *inode)
 {
     struct stat identity;
-    int fd = make_memfd(name);
+    int fd = make_segment_memfd(name);
     if (fd < 0)
         return NULL;
     fd = move_up(fd);
@@ -235,8 +236,8 @@ static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *stat
     segment->probe = state;
 }
 
-static void write_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
-                         const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
+static void publish_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
+                           const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
 {
     struct rtl_header *h = segment->header;
     h->major = RTL_SEGMENT_MAJOR;
@@ -287,12 +288,13 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
 
     /* Growing a file beyond this limit raises SIGXFSZ, which kills by default. */
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size)
-        return fail(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
-                    (unsigned long long)(size >> 20));
+        return fail_with(EFBIG, why, why_bytes,
+                         "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
+                         (unsigned long long)(size >> 20));
 
-    int fd = make_memfd(RTL_SEGMENT_NAME);
+    int fd = make_segment_memfd(RTL_SEGMENT_NAME);
     if (fd < 0)
-        return fail(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
+        return fail_with(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
     fd = move_up(fd);
 
     void *base = NULL;
@@ -300,15 +302,16 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     last_segment.fd = -1; /* what was found out about an earlier segment doesn't hold for this one */
     if (ftruncate(fd, (off_t)size) != 0) {
         error = errno;
-        fail(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
+        fail_with(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
     } else if (!(base = map_sparse(fd, size))) {
         error = errno;
-        fail(error, why, why_bytes, "cannot map the segment's %llu MB of address space: %s",
-             (unsigned long long)(size >> 20),
-             error == EAGAIN ? "the program locks its memory (mlockall) and ulimit -l is too low" : strerror(error));
+        fail_with(error, why, why_bytes, "cannot map the segment's %llu MB of address space: %s",
+                  (unsigned long long)(size >> 20),
+                  error == EAGAIN ? "the program locks its memory (mlockall) and ulimit -l is too low"
+                                  : strerror(error));
     } else if (!rtl_segment_populate(base, 4096)) {
         error = ENOMEM;
-        fail(error, why, why_bytes, "no memory for the segment");
+        fail_with(error, why, why_bytes, "no memory for the segment");
         munmap(base, size);
     }
     if (error) {
@@ -359,7 +362,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         make_control(segment);
     if (config->probe)
         make_probe(segment, (void *)(at + section[RTL_SECTION_PROBE].offset));
-    write_header(segment, config, section, seal(fd));
+    publish_header(segment, config, section, seal(fd));
     return 0;
 }
 
@@ -380,7 +383,7 @@ void rtl_segment_note(struct rtl_segment *segment, uint32_t notes)
 }
 
 /* Takes bytes from the names; UINT64_MAX when they don't fit. Compare-and-swap, so that a name too long leaves room. */
-static uint64_t take_name(struct rtl_segment *segment, uint64_t room)
+static uint64_t reserve_name(struct rtl_segment *segment, uint64_t room)
 {
     uint64_t used = atomic_load_explicit(&segment->names_used, memory_order_relaxed);
     do {
@@ -391,7 +394,7 @@ static uint64_t take_name(struct rtl_segment *segment, uint64_t room)
     return used;
 }
 
-static uint32_t take_row(struct rtl_segment *segment)
+static uint32_t reserve_row(struct rtl_segment *segment)
 {
     uint32_t row = atomic_load_explicit(&segment->kernel_count, memory_order_relaxed);
     do {
@@ -411,7 +414,7 @@ static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
 
 /* Copies a name; of one that is longer than the segment takes its beginning, and a hash that tells it from others that
  * begin alike. */
-static void put_name(char *to, uint32_t kept, const char *name, uint32_t length)
+static void write_name(char *to, uint32_t kept, const char *name, uint32_t length)
 {
     enum { MARK = 17 };
     if (kept == length) {
@@ -431,15 +434,15 @@ uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, u
     if (atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) >= RTL_KERNELS_MAX)
         return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before names are spent on it */
     uint64_t room = RTL_ALIGN_UP(kept, 8);              /* readers fetch words: none holds parts of two names */
-    uint64_t offset = take_name(segment, room);
+    uint64_t offset = reserve_name(segment, room);
     if (offset == UINT64_MAX)
         return no_room(segment, RTL_NOTE_NAMES_FULL);
-    uint32_t row = take_row(segment);
+    uint32_t row = reserve_row(segment);
     if (row == UINT32_MAX)
         return no_room(segment, RTL_NOTE_KERNELS_FULL);
 
     struct rtl_kernel *k = &segment->kernels[row];
-    put_name(segment->names + offset, kept, name, length);
+    write_name(segment->names + offset, kept, name, length);
     __atomic_store_n(&k->name_length, kept, __ATOMIC_RELAXED);
     __atomic_store_n(&k->name_offset, offset, __ATOMIC_RELAXED);
     __atomic_store_n(&k->kernel_object, kernel_object, __ATOMIC_RELAXED);

@@ -44,7 +44,7 @@ static_assert(RTL_CHUNKS_MAX * sizeof(struct rtl_octave) +
               "memory");
 
 /* Saturating, but plain additions as long as no sum of 64 could wrap, which is always in honest segments. */
-static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
+static uint64_t sum_buckets(const uint64_t bucket[RTL_CHUNK_BUCKETS])
 {
     uint64_t sum = 0, any = 0;
     for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
@@ -97,7 +97,7 @@ static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rt
         }
         o->octave = (uint8_t)i;
         octaves++;
-        *sum = rtl_plus(*sum, sum_of(o->bucket));
+        *sum = rtl_plus(*sum, sum_buckets(o->bucket));
     }
     if (h->flags & RTL_HISTOGRAM_COARSE) {
         if (!rtl_fetch_entry(r, RTL_SECTION_COARSE, id, 0, t->coarse, sizeof t->coarse)) {
@@ -218,7 +218,7 @@ bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader,
     return true;
 }
 
-/* The rows' names and histograms; rows that turn out never to have been called go in compact_kernels. */
+/* The rows' names and histograms; rows that turn out never to have been called go in rtl_build_compact. */
 static bool copy_kernels(struct rtl_snapshot_builder *t, uint32_t count)
 {
     struct rtl_snapshot *s = t->out;
@@ -409,10 +409,11 @@ bool rtl_build_dispatches(struct rtl_snapshot_builder *t)
     return ok;
 }
 
-/* Leaves out what was never called. A row with work but without a name (its writer died first) is shown as unknown. */
-static void compact_kernels(struct rtl_snapshot *s)
+/* Leave out rows that were never called. A row with work but no name (its writer died first) gets a name. */
+bool rtl_build_compact(struct rtl_snapshot *s)
 {
     uint32_t kept = 0;
+    bool ascend = true;
     for (uint32_t i = 0; i < s->kernel_count; i++) {
         struct rtl_kernel_snapshot *k = &s->kernels[i];
         if (!k->calls && !k->untimed && !k->histogram.count)
@@ -421,13 +422,11 @@ static void compact_kernels(struct rtl_snapshot *s)
             k->name = RTL_UNNAMED_KERNEL;
             k->name_length = strlen(k->name);
         }
+        ascend = ascend && (!kept || s->kernels[kept - 1].id < k->id);
         s->kernels[kept++] = *k;
     }
     s->kernel_count = kept;
-    /* who says that there are many and has called few would be given megabytes for nothing */
-    struct rtl_kernel_snapshot *fitting = realloc(s->kernels, (kept ? kept : 1) * sizeof *s->kernels);
-    if (fitting)
-        s->kernels = fitting;
+    return ascend;
 }
 
 bool rtl_build_copies(struct rtl_snapshot_builder *t)
@@ -529,6 +528,11 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
         rtl_snapshot_free(snapshot);
         return t.no_memory ? RTL_READER_USAGE : RTL_READER_VERSION;
     }
-    compact_kernels(snapshot);
+    rtl_build_compact(snapshot);
+    /* shrink: a segment may claim many rows and have called few */
+    struct rtl_kernel_snapshot *fitting =
+        realloc(snapshot->kernels, (snapshot->kernel_count + 1u) * sizeof *snapshot->kernels);
+    if (fitting)
+        snapshot->kernels = fitting;
     return RTL_READER_OK;
 }

@@ -61,6 +61,8 @@ bool rtl_build_queues(struct rtl_snapshot_builder *t);
 bool rtl_build_dispatches(struct rtl_snapshot_builder *t); /* of all kernels, out->kernels[row] */
 bool rtl_build_copies(struct rtl_snapshot_builder *t);
 bool rtl_build_agents(struct rtl_snapshot_builder *t);
+/* The last step. True if the kernels are in the order of their ids. */
+bool rtl_build_compact(struct rtl_snapshot *s);
 
 /* Adds one cell of (queue, kernel) to its kernel; *busiest has the calls that its launch sizes came from. */
 void rtl_build_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d);

@@ -8,7 +8,7 @@
 #include "shm/hip_api_snapshot.h"
 #include "shm/segment_reader.h"
 
-static void *copy_array(const void *from, uint32_t count, size_t size)
+static void *copy_heap_array(const void *from, uint32_t count, size_t size)
 {
     void *to = malloc(count ? count * size : 1);
     if (to && count)
@@ -22,10 +22,10 @@ bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to)
     to->parts = NULL; /* a copy is for sums */
     to->hip_api = NULL;
     to->storage = NULL;
-    to->kernels = copy_array(from->kernels, from->kernel_count, sizeof *from->kernels);
-    to->queues = copy_array(from->queues, from->queue_count, sizeof *from->queues);
-    to->agents = copy_array(from->agents, from->agent_count, sizeof *from->agents);
-    to->copies = copy_array(from->copies, from->copies_count, sizeof *from->copies);
+    to->kernels = copy_heap_array(from->kernels, from->kernel_count, sizeof *from->kernels);
+    to->queues = copy_heap_array(from->queues, from->queue_count, sizeof *from->queues);
+    to->agents = copy_heap_array(from->agents, from->agent_count, sizeof *from->agents);
+    to->copies = copy_heap_array(from->copies, from->copies_count, sizeof *from->copies);
     bool ok = to->kernels && to->queues && to->agents && to->copies;
     for (uint32_t i = 0; ok && i < to->kernel_count; i++)
         ok = rtl_snapshot_own_histogram(to, &to->kernels[i].histogram);

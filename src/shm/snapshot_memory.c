@@ -29,7 +29,7 @@ void *rtl_snapshot_allocate(struct rtl_snapshot *snapshot, size_t bytes)
     return at;
 }
 
-static void *copy_array(struct rtl_snapshot *to, const void *from, size_t bytes)
+static void *own_array(struct rtl_snapshot *to, const void *from, size_t bytes)
 {
     void *own = from && bytes ? rtl_snapshot_allocate(to, bytes) : NULL;
     return own ? memcpy(own, from, bytes) : NULL;
@@ -38,8 +38,8 @@ static void *copy_array(struct rtl_snapshot *to, const void *from, size_t bytes)
 bool rtl_snapshot_own_histogram(struct rtl_snapshot *snapshot, struct rtl_histogram_copy *h)
 {
     const uint64_t *coarse = h->coarse;
-    h->octaves = copy_array(snapshot, h->octaves, h->octave_count * sizeof *h->octaves);
-    h->coarse = copy_array(snapshot, coarse, RTL_OCTAVES_MAX * sizeof *coarse);
+    h->octaves = own_array(snapshot, h->octaves, h->octave_count * sizeof *h->octaves);
+    h->coarse = own_array(snapshot, coarse, RTL_OCTAVES_MAX * sizeof *coarse);
     return (h->octaves || !h->octave_count) && (h->coarse || !coarse);
 }
 
