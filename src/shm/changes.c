@@ -1,15 +1,15 @@
 /*
- * Snapshots of what changed: a process with ten thousand kernels calls a few hundred of them in a second, and a viewer
- * of many such processes must not look at all of their rows each time.
+ * Snapshots of changes: of ten thousand kernels a process calls a few hundred in a second, and a viewer of many such
+ * processes must not read all rows each time.
  *
- * Nothing new is asked of the writer. What all rows add up to is known from the queues: every dispatch is counted in a
- * row and in its queue, and so is every completion that the worker accounts for. So the rows that changed lately are
- * looked at first; when with them the sums agree, no other row can have changed. When they don't, all are looked at, as
- * in a whole snapshot. The rows' numbers are read before the sums, and the writer counts in a row first: what is seen
- * of a row and not in the sum yet may hide as much of another one, which shows as soon as the sum has caught up.
+ * This needs nothing new from the writer. The queues give the sums over all rows: each dispatch counts in a row and in
+ * its queue, and so does each completion that the worker accounts for. The reader first reads rows that changed lately.
+ * If the sums then agree, no other row has changed; otherwise it reads all rows, as for a whole snapshot. It reads rows
+ * before sums, and the writer counts in a row first: a count seen in a row and not yet in the sum may hide an equal
+ * count of another row, which shows once the sum has caught up.
  *
- * A writer that lies gets its own numbers shown late. Holes of the file are not looked into: rows are read one by one
- * only where a walk along the data has found something before.
+ * A writer that lies only delays its own numbers. The reader never touches holes of the file: it reads single rows only
+ * where a pass along the data has found something before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,15 @@
 #include "shm/snapshot_builder.h"
 
 enum {
-    QUIET_FRAMES = 60, /* so long after a row changed it is looked at first */
+    QUIET_FRAMES = 60, /* a row that changed stays in the hot list for so long */
     NEAR = 2,
-    FAR = 6, /* rows ahead that are expected */
+    FAR = 6, /* rows to prefetch ahead */
 };
 
 struct changes {
     struct rtl_snapshot_builder t;
     struct rtl_seen *seen;
-    uint32_t rows, room; /* in use now; of out->kernels */
+    uint32_t rows, room; /* rows in use now; capacity of out->kernels */
 };
 
 void rtl_reader_forget(struct rtl_reader *reader)
@@ -50,7 +50,7 @@ static bool fetch_or_damaged(struct changes *c, enum rtl_section_id section, uin
     return false;
 }
 
-/* Room for all rows in use; new ones are looked at first. */
+/* Make room for all rows in use; new rows are hot. */
 static bool make_row_room(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
@@ -68,7 +68,7 @@ static bool make_row_room(struct changes *c)
 
 /* --- rows --- */
 
-/* The row goes into the snapshot, with its histogram of now. */
+/* Put the row into the snapshot with its current histogram. */
 static bool hand_out_row(struct changes *c, uint32_t i)
 {
     struct rtl_snapshot *s = c->t.out;
@@ -82,7 +82,7 @@ static bool hand_out_row(struct changes *c, uint32_t i)
     k->name_length = k->name ? c->t.reader->name_length[i] : 0;
     c->seen->accounted += k->histogram.count + k->untimed - row->count - row->failed;
     c->seen->timed += k->histogram.count - row->count;
-    c->seen->huge |= k->histogram.count >> 48 != 0; /* of so many rows none can be more without one that is */
+    c->seen->huge |= k->histogram.count >> 48 != 0; /* the sum can't reach that without such a row */
     row->count = k->histogram.count;
     row->failed = k->untimed;
     row->unsettled = (k->histogram.approximate && !k->histogram.coarse) || !k->name;
@@ -102,7 +102,7 @@ static bool look_at_histogram(struct changes *c, uint32_t i)
     return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || hand_out_row(c, i);
 }
 
-/* Completions that the worker has accounted for, over all queues. */
+/* Sum the completions that the worker has accounted for, over all queues. */
 static bool sum_completions(struct changes *c, uint64_t *sum)
 {
     *sum = 0;
@@ -116,7 +116,7 @@ static bool sum_completions(struct changes *c, uint64_t *sum)
     return true;
 }
 
-/* Rows of a list are far from one another in memory: while one is read, those that follow are on their way. */
+/* Rows of the list lie far apart in memory: prefetch the next ones while one is read. */
 static void expect_histogram(const struct changes *c, uint32_t at)
 {
     const struct rtl_seen *seen = c->seen;
@@ -163,7 +163,7 @@ static void expect_cells(const struct changes *c, uint32_t at)
                          sizeof(struct rtl_dispatches));
 }
 
-/* All cells of a row into `k`, as far as there is something in them. */
+/* Read all cells of a row that have data into `k`. */
 static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot *k)
 {
     const struct rtl_snapshot *s = c->t.out;
@@ -190,7 +190,7 @@ static void note_cells(struct changes *c, uint32_t i, uint64_t calls, uint64_t u
     row->untimed = untimed;
 }
 
-/* The launch sizes and calls of a row that is in the snapshot; its histogram was copied before. */
+/* Add launch sizes and calls to a row of the snapshot; its histogram was copied before. */
 static bool complete(struct changes *c, struct rtl_kernel_snapshot *k)
 {
     uint64_t failed = k->untimed;
@@ -202,7 +202,7 @@ static bool complete(struct changes *c, struct rtl_kernel_snapshot *k)
     return true;
 }
 
-/* A row that isn't in the snapshot so far and has these cells. */
+/* Put a row into the snapshot if its cells have changed. */
 static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *now)
 {
     const struct rtl_seen_row *row = &c->seen->row[now->id];
@@ -211,7 +211,7 @@ static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *n
     return hand_out_row(c, now->id) && complete(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
 }
 
-/* Whether all that the queues have counted is in the rows as they were seen. */
+/* Find out whether the rows add up to the queues' counts. */
 static bool are_accounted(struct changes *c, bool *all)
 {
     const struct rtl_snapshot *s = c->t.out;
@@ -225,14 +225,14 @@ static bool are_accounted(struct changes *c, bool *all)
             return false;
         calls += q.dispatches;
         for (unsigned r = 0; r < RTL_UNTIMED_LIMIT; r++)
-            if (r < RTL_UNTIMED_LINES / 2 || r >= RTL_UNTIMED_LINES) /* the others are the worker's: no cell has them */
+            if (r < RTL_UNTIMED_LINES / 2 || r >= RTL_UNTIMED_LINES) /* the worker's reasons: no cell counts them */
                 untimed += *rtl_queue_untimed(&q, r);
     }
     *all = calls == c->seen->calls && untimed == c->seen->untimed;
     return true;
 }
 
-/* Walks along the data of all queues, as a whole snapshot does. */
+/* Read the data of all queues, as for a whole snapshot. */
 static bool look_at_all_cells(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out, all = {.queues = s->queues, .queue_count = s->queue_count};
@@ -243,7 +243,7 @@ static bool look_at_all_cells(struct changes *c)
     c->t.out = &all;
     bool ok = rtl_build_dispatches(&c->t);
     c->t.out = s;
-    for (uint32_t i = 0; ok && i < s->kernel_count; i++) { /* what is there was found just now */
+    for (uint32_t i = 0; ok && i < s->kernel_count; i++) { /* replace their cells by the ones just read */
         struct rtl_kernel_snapshot *k = &s->kernels[i], *found = &all.kernels[k->id];
         uint64_t failed = c->seen->row[k->id].failed;
         note_cells(c, k->id, found->calls, found->untimed);
@@ -283,7 +283,7 @@ static bool look_at_cells(struct changes *c)
 
 /* --- the whole --- */
 
-/* Rows that changed are looked at first from now on, until they haven't for a while. */
+/* Make rows that changed hot, and drop rows that have been quiet for QUIET_FRAMES. */
 static void warm_up(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
@@ -293,7 +293,8 @@ static void warm_up(struct changes *c)
         struct rtl_seen_row *row = &seen->row[s->kernels[i].id];
         row->quiet = 0;
         row->listed = false;
-        if (!row->hot && (seen->any || row->unsettled)) { /* at first everything has changed, which says nothing */
+        if (!row->hot &&
+            (seen->any || row->unsettled)) { /* in the first snapshot every row changed, which says nothing */
             row->hot = true;
             seen->hot[seen->hot_count++] = s->kernels[i].id;
         }
@@ -333,7 +334,7 @@ enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_
     if (!rtl_build_header(&c.t, reader, snapshot, &c.rows))
         return RTL_READER_VERSION;
     if (c.rows < c.seen->rows)
-        c.rows = c.seen->rows; /* rows don't go */
+        c.rows = c.seen->rows; /* rows never disappear */
     if (make_row_room(&c) && look_at_histograms(&c) && rtl_build_queues(&c.t) && look_at_cells(&c) &&
         rtl_build_copies(&c.t) && rtl_build_agents(&c.t)) {
         warm_up(&c);

@@ -1,9 +1,9 @@
 /*
- * Finds segments: from a pid to its memfd, over the links in /proc/PID/fd. Nothing but the pid is needed.
+ * Finds segments: from a pid over the links in /proc/PID/fd to the memfd. The pid is all it needs.
  *
- * The links of a hostile process may lead anywhere (a pipe that blocks, a file system that never answers), so a
- * descriptor is first pinned with O_PATH and compared with a memfd of our own: all of them live on one kernel-internal
- * file system, which nothing else can imitate.
+ * The links of a hostile process may lead anywhere (a pipe that blocks, a file system that never answers). So this code
+ * first pins a descriptor with O_PATH and compares its device with that of a memfd of our own: all memfds live on one
+ * kernel-internal file system, which nothing can imitate.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,26 +29,26 @@
 #define LINK_START "/memfd:" RTL_SEGMENT_NAME
 
 enum {
-    USUAL_FIRST = 512, /* where librtl.so puts the descriptor; tried before thousands of others are */
+    USUAL_FIRST = 512, /* where librtl.so puts the descriptor; tried before all others */
     USUAL_LAST = 520,
     CANDIDATES_MAX = 16,
-    LOOK_NS = 5000000, /* between two looks at a segment that is being made */
+    LOOK_NS = 5000000, /* between two attempts at a segment that is being made */
 };
 static const uint64_t PATIENCE_NS = 2000000000;
 
 struct segment_search {
     const struct rtl_process *process;
-    struct rtl_reader *best; /* the youngest segment that the process itself made */
+    struct rtl_reader *best; /* the youngest segment made by the process itself */
     enum rtl_reader_status status;
-    pid_t inherited_from;  /* the maker of a segment that came here by fork; 0 = none */
+    pid_t inherited_from;  /* the maker of a segment inherited by fork; 0 = none */
     int candidates, error; /* error: errno of the first refusal */
-    int left;              /* descriptors and tasks that are still looked at, of all its tasks together */
-    bool being_made;       /* a segment is there that has no mark yet */
+    int left;              /* descriptors and tasks still allowed, over all tasks */
+    bool being_made;       /* a segment without its mark exists */
     char *why;
     size_t why_bytes;
 };
 
-/* Device of memfds; 0 when it can't be had (sandbox): then the check is left out. */
+/* Return the device of memfds; 0 if it is not known (sandbox): then the check is skipped. */
 static uint64_t memfd_device(void)
 {
     struct stat st;
@@ -69,7 +69,7 @@ int rtl_open_memfd_link(const char *path, int flags, bool strict)
     if (pin < 0)
         return -errno;
     int fd = -ENOENT;
-    /* DONT_SYNC: answered from what the kernel knows, without asking a file server */
+    /* DONT_SYNC: the kernel answers without asking a file server */
     if (statx(pin, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 && S_ISREG(sx.stx_mode) &&
         (device ? (uint64_t)makedev(sx.stx_dev_major, sx.stx_dev_minor) == device : !strict)) {
         fd = open(rtl_proc_path(self, 0, "fd/%d", pin), flags | O_NONBLOCK | O_CLOEXEC);
@@ -80,7 +80,7 @@ int rtl_open_memfd_link(const char *path, int flags, bool strict)
     return fd;
 }
 
-/* The writer has the descriptor before the segment has a size, and stores the mark last. */
+/* The writer opens the descriptor before the segment has a size, and stores the mark last. */
 static bool is_being_made(int fd)
 {
     struct stat st;
@@ -90,7 +90,7 @@ static bool is_being_made(int fd)
     return st.st_size == 0 || (pread(fd, &mark, sizeof mark, 0) == sizeof mark && mark == 0);
 }
 
-/* Takes or leaves one candidate; owns fd. */
+/* Accept or reject one candidate; owns fd. */
 static void consider(struct segment_search *s, int fd, const char *path)
 {
     struct rtl_reader *reader;
@@ -139,8 +139,8 @@ static void try_link(struct segment_search *s, const char *path)
         s->error = -fd;
 }
 
-/* The descriptors of one task, as far as there is something left to look at: each of a thousand threads shows all of
- * the process's. */
+/* Search the descriptors of one task within the allowance: each of a thousand threads shows all descriptors of the
+ * process. */
 static void search_descriptors(struct segment_search *s, const char *directory)
 {
     char path[sizeof "/proc/2147483647/task/2147483647/fd/2147483647"];
@@ -159,7 +159,7 @@ static void search_descriptors(struct segment_search *s, const char *directory)
     closedir(dir);
 }
 
-/* The descriptor was closed by the program: the mapping still leads to the file, for root. */
+/* Open the file through the mapping (root only): the program may have closed the descriptor. */
 static void search_mappings(struct segment_search *s)
 {
     char path[RTL_PROC_PATH_MAX];
@@ -184,7 +184,7 @@ static void search_process(struct segment_search *s)
     s->left = RTL_FILES_MAX;
     search_descriptors(s, rtl_proc_path(path, pid, "fd"));
     if (!s->best && s->process->state == 'Z' && !rtl_process_is_zombie(s->process)) {
-        /* the main thread has ended, the others have the descriptors */
+        /* the main thread has ended; the others hold the descriptors */
         DIR *dir = opendir(rtl_proc_path(path, pid, "task"));
         for (struct dirent *e; dir && !s->best && s->left > 0 && (e = readdir(dir)); s->left--) {
             if (atoi(e->d_name) <= 0 || atoi(e->d_name) == pid)
@@ -208,15 +208,15 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-/* Reads the process's clocks, for the segment's times. False when they differ from ours by an unknown offset. */
+/* Read the process's clocks for the segment's times. False if they differ from ours by an unknown offset. */
 static bool know_clocks(struct rtl_reader *reader, pid_t pid)
 {
-    int thread; /* the thread that has the descriptor: /proc shows no offsets once the main thread has ended */
+    int thread; /* the thread with the descriptor: /proc shows no offsets once the main thread has ended */
     return rtl_clocks_read(pid, &reader->clocks) ||
            (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clocks_read(thread, &reader->clocks));
 }
 
-/* `patience` is how long to wait for a segment that is being made, in ns. */
+/* `patience`: how long to wait for a segment that is being made, ns. */
 static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why,
                                             size_t why_bytes)
 {
@@ -241,7 +241,7 @@ static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct
         s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
-        bool known = know_clocks(s.best, pid); /* `same`, below: still that process? */
+        bool known = know_clocks(s.best, pid); /* may take time: compare start times afterwards */
         bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
         if (same && known) {
             s.best->pid = pid;
@@ -268,7 +268,7 @@ static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct
                                    "process %d (%s) is a fork of traced process %d and not traced itself: children are "
                                    "traced once they exec. Watch -p %d",
                                    (int)pid, process.name, (int)s.inherited_from, (int)s.inherited_from);
-        else if (why) /* it looks into maps and environment: not for every process there is */
+        else if (why) /* reads maps and environment: too slow for each process in /proc */
             s.status = rtl_explain_untraced(&process, why, why_bytes);
     }
     if (pidfd >= 0)
@@ -286,7 +286,7 @@ enum rtl_reader_status rtl_reader_try(pid_t pid, struct rtl_reader **reader)
     return attach_reader(pid, 0, reader, NULL, 0);
 }
 
-/* Whether the process still has the segment: an exec keeps the pid but not the program. */
+/* True if the process still has the segment: an exec keeps the pid but not the program. */
 static bool still_holds(const struct rtl_reader *reader)
 {
     struct stat ours, theirs;
@@ -296,8 +296,8 @@ static bool still_holds(const struct rtl_reader *reader)
     if (stat(reader->link, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
         return true;
     if (errno == EACCES || errno == EPERM)
-        return true; /* may not look any more (it changed its user, say): pidfd or start time have to do */
-    return rtl_process_maps(reader->pid, LINK_START, NULL, NULL); /* it closed the descriptor */
+        return true; /* no permission any more (the process changed its user): rely on pidfd or start time */
+    return rtl_process_maps(reader->pid, LINK_START, NULL, NULL); /* the process may have closed the descriptor */
 }
 
 bool rtl_reader_alive(struct rtl_reader *reader)
@@ -344,7 +344,7 @@ int rtl_discover(pid_t **pids)
         enum rtl_reader_status status = rtl_reader_try(pid, &reader);
         rtl_reader_close(reader);
         if (status != RTL_READER_OK && status != RTL_READER_VERSION)
-            continue; /* one of another version is listed: choosing it says what is wrong */
+            continue; /* list a segment of another version: choosing it explains the version */
         if (!rtl_grow(pids, &room, (size_t)count + 1, sizeof **pids)) {
             free(*pids);
             *pids = NULL;

@@ -18,7 +18,7 @@
 #define NATIVE_MACHINE EM_NONE /* no ROCm */
 #endif
 
-/* Read, not mapped: a mapped file that somebody shortens meanwhile would end the viewer (SIGBUS). */
+/* Read, not mapped: truncating a mapped file would end the viewer (SIGBUS). */
 struct elf_input {
     int fd;
     uint64_t size;
@@ -43,7 +43,7 @@ static bool read_at(const struct elf_input *f, uint64_t offset, void *to, size_t
     return pread(f->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* A string at an offset, terminated; one that is too long is left empty. */
+/* Read a terminated string at an offset; a string that is too long becomes "". */
 static void fetch_name(const struct elf_input *f, uint64_t offset, char name[RTL_ELF_NAME_MAX + 1])
 {
     name[0] = '\0';
@@ -62,7 +62,7 @@ struct layout {
     Elf64_Phdr header[HEADERS_MAX];
 };
 
-/* Where in the file an address of the loaded image comes from; the file's size when it doesn't. */
+/* Return the file offset of an address of the loaded image; the file's size if there is none. */
 static uint64_t file_offset_of(const struct elf_input *f, const struct layout *l, uint64_t address)
 {
     for (unsigned i = 0; i < l->count; i++) {
@@ -142,15 +142,15 @@ bool rtl_elf_read(const char *path, struct rtl_elf_file *elf, char *why, size_t 
 bool rtl_elf_has(const char *path, const char *text)
 {
     enum { PIECE = 1 << 16 };
-    static const uint64_t bytes_max = 2ull << 30; /* no library is larger, a sparse file may have terabytes */
-    static char piece[PIECE];                     /* one thread asks */
+    static const uint64_t bytes_max = 2ull << 30; /* no library is larger; a sparse file may have terabytes */
+    static char piece[PIECE];                     /* single-threaded */
     char why[200];
     struct elf_input f;
     size_t length = strlen(text) + 1, kept = 0;
     bool found = false;
     if (!open_file(&f, path, why, sizeof why))
         return false;
-    /* the size as it was: a file that grows isn't followed */
+    /* by the size at open: don't follow a growing file */
     for (uint64_t at = 0; !found && at < f.size && at < bytes_max;) {
         ssize_t n = pread(f.fd, piece + kept, PIECE - kept, (off_t)at);
         if (n <= 0)

@@ -1,4 +1,4 @@
-/* Looks at what a process has of a runtime, a GPU and us. See gpu_use.h. */
+/* Finds out whether a process uses a runtime, a GPU and librtl.so. See gpu_use.h. */
 #include "shm/gpu_use.h"
 #include "shm/elf_file.h"
 #include "shm/reader_private.h"
@@ -27,7 +27,7 @@ static int open_theirs(pid_t pid, const char *path, bool *missing)
     return fd < 0 ? -1 : fd;
 }
 
-/* The names of the list are taken apart by blanks alone here: quotes and escapes only ever hide that one is ours. */
+/* Split the list at blanks only: quotes and escapes can at most hide our library. */
 static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, const char *list)
 {
     rtl_copy_printable(use->tools, sizeof use->tools, list, strlen(list));
@@ -100,7 +100,7 @@ static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *us
         closedir(dir);
 }
 
-/* Rights by mode bits alone: other groups of the process than its own are in its status, which isn't read for this. */
+/* Check access by mode bits only: this code doesn't read the process's supplementary groups. */
 static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     char path[RTL_PROC_PATH_MAX];
@@ -153,7 +153,7 @@ __attribute__((format(printf, 2, 3))) static void explain_line(const struct expl
              l->ended ? "has ended and was not traced: it " : "", text);
 }
 
-/* Explains that the runtime ignores HSA_TOOLS_LIB because of rocprofiler-sdk. */
+/* Explain that the runtime ignores HSA_TOOLS_LIB because of rocprofiler-sdk. */
 static void explain_profiler(const struct explanation *l, const struct rtl_profiler *profiler)
 {
     explain_line(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
@@ -162,7 +162,8 @@ static void explain_profiler(const struct explanation *l, const struct rtl_profi
                                 : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
 }
 
-/* Explains why the process isn't traced although HSA_TOOLS_LIB or LD_PRELOAD lists the library and ROCm is in use. */
+/* Explain why the process isn't traced although HSA_TOOLS_LIB or LD_PRELOAD lists the library and the process uses
+ * ROCm. */
 static void explain_refused(const struct explanation *l, const struct rtl_gpu_use *use)
 {
     if (use->missing)
@@ -244,7 +245,7 @@ enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *w
     struct rtl_gpu_use use = {0};
     struct rtl_process again;
     rtl_gpu_use_look(p, &use);
-    /* an ending process has no memory any more, so it seems to have loaded nothing */
+    /* an ending process has lost its memory, so it seems to have loaded nothing */
     if (rtl_process_read(p->pid, &again) != 0 || again.start_time != p->start_time || rtl_process_is_ending(&again))
         return rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d (%s) has ended, or is just ending",
                            (int)p->pid, p->name);

@@ -92,7 +92,7 @@ uint32_t rtl_hip_api_read_text(int fd, uint32_t row, char text[RTL_HIP_API_TEXT]
 
 /* --- copying the segment --- */
 
-/* What all blocks counted for a row. */
+/* A row's sum over all blocks. */
 struct row_sum {
     uint64_t calls, total_ns, most_ns, bytes, errors;
     struct rtl_hip_api_buckets *buckets; /* their sum is `calls`; NULL: none */

@@ -62,7 +62,7 @@ struct rtl_hip_api_thread_snapshot {
     uint64_t since_ns, last_ns;
 };
 
-/* What couldn't be recorded, or was wrong. X(member of both structs, JSON key, text) */
+/* Events that were not recorded, or were wrong. X(member of both structs, JSON key, text) */
 #define RTL_HIP_API_TROUBLES(X)                                                                 \
     X(ranges_other, "ranges_other", "ranges found no row of their own: '(other ranges)'")       \
     X(ranges_deep, "ranges_deep", "ranges were nested too deep to be timed")                    \

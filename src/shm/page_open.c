@@ -13,7 +13,7 @@
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* The descriptor's link in /proc: beside the one where the segment was found. */
+/* Write the path of the descriptor in /proc, beside the segment's own link. */
 static void link_of(const struct rtl_reader *reader, uint32_t number, char path[RTL_PROC_PATH_MAX])
 {
     const char *slash = strstr(reader->link, "/fd/");
@@ -23,7 +23,7 @@ static void link_of(const struct rtl_reader *reader, uint32_t number, char path[
         rtl_proc_path(path, reader->pid, "fd/%u", number);
 }
 
-/* The descriptor, its head in `head`; or -errno. */
+/* Open and check the page, and read its head. Returns a descriptor or -errno. */
 static int open_page(const struct rtl_reader *reader, uint32_t number, uint64_t inode, uint64_t bytes,
                      struct rtl_page_head *head)
 {

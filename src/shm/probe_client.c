@@ -10,8 +10,8 @@
 #include "shm/process.h"
 
 enum {
-    TRIES = 64,       /* somebody else changes the word meanwhile: another viewer, or the process, if it is hostile */
-    STATE_TRIES = 64, /* the state is being written meanwhile: for a microsecond, if the writer isn't held up */
+    TRIES = 64,       /* at compare-and-swap against other viewers, or against a hostile process */
+    STATE_TRIES = 64, /* while the worker writes the state: a microsecond, if nothing holds it up */
 };
 _Static_assert(offsetof(struct rtl_probe_state, sequence) % 8 == 0 && sizeof(struct rtl_probe_state) % 8 == 0 &&
                    RTL_PROBE_STATE_FIRST % 8 == 0,
@@ -66,12 +66,10 @@ void rtl_probe_close(struct rtl_probe_link *link)
     link->page = NULL;
 }
 
-/*
- * Changes the word: another request, whose number is returned, or without one the heartbeat alone. Bounded, whoever
- * else writes; of viewers that ask at the same time each has a number of its own. `taken_up`: the request that the
- * library took up last. One of its number would be none, and where the page was wiped it is what is counted from.
- * `follows`: the request that this one goes on from; 0 is returned, and nothing changed, where another has come since.
- */
+/* Change the word: set a request and return its number, or without one count up the heartbeat. Bounded, whatever others
+ * write; concurrent requests get different numbers. `taken_up`: the request that the library has carried out last,
+ * whose number is never used; after a wipe of the page numbers go on from it. `follows`: the request that this one
+ * continues; if the word has another one, nothing changes and the function returns 0. */
 static uint16_t change_probe_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up,
                                   uint16_t follows)
 {
@@ -79,7 +77,8 @@ static uint16_t change_probe_word(struct rtl_probe_page *page, enum rtl_probe_as
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
         now = (struct rtl_probe_word){.ask = RTL_PROBE_ASK_NOTHING, .number = taken_up};
-        if (!rtl_probe_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
+        if (!rtl_probe_decode(before,
+                              &now)) /* no viewer's word: choose a heartbeat that is probably not the last one */
             now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
         if (follows && now.number != follows)
             return 0;
@@ -121,7 +120,7 @@ static uint16_t write_request(const struct rtl_reader *reader, struct rtl_probe_
     uint64_t bits = 0;
     if (!link->page)
         return 0;
-    /* the number alone: one word, which needs no second look */
+    /* read only the word with the number: one word is always consistent */
     if (rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits))
         memcpy((char *)&state + offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits);
     else
@@ -165,11 +164,11 @@ static uint64_t smaller_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What a process says of itself is bounded to what could be true. */
+/* Bound the process's numbers to possible values. */
 static bool believe(struct rtl_probe_state *state)
 {
     if (state->phase >= RTL_PROBE_PHASE_COUNT)
-        return false; /* a newer library's */
+        return false; /* a newer library */
     if (state->why >= RTL_PROBE_WHY_COUNT)
         state->why = RTL_PROBE_WHY_NONE;
     if (state->agent >= RTL_AGENTS_MAX)
@@ -191,7 +190,7 @@ static bool believe(struct rtl_probe_state *state)
     return true;
 }
 
-/* What isn't there stays 0: an older library has less of it, and of one die there is no more. */
+/* Missing dies stay 0: older libraries and GPUs of one die have none. */
 static bool fetch_dies(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
     uint32_t there = reader->view[RTL_SECTION_PROBE_DIES].capacity;

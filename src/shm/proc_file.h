@@ -22,7 +22,7 @@ ssize_t rtl_process_file(pid_t pid, const char *file, char *buffer, size_t bytes
  * 5.6). Callers open untrusted paths with O_PATH (base/plain_file.h).
  */
 int rtl_process_open(pid_t pid, const char *path, int flags);
-/* The same with a descriptor of the root folder, or -1; returns -1 and errno. */
+/* As above, from a descriptor of the root folder or -1. Returns a descriptor, or -1 and errno. */
 int rtl_open_in_root(int root, const char *path, int flags);
 
 #endif

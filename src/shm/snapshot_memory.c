@@ -1,6 +1,6 @@
 /*
- * A snapshot's memory: arrays of its own, and storage for what its parts point into. Storage is a list of blocks that
- * never move; a new block is begun when the newest one is full.
+ * A snapshot's memory: arrays of its own, and storage that its parts point into. Storage is a list of blocks that never
+ * move.
  */
 #include <stdlib.h>
 #include <string.h>
