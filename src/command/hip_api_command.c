@@ -1,4 +1,4 @@
-/* rtl-top api: what the calls of HIP and the ranges of roctx cost the host's threads of one process, once. */
+/* rtl-top api: prints once what HIP calls and roctx ranges cost the host's threads of a process. */
 #include "command/hip_api_output.h"
 #include "record/db.h"
 #include "options/arguments.h"
@@ -19,7 +19,7 @@ struct api_wish {
     bool told; /* the help was printed: done */
 };
 
-/* "4711" or "4711,4712"; the others of a list may have none. */
+/* Parse "4711" or "4711,4712". */
 static bool parse_pids(struct api_wish *wish, const char *text)
 {
     char *end;
@@ -53,7 +53,7 @@ static int parse_options(struct api_wish *wish, int argc, char **argv)
             wish->form = RTL_HIP_API_CSV;
             break;
         default:
-            break; /* -b is the table, which is all there is so far */
+            break; /* -b is the table, the default */
         }
     }
     if (rtl_arguments_done(&a, &status)) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* hipError_t, those that programs meet: X(code, name) */
+/* Frequent values of hipError_t: X(code, name) */
 #define CODES(X)                                  \
     X(1, "hipErrorInvalidValue")                  \
     X(2, "hipErrorOutOfMemory")                   \

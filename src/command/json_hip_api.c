@@ -1,4 +1,4 @@
-/* Calls, ranges and memory in use in JSON. See json_hip_api.h. */
+/* Writes HIP calls, ranges and memory in use as JSON. See json_hip_api.h. */
 #include "command/json_hip_api.h"
 #include "model/model_range.h"
 #include "text/text.h"
@@ -51,7 +51,7 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
     }
 }
 
-/* Ranges by where they are nested: outer ones first, each with what is in it behind it. */
+/* Put the tree of ranges: outer ones first, each followed by the ranges in it. */
 static void put_nested(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
 {
     const struct rtl_hip_api_rows *rows = &m->hip_api;
@@ -122,7 +122,7 @@ static void put_range_kernels(struct json_writer *w, struct json_object *api, co
     free(kernels);
 }
 
-/* How many dispatches and copies belong to a known call, and why the others don't. */
+/* Put how many dispatches and copies belong to a known call, and why others don't. */
 static void put_link_counts(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
 {
     struct json_object *o = object_in(w, api, "links");

@@ -1,11 +1,11 @@
-/* Adds up the calls of several processes. See merge_hip_api.h. */
+/* Merges the HIP APIs of several processes. See merge_hip_api.h. */
 #include "model/merge_hip_api.h"
 #include "stats/histogram_sum.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The next row of all of them, in the order of rows; NULL at the end. */
+/* Return the next row of all processes in the order of rows; NULL at the end. */
 static const struct rtl_hip_api_row_snapshot *least_of(const struct rtl_hip_api_snapshot *const *from, uint32_t count,
                                                        const uint32_t *at)
 {
@@ -16,7 +16,7 @@ static const struct rtl_hip_api_row_snapshot *least_of(const struct rtl_hip_api_
     return least;
 }
 
-/* Adds up all rows that are the same as `least`, and goes on behind them. */
+/* Merge all rows that equal `least`, and advance past them. */
 static bool merge_row(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
                       const struct rtl_hip_api_row_snapshot *least, const struct rtl_histogram_copy **list,
                       struct rtl_snapshot *out)
@@ -59,7 +59,7 @@ static void add_node_numbers(struct rtl_hip_api_node_snapshot *to, const struct 
     to->copies_ns += node->copies_ns;
 }
 
-/* Pairs of all of them, in their order: those of one node and kernel are added up. */
+/* Merge pairs of the same node and kernel. */
 static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t count,
                         const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
 {
@@ -82,7 +82,7 @@ static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t
     free(place);
     rtl_hip_api_sort_pairs(to);
     for (uint32_t i = 0, next; ok && i < to->pair_count; i = next) {
-        uint32_t found = 0; /* not more than there are processes */
+        uint32_t found = 0; /* at most one for each process */
         for (next = i; next < to->pair_count && found < count && to->pairs[next].node == to->pairs[i].node &&
                        to->pairs[next].kernel == to->pairs[i].kernel;
              next++)

@@ -1,4 +1,4 @@
-/* Calls and ranges over the window. See model_hip_api.h. */
+/* Makes rows of HIP calls and ranges over the window. See model_hip_api.h. */
 #include "model/model_hip_api.h"
 #include "base/array.h"
 
@@ -17,7 +17,7 @@ const char *rtl_hip_api_order_text(enum rtl_hip_api_order order)
     return order < RTL_HIP_API_BY_COUNT ? texts[order] : "";
 }
 
-/* Rows have one order in all snapshots, so what is looked for is never behind. */
+/* Rows have one order in all snapshots, so the search never goes back. */
 static const struct rtl_hip_api_row_snapshot *find_next_row(const struct rtl_sample *sample, uint32_t *at,
                                                             const struct rtl_hip_api_row_snapshot *call)
 {
@@ -86,13 +86,13 @@ static int compare_model_rows(const void *left, const void *right)
     return order ? order : sorting == RTL_HIP_API_BY_NAME && reversed ? -name : name;
 }
 
-/* --- ranges by where they are nested --- */
+/* --- the tree of ranges --- */
 
-/* A node while the tree is made: its numbers with those of all below it. */
+/* A node while the tree is built; its numbers include all nodes below it. */
 struct nested {
     struct rtl_hip_api_model_row row;
     uint64_t gpu_window_ns;
-    uint32_t base, zero; /* the same node in those snapshots; beyond the last: none */
+    uint32_t base, zero; /* the same node in those snapshots; UINT32_MAX: none */
     uint32_t child, next;
 };
 
@@ -131,7 +131,7 @@ static void make_nested(const struct rtl_model *model, struct nested *n, const s
     }
 }
 
-/* What is known by the name: how long its ranges took, in whatever place. */
+/* Add the numbers known only by name: durations of the ranges of that name at all places. */
 static void add_name(const struct rtl_hip_api_rows *rows, struct rtl_hip_api_model_row *row, bool *has_node)
 {
     for (uint32_t i = 0; i < rows->ranges; i++) {
@@ -154,7 +154,7 @@ static int compare_nested(const void *left, const void *right)
     return compare_model_rows(&(*a)->row, &(*b)->row);
 }
 
-/* Appends what is below a node, each with what is below it. */
+/* Append the children of a node, each followed by its own children. */
 static void append_children(struct rtl_hip_api_rows *rows, struct nested *nodes, uint32_t of, uint32_t depth,
                             struct nested **sorted)
 {
@@ -210,13 +210,13 @@ static bool make_tree(struct rtl_model *model)
     return ok;
 }
 
-/* How long kernels took to start, from the begin of the call that launched them. */
+/* Compute launch latencies: from the begin of a call to the start of its kernel. */
 static void make_launches(struct rtl_model *model)
 {
     static const double q[] = {0.5, 0.99};
     const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api,
                                       *base = model->base ? model->base->snapshot.hip_api : NULL;
-    model->hip_api.launches = calls && calls->launch_count && !model->range; /* of a range they aren't known */
+    model->hip_api.launches = calls && calls->launch_count && !model->range; /* not known for a single range */
     for (uint32_t i = 0; model->hip_api.launches && i < model->row_count; i++) {
         struct rtl_row *row = &model->rows[i];
         const struct rtl_hip_api_launch_snapshot *now = rtl_hip_api_find_launch(calls, row->kernel);

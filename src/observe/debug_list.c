@@ -1,4 +1,4 @@
-/* The debugger's list of code objects. See debug_list.h. */
+/* Reads the debugger's list of code objects. See debug_list.h. */
 #include "observe/debug_list.h"
 #include "base/clock.h"
 #include "observe/elf_symbols.h"

@@ -1,4 +1,4 @@
-/* Dynamic symbols. See elf_symbols.h. */
+/* Reads dynamic symbols. See elf_symbols.h. */
 #include "observe/elf_symbols.h"
 
 #include <elf.h>
@@ -8,12 +8,12 @@
 
 enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
 enum { LINKS_AT_ONCE = 256 };
-enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are left out: each symbol may point to the same one */
+enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are skipped: all symbols may point to the same one */
 
 struct elf_tables {
     Elf64_Phdr header[HEADERS_MAX];
     unsigned headers;
-    uint64_t base; /* of addresses in it: what lies at the image's first byte */
+    uint64_t base; /* lowest address: that of the image's first byte */
     uint64_t symbols, strings, strings_bytes, hash, gnu_hash;
 };
 
@@ -26,10 +26,10 @@ static bool read_image(const struct rtl_elf_image *i, uint64_t offset, void *to,
     return pread(i->fd, to, bytes, (off_t)(i->at + offset)) == (ssize_t)bytes;
 }
 
-/* Where in the image an address of its tables is; its size when nowhere. */
+/* Return the image offset of an address in its tables; the image's size if there is none. */
 static uint64_t image_offset_of(const struct rtl_elf_image *i, const struct elf_tables *t, uint64_t address)
 {
-    if (i->loaded) { /* loaders write real addresses into the table in its place, some of them */
+    if (i->loaded) { /* loaders replace some addresses in the table by real ones */
         if (address >= i->at && address - i->at < i->size)
             return address - i->at;
         return address >= t->base && address - t->base < i->size ? address - t->base : i->size;
@@ -82,20 +82,20 @@ static bool read_tables(const struct rtl_elf_image *i, struct elf_tables *t)
     if (t->base == UINT64_MAX)
         return false;
     for (unsigned n = 0; n < t->headers; n++)
-        if (t->header[n].p_type == PT_DYNAMIC) { /* there is one at most */
+        if (t->header[n].p_type == PT_DYNAMIC) { /* at most one */
             read_dynamic(i, t, &t->header[n]);
             break;
         }
     return t->symbols && t->symbols < i->size && t->strings && t->strings < i->size;
 }
 
-/* --- all of them --- */
+/* --- all symbols --- */
 
 struct gnu_hash {
     uint32_t buckets, first, words, shift;
 };
 
-/* One more than the highest number of a symbol; 0 when it can't be told. */
+/* Return one more than the highest symbol number; 0: not known. */
 static uint32_t count_symbols(const struct rtl_elf_image *i, const struct elf_tables *t, uint64_t *bytes)
 {
     uint32_t sysv[2], most = 0;
@@ -117,7 +117,7 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct elf_ta
     for (uint32_t links[LINKS_AT_ONCE], n = 0; n < RTL_ELF_SYMBOLS_MAX; n += LINKS_AT_ONCE) {
         uint64_t at = chains + 4ull * (most - g.first), left = at < i->size ? i->size - at : 0;
         size_t count = left / sizeof *links < LINKS_AT_ONCE ? (size_t)(left / sizeof *links) : LINKS_AT_ONCE;
-        if (!read_image(i, at, links, count * sizeof *links)) /* what lies behind its end may not be there */
+        if (!read_image(i, at, links, count * sizeof *links)) /* memory behind the end may be missing */
             count = read_image(i, at, links, sizeof *links);
         *bytes += count * sizeof *links;
         for (size_t k = 0; k < count; k++) {
@@ -144,7 +144,7 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
     bool ok = symbols && strings && read_image(image, t.symbols, symbols, count * sizeof *symbols) &&
               read_image(image, t.strings, strings, text);
     *bytes += count * sizeof *symbols + text;
-    /* Names may lie in each other: what is scanned is bounded by itself, not by what was read. */
+    /* Names may overlap: bound the scanned bytes, not the bytes read. */
     for (uint64_t n = 0, scanned = 0; ok && n < count && scanned < RTL_ELF_STRINGS_MAX; n++) {
         const Elf64_Sym *s = &symbols[n];
         if (!s->st_name || s->st_name >= text)
@@ -163,7 +163,7 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
     return ok;
 }
 
-/* --- one of them --- */
+/* --- one symbol --- */
 
 static uint32_t gnu_hash_of(const char *name)
 {

@@ -1,4 +1,4 @@
-/* Code of kernels of another process. See kernel_code.h. */
+/* Reads code of kernels of another process. See kernel_code.h. */
 #include "observe/kernel_code.h"
 
 #include <elf.h>
@@ -12,17 +12,17 @@
 #include "base/plain_file.h"
 #include "shm/proc_file.h"
 
-static const uint64_t READ_MAX = 1ull << 30; /* in one look, whatever the list says */
+static const uint64_t READ_MAX = 1ull << 30; /* in one search, whatever the list says */
 
 struct code_search {
     const struct rtl_target_memory *memory;
     int files;
     const char *kernel;
     size_t length;
-    uint64_t value; /* of the symbol, once it is found */
+    uint64_t value; /* of the found symbol */
     bool found;
-    uint64_t bytes;               /* read so far */
-    struct rtl_mappings mappings; /* read when they are needed first */
+    uint64_t bytes;               /* bytes read so far */
+    struct rtl_mappings mappings; /* read on first use */
     bool mapped;
     rtl_kernel_code_take *take;
     void *context;
@@ -55,7 +55,7 @@ static bool is_elf(const char magic[4])
     return memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* Whether the code object has the kernel. */
+/* Find out whether the code object has the kernel. */
 static bool has_kernel(struct code_search *l, const struct rtl_elf_image *image)
 {
     l->found = false;
@@ -64,10 +64,8 @@ static bool has_kernel(struct code_search *l, const struct rtl_elf_image *image)
     return l->found;
 }
 
-/*
- * The runtime takes a program's own file for where its code objects are, and that may be the loader's, or be gone. What
- * was handed over is still mapped: the same offset of some file.
- */
+/* The runtime reports the program's own file as the source of its code objects, but that may be the loader's file, or
+ * deleted. The code is still mapped: search for the same offset in mapped files. */
 static bool find_mapped(struct code_search *l, struct rtl_elf_image *image, uint64_t offset, uint64_t size)
 {
     enum { TRIES = 32 };

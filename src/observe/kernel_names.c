@@ -1,4 +1,4 @@
-/* Kernel objects and their names. See kernel_names.h. */
+/* Maps kernel objects to names. See kernel_names.h. */
 #include "observe/kernel_names.h"
 #include "base/array.h"
 #include "observe/debug_list.h"
@@ -13,18 +13,18 @@
 #include <string.h>
 
 enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20, UNSEEN_MAX = 8 };
-static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one look */
+static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one read */
 
 struct code_object {
     uint64_t entry, load, uri; /* the last: a hash of its text */
-    uint32_t unseen;           /* looks since it was in the list */
+    uint32_t unseen;           /* reads since it was last in a list */
     bool unread;
 };
 
-/* Open addressing, of powers of two; key 0 = free. */
+/* Open addressing in powers of two; key 0 = free. */
 struct object_slot {
     uint64_t key;
-    uint32_t row, code; /* code: of the code object */
+    uint32_t row, code; /* code: index of the code object */
 };
 
 struct rtl_kernel_names {
@@ -34,8 +34,8 @@ struct rtl_kernel_names {
     uint32_t own; /* the row of the runtime's own kernels; 0 = none so far */
     size_t bytes; /* of names */
     bool full;
-    bool no_room;                /* for another object */
-    bool whole;                  /* the last read followed all lists to their ends */
+    bool no_room;                /* for another kernel object */
+    bool whole;                  /* the last read reached the ends of all lists */
     struct object_slot *by_name; /* key: the name's hash */
     struct object_slot *by_object;
     uint32_t objects, object_slots;
@@ -91,8 +91,8 @@ void rtl_kernel_names_free(struct rtl_kernel_names *n)
 
 /* --- rows --- */
 
-/* The name as rows have it: one that is too long is cut, and ends in what tells it from others of the same beginning.
- */
+/* Return the row of a name. A name that is too long is cut and ends in a hash that distinguishes names of the same
+ * beginning. */
 static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t length)
 {
     size_t hashed = length < NAME_HASHED_MAX ? length : NAME_HASHED_MAX;
@@ -101,7 +101,7 @@ static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t
     size_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
     for (; n->by_name[at].key; at = (at + 1) & (NAME_SLOTS - 1)) {
         uint32_t row = n->by_name[at].row;
-        size_t same = kept < length ? kept - 17 : kept; /* of a long one its start and its hash */
+        size_t same = kept < length ? kept - 17 : kept; /* of a long name compare its beginning and its hash */
         if (n->by_name[at].key == hash && n->length[row] == kept && !memcmp(n->name[row], name, same))
             return row;
     }
@@ -154,7 +154,7 @@ static void put_object(struct rtl_kernel_names *n, uint64_t object, uint32_t row
             return;
         }
         n->objects++;
-        s = find_object_slot(n, object); /* it may have grown */
+        s = find_object_slot(n, object); /* the table may have grown */
     }
     *s = (struct object_slot){.key = object, .row = row, .code = code};
 }
@@ -165,8 +165,8 @@ static void add_named_object(struct rtl_kernel_names *n, const char *name, size_
     put_object(n, object, row_of_name(n, name, length), code);
 }
 
-/* All kernels that a program loads are in the list: what is in none of its code objects, while all could be read, the
- * runtime has made for itself. */
+/* The lists have all kernels that a program loads. A kernel object in no code object, while all were readable, is one
+ * that the runtime made for itself. */
 void rtl_kernel_names_nameless(struct rtl_kernel_names *n, uint64_t object)
 {
     static const char own[] = "(runtime's own kernel)";
@@ -225,12 +225,12 @@ struct names_read {
     struct rtl_kernel_names *names;
     const struct rtl_target_memory *memory;
     int files;
-    uint64_t bytes;   /* read so far */
-    uint64_t load;    /* of the code object at hand */
-    uint32_t code;    /* its number */
-    uint32_t kernels; /* of it */
-    uint32_t refused; /* code objects for which there was no room */
-    uint32_t next;    /* where the code object that comes next was in the last look, most likely */
+    uint64_t bytes;   /* bytes read so far */
+    uint64_t load;    /* of the current code object */
+    uint32_t code;    /* index of the current code object */
+    uint32_t kernels; /* in the current code object */
+    uint32_t refused; /* code objects without room */
+    uint32_t next;    /* likely index of the next code object */
 };
 
 static bool add_symbol(void *context, const struct rtl_elf_symbol *s)
@@ -267,7 +267,8 @@ static bool read_from(struct names_read *l, const char *uri)
     return ok;
 }
 
-/* From what it was loaded from; where that can't be had any more, as it was loaded, if the host sees that memory. */
+/* Read the file or memory that it was loaded from; if that has gone, read it as loaded, if the host can see that
+ * memory. */
 static void read_code_object(struct names_read *l, struct code_object *c, const char *uri)
 {
     struct rtl_elf_image loaded = {.memory = l->memory, .at = c->load, .size = 1ull << 32, .loaded = true};
@@ -291,7 +292,7 @@ static bool see_code_object(void *context, uint64_t entry, uint64_t load, const 
             return true;
         }
     }
-    if (n->code_count == RTL_CODE_OBJECTS_MAX) { /* no honest list: once those that are gone are forgotten, maybe */
+    if (n->code_count == RTL_CODE_OBJECTS_MAX) { /* no honest list; gone ones may be forgotten later */
         l->refused++;
         return true;
     }
@@ -303,8 +304,8 @@ static bool see_code_object(void *context, uint64_t entry, uint64_t load, const 
     return l->bytes < READ_MAX;
 }
 
-/* Addresses of code objects that weren't in the list for so many looks; the others keep theirs, with the number that
- * their code object has now. */
+/* Forget addresses of code objects that were in no list for so many reads; others keep theirs, with their code object's
+ * new index. */
 static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
 {
     uint32_t *number = malloc((n->code_count ? n->code_count : 1) * sizeof *number), kept = 0;
@@ -354,7 +355,7 @@ bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_m
         n->unread += n->codes[i].unread;
     }
     n->whole = whole && l.bytes < READ_MAX;
-    /* A list that was never whole says little of what is gone, but nothing is kept for ever on its word. */
+    /* A list that was never complete says little about what has gone, but nothing is kept for ever. */
     uint32_t unseen = n->whole ? 1 : UNSEEN_MAX;
     if (longest >= unseen)
         forget_gone(n, unseen);

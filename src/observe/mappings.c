@@ -1,4 +1,4 @@
-/* /proc/PID/smaps. See mappings.h. */
+/* Reads /proc/PID/smaps. See mappings.h. */
 #include "observe/mappings.h"
 #include "shm/proc_file.h"
 
@@ -8,7 +8,7 @@
 
 enum { LINE = 8192 };
 
-/* "7f00-7f10 rw-p 0000 00:00 12   /a name": false for lines that say something else. */
+/* "7f00-7f10 rw-p 0000 00:00 12   /a name": false for other lines. */
 static bool parse_head(const char *line, struct rtl_mapping *m)
 {
     unsigned long long from, to, offset, inode;

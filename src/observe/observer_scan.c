@@ -1,4 +1,4 @@
-/* Queues and code objects of an observed process: what comes and goes. See observer_private.h. */
+/* Finds queues and code objects of an observed process that come and go. See observer_private.h. */
 #include "base/clock.h"
 #include "observe/observer_private.h"
 
@@ -6,14 +6,14 @@
 #include <string.h>
 
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
-static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: at once, and while others wait */
-static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
-/* CPU for a piece of the rest of memory: the first piece, until all was searched once, and from then on. The observer
- * polls known queues between two pieces. */
+static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: named processes, and others */
+static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget */
+/* CPU for a piece of the other memory (RTL_SEARCH_REST): the first piece, until all was searched once, and from then
+ * on. The observer polls known queues between two pieces. */
 static const uint64_t REST_FIRST_NS = 100000000, REST_SEEK_NS = 20000000, REST_NS = 5000000;
 
-/* GPUs are told apart by where their doorbells are; numbered in the order of the driver's offsets, as far as they are
- * known when it begins. */
+/* The place of its doorbells identifies a GPU; GPUs are numbered in the order of the driver's offsets, as far as known
+ * at the start. */
 static uint64_t gpu_key_of(const struct rtl_mappings *mappings, const struct rtl_found_queue *q)
 {
     const struct rtl_mapping *m = rtl_mapping_of(mappings, q->doorbell);
@@ -34,14 +34,14 @@ static uint32_t number_of_gpu(struct rtl_observer *o, uint64_t key)
 void rtl_observer_end_queue(struct rtl_observer *o, struct rtl_observed_queue *q)
 {
     if (o->options.past_library && rtl_observed_queue_is_own(&o->seen, q))
-        q->dispatches = q->unnamed = q->counter.lost = 0; /* nothing of it is shown, also when another has its slot */
+        q->dispatches = q->unnamed = q->counter.lost = 0; /* never shown, even when another queue gets its slot */
     o->lost_before += q->counter.lost;
     o->unnamed_before += q->unnamed;
     q->counter.lost = q->unnamed = 0;
     rtl_observed_queue_end(&o->seen, q);
 }
 
-/* A free one; best its own: a queue that was given up goes on there where it was. */
+/* Return a free slot, preferably the queue's old one: a queue that was given up continues there. */
 static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct rtl_found_queue *f)
 {
     struct rtl_observed_queue *any = NULL;
@@ -53,7 +53,7 @@ static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct 
     }
     if (any)
         return any;
-    return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last one is the shared one's */
+    return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last slot is the shared one */
 }
 
 static void begin_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
@@ -83,7 +83,7 @@ static bool is_found(const struct rtl_found_queue *found, uint32_t count, uint64
     return false;
 }
 
-/* Those for which there is no room. A search that was cut off has seen too few of them. */
+/* Count queues without a slot. An incomplete search has found too few, so it only raises the counts. */
 static void count_refused(struct rtl_observer *o, const struct rtl_found_queue *found, uint32_t count)
 {
     uint32_t there = o->search.beyond, live = 0, device = 0;
@@ -110,7 +110,7 @@ static void end_traced_queue(struct rtl_observer *o, const struct rtl_found_queu
             rtl_observer_end_queue(o, &o->queues[i]);
 }
 
-/* Of a traced process: which of its queues are past the library. */
+/* Find out which queues of a traced process the library doesn't see. */
 static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *found,
                      uint32_t count, uint64_t now)
 {
@@ -124,7 +124,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
         int number = rtl_traced_queues_find(&traced, f->id, f->key);
         if (number >= 0) {
             o->gpu_agent[number_of_gpu(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
-            end_traced_queue(o, f); /* the library has it after all */
+            end_traced_queue(o, f); /* the library sees it after all */
             continue;
         }
         still[n] = (struct rtl_candidate){.at = f->at, .id = f->id, .seen_ns = now, .from_start = !f->looked_before};
@@ -136,7 +136,7 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
         n++;
     }
     for (uint32_t c = 0; c < o->candidate_count && n < QUEUES_MAX && !o->search.whole; c++)
-        if (!is_found(found, count, o->candidate[c].at)) /* where the search hasn't been this time */
+        if (!is_found(found, count, o->candidate[c].at)) /* not searched this time */
             still[n++] = o->candidate[c];
     memcpy(o->candidate, still, n * sizeof *still);
     o->candidate_count = n;
@@ -184,7 +184,7 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
         number_of_gpu(o, gpu_key_of(&mappings, &found[i]));
     if (first)
         qsort(o->gpu_key, o->gpu_count, sizeof *o->gpu_key, by_key);
-    /* of a queue that had no room what was before its time is nobody's loss */
+    /* packets before the time of a queue that had no slot count as lost by nobody */
     bool whole = !o->refused_room;
     if (o->options.past_library)
         sort_out(o, &mappings, found, count, rtl_mono_ns());

@@ -1,4 +1,4 @@
-/* Snapshots of what an observer has seen. See observer.h. */
+/* Takes snapshots of an observer's numbers. See observer.h. */
 #include "base/clock.h"
 #include "observe/observer_private.h"
 #include "shm/gpu_names.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t WAIT_NS = 200000000, WAIT_LAST_NS = 2000000000; /* for the lock: who draws must not hang */
+static const uint64_t WAIT_NS = 200000000, WAIT_LAST_NS = 2000000000; /* for the lock: the screen must not hang */
 
 bool rtl_observer_alive(struct rtl_observer *o)
 {
@@ -80,12 +80,12 @@ static bool copy_agents(const struct rtl_observer *o, enum rtl_convention conven
     return true;
 }
 
-/* The thread may hang in a page fault of the target's making, with the lock. The last state of all is worth waiting for
- * longer: nothing comes after it. */
+/* The thread may hang in a page fault that the target controls, with the lock. The very last state is worth a longer
+ * wait: nothing comes after it. */
 bool rtl_observer_lock(struct rtl_observer *o)
 {
     bool alive = rtl_observer_alive(o);
-    if (o->hangs && alive) { /* it would hold up each frame: nobody waits until it was there again */
+    if (o->hangs && alive) { /* don't delay each frame: only try, until the lock is free again */
         o->hangs = pthread_mutex_trylock(&o->lock) != 0;
         return !o->hangs;
     }
@@ -103,7 +103,7 @@ static void keep_last(struct rtl_observer *o, const struct rtl_snapshot *s)
     o->has_last = rtl_snapshot_copy(s, &o->last);
 }
 
-/* As it was, its heartbeat included: that shows how old it is. */
+/* Copy the last snapshot with its old heartbeat, which shows its age. */
 static enum rtl_reader_status copy_last(const struct rtl_observer *o, struct rtl_snapshot *s)
 {
     if (!o->has_last || !rtl_snapshot_copy(&o->last, s))
@@ -200,7 +200,7 @@ bool rtl_observer_add(struct rtl_observer *o, struct rtl_snapshot *segment)
     pthread_mutex_lock(&o->state);
     bool open = o->phase == RTL_OBSERVER_OPEN;
     pthread_mutex_unlock(&o->state);
-    if (open && rtl_observer_lock(o)) { /* else it is as it was */
+    if (open && rtl_observer_lock(o)) { /* otherwise keep the last numbers */
         copy_past_queues(o, &o->past);
         copy_past_rows(o, &o->past);
         pthread_mutex_unlock(&o->lock);

@@ -1,4 +1,4 @@
-/* The observer's thread: what it looks at, and how often. See observer.h. */
+/* The observer's thread: polls queues and starts scans, within its budget. See observer.h. */
 #include "base/clock.h"
 #include "observe/debug_list.h"
 #include "observe/observer_private.h"
@@ -18,15 +18,15 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = RTL_OBSERVER_SECOND;
 static const uint64_t FIRST_COST_NS = 1000000;
-static const uint64_t STOP_NS = 5000000; /* the thread wakes from longer pauses when it is to stop */
-/* where the library sees to most of it */
+static const uint64_t STOP_NS = 5000000; /* a stop request interrupts longer pauses */
+/* for traced processes: the library counts most queues */
 static const uint64_t PAST_IDLE_NS = 20000000, PAST_SCAN_NS = 5000000000;
-/* How long the caller waits for the thread: for one that was named, one that was met, and at the end. */
+/* How long the caller waits for the thread: a named process, another process, the end. */
 static const uint64_t OPEN_NS = 10000000000, TRY_NS = 1000000000, END_NS = 300000000;
-enum { LEFT_MAX = 16 }; /* threads that hang somewhere: then no more are begun */
+enum { LEFT_MAX = 16 }; /* hanging threads: with so many no further one is started */
 
-static atomic_uint observers; /* those that look at queues: they share the budget */
-static atomic_uint scanners;  /* those that scan: all whose thread goes on */
+static atomic_uint observers; /* observers that poll queues: they share the budget */
+static atomic_uint scanners;  /* observers that scan: all with a running thread */
 static atomic_uint left_behind;
 
 static void share_budget(struct rtl_observer *o, bool shares)
@@ -50,7 +50,7 @@ static void share_busy(struct rtl_observed *s, uint64_t ns)
     }
 }
 
-/* One look at all queues, under the lock. */
+/* Poll all queues once, with the lock held. */
 static void look_at_queues(struct rtl_observer *o)
 {
     struct rtl_queue_head heads[QUEUES_MAX];
@@ -77,7 +77,7 @@ static void look_at_queues(struct rtl_observer *o)
     rtl_target_read_pieces(&o->memory, pieces, all);
     for (uint32_t i = 0; n && i < o->lists.count; i++)
         changed |= rtl_debug_list_changed(&end[i], &answer[i], pieces + first[i]);
-    if (changed) /* an address may hold another kernel by now */
+    if (changed) /* an address may mean another kernel now */
         rtl_observer_read_names(o);
     uint64_t now = rtl_mono_ns(), since = o->looked_ns ? now - o->looked_ns : 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -94,7 +94,7 @@ static void look_at_queues(struct rtl_observer *o)
         }
         if (!there) {
             rtl_observer_end_queue(o, q);
-            o->scan_at_ns = now; /* another one may be in its place */
+            o->scan_at_ns = now; /* another queue may be in its place */
         } else if (since) {
             double rings = (double)(q->counter.next - before) / q->found.size * 1e9 / (double)since;
             fastest = rings > fastest ? rings : fastest;
@@ -116,14 +116,14 @@ static struct rtl_pace pace_of(const struct rtl_observer *o)
                              .past_library = o->options.past_library};
 }
 
-/* How long to sleep. */
+/* Return how long to sleep. */
 static uint64_t pause_of(struct rtl_observer *o)
 {
     struct rtl_pace pace = pace_of(o);
     uint64_t now = rtl_mono_ns(), ns = rtl_pace_look_ns(&pace);
-    if (o->options.past_library && !o->live) /* nothing to look at but what a scan finds */
+    if (o->options.past_library && !o->live) /* without queues only a scan finds something */
         return o->scan_at_ns > now ? o->scan_at_ns - now : PAST_IDLE_NS;
-    /* never in step with what is looked at */
+    /* random, so that polls never run in step with the target */
     o->random = o->random * 6364136223846793005ull + 1442695040888963407ull;
     return (uint64_t)((double)ns * (0.75 + 0.5 * (double)(o->random >> 40) / (double)(1 << 24)));
 }
@@ -142,7 +142,7 @@ static void nap(struct rtl_observer *o, uint64_t ns)
     pthread_mutex_unlock(&o->state);
 }
 
-/* When the next scan is due. Where the library sees to all queues few come that it doesn't know of. */
+/* Return the time until the next scan. If the library sees all queues, new unknown queues are rare. */
 static uint64_t scan_pause(struct rtl_observer *o)
 {
     struct rtl_traced_queues traced;
@@ -179,7 +179,7 @@ static void poll_queues(struct rtl_observer *o)
         look_at_queues(o);
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-        /* The first one sets it alone: if that was dear, it isn't made up for twenty times. */
+        /* The first poll sets it alone, bounded: an expensive first poll must not cause twenty long pauses. */
         o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
                                     : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
         nap(o, pause_of(o));
@@ -209,7 +209,7 @@ static enum rtl_reader_status explain_open(const struct rtl_process *p, int erro
     return rtl_explain_permission(p, why, why_bytes);
 }
 
-/* Everything but looking on and on. On the thread: all of this reads the target. */
+/* Attach and poll once. On the thread, because all of this reads the target. */
 static enum rtl_reader_status attach_target(struct rtl_observer *o)
 {
     uint32_t unread;
@@ -237,8 +237,8 @@ static enum rtl_reader_status attach_target(struct rtl_observer *o)
     if (!scanned)
         return rtl_explain(RTL_READER_USAGE, o->why, sizeof o->why,
                            "process %d (%s) has just ended, or there is no memory", (int)o->pid, p->name);
-    /* of those that nobody named only who has a queue: a forked child has its parent's kernels, and none of its queues;
-     * or who may have one, where there was no time to look at all of its memory */
+    /* accept unnamed processes only with a queue (a forked child has its parent's kernels, but no queues), or if there
+     * was no time to search all memory */
     if (!o->options.early && !o->options.past_library && rtl_observer_is_without(o) &&
         (!named || !rtl_kernel_names_objects(o->seen.names, &unread)))
         return rtl_explain(
@@ -311,7 +311,7 @@ static void *observer_thread(void *context)
     return NULL;
 }
 
-/* Until the thread is beyond that phase; false when it takes too long. */
+/* Wait until the thread is beyond that phase; false after a timeout. */
 static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
 {
     uint64_t until = rtl_mono_ns() + ns;
@@ -328,7 +328,7 @@ static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
 static bool start_thread(struct rtl_observer *o)
 {
     pthread_t thread;
-    sigset_t all, before; /* signals are for the thread that draws */
+    sigset_t all, before; /* the drawing thread handles signals */
     sigfillset(&all);
     o->holders = 2;
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -411,7 +411,7 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
         *out = NULL;
         return status;
     }
-    if (rtl_observer_snapshot(o, &s) == RTL_READER_OK) /* so that there is a last one from the start */
+    if (rtl_observer_snapshot(o, &s) == RTL_READER_OK) /* so that a last snapshot exists from the start */
         rtl_snapshot_free(&s);
     return RTL_READER_OK;
 }

@@ -1,4 +1,4 @@
-/* Queues that the library doesn't see. See past_library.h. */
+/* Adds queues that the library doesn't see to its snapshots. See past_library.h. */
 #include "observe/past_library.h"
 #include "shm/gpu_names.h"
 
@@ -7,13 +7,13 @@
 #include <string.h>
 
 static const uint64_t LIBRARYS_TIME_NS = 1000000000;
-enum { SLOT_FIRST = RTL_QUEUE_SHARED - 1 }; /* downwards from here: the segment's come from below */
+enum { SLOT_FIRST = RTL_QUEUE_SHARED - 1 }; /* downwards from here: the segment's slots come from below */
 
 void rtl_traced_queues_of(const struct rtl_snapshot *s, uint64_t as_of_ns, struct rtl_traced_queues *t)
 {
     *t = (struct rtl_traced_queues){
         .as_of_ns = as_of_ns, .refused = s->queues_refused, .another_runtime = s->notes & RTL_NOTE_ANOTHER_RUNTIME};
-    /* of queues that share a slot nobody knows which they are, nor of those of an older library */
+    /* queues of the shared slot can't be identified, nor queues of an older library */
     bool known = !(s->notes & RTL_NOTE_QUEUES_SHARED);
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
@@ -54,7 +54,7 @@ static struct rtl_kernel_snapshot *find_kernel_by_id(const struct rtl_snapshot *
     return s->kernel_count ? bsearch(&id, s->kernels, s->kernel_count, sizeof *s->kernels, compare_id_key) : NULL;
 }
 
-/* Row `id` of the snapshot, made if it isn't there; there is room. */
+/* Return row `id` of the snapshot, inserting it if needed; there is room. */
 static struct rtl_kernel_snapshot *kernel_at(struct rtl_snapshot *s, uint32_t id, const char *name, size_t length)
 {
     uint32_t at = s->kernel_count;
@@ -85,7 +85,7 @@ static void find_traced(const struct rtl_snapshot *s, struct rtl_past_row *row)
 static void add_past_row(struct rtl_snapshot *s, struct rtl_past_row *row, uint32_t own_id)
 {
     struct rtl_kernel_snapshot *k = row->traced == UINT32_MAX ? NULL : find_kernel_by_id(s, row->traced);
-    if (row->traced != UINT32_MAX && !k) /* only what is there is shown twice by nobody */
+    if (row->traced != UINT32_MAX && !k) /* insert the segment's row again, so that the kernel is never shown twice */
         k = kernel_at(s, row->traced, row->name, row->length);
     if (!k || row->alone) {
         struct rtl_kernel_snapshot *own = kernel_at(s, own_id, row->name, row->length);
@@ -124,7 +124,7 @@ static void add_past_kernels(struct rtl_past_library *u, struct rtl_snapshot *s)
         add_calls(kernel_at(s, RTL_KERNEL_UNKNOWN, unknown, sizeof unknown - 1), u->unnamed);
 }
 
-/* The GPU of a queue whose doorbells no traced queue shares: the only one, or nobody knows which. */
+/* Return the GPU of a queue whose doorbells no traced queue shares: the only GPU, or an unknown one. */
 static uint32_t other_gpu(struct rtl_snapshot *s)
 {
     if (s->agent_count == 1)
@@ -154,7 +154,7 @@ static void add_past_queues(const struct rtl_past_library *u, struct rtl_snapsho
 {
     uint32_t end = s->queue_count, live = 0;
     while (end && s->queues[end - 1].slot > SLOT_FIRST)
-        end--; /* the shared slot's stays behind */
+        end--; /* the shared slot stays last */
     for (uint32_t i = u->queue_count; i-- > 0;) {
         struct rtl_queue_snapshot q = u->queues[i];
         live += q.live;
@@ -162,14 +162,14 @@ static void add_past_queues(const struct rtl_past_library *u, struct rtl_snapsho
         s->untimed[RTL_UNTIMED_OBSERVED] += q.untimed[RTL_UNTIMED_OBSERVED];
         s->untimed_total += q.untimed[RTL_UNTIMED_OBSERVED];
         if (q.slot > SLOT_FIRST || (end && s->queues[end - 1].slot >= SLOT_FIRST - q.slot))
-            continue; /* counted, and no room to show it */
+            continue; /* counted, but no slot to show it */
         q.slot = SLOT_FIRST - q.slot;
         q.gpu = gpu_of_agent(s, q.agent);
         memmove(&s->queues[end + 1], &s->queues[end], (s->queue_count - end) * sizeof q);
         s->queues[end++] = q;
         s->queue_count++;
     }
-    /* who is seen is not unseen */
+    /* observed queues no longer count as refused */
     s->queues_refused -= live < s->queues_refused ? live : s->queues_refused;
     if (live && !s->queues_refused)
         s->notes &= ~(uint32_t)RTL_NOTE_QUEUE_NOT_INTERCEPTED;

@@ -1,4 +1,4 @@
-/* Queues in memory. See queue_finder.h. */
+/* Finds queues in memory. See queue_finder.h. */
 #include "observe/queue_finder.h"
 #include "base/clock.h"
 #include "shm/segment.h"
@@ -39,7 +39,7 @@ static bool may_have_doorbells(const struct rtl_mapping *m)
     return m->shared && m->write && m->inode && !is_shared_anonymous(m) && !has_prefix(m, "/dev/shm/");
 }
 
-/* Returns the part of the search that reads the mapping; RTL_SEARCH_PARTS: none. */
+/* Return the part of the search that reads the mapping; RTL_SEARCH_PARTS: none. */
 static int search_part_of(const struct rtl_mapping *m)
 {
     bool small = m->to - m->from <= SMALL_BYTES;
@@ -81,7 +81,7 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
                                   rtl_target_read(memory, h.ring + (uint64_t)h.size * RTL_PACKET_BYTES - 1, &byte, 1));
 }
 
-/* What a search has found so far, and the pages that are to be read next. */
+/* A running search: its results so far, and the next pages to read. */
 struct queue_search_run {
     const struct rtl_target_memory *memory;
     const struct rtl_mappings *mappings;
@@ -112,13 +112,13 @@ static void look_at_pages(struct queue_search_run *s)
     s->count = 0;
 }
 
-/* On a busy machine it may take longer than its CPU, but nobody waits for ever for pages that are swapped out. */
+/* CPU time is bounded; on a busy machine or with swapped-out pages elapsed time is, too. */
 static bool is_time_over(const struct queue_search_run *s)
 {
     return rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) > s->until_cpu_ns || rtl_mono_ns() > s->until_ns;
 }
 
-/* False when time was over before its end; some pages have been looked at in any case. */
+/* False if time ran out; some pages have been read in any case. */
 static bool look_at_region(struct queue_search_run *s, const struct rtl_target_region *region)
 {
     for (uint64_t at = region->from; at < region->to; at += PAGE) {
@@ -134,8 +134,8 @@ static bool look_at_region(struct queue_search_run *s, const struct rtl_target_r
     return true;
 }
 
-/* Returns the pages of [*at, to) to read. Reading a device's pages allocates none in the target. In the rest of memory,
- * pages that are swapped out stay out. */
+/* Return the pages of [*at, to) to read. Reading a device's pages allocates none in the target. In RTL_SEARCH_REST
+ * swapped-out pages stay out. */
 static uint32_t regions_of(const struct queue_search_run *s, const struct rtl_mapping *m, uint64_t *at, uint64_t to,
                            struct rtl_target_region regions[RTL_TARGET_REGIONS])
 {
@@ -146,7 +146,7 @@ static uint32_t regions_of(const struct queue_search_run *s, const struct rtl_ma
     return 1;
 }
 
-/* Searches [from, to), both starts of pages. False when time ran out: the search goes on at `next`. */
+/* Search [from, to), both starts of pages. False if time ran out: the search continues at `next`. */
 static bool look_between(struct queue_search_run *s, uint64_t from, uint64_t to)
 {
     bool in_time = true;
@@ -170,7 +170,7 @@ static bool look_between(struct queue_search_run *s, uint64_t from, uint64_t to)
     return in_time;
 }
 
-/* Searches all of a part, from where the last call stopped, wrapping at the end; false when time ran out. */
+/* Search all of a part, from where the last call stopped, wrapping at the end; false if time ran out. */
 static bool look_round(struct queue_search_run *s, int part, uint64_t budget_ns)
 {
     struct rtl_queue_search *at = s->at;

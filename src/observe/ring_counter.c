@@ -1,4 +1,4 @@
-/* Counting packets. See ring_counter.h. */
+/* Counts packets. See ring_counter.h. */
 #include "observe/ring_counter.h"
 
 enum {
@@ -10,7 +10,7 @@ enum {
     TYPE_BARRIER_OR = 5
 };
 
-/* A dispatch has one to three dimensions, none of them empty, and a kernel: packets of other kinds have zeros there. */
+/* A dispatch has one to three dimensions, none of them empty, and a kernel; packets of other kinds have zeros there. */
 static bool has_dispatch_fields(const struct rtl_ring_packet *p)
 {
     return (p->setup & 3) && p->setup <= 3 && p->workgroup[0] && p->workgroup[1] && p->workgroup[2] && p->grid[0] &&
@@ -68,7 +68,7 @@ uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_rin
             break;
         c->next = number + 1;
     }
-    if (c->next < safe) { /* also those that weren't copied */
+    if (c->next < safe) { /* also packets that were not copied */
         uint64_t from = c->next > c->ours ? c->next : c->ours;
         c->lost += safe > from ? safe - from : 0;
         c->next = safe;

@@ -19,7 +19,7 @@ static bool is_inside(const struct rtl_code_object *c, uint64_t offset, uint64_t
     return offset <= c->size && bytes <= c->size - offset;
 }
 
-/* The dynamic symbols: a stripped object has no others. */
+/* Find the dynamic symbols: a stripped object has no others. */
 static bool find_symbols(struct rtl_code_object *c, const Elf64_Ehdr *h)
 {
     Elf64_Shdr s, strings;
@@ -40,7 +40,7 @@ static bool find_symbols(struct rtl_code_object *c, const Elf64_Ehdr *h)
         c->string_bytes = strings.sh_size;
         return true;
     }
-    return true; /* an object without symbols is none that is damaged */
+    return true; /* an object without symbols isn't damaged */
 }
 
 enum rtl_probe_refusal rtl_code_open(struct rtl_code_object *code, const void *bytes, size_t size)
@@ -90,7 +90,7 @@ bool rtl_code_find_kernel(const struct rtl_code_object *code, const char *kernel
     size_t length = strlen(kernel);
     struct rtl_code_symbol symbol;
     uint64_t scanned = 0;
-    /* names may lie in each other: what is scanned is bounded */
+    /* names may overlap: bound the scanned bytes */
     for (uint64_t i = 0; i < code->symbol_count && scanned <= code->string_bytes + (64u << 20); i++) {
         bool whole = rtl_code_symbol(code, i, &symbol);
         scanned += symbol.length;

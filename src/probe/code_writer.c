@@ -6,15 +6,15 @@
 #include <string.h>
 
 enum { OSABI_HSA = 64, PAGE = 4096 };
-/* The runtime's loader looks for symbols in a SYMTAB, its debugger in a DYNSYM: both are the same bytes. Names come
- * last: the loader of release 5.2 takes the section behind them for another. */
+/* The runtime's loader reads symbols from a SYMTAB, its debugger from a DYNSYM: both have the same bytes. Names come
+ * last: the loader of release 5.2 mistakes the section after them for another. */
 enum { NO_SECTION, DYNSYM, HASH, DYNSTR, RODATA, DYNAMIC, TEXT, SYMTAB, SHSTRTAB, SECTIONS };
 enum { SEGMENTS = 3, SYMBOLS = 3, HASH_WORDS = 2 + 1 + SYMBOLS, TAGS = 6 };
 
 static const char section_names[] = "\0.dynsym\0.hash\0.dynstr\0.rodata\0.dynamic\0.text\0.symtab\0.shstrtab";
 static const uint32_t section_name[SECTIONS] = {0, 1, 9, 15, 23, 31, 40, 46, 54};
 
-/* Where everything is, in the file and in memory alike. */
+/* Places of all parts, equal in the file and in memory. */
 struct draft_layout {
     uint64_t symbols, hash, strings, string_bytes, descriptor, dynamic, fixed_end, text, names, sections, end;
 };
@@ -77,7 +77,7 @@ static void write_symbols(uint8_t *to, const struct rtl_code_draft *d, const str
         {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), STV_PROTECTED, TEXT, p->text, d->text_bytes},
         {(Elf64_Word)(length + 2), ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), STV_PROTECTED, RODATA, p->descriptor,
          sizeof(struct rtl_kernel_descriptor)}};
-    const uint32_t hash[HASH_WORDS] = {1, SYMBOLS, 1, 0, 2, 0}; /* one bucket: 1, then 2 */
+    const uint32_t hash[HASH_WORDS] = {1, SYMBOLS, 1, 0, 2, 0}; /* one bucket: symbol 1, then 2 */
     const Elf64_Dyn tags[TAGS] = {
         {DT_HASH, {p->hash}},      {DT_SYMTAB, {p->symbols}},     {DT_SYMENT, {sizeof(Elf64_Sym)}},
         {DT_STRTAB, {p->strings}}, {DT_STRSZ, {p->string_bytes}}, {DT_NULL, {0}}};
@@ -124,7 +124,7 @@ static void write_sections(uint8_t *to, const struct rtl_code_draft *d, const st
                   .sh_addralign = 256},
         [SHSTRTAB] = {
             .sh_type = SHT_STRTAB, .sh_offset = p->names, .sh_size = sizeof section_names, .sh_addralign = 1}};
-    s[SYMTAB] = s[DYNSYM]; /* the same symbols, for who reads files */
+    s[SYMTAB] = s[DYNSYM]; /* the same symbols for tools that read files */
     s[SYMTAB].sh_type = SHT_SYMTAB;
     for (int i = 0; i < SECTIONS; i++) {
         s[i].sh_name = section_name[i];

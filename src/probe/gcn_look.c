@@ -1,8 +1,8 @@
 /*
- * Looks at instructions. See gcn_look.h.
+ * Decodes instructions. See gcn_look.h.
  *
- * Encodings as AMD's manuals of the "Vega 7 nm", "CDNA 2" and "CDNA 3" instruction sets have them. A number that is an
- * instruction on one of the three only is taken as one on all: code for any has no others.
+ * Encodings follow AMD's manuals of the "Vega 7 nm", "CDNA 2" and "CDNA 3" instruction sets. An instruction of only one
+ * of them counts as one of all: code for each GPU contains no others.
  */
 #include "probe/gcn_look.h"
 
@@ -21,7 +21,7 @@ static bool in_ranges(const struct range *r, size_t count, uint32_t number)
             return true;
     return false;
 }
-/* numbers that are instructions, by encoding */
+/* True if the number is an instruction of the encoding. */
 #define KNOWN(number, ...)                                                                                             \
     in_ranges((const struct range[]){__VA_ARGS__}, sizeof((const struct range[]){__VA_ARGS__}) / sizeof(struct range), \
               number)
@@ -32,7 +32,7 @@ static void touch(struct rtl_gcn_look *l, uint32_t code, unsigned count)
         l->sgprs = (uint8_t)(code + count > RTL_GCN_SGPRS ? RTL_GCN_SGPRS : code + count);
 }
 
-/* a scalar register by a number in m0: any */
+/* m0 selects the scalar register: any of them */
 static void touch_all(struct rtl_gcn_look *l)
 {
     l->sgprs = RTL_GCN_SGPRS;
@@ -108,7 +108,7 @@ static void decode_sop2(struct rtl_gcn_look *l, uint32_t a)
     touch(l, BITS(a, 15, 8), 2);
     if (compares) {
         l->kind = op == 16 ? RTL_GCN_SKIP_MODE : op <= 19 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
-        if (op == 17) { /* s_set_gpr_idx_on: the second is no register but four bits */
+        if (op == 17) { /* s_set_gpr_idx_on: the second operand is four bits, not a register */
             l->words = BITS(a, 7, 0) == LITERAL ? 2 : 1;
         }
         return;

@@ -1,4 +1,4 @@
-/* Why a kernel isn't probed: one table. X(symbol, text); the text goes on from "it can't be probed: ". */
+/* Reasons to refuse a probe. X(symbol, text); the text continues "it can't be probed: ". */
 #ifndef RTL_PROBE_REFUSALS_H
 #define RTL_PROBE_REFUSALS_H
 

@@ -1,4 +1,4 @@
-/* A viewer's probe, step by step. See probing.h. */
+/* Runs the state machine of a viewer's probe. See probe_plan.h. */
 #include "probing/probe_plan.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static const struct {
 #undef X
 };
 
-/* What the library says, and what helps; by number. */
+/* The library's reasons by number. */
 static const struct {
     const char *word, *text, *advice;
 } whys[] = {
@@ -79,7 +79,7 @@ void rtl_probe_plan_begin(struct rtl_probe_plan *p, const struct rtl_probe_plan_
         rtl_probe_plan_stop(p, RTL_PROBING_NO_CODE, now);
 }
 
-/* What is asked for has to be taken back, and until then its numbers grow. */
+/* The library has to disarm first; until then numbers grow. */
 void rtl_probe_plan_stop(struct rtl_probe_plan *p, enum rtl_probe_plan_over why, uint64_t now)
 {
     if (p->over != RTL_PROBING_NOT)
@@ -95,7 +95,7 @@ static enum rtl_probe_plan_do end_plan(struct rtl_probe_plan *p, enum rtl_probe_
     return p->stage == RTL_PROBING_AT_END ? RTL_PROBING_DO_END : RTL_PROBING_DO_WAIT;
 }
 
-/* The library has ended it, or refused it: there is nothing to be taken back. */
+/* The library has ended or refused the probe: no DISARM is needed. */
 static enum rtl_probe_plan_do ended_by_library(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
     p->why = s->why && s->why < RTL_PROBE_WHY_COUNT ? (enum rtl_probe_why)s->why : RTL_PROBE_WHY_COUNT;
@@ -104,7 +104,8 @@ static enum rtl_probe_plan_do ended_by_library(struct rtl_probe_plan *p, const s
     return end_plan(p, RTL_PROBING_LIBRARY, now);
 }
 
-/* It isn't where it was asked to go, and says why; or that it is over, why only a newer viewer knows. */
+/* The phase differs from the requested one. The library gives a reason, or one that only a newer viewer knows with
+ * OVER. */
 static enum rtl_probe_plan_do end_refused(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
     return s->why || s->phase == RTL_PROBE_PHASE_OVER ? ended_by_library(p, s, now)
@@ -149,7 +150,7 @@ void rtl_probe_plan_patched(struct rtl_probe_plan *p, enum rtl_probe_refusal ref
         rtl_probe_plan_stop(p, RTL_PROBING_REFUSED, now);
 }
 
-/* Another viewer's probe whose heartbeat moves is left alone; one that stands still is over soon. */
+/* Leave another viewer's probe alone if its heartbeat changes; one whose heartbeat stands still ends soon. */
 static enum rtl_probe_plan_do look_for_others(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
                                               uint64_t now)
 {
@@ -170,14 +171,14 @@ static enum rtl_probe_plan_do look_for_others(struct rtl_probe_plan *p, const st
     return RTL_PROBING_DO_WAIT;
 }
 
-/* It isn't ours any more, nor is what its library holds. */
+/* Another viewer has replaced this probe; the library's block is that viewer's. */
 static enum rtl_probe_plan_do end_replaced(struct rtl_probe_plan *p, uint64_t now)
 {
     p->disarmed = true;
     return end_plan(p, RTL_PROBING_REPLACED, now);
 }
 
-/* Of a request that was asked for: WAIT until it was taken up, then DO_PATCH stands for "go on". */
+/* Return WAIT until the library has answered the request, then DO_PATCH, which means "go on". */
 static enum rtl_probe_plan_do taken_up(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen, uint64_t now)
 {
     if (seen->state->number == p->number)
@@ -189,7 +190,7 @@ static enum rtl_probe_plan_do taken_up(struct rtl_probe_plan *p, const struct rt
     return end_plan(p, RTL_PROBING_NO_ANSWER, now);
 }
 
-/* It is the copy of another GPU. What was asked for before ends with the next request. */
+/* Try the copy of another GPU. The next request ends the previous one. */
 static enum rtl_probe_plan_do try_another(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
                                           uint32_t target, uint64_t now)
 {
@@ -197,12 +198,13 @@ static enum rtl_probe_plan_do try_another(struct rtl_probe_plan *p, const struct
         return end_replaced(p, now);
     p->target = target;
     p->counted = false;
-    p->code_bytes = 0; /* whose numbers go to another place */
+    p->code_bytes = 0; /* its numbers go to another block */
     go_to(p, RTL_PROBING_AT_FREE, now);
     return plan_request(p, RTL_PROBE_ASK_PREPARE);
 }
 
-/* The first dispatch is probed at once: where some have passed by, its kernel object is another agent's. */
+/* The library probes the first dispatch at once: if some dispatches ran unprobed, the kernel object is another agent's.
+ */
 static bool is_elsewhere(const struct rtl_probe_state *s, uint64_t armed_ns)
 {
     enum { SOME = 3 };
@@ -229,10 +231,8 @@ static enum rtl_probe_plan_do prepared(struct rtl_probe_plan *p, const struct rt
     return RTL_PROBING_DO_PATCH;
 }
 
-/*
- * Ended by the library, with its last numbers, whatever else has happened since: a program that was waited for as long
- * may have exited. That it did is why its runtime was shut down.
- */
+/* True if the library has ended the probe with its last numbers, whatever else has happened: the process may have
+ * exited meanwhile. WHY_SHUTDOWN of an exited process doesn't count: its exit shut down the runtime. */
 static bool has_last_numbers(const struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen)
 {
     const struct rtl_probe_state *s = seen->state;
@@ -246,7 +246,7 @@ static bool went_back(const struct rtl_probe_state *before, const struct rtl_pro
            now->waves < before->waves;
 }
 
-/* The numbers, as long as they are ours and make sense. */
+/* Store the numbers if they make sense. */
 static bool keep_numbers(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
     if (p->counted && went_back(&p->state, s))
@@ -287,7 +287,7 @@ static enum rtl_probe_plan_do armed(struct rtl_probe_plan *p, const struct rtl_p
     return RTL_PROBING_DO_WAIT;
 }
 
-/* Until the library has let go of it; the dispatch that was in flight may still bring numbers. */
+/* Wait until the library has disarmed; the dispatch in flight may still add numbers. */
 static enum rtl_probe_plan_do plan_disarm(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
                                           uint64_t now)
 {
@@ -299,7 +299,7 @@ static enum rtl_probe_plan_do plan_disarm(struct rtl_probe_plan *p, const struct
     if (p->ask != RTL_PROBE_ASK_DISARM && !another)
         return plan_request(p, RTL_PROBE_ASK_DISARM);
     p->disarmed = another || (ours && s->phase != RTL_PROBE_PHASE_ARMED && s->phase != RTL_PROBE_PHASE_ENDING);
-    bool answers = p->over != RTL_PROBING_NO_ANSWER && p->over != RTL_PROBING_UNREADABLE; /* did so far */
+    bool answers = p->over != RTL_PROBING_NO_ANSWER && p->over != RTL_PROBING_UNREADABLE; /* has answered so far */
     if (!p->disarmed && seen->alive && answers && now - p->stage_ns < RTL_PROBING_ANSWER_NS)
         return RTL_PROBING_DO_WAIT;
     go_to(p, RTL_PROBING_AT_END, now);
@@ -325,7 +325,7 @@ enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struc
         return end_plan(p, RTL_PROBING_TIMEOUT, now);
     if (!s || !seen->alive) {
         if (s && p->stage == RTL_PROBING_AT_COUNT && s->number == p->number)
-            keep_numbers(p, s, now); /* its last ones */
+            keep_numbers(p, s, now); /* the last numbers */
         p->disarmed = true;
         return end_plan(p, RTL_PROBING_EXITED, now);
     }
@@ -338,7 +338,7 @@ enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struc
     case RTL_PROBING_AT_PATCH:
         if (s->number != p->number || rtl_probe_plan_gave_way(p, seen))
             return end_replaced(p, now);
-        if (s->phase != RTL_PROBE_PHASE_PREPARED) /* what was found isn't what is there any more */
+        if (s->phase != RTL_PROBE_PHASE_PREPARED) /* the code has changed */
             return end_refused(p, s, now);
         return p->code_bytes ? plan_request(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
     case RTL_PROBING_AT_ARM:
@@ -376,7 +376,7 @@ void rtl_probe_plan_reason(const struct rtl_probe_plan *p, char *out, size_t siz
     snprintf(out, size, "%s%s%s%s", text, status, *advice ? "; " : "", advice);
 }
 
-/* What came between is not that the kernel can't be probed. */
+/* True if the cause may pass: the kernel itself can be probed. */
 static bool could_be_another_time(const struct rtl_probe_plan *p)
 {
     bool passing = p->why == RTL_PROBE_WHY_KERNEL_GONE || p->why == RTL_PROBE_WHY_SHUTDOWN ||

@@ -1,4 +1,4 @@
-/* Figures of waits. See probe_stalls.h. */
+/* Sums costs of waits. See stall_costs.h. */
 #include "probing/stall_costs.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static void add_copy_waits(struct rtl_stall_costs *s, const struct rtl_probe_pat
                            const struct rtl_probe_state *state)
 {
     uint64_t pair[RTL_PROBE_UNITS] = {0};
-    for (uint32_t i = 0; i < rtl_probe_units(state); i++) /* each die's own count together */
+    for (uint32_t i = 0; i < rtl_probe_units(state); i++) /* add up all dies */
         pair[i % RTL_PROBE_UNITS] = saturating_add(pair[i % RTL_PROBE_UNITS], rtl_probe_busy(state, i));
     s->copies++;
     s->clock_cycles = saturating_add(s->clock_cycles, pair[0]);

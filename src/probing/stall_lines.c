@@ -1,4 +1,4 @@
-/* Instructions before a wait. See stall_lines.h. */
+/* Disassembles instructions before a wait. See stall_lines.h. */
 #include "probing/stall_lines.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 struct rtl_stall_lines {
     struct rtl_disassembly *disassembly;
     const uint8_t *entry;
-    size_t bytes; /* from there on */
+    size_t bytes; /* bytes from the entry on */
 };
 
 _Static_assert((int)RTL_STALL_WHY == RTL_DISASSEMBLY_WHY, "one is told as the other");

@@ -1,6 +1,5 @@
 /*
- * Whether a process is ready to be traced, from its environment, mappings, descriptors and program. This decides
- * nothing; it explains why there is no segment.
+ * Collects from a process's environment, mappings, descriptors and program why there is no segment. It decides nothing.
  */
 #ifndef RTL_SHM_GPU_USE_H
 #define RTL_SHM_GPU_USE_H

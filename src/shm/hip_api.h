@@ -156,7 +156,8 @@ struct rtl_hip_api_thread { /* the thread */
     uint64_t pad[4];
 };
 
-/* How many dispatches of a queue slot belong to a known call; their sum is the slot's dispatches since LINKED. */
+/* How many dispatches of a queue slot belong to a known call; all counters together are the slot's dispatches since
+ * LINKED. */
 struct rtl_hip_api_queue { /* dispatch; any in the shared slot */
     uint64_t linked;
     uint64_t unlinked[RTL_HIP_API_UNLINKED_LIMIT];

@@ -1,9 +1,9 @@
 /*
- * Makes the segment: one memfd, sized, mapped once writable, sealed, described by its header.
+ * Creates the segment: one memfd, sized, mapped once writable, sealed, described by its header.
  *
- * Runs inside other people's programs at load, so whatever can kill or disturb one is met first: a file size
- * limit (SIGXFSZ), an address space limit, descriptor limits, mlockall, huge pages, core dumps, kernels without the
- * newer flags and seals. Everything here fails with an errno value and one line of text, never otherwise.
+ * This runs at load inside other people's programs, so it first handles everything that could kill or disturb them: a
+ * file size limit (SIGXFSZ), an address space limit, descriptor limits, mlockall, huge pages, core dumps, kernels
+ * without the newer flags and seals. Each failure is an errno value and one line of text.
  */
 #include "shm/segment_writer.h"
 
@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "shm/hash.h"
 
-/* Younger than some libc headers that we want to build with. */
+/* Newer than some libc headers that we support. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -35,13 +35,11 @@
 
 const struct rtl_control rtl_control_none = {0};
 
-/* The descriptor goes here or above: the numbers that the application gets stay those it gets without us. */
+/* The descriptor goes here or above, so that the application gets the same numbers as without us. */
 enum { DESCRIPTOR_FLOOR = 512 };
 
-/*
- * The last segment made, for rtl_segment_populate on kernels without MADV_POPULATE_WRITE, which has to go through
- * the descriptor. Written by rtl_segment_create before any other thread can know the segment.
- */
+/* The last segment created. Without MADV_POPULATE_WRITE, rtl_segment_populate needs its descriptor. Written by
+ * rtl_segment_create before any other thread knows the segment. */
 static struct {
     char *base;
     uint64_t size;
@@ -63,7 +61,7 @@ static const struct {
     [RTL_SECTION_DISPATCHES] = {sizeof(struct rtl_dispatches), RTL_QUEUES_MAX *RTL_KERNELS_MAX},
     [RTL_SECTION_NAMES] = {1, RTL_NAMES_BYTES},
     [RTL_SECTION_RING] = {sizeof(struct rtl_ring), 1},
-    [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* as many as are asked for */
+    [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* capacity from the configuration */
     [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_COPIES_MAX},
     [RTL_SECTION_PROBE] = {RTL_PROBE_STATE_BYTES, 1},
     [RTL_SECTION_PROBE_DIES] = {sizeof(struct rtl_probe_die), RTL_PROBE_DIES - 1},
@@ -85,12 +83,12 @@ static bool is_probes(int section)
     return section == RTL_SECTION_PROBE || section == RTL_SECTION_PROBE_DIES;
 }
 
-/* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself; the two of
- * a probe are one part. */
+/* Each section starts on a page of its own, so that a page has one writer and can be populated alone; the two sections
+ * of a probe are one part. */
 static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events, bool links, bool probe)
 {
     uint64_t at = 4096;
-    /* the largest that is touched whole lies last */
+    /* the largest section that is fully populated lies last */
     static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_PROBE, RTL_SECTION_PROBE_DIES, RTL_SECTION_RING,
                                 RTL_SECTION_EVENTS};
     int count = RTL_SECTION_COUNT + (events ? 5 : 3);
@@ -128,11 +126,9 @@ static int move_up(int fd)
     return high;
 }
 
-/*
- * Maps without access first: under mlockall(MCL_FUTURE) an accessible mapping would be filled at once, all of it.
- * No huge pages: the segment is sparse, and one touch would cost 2 MB. Not in core dumps: writing one reads every
- * hole, which makes a page of it.
- */
+/* Map without access first: under mlockall(MCL_FUTURE) the kernel would fill an accessible mapping at once. No huge
+ * pages: the segment is sparse, and one touch would cost 2 MB. Not in core dumps: writing one reads every hole and so
+ * allocates its page. */
 static void *map_sparse(int fd, uint64_t size)
 {
     char *base = mmap(NULL, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -150,7 +146,7 @@ static void *map_sparse(int fd, uint64_t size)
     return base;
 }
 
-/* From here on nobody, root included, can resize the segment or get another writable view of it. */
+/* Seal: from here on not even root can resize the segment or get another writable view of it. */
 static uint32_t seal(int fd)
 {
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -160,7 +156,7 @@ static uint32_t seal(int fd)
     return held < 0 ? 0 : (uint32_t)held;
 }
 
-/* The process's name, not this thread's. */
+/* Read the process's name, not this thread's. */
 static void read_comm(char comm[RTL_COMM_MAX])
 {
     int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
@@ -175,10 +171,8 @@ static void read_comm(char comm[RTL_COMM_MAX])
     }
 }
 
-/*
- * A page that viewers write to and the library only reads: so it is mapped read-only, and its constant part, `first`,
- * is written before through the descriptor. NULL when it can't be had; else *fd and *inode say which descriptor it is.
- */
+/* Create a page that viewers write and the library only reads: it is mapped read-only, after its constant part `first`
+ * was written through the descriptor. NULL on failure; otherwise *fd and *inode identify the descriptor. */
 static const void *make_page(const char *name, const void *first, size_t first_bytes, size_t bytes, uint32_t *fd_out,
                              uint64_t *inode)
 {
@@ -215,10 +209,10 @@ static void make_control(struct rtl_segment *segment)
     if (!page)
         return;
     segment->control = page;
-    (void)__atomic_load_n(&segment->control->word, __ATOMIC_RELAXED); /* so that no dispatch is the first to touch it */
+    (void)__atomic_load_n(&segment->control->word, __ATOMIC_RELAXED); /* so that no dispatch touches it first */
 }
 
-/* Where a probe stands, at `state` in the segment, and the page on which one is asked for. Both or neither. */
+/* Create a probe's state, at `state` in the segment, and the probe page. Both or neither. */
 static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *state)
 {
     struct rtl_probe_page first = {.magic = RTL_PROBE_MAGIC,
@@ -269,7 +263,7 @@ static void publish_header(struct rtl_segment *segment, const struct rtl_segment
     read_comm(h->comm);
     if (config->library_version)
         snprintf(h->library_version, sizeof h->library_version, "%s", config->library_version);
-    /* last: a viewer that opens the descriptor meanwhile sees no segment yet, rather than half of one */
+    /* last: a viewer that opens the descriptor early sees no segment, rather than half of one */
     __atomic_store_n(&h->magic, RTL_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -299,7 +293,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
 
     void *base = NULL;
     int error = 0;
-    last_segment.fd = -1; /* what was found out about an earlier segment doesn't hold for this one */
+    last_segment.fd = -1; /* data of an earlier segment doesn't apply to this one */
     if (ftruncate(fd, (off_t)size) != 0) {
         error = errno;
         fail_with(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
@@ -352,7 +346,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         }
     }
 
-    /* The two fixed rows come first, so that they get the ids that the contract says. */
+    /* The two fixed rows come first, to get their fixed ids. */
     static const char *const fixed[RTL_KERNEL_FIRST] = {
         [RTL_KERNEL_OTHER] = "(other kernels)", [RTL_KERNEL_UNKNOWN] = "(unknown kernel)"};
     for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++)
@@ -382,7 +376,8 @@ void rtl_segment_note(struct rtl_segment *segment, uint32_t notes)
     __atomic_fetch_or(&segment->header->notes, notes, __ATOMIC_RELAXED);
 }
 
-/* Takes bytes from the names; UINT64_MAX when they don't fit. Compare-and-swap, so that a name too long leaves room. */
+/* Reserve bytes of names; UINT64_MAX if they don't fit. Compare-and-swap, so that a name that is too long leaves the
+ * room to others. */
 static uint64_t reserve_name(struct rtl_segment *segment, uint64_t room)
 {
     uint64_t used = atomic_load_explicit(&segment->names_used, memory_order_relaxed);
@@ -412,8 +407,7 @@ static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
     return RTL_KERNEL_OTHER;
 }
 
-/* Copies a name; of one that is longer than the segment takes its beginning, and a hash that tells it from others that
- * begin alike. */
+/* Copy a name; cut a long one, and end it in a hash that distinguishes names of the same beginning. */
 static void write_name(char *to, uint32_t kept, const char *name, uint32_t length)
 {
     enum { MARK = 17 };
@@ -432,8 +426,8 @@ uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, u
 {
     uint32_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
     if (atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) >= RTL_KERNELS_MAX)
-        return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before names are spent on it */
-    uint64_t room = RTL_ALIGN_UP(kept, 8);              /* readers fetch words: none holds parts of two names */
+        return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before reserving names for it */
+    uint64_t room = RTL_ALIGN_UP(kept, 8); /* readers fetch words, so no word may hold parts of two names */
     uint64_t offset = reserve_name(segment, room);
     if (offset == UINT64_MAX)
         return no_room(segment, RTL_NOTE_NAMES_FULL);
@@ -469,13 +463,13 @@ bool rtl_segment_populate(void *address, uint64_t bytes)
         return true;
     if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON)
         return false;
-    /* Before Linux 5.14 (EINVAL), or in a sandbox that doesn't know the call: have the pages made in the file. */
+    /* Before Linux 5.14 (EINVAL), or in a sandbox that doesn't know the call: allocate the pages in the file. */
     uintptr_t base = (uintptr_t)last_segment.base;
     if (last_segment.fd < 0 || from < base || from + length > base + last_segment.size)
         return true; /* private memory */
     struct stat now;
     if (fstat(last_segment.fd, &now) != 0 || now.st_dev != last_segment.device || now.st_ino != last_segment.inode)
-        return false; /* closed behind our back: that number may be a file of the application's now */
-    /* not fallocate: a thread may not be cancelled inside a call that is no cancellation point */
+        return false; /* the application has closed it: the number may be its own file now */
+    /* not fallocate(): it is a cancellation point, and callers are not */
     return syscall(SYS_fallocate, last_segment.fd, 0, (off_t)(from - base), (off_t)length) == 0 || errno == EOPNOTSUPP;
 }
