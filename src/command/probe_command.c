@@ -40,7 +40,7 @@ struct probe {
     struct rtl_probe_keep *keep;
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
-    const struct rtl_stall_costs *waits; /* of `rounds` */
+    const struct rtl_stalls_told *waits; /* of `rounds` */
     /* of the process, which may be gone when all is told */
     char title[160];
     struct rtl_recording_info described;
@@ -313,7 +313,7 @@ static int run_rounds(struct probe *p, const struct rtl_probe_wish *wish)
     rtl_probe_rounds_ending(p->rounds, &ending);
     note_end(p, &ending.plan);
     p->session = ending.session;
-    p->waits = &rtl_probe_rounds_stalls(p->rounds)->sum;
+    p->waits = rtl_probe_rounds_stalls(p->rounds);
     snprintf(p->why, sizeof p->why, "%s", ending.why);
     if (ending.refused) {
         p->status = (int)ending.refused;

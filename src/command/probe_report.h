@@ -20,7 +20,7 @@ struct rtl_probe_report {
     double per_second;
     uint64_t others_mean_ns;              /* of dispatches that weren't probed; 0: none was timed */
     bool others_before;                   /* none meanwhile: since the process's start */
-    const struct rtl_stall_costs *stalls; /* waits were timed, ranked; NULL: they weren't asked for */
+    const struct rtl_stalls_told *stalls; /* waits were timed, ranked; NULL: they weren't asked for */
     enum rtl_unit units;
     bool ascii;
 };

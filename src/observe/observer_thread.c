@@ -381,8 +381,7 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
     if (rtl_process_is_kernel_thread(&p) || rtl_process_is_zombie(&p))
         return RTL_READER_NOT_TRACED;
     if (atomic_load(&left_behind) >= LEFT_MAX)
-        return rtl_explain(RTL_READER_USAGE, why, why_bytes,
-                           "too many processes whose memory doesn't answer are being waited for");
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "too many processes don't answer reads of their memory");
     struct rtl_observer *o = create_observer(pid, &p, options);
     if (!o)
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
@@ -397,10 +396,8 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
         return RTL_READER_OK;
     enum rtl_reader_status status = RTL_READER_USAGE;
     if (!wait_beyond(o, RTL_OBSERVER_OPENING, options->named ? OPEN_NS : TRY_NS)) {
-        rtl_explain(
-            status, why, why_bytes,
-            "process %d (%s): its memory doesn't answer; nothing that it waits for was touched, try again later",
-            (int)pid, p.name);
+        rtl_explain(status, why, why_bytes, "process %d (%s): its memory doesn't answer: try again later", (int)pid,
+                    p.name);
     } else {
         status = o->status;
         if (status && *o->why && why)

@@ -24,28 +24,27 @@
     X(REFUSED, "refused", "", "", false) /* refused by the patch: RTL_PROBE_REFUSALS */                                \
     X(NO_CODE, "no_code", "its code is not found in the process",                                                      \
       "is it of a runtime that keeps a list for debuggers?", false)                                                    \
-    X(CODE_DENIED, "code_denied", "its memory may not be looked into",                                                 \
-      "is rtl-top the process's user, with ptrace allowed?", false)                                                    \
+    X(CODE_DENIED, "code_denied", "its memory may not be read", "is rtl-top the process's user, with ptrace allowed?", \
+      false)                                                                                                           \
     X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?",  \
       true)                                                                                                            \
-    X(CODE_CHANGED, "code_changed", "the file that its code was loaded from is another by now",                        \
-      "start the process anew", false)                                                                                 \
-    X(RELOADED, "reloaded", "its code isn't where it was found any more", "does the program load it anew each time?",  \
-      true)                                                                                                            \
+    X(CODE_CHANGED, "code_changed", "the file that its code was loaded from has changed", "start the process anew",    \
+      false)                                                                                                           \
+    X(RELOADED, "reloaded", "its code was unloaded or moved", "does the program load it anew each time?", true)        \
     X(OTHER_VIEWER, "other_viewer", "another viewer has a probe there", "one at a time: wait until that is over",      \
       true)                                                                                                            \
     X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?", true)       \
     X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now", true)             \
-    X(NOT_PROBED, "not_probed", "its dispatches come, and none of them is probed",                                     \
+    X(NOT_PROBED, "not_probed", "its dispatches run, but none of them is probed",                                      \
       "they may be another GPU's, or their packets of a kind that is left as it is", true)                             \
     X(TIMEOUT, "timeout", "the time for it is over", "--timeout gives it more, --every probes more of its dispatches", \
       true)                                                                                                            \
     X(STOPPED, "stopped", "it was stopped", "", true)                                                                  \
     X(EXITED, "exited", "the process has exited", "", true)                                                            \
-    X(REPLACED, "replaced", "another viewer has put one in its place", "one at a time: wait until that is over", true) \
-    X(DAMAGED, "damaged", "what its library says makes no sense", "the segment is damaged", false)                     \
-    X(UNREADABLE, "unreadable", "its numbers can't be read: they are being written all the time",                      \
-      "the segment is damaged", false)
+    X(REPLACED, "replaced", "another viewer has replaced it", "one at a time: wait until that is over", true)          \
+    X(DAMAGED, "damaged", "its library's numbers are impossible", "the segment is damaged", false)                     \
+    X(UNREADABLE, "unreadable", "its numbers can't be read: the library keeps writing them", "the segment is damaged", \
+      false)
 
 enum rtl_probe_plan_over {
 #define X(symbol, json, text, advice, another_time) RTL_PROBING_##symbol,

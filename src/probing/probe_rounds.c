@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "probe/code_object.h"
 #include "shm/process.h"
+#include "text/disassembly.h"
 
 /* The instructions before the waits of one copy. Blocks never move: waits point into them. */
 struct wait_lines {
@@ -84,24 +86,59 @@ static bool has_more(const struct rtl_probe_rounds *r)
     return has_recorded(s) && s->patch.code && s->patch.timed <= RTL_STUB_WAITS_MAX;
 }
 
-/* Read the code before each wait, once a round, and again if the plan moves to another target. The lines outlive the
- * session, which owns the code. */
+_Static_assert((int)RTL_STALL_WHY == RTL_DISASSEMBLY_WHY, "no_lines has a disassembly's reason");
+
+static struct rtl_disassembly *open_disassembly(uint32_t machine, char why[RTL_STALL_WHY])
+{
+    if (machine == RTL_CODE_GFX942)
+        return rtl_disassembly_open("gfx942", why);
+    return rtl_disassembly_open(machine == RTL_CODE_GFX90A ? "gfx90a" : "gfx906", why);
+}
+
+/* Find the session's original code: the bytes from the kernel's entry on; 0: not known. */
+static size_t find_entry(const struct rtl_probe_session *session, const uint8_t **entry, uint32_t *machine)
+{
+    const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(session);
+    struct rtl_code_object code;
+    struct rtl_kernel_descriptor descriptor;
+    uint64_t address;
+    if (!original || rtl_code_open(&code, original->bytes, original->size) ||
+        !rtl_code_find_kernel(&code, session->wish.kernel, &address) ||
+        rtl_code_at(&code, address, false, entry) < sizeof descriptor)
+        return 0;
+    memcpy(&descriptor, *entry, sizeof descriptor);
+    *machine = code.flags & RTL_CODE_MACHINE;
+    return rtl_code_at(&code, address + (uint64_t)descriptor.entry, true, entry);
+}
+
+/* Disassemble the instructions before each wait, once a round, and again if the plan moves to another target. The text
+ * outlives the session, which owns the code. */
 static void read_lines(struct rtl_probe_rounds *r)
 {
     const struct rtl_probe_patch *patch = &r->session->patch;
+    const uint8_t *entry;
+    uint32_t machine = 0;
     if (!has_more(r) || (r->read && r->target == r->session->probing.target))
         return;
     r->target = r->session->probing.target;
-    struct rtl_stall_lines *lines = rtl_stall_lines_open(r->session, r->stalls.no_lines);
+    size_t bytes = find_entry(r->session, &entry, &machine);
     struct wait_lines *b = calloc(1, sizeof *b);
+    snprintf(r->stalls.no_lines, sizeof r->stalls.no_lines, "%s", b ? "its code is not known" : "out of memory");
+    struct rtl_disassembly *d = b && bytes ? open_disassembly(machine, r->stalls.no_lines) : NULL;
     r->read = b != NULL;
     if (b) {
         b->older = r->lines;
         r->lines = b;
     }
-    for (uint32_t i = 0; b && i < patch->timed; i++)
-        b->of[i].count = rtl_stall_lines(lines, &patch->wait[i], b->of[i].text);
-    rtl_stall_lines_close(lines);
+    for (uint32_t i = 0; d && i < patch->timed; i++) {
+        struct rtl_stall_before *before = &b->of[i];
+        uint32_t at = patch->wait[i].from, end = patch->wait[i].at, size = 1;
+        for (; size && at < end && end <= bytes && before->count < RTL_STALL_BEFORE; at += size) {
+            size = rtl_disassemble(d, entry + at, end - at, before->text[before->count], RTL_STALL_LINE);
+            before->count += size != 0;
+        }
+    }
+    rtl_disassembly_close(d);
 }
 
 /* Connect this round's waits, the last ones of the sum, with their lines. */

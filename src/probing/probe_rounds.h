@@ -9,7 +9,7 @@
 #define RTL_PROBING_PROBE_ROUNDS_H
 
 #include "probing/probe_session.h"
-#include "probing/stall_lines.h"
+#include "probing/stall_costs.h"
 
 enum { RTL_PROBE_ROUND_WANTED = 20 }; /* dispatches for each copy if the wish doesn't say */
 

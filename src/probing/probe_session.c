@@ -333,10 +333,10 @@ void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
 static const char *stage_of(const struct rtl_probe_session *s)
 {
     if (s->finding)
-        return "its code is looked for";
+        return "searching its code";
     switch (s->probing.stage) {
     case RTL_PROBING_AT_FREE:
-        return "waits for another one's end";
+        return "waiting for another probe to end";
     case RTL_PROBING_AT_COUNT:
         return "armed";
     case RTL_PROBING_AT_DISARM:

@@ -11,7 +11,7 @@
 
 enum { NAME = 64, LOOKS = 5 };
 
-/* Reads a namespace's name, as "time:[4026531834]"; "" and errno on failure. */
+/* Read a namespace's name, as "time:[4026531834]"; "" and errno on failure. */
 static const char *read_name(pid_t pid, const char *file, char name[NAME])
 {
     char path[RTL_PROC_PATH_MAX];
@@ -20,7 +20,7 @@ static const char *read_name(pid_t pid, const char *file, char name[NAME])
     return name;
 }
 
-/* Finds "monotonic SECONDS NS". */
+/* Find "monotonic SECONDS NS". */
 static bool parse_clock(const char *text, const char *clock, int64_t *offset)
 {
     long long seconds, ns;

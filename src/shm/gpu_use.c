@@ -19,7 +19,7 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/* Opens the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
+/* Open the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
 static int open_theirs(pid_t pid, const char *path, bool *missing)
 {
     int fd = rtl_process_open(pid, path, O_PATH);
@@ -206,7 +206,7 @@ void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *
         explain_line(&l,
                      "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
     else if (use->library && !use->preloaded)
-        explain_line(&l, "has librtl.so loaded but no segment: it said why on its standard error");
+        explain_line(&l, "has librtl.so loaded but no segment: see its standard error");
     else if ((use->asked || use->preloaded) && uses)
         explain_refused(&l, use);
     else if (use->asked && use->profiler.active && !use->profiler.both && !use->preloaded)
@@ -216,11 +216,11 @@ void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *
                      ended ? "no HSA runtime was seen in it while it ran"
                            : "has not used the GPU so far: no HSA runtime is loaded");
     else if (uses)
-        explain_line(
-            &l,
-            "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB, which can't be made up "
-            "for. Start it anew: rtl-top run -- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
-            p->name, p->name);
+        explain_line(&l,
+                     "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB. Restart it: "
+                     "rtl-top run "
+                     "-- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
+                     p->name, p->name);
     else
         explain_line(&l,
                      "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "

@@ -115,7 +115,7 @@ struct rtl_hip_api_code { /* any */
 };
 
 struct rtl_hip_api_row {
-    uint32_t state;       /* 1: READY, stored last, release */
+    uint32_t state;       /* 1: READY, stored last (release) */
     uint32_t kind;        /* enum rtl_hip_api_kind */
     uint32_t text_bytes;
     uint32_t pad0;
@@ -166,7 +166,7 @@ struct rtl_hip_api_queue { /* dispatch; any in the shared slot */
 /* A range at one place of the nesting: its name below another node. Its times include those of all nodes below it; a
  * parent's number is always smaller. Node 0 stands for "outside of all pushed ranges" and has no name. */
 struct rtl_hip_api_node {
-    uint32_t state;       /* 1: READY, stored last, release */
+    uint32_t state;       /* 1: READY, stored last (release) */
     uint32_t row;         /* its name, RTL_HIP_API_FUNCTIONS or more */
     uint32_t parent;
     uint32_t pad0;
@@ -210,7 +210,7 @@ struct rtl_hip_api_event {
 enum { RTL_HIP_API_EVENT_STARTED = 1u << 0 }; /* roctxRangeStart and Stop: no range nests in it */
 
 struct rtl_hip_api_header {
-    /* whoever makes it */
+    /* create */
     uint64_t magic;
     uint16_t major, minor;
     uint32_t header_bytes;
@@ -229,7 +229,7 @@ struct rtl_hip_api_header {
     uint64_t kernels_used; /* highest row that has a launch, + 1 */
     uint64_t pairs_used;
     uint64_t pairs_over;   /* timed kernels whose pair had no room */
-    /* whoever makes it */
+    /* create */
     uint64_t pairs_at;     /* bytes from the start, behind the event rings; 0: no memory for pairs */
     /* any */
     uint64_t blocks_used; /* highest block ever used, + 1 */

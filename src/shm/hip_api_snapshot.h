@@ -67,7 +67,7 @@ struct rtl_hip_api_thread_snapshot {
     X(ranges_other, "ranges_other", "ranges found no row of their own: '(other ranges)'")       \
     X(ranges_deep, "ranges_deep", "ranges were nested too deep to be timed")                    \
     X(ranges_unfinished, "ranges_unfinished", "ranges were still open when their thread ended") \
-    X(pops_unbalanced, "ends_unbalanced", "ends of ranges that nobody had begun")               \
+    X(pops_unbalanced, "ends_unbalanced", "ends of ranges without a begin")                     \
     X(allocations_lost, "allocations_lost", "allocations could not be followed")                \
     X(pairs_over, "pairs_over",                                                                 \
       "kernels are missing in the lists of their ranges: there are too many, or there was no memory")

@@ -22,7 +22,7 @@
 /* Phase of a probe. X(symbol, number, JSON value, text on screen) */
 #define RTL_PROBE_PHASES(X)                                            \
     X(IDLE, 0, "idle", "no probe")                                     \
-    X(PREPARED, 1, "prepared", "there is a place for its numbers")     \
+    X(PREPARED, 1, "prepared", "its block is allocated")               \
     X(ARMED, 2, "armed", "armed")                                      \
     X(ENDING, 3, "ending", "disarmed, a probed dispatch is in flight") \
     X(OVER, 4, "over", "over")
@@ -40,8 +40,8 @@
     X(SHUTDOWN, 6, "shutdown", "the runtime was shut down")                              \
     X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel on that GPU")           \
     X(NO_BLOCK, 8, "no_block", "there is no GPU memory for its numbers")                 \
-    X(BAD_REQUEST, 9, "bad_request", "what was asked for makes no sense")                \
-    X(BAD_CODE, 10, "bad_code", "its code isn't what was announced")                     \
+    X(BAD_REQUEST, 9, "bad_request", "the request was invalid")                          \
+    X(BAD_CODE, 10, "bad_code", "its code differs from the request")                     \
     X(NOT_LOADED, 11, "not_loaded", "the runtime didn't load its code")                  \
     X(NO_NUMBERS, 12, "no_numbers", "its numbers could not be copied from the GPU")      \
     X(NOT_TIMED, 13, "not_timed", "dispatches aren't timed in this mode")                \

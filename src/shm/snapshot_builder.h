@@ -61,7 +61,7 @@ bool rtl_build_agents(struct rtl_snapshot_builder *t);
 /* The last step. True if the kernels are in the order of their ids. */
 bool rtl_build_compact(struct rtl_snapshot *s);
 
-/* Adds one cell of (queue, kernel) to its kernel; *busiest has the calls that its launch sizes came from. */
+/* Add one cell of (queue, kernel) to its kernel; *busiest has the calls that its launch sizes came from. */
 void rtl_build_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d);
 
 #endif

@@ -112,7 +112,7 @@ static void the_calls(void **state)
     for (int rows = 1; rows < 30; rows++)
         free(draw(rows, 80));
     rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
-    drawn(10, 80, "7 ends of ranges that nobody had begun");
+    drawn(10, 80, "7 ends of ranges without a begin");
     rtl_ui_key(&ui, 'a');
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }

@@ -160,9 +160,8 @@ static void a_pane_without_numbers(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
-    ui.probe =
-        (struct rtl_probe_told){.there = true, .runs = true, .kernel = KERNEL, .stage = "its code is looked for"};
-    drawn(24, 80, "PROBE its code is looked for");
+    ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = KERNEL, .stage = "searching its code"};
+    drawn(24, 80, "PROBE searching its code");
     drawn(24, 80, "no numbers so far");
     drawn(24, 80, "probed | ");
     ui.probe.runs = false;
