@@ -140,7 +140,7 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
     struct rtl_gpu_use use = {0};
     if (rtl_process_read(pid, &process) != 0)
         return;
-    rtl_gpu_use_look(&process, &use);
+    rtl_gpu_use_read(&process, &use);
     look_at_mapped(&process, &use.profiler);
     if (use.profiler.active)
         rtl_check_say(check, traced ? RTL_FINDING_OK : RTL_FINDING_OPEN, "profiler", "rocprofiler-sdk is active (%s)%s",

@@ -40,7 +40,7 @@ struct probe {
     struct rtl_probe_keep *keep;
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
-    const struct rtl_stalls_told *waits; /* of `rounds` */
+    const struct rtl_stalls_report *waits; /* of `rounds` */
     /* of the process, which may be gone when all is told */
     char title[160];
     struct rtl_recording_info described;
@@ -366,7 +366,7 @@ static int record(struct probe *p, const struct rtl_snapshot *after)
     enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &p->described, &recording, why, sizeof why);
     if (status)
         return rtl_complain("%s", why), (int)status;
-    rtl_probe_session_tell(p->session, &told);
+    rtl_probe_session_report(p->session, &told);
     rtl_recording_probe(recording, &told);
     status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
     if (status)

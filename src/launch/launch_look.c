@@ -81,7 +81,7 @@ static void remember(struct rtl_launch *launch, pid_t pid)
     bool same = launch->child_seen && launch->seen.pid == pid && launch->seen.start_time == process.start_time;
     if (same)
         use = launch->use;
-    rtl_gpu_use_look(&process, &use);
+    rtl_gpu_use_read(&process, &use);
     if (same || !launch->child_seen || distance(&use) > distance(&launch->use)) {
         launch->seen = process;
         launch->use = use;

@@ -31,7 +31,7 @@ void rtl_debug_lists_update(const struct rtl_target_memory *memory, const struct
                             struct rtl_debug_lists *lists);
 
 /* Called for each code object with its list entry, load address and URI. False ends the list. */
-typedef bool rtl_debug_list_take(void *context, uint64_t entry, uint64_t load, const char *uri);
+typedef bool rtl_debug_list_visit(void *context, uint64_t entry, uint64_t load, const char *uri);
 
 /* The end of a list when it was read. A new entry is appended there; a removed one changes the entry before it. */
 struct rtl_debug_list_end {
@@ -43,7 +43,7 @@ struct rtl_debug_list_end {
 };
 
 /* Read a list. False if its end was not reached: the list is being changed, or lies. `end` may be NULL. */
-bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,
+bool rtl_debug_list_read(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_visit *take,
                          void *context, struct rtl_debug_list_end *end);
 /* Find out whether a list's end has changed: _ask fills in the pieces to read, _changed compares them. False if the end
  * is not known. */

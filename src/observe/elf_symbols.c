@@ -131,7 +131,7 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct elf_ta
     return 0;
 }
 
-bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void *context, uint64_t *bytes)
+bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, void *context, uint64_t *bytes)
 {
     struct elf_tables t;
     if (!read_tables(image, &t))

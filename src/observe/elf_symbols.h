@@ -29,11 +29,11 @@ struct rtl_elf_symbol {
 };
 
 /* Called for each named dynamic symbol; false ends the list. */
-typedef bool rtl_elf_take(void *context, const struct rtl_elf_symbol *symbol);
+typedef bool rtl_elf_visit(void *context, const struct rtl_elf_symbol *symbol);
 
 /* Read all dynamic symbols. False for no ELF file of this kind, or one that can't be read. *bytes grows by the bytes
  * read and scanned. */
-bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void *context, uint64_t *bytes);
+bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, void *context, uint64_t *bytes);
 
 /* Find a symbol's address in a loaded library by its hash table. False: no such symbol. */
 bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t *address);

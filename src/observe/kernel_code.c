@@ -24,7 +24,7 @@ struct code_search {
     uint64_t bytes;               /* bytes read so far */
     struct rtl_mappings mappings; /* read on first use */
     bool mapped;
-    rtl_kernel_code_take *take;
+    rtl_kernel_code_visit *take;
     void *context;
 };
 
@@ -120,13 +120,13 @@ static bool search_code_object(void *context, uint64_t entry, uint64_t load, con
 }
 
 bool rtl_kernel_code_find(const struct rtl_target_memory *memory, const struct rtl_debug_lists *lists, int files,
-                          const char *kernel, rtl_kernel_code_take *take, void *context)
+                          const char *kernel, rtl_kernel_code_visit *take, void *context)
 {
     struct code_search l = {
         .memory = memory, .files = files, .kernel = kernel, .length = strlen(kernel), .take = take, .context = context};
     bool whole = lists->count > 0;
     for (uint32_t i = 0; i < lists->count; i++)
-        whole &= rtl_debug_list_walk(memory, lists->head[i], search_code_object, &l, NULL);
+        whole &= rtl_debug_list_read(memory, lists->head[i], search_code_object, &l, NULL);
     if (l.mapped)
         rtl_mappings_free(&l.mappings);
     return whole;

@@ -167,7 +167,7 @@ static void add_named_object(struct rtl_kernel_names *n, const char *name, size_
 
 /* The lists have all kernels that a program loads. A kernel object in no code object, while all were readable, is one
  * that the runtime made for itself. */
-void rtl_kernel_names_nameless(struct rtl_kernel_names *n, uint64_t object)
+void rtl_kernel_names_set_nameless(struct rtl_kernel_names *n, uint64_t object)
 {
     static const char own[] = "(runtime's own kernel)";
     uint32_t row = n->whole && !n->unread ? row_of_name(n, own, sizeof own - 1) : RTL_KERNEL_OTHER;
@@ -348,7 +348,7 @@ bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_m
     bool whole = lists->count > 0;
     memset(n->end, 0, sizeof n->end);
     for (uint32_t i = 0; i < lists->count; i++)
-        whole &= rtl_debug_list_walk(memory, lists->head[i], see_code_object, &l, &n->end[i]);
+        whole &= rtl_debug_list_read(memory, lists->head[i], see_code_object, &l, &n->end[i]);
     n->unread = l.refused;
     for (uint32_t i = 0; i < n->code_count; i++) {
         longest = n->codes[i].unseen > longest ? n->codes[i].unseen : longest;

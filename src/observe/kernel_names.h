@@ -33,7 +33,7 @@ uint32_t rtl_kernel_names_row(const struct rtl_kernel_names *names, uint64_t obj
 /* _known: true if the object's row is known, also if it has no name, or if there is no room for it. _nameless: record
  * that it has no name, until code objects are unloaded. */
 bool rtl_kernel_names_known(const struct rtl_kernel_names *names, uint64_t object);
-void rtl_kernel_names_nameless(struct rtl_kernel_names *names, uint64_t object);
+void rtl_kernel_names_set_nameless(struct rtl_kernel_names *names, uint64_t object);
 /* True for the row "(runtime's own kernel)": kernels that no code object has although all are known. */
 bool rtl_kernel_names_is_own(const struct rtl_kernel_names *names, uint32_t row);
 

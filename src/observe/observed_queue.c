@@ -145,8 +145,8 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
 
 /* --- which packet runs --- */
 
-static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_look *look,
-                  const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
+static void add_head_time(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_moment *look,
+                          const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
 {
     /* A late poll tells which packet runs as well as any other, but not for how long: it counts at most twice the usual
      * time, and the totals make up for the difference. */
@@ -172,7 +172,7 @@ static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const st
 }
 
 /* Read signals: of the packet before the index, of a barrier's dependencies, of dispatches whose times are awaited. */
-static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, struct rtl_queue_look *look,
+static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, struct rtl_queue_moment *look,
                          const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before,
                          uint64_t read_index, uint64_t now_ns)
 {
@@ -213,7 +213,7 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
     look->blocked = blocked;
     look->before_pending = want_before && pieces[0].ok && signals[0].value > 0;
     if (want_before && pieces[0].ok && pieces[n].ok && after.read_index == read_index)
-        rtl_convention_see(&o->evidence, look);
+        rtl_convention_add_evidence(&o->evidence, look);
     for (size_t i = first_awaited; i < n && pieces[n].ok; i++) {
         struct rtl_awaited *e = &a->at[(a->first + (i - first_awaited)) % RTL_AWAITED_MAX];
         if (e->given_up || e->read || !pieces[i].ok || signals[i].value > 0)
@@ -235,7 +235,7 @@ static void settle_awaited(struct rtl_observed *o, struct rtl_observed_queue *q,
         if (e->given_up || !e->read || q->counter.next < e->until)
             continue;
         uint64_t ns = rtl_tick_duration(&o->clock[q->gpu], e->start, e->end, e->after_ns, e->read_ns);
-        if (ns != UINT64_MAX && rtl_observed_time(&o->rows.at[e->row], ns))
+        if (ns != UINT64_MAX && rtl_observed_row_time(&o->rows.at[e->row], ns))
             q->timed++;
         e->given_up = true;
     }
@@ -245,10 +245,10 @@ static void settle_awaited(struct rtl_observed *o, struct rtl_observed_queue *q,
         a->first++;
 }
 
-static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
-                      const struct rtl_ring_packet *at_index, const struct rtl_queue_head *after, uint64_t now_ns)
+static void evaluate_heads(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
+                           const struct rtl_ring_packet *at_index, const struct rtl_queue_head *after, uint64_t now_ns)
 {
-    struct rtl_queue_look look = {.waiting = false};
+    struct rtl_queue_moment look = {.waiting = false};
     const struct rtl_seen_packet *before = head->read_index ? seen_of(q, head->read_index - 1) : NULL;
     if (head->read_index < head->write_index) {
         enum rtl_packet_kind kind = rtl_packet_kind(at_index, after->read_index > head->read_index);
@@ -264,10 +264,10 @@ static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, cons
     look.before_in_order = before && before->in_order;
     read_signals(o, q, &look, at_index, before, head->read_index, now_ns);
     if (look.before || look.waiting)
-        spend(o, q, &look, at_index, before, now_ns);
+        add_head_time(o, q, &look, at_index, before, now_ns);
 }
 
-bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
+bool rtl_observed_queue_poll(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
                              uint64_t now_ns)
 {
     struct rtl_ring_packet at_index;
@@ -283,7 +283,7 @@ bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *
             return false;
         if (!o->counts_only) {
             settle_awaited(o, q, now_ns);
-            see_heads(o, q, head, &at_index, &after, now_ns);
+            evaluate_heads(o, q, head, &at_index, &after, now_ns);
         }
     }
     if (!o->unknown) /* later packets were not there yet, or stand behind a packet that was not */

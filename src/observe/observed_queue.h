@@ -60,7 +60,7 @@ void rtl_observed_queue_end(struct rtl_observed *o, struct rtl_observed_queue *q
 bool rtl_observed_queue_is_own(const struct rtl_observed *o, const struct rtl_observed_queue *q);
 
 /* Poll the queue, whose head was read at `now_ns`. False if it is no longer that queue. */
-bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
+bool rtl_observed_queue_poll(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
                              uint64_t now_ns);
 
 #endif

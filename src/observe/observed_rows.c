@@ -28,7 +28,7 @@ void rtl_observed_rows_free(struct rtl_observed_rows *rows)
     *rows = (struct rtl_observed_rows){0};
 }
 
-bool rtl_observed_time(struct rtl_observed_row *row, uint64_t ns)
+bool rtl_observed_row_time(struct rtl_observed_row *row, uint64_t ns)
 {
     uint32_t bucket = rtl_bucket_of(ns), octave = bucket / RTL_CHUNK_BUCKETS;
     if (!row->octave[octave] && !(row->octave[octave] = calloc(RTL_CHUNK_BUCKETS, sizeof **row->octave)))

@@ -32,7 +32,7 @@ bool rtl_observed_rows_grow(struct rtl_observed_rows *rows, uint32_t count);
 void rtl_observed_rows_free(struct rtl_observed_rows *rows);
 
 /* Record a duration from a signal; false without memory. */
-bool rtl_observed_time(struct rtl_observed_row *row, uint64_t ns);
+bool rtl_observed_row_time(struct rtl_observed_row *row, uint64_t ns);
 
 /* Copy the rows into a snapshot, with their estimates. False without memory. */
 bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_kernel_names *names,

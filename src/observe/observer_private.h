@@ -82,7 +82,7 @@ struct rtl_observer {
 bool rtl_observer_lock(struct rtl_observer *observer);
 
 /* observer_scan.c: called by the observer's thread with `lock` held */
-void rtl_observer_take_traced(struct rtl_observer *observer, struct rtl_traced_queues *traced); /* without `lock` */
+void rtl_observer_copy_traced(struct rtl_observer *observer, struct rtl_traced_queues *traced); /* without `lock` */
 void rtl_observer_end_queue(struct rtl_observer *observer, struct rtl_observed_queue *queue);
 void rtl_observer_read_names(struct rtl_observer *observer);
 /* True when a complete search found no queue. */

@@ -96,7 +96,7 @@ static void count_refused(struct rtl_observer *o, const struct rtl_found_queue *
     o->refused_device = o->search.whole || device > o->refused_device ? device : o->refused_device;
 }
 
-void rtl_observer_take_traced(struct rtl_observer *o, struct rtl_traced_queues *traced)
+void rtl_observer_copy_traced(struct rtl_observer *o, struct rtl_traced_queues *traced)
 {
     pthread_mutex_lock(&o->state);
     *traced = o->traced;
@@ -111,14 +111,14 @@ static void end_traced_queue(struct rtl_observer *o, const struct rtl_found_queu
 }
 
 /* Find out which queues of a traced process the library doesn't see. */
-static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *found,
-                     uint32_t count, uint64_t now)
+static void find_past_queues(struct rtl_observer *o, const struct rtl_mappings *mappings,
+                             const struct rtl_found_queue *found, uint32_t count, uint64_t now)
 {
     struct rtl_traced_queues traced;
     struct rtl_candidate still[QUEUES_MAX];
     uint32_t n = 0;
     o->scans++;
-    rtl_observer_take_traced(o, &traced);
+    rtl_observer_copy_traced(o, &traced);
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_found_queue *f = &found[i];
         int number = rtl_traced_queues_find(&traced, f->id, f->key);
@@ -187,7 +187,7 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
     /* packets before the time of a queue that had no slot count as lost by nobody */
     bool whole = !o->refused_room;
     if (o->options.past_library)
-        sort_out(o, &mappings, found, count, rtl_mono_ns());
+        find_past_queues(o, &mappings, found, count, rtl_mono_ns());
     for (uint32_t i = 0; i < count && !o->options.past_library; i++)
         if (!found[i].device_ring)
             begin_queue(o, &mappings, &found[i], whole && found[i].looked_before);

@@ -41,7 +41,7 @@ static void share_budget(struct rtl_observer *o, bool shares)
 
 /* --- looking --- */
 
-static void share_busy(struct rtl_observed *s, uint64_t ns)
+static void add_busy_times(struct rtl_observed *s, uint64_t ns)
 {
     for (int g = 0; g < RTL_AGENTS_MAX; g++) {
         s->early_busy_ns[g] += s->early_busy[g] ? ns : 0;
@@ -51,7 +51,7 @@ static void share_busy(struct rtl_observed *s, uint64_t ns)
 }
 
 /* Poll all queues once, with the lock held. */
-static void look_at_queues(struct rtl_observer *o)
+static void poll_all_queues(struct rtl_observer *o)
 {
     struct rtl_queue_head heads[QUEUES_MAX];
     struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LISTS_MAX * RTL_DEBUG_LIST_PIECES];
@@ -83,14 +83,14 @@ static void look_at_queues(struct rtl_observer *o)
     for (uint32_t i = 0; i < n; i++) {
         struct rtl_observed_queue *q = &o->queues[number[i]];
         uint64_t before = q->counter.next;
-        bool there = pieces[i].ok && rtl_observed_queue_look(&o->seen, q, &heads[i], now);
+        bool there = pieces[i].ok && rtl_observed_queue_poll(&o->seen, q, &heads[i], now);
         if (there && o->seen.unknown) { /* a code object may have come; if not, the kernel has no name */
             rtl_observer_read_names(o);
             if (!rtl_kernel_names_known(o->seen.names, o->seen.unknown))
-                rtl_kernel_names_nameless(o->seen.names, o->seen.unknown);
+                rtl_kernel_names_set_nameless(o->seen.names, o->seen.unknown);
             rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
             o->seen.unknown = 0;
-            there = rtl_observed_queue_look(&o->seen, q, &heads[i], now);
+            there = rtl_observed_queue_poll(&o->seen, q, &heads[i], now);
         }
         if (!there) {
             rtl_observer_end_queue(o, q);
@@ -100,7 +100,7 @@ static void look_at_queues(struct rtl_observer *o)
             fastest = rings > fastest ? rings : fastest;
         }
     }
-    share_busy(&o->seen, since < SECOND / 10 ? since : 0);
+    add_busy_times(&o->seen, since < SECOND / 10 ? since : 0);
     o->rate = fastest > o->rate ? fastest : o->rate * 0.99 + fastest * 0.01;
     o->looks++;
     o->looked_ns = now;
@@ -120,7 +120,7 @@ static struct rtl_pace pace_of(const struct rtl_observer *o)
 static uint64_t pause_of(struct rtl_observer *o)
 {
     struct rtl_pace pace = pace_of(o);
-    uint64_t now = rtl_mono_ns(), ns = rtl_pace_look_ns(&pace);
+    uint64_t now = rtl_mono_ns(), ns = rtl_pace_poll_ns(&pace);
     if (o->options.past_library && !o->live) /* without queues only a scan finds something */
         return o->scan_at_ns > now ? o->scan_at_ns - now : PAST_IDLE_NS;
     /* random, so that polls never run in step with the target */
@@ -128,7 +128,7 @@ static uint64_t pause_of(struct rtl_observer *o)
     return (uint64_t)((double)ns * (0.75 + 0.5 * (double)(o->random >> 40) / (double)(1 << 24)));
 }
 
-static void nap(struct rtl_observer *o, uint64_t ns)
+static void sleep_until_stop(struct rtl_observer *o, uint64_t ns)
 {
     if (ns <= STOP_NS) {
         nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
@@ -148,7 +148,7 @@ static uint64_t scan_pause(struct rtl_observer *o)
     struct rtl_traced_queues traced;
     if (!o->options.past_library)
         return SECOND;
-    rtl_observer_take_traced(o, &traced);
+    rtl_observer_copy_traced(o, &traced);
     for (uint32_t i = 0; i < o->candidate_count; i++)
         if (!rtl_candidate_is_past(&o->candidate[i], &traced))
             return SECOND;
@@ -166,7 +166,7 @@ static void poll_queues(struct rtl_observer *o)
             atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !rtl_queue_search_done(&o->search));
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
             struct rtl_pace pace = pace_of(o);
-            if (!rtl_target_memory_there(&o->memory, o->lists.head[0]))
+            if (!rtl_target_memory_exists(&o->memory, o->lists.head[0]))
                 atomic_store(&o->gone, true);
             o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&pace, cost);
             o->scan_at_ns = rtl_mono_ns() + scan_pause(o);
@@ -176,13 +176,13 @@ static void poll_queues(struct rtl_observer *o)
             cpu += cost;
         }
         pthread_mutex_lock(&o->lock);
-        look_at_queues(o);
+        poll_all_queues(o);
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
         /* The first poll sets it alone, bounded: an expensive first poll must not cause twenty long pauses. */
         o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
                                     : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
-        nap(o, pause_of(o));
+        sleep_until_stop(o, pause_of(o));
         __atomic_store_n(&o->cpu_ns, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     }
 }
@@ -248,7 +248,7 @@ static enum rtl_reader_status attach_target(struct rtl_observer *o)
             (int)o->pid, p->name, p->name);
     atomic_store(&o->unsearched, !rtl_queue_search_done(&o->search));
     pthread_mutex_lock(&o->lock);
-    look_at_queues(o);
+    poll_all_queues(o);
     pthread_mutex_unlock(&o->lock);
     if (rtl_process_read(o->pid, &again) != 0 || again.start_time != p->start_time)
         return rtl_explain(RTL_READER_NO_PROCESS, o->why, sizeof o->why, "process %d ended while it was being opened",

@@ -11,7 +11,7 @@ static double shared(double cpu, unsigned by)
     return cpu / (by ? by : 1);
 }
 
-uint64_t rtl_pace_look_ns(const struct rtl_pace *p)
+uint64_t rtl_pace_poll_ns(const struct rtl_pace *p)
 {
     double budget = shared(p->cpu, p->looking) * (SCAN_SHARE - 1) / SCAN_SHARE, least = p->cost_ns / budget;
     bool busy = p->rate > 1e-3;

@@ -18,7 +18,7 @@ struct rtl_pace {
 };
 
 /* Return the pause after a poll: as short as the rings need, as long as the budget demands. */
-uint64_t rtl_pace_look_ns(const struct rtl_pace *pace);
+uint64_t rtl_pace_poll_ns(const struct rtl_pace *pace);
 /* Return the pause after a scan that cost so much CPU, whatever asks for the next scan. */
 uint64_t rtl_pace_scan_ns(const struct rtl_pace *pace, uint64_t cost_ns);
 

@@ -95,7 +95,7 @@ struct queue_search_run {
     size_t count;
 };
 
-static void look_at_pages(struct queue_search_run *s)
+static void search_pages(struct queue_search_run *s)
 {
     rtl_target_read_pieces(s->memory, s->pieces, s->count);
     for (size_t i = 0; i < s->count; i++) {
@@ -119,14 +119,14 @@ static bool is_time_over(const struct queue_search_run *s)
 }
 
 /* False if time ran out; some pages have been read in any case. */
-static bool look_at_region(struct queue_search_run *s, const struct rtl_target_region *region)
+static bool search_region(struct queue_search_run *s, const struct rtl_target_region *region)
 {
     for (uint64_t at = region->from; at < region->to; at += PAGE) {
         s->pieces[s->count] =
             (struct rtl_target_piece){.at = at, .to = &s->heads[s->count], .bytes = sizeof s->heads[s->count]};
         if (++s->count < AT_ONCE)
             continue;
-        look_at_pages(s);
+        search_pages(s);
         s->at->next[s->part] = at + PAGE;
         if (is_time_over(s))
             return false;
@@ -147,7 +147,7 @@ static uint32_t regions_of(const struct queue_search_run *s, const struct rtl_ma
 }
 
 /* Search [from, to), both starts of pages. False if time ran out: the search continues at `next`. */
-static bool look_between(struct queue_search_run *s, uint64_t from, uint64_t to)
+static bool search_between(struct queue_search_run *s, uint64_t from, uint64_t to)
 {
     bool in_time = true;
     for (uint32_t i = 0; i < s->mappings->count && in_time; i++) {
@@ -159,19 +159,19 @@ static bool look_between(struct queue_search_run *s, uint64_t from, uint64_t to)
             struct rtl_target_region regions[RTL_TARGET_REGIONS];
             uint32_t n = regions_of(s, m, &at, end, regions);
             for (uint32_t r = 0; r < n && in_time; r++)
-                in_time = look_at_region(s, &regions[r]);
+                in_time = search_region(s, &regions[r]);
             if (!in_time)
                 break;
             s->at->next[s->part] = at;
             in_time = !is_time_over(s);
         }
     }
-    look_at_pages(s);
+    search_pages(s);
     return in_time;
 }
 
 /* Search all of a part, from where the last call stopped, wrapping at the end; false if time ran out. */
-static bool look_round(struct queue_search_run *s, int part, uint64_t budget_ns)
+static bool search_part(struct queue_search_run *s, int part, uint64_t budget_ns)
 {
     struct rtl_queue_search *at = s->at;
     uint64_t from = at->next[part], cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) + budget_ns,
@@ -179,11 +179,11 @@ static bool look_round(struct queue_search_run *s, int part, uint64_t budget_ns)
     s->part = part;
     s->until_cpu_ns = cpu_ns < s->until_cpu_ns ? cpu_ns : s->until_cpu_ns;
     s->until_ns = ns < s->until_ns ? ns : s->until_ns;
-    if (!look_between(s, from, UINT64_MAX))
+    if (!search_between(s, from, UINT64_MAX))
         return false;
     at->rounds[part]++;
     at->next[part] = 0;
-    if (!look_between(s, 0, from))
+    if (!search_between(s, 0, from))
         return false;
     at->next[part] = from;
     return true;
@@ -210,7 +210,7 @@ uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rt
         search->whole = true;
         return 0;
     }
-    bool likely = look_round(&s, RTL_SEARCH_LIKELY, budget_ns);
-    search->whole = look_round(&s, RTL_SEARCH_REST, rest_ns) && likely;
+    bool likely = search_part(&s, RTL_SEARCH_LIKELY, budget_ns);
+    search->whole = search_part(&s, RTL_SEARCH_REST, rest_ns) && likely;
     return s.found;
 }

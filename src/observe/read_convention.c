@@ -7,7 +7,7 @@ enum { EARLY_ENOUGH = 4, EARLY_SHARE = 20, LATE_ENOUGH = 8, LATE_SHARE = 100 };
  * reused. If the packet before the index still runs: early. If it and all packets before it have ended and the next
  * one, submitted before, still waits at the index: late. (A packet that arrives at an idle queue may not have been
  * noticed yet.) */
-void rtl_convention_see(struct rtl_evidence *e, const struct rtl_queue_look *look)
+void rtl_convention_add_evidence(struct rtl_evidence *e, const struct rtl_queue_moment *look)
 {
     if (!look->before_signalled || !look->waiting || !look->queued)
         return;
@@ -26,7 +26,7 @@ enum rtl_convention rtl_convention_judge(const struct rtl_evidence *e)
     return RTL_CONVENTION_UNKNOWN;
 }
 
-int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_look *look)
+int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_moment *look)
 {
     if (convention == RTL_CONVENTION_LATE)
         return look->waiting ? 0 : 1;

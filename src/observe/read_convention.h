@@ -12,7 +12,7 @@
 #include "shm/tables.h"
 
 /* State of a queue at one moment. */
-struct rtl_queue_look {
+struct rtl_queue_moment {
     bool waiting;          /* a submitted dispatch is at the read index */
     bool queued;           /* it was submitted before the packets ahead of it had ended */
     bool in_order;         /* the packet there, dispatch or barrier, starts when all packets before it have ended */
@@ -27,10 +27,10 @@ struct rtl_evidence {
     uint64_t early, late;
 };
 
-void rtl_convention_see(struct rtl_evidence *evidence, const struct rtl_queue_look *look);
+void rtl_convention_add_evidence(struct rtl_evidence *evidence, const struct rtl_queue_moment *look);
 enum rtl_convention rtl_convention_judge(const struct rtl_evidence *evidence);
 
 /* Return which packet runs under a convention: 0 the one at the read index, -1 the one before it, 1 unknown. */
-int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_look *look);
+int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_moment *look);
 
 #endif

@@ -50,7 +50,7 @@ uint64_t rtl_ring_counter_wanted(const struct rtl_ring_counter *c, uint64_t writ
 
 uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_ring_packet *packets, uint64_t count,
                                 uint64_t read_index, uint64_t write_after, uint64_t read_after,
-                                rtl_ring_counter_take *take, void *context)
+                                rtl_ring_counter_visit *take, void *context)
 {
     uint64_t first = c->next, safe = write_after > c->size ? write_after - c->size : 0;
     if (safe > read_after)

@@ -49,13 +49,13 @@ void rtl_ring_counter_begin(struct rtl_ring_counter *counter, uint32_t size, uin
 uint64_t rtl_ring_counter_wanted(const struct rtl_ring_counter *counter, uint64_t write_index, uint64_t read_index);
 
 /* Called for each packet to count; false: stop before this packet. */
-typedef bool rtl_ring_counter_take(void *context, uint64_t number, const struct rtl_ring_packet *packet,
-                                   enum rtl_packet_kind kind, bool consumed);
+typedef bool rtl_ring_counter_visit(void *context, uint64_t number, const struct rtl_ring_packet *packet,
+                                    enum rtl_packet_kind kind, bool consumed);
 
 /* Count packets. `packets`: copies of `count` slots from number counter->next on; `read_index` from before the copy,
  * `write_after` and `read_after` from after it. Returns by how many numbers it advanced, lost ones included. */
 uint64_t rtl_ring_counter_count(struct rtl_ring_counter *counter, const struct rtl_ring_packet *packets, uint64_t count,
                                 uint64_t read_index, uint64_t write_after, uint64_t read_after,
-                                rtl_ring_counter_take *take, void *context);
+                                rtl_ring_counter_visit *take, void *context);
 
 #endif

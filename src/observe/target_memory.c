@@ -112,7 +112,7 @@ bool rtl_target_read_string(const struct rtl_target_memory *memory, uint64_t at,
     return false;
 }
 
-bool rtl_target_memory_there(const struct rtl_target_memory *memory, uint64_t at)
+bool rtl_target_memory_exists(const struct rtl_target_memory *memory, uint64_t at)
 {
     char byte;
     ssize_t n = is_address(at, 1) ? pread(memory->fd, &byte, 1, (off_t)at) : -1;

@@ -40,7 +40,7 @@ void rtl_target_read_pieces(const struct rtl_target_memory *memory, struct rtl_t
 bool rtl_target_read_string(const struct rtl_target_memory *memory, uint64_t at, char *to, size_t size);
 
 /* False once the opened program has gone. `at`: an address that it had. */
-bool rtl_target_memory_there(const struct rtl_target_memory *memory, uint64_t at);
+bool rtl_target_memory_exists(const struct rtl_target_memory *memory, uint64_t at);
 
 struct rtl_target_region {
     uint64_t from, to;

@@ -13,7 +13,7 @@
 
 #include "probe/code_object.h"
 #include "probe/code_writer.h"
-#include "probe/gcn_look.h"
+#include "probe/gcn_decode.h"
 
 enum {
     REACH = 32767,   /* words that a branch reaches */
@@ -84,7 +84,7 @@ static unsigned filled_sgprs(const struct rtl_kernel_descriptor *d)
     return n + (d->rsrc2 >> 7 & 1) + (d->rsrc2 >> 8 & 1) + (d->rsrc2 >> 9 & 1) + (d->rsrc2 >> 10 & 1) + (d->rsrc2 & 1);
 }
 
-static enum rtl_probe_refusal look_at_descriptor(const struct patch_work *w)
+static enum rtl_probe_refusal check_descriptor(const struct patch_work *w)
 {
     const struct rtl_kernel_descriptor *d = &w->descriptor;
     uint32_t known_rsrc3 = w->one_file ? 0x3fu | 1u << 16 : 0;
@@ -101,7 +101,7 @@ static enum rtl_probe_refusal look_at_descriptor(const struct patch_work *w)
     return RTL_PROBE_NONE;
 }
 
-static unsigned given_sgprs(const struct rtl_kernel_descriptor *d)
+static unsigned allocated_sgprs(const struct rtl_kernel_descriptor *d)
 {
     return ((d->rsrc1 >> 6 & 15) / 2 + 1) * SGPR_GRANULE;
 }
@@ -133,7 +133,7 @@ static enum rtl_probe_refusal fit_registers(struct patch_work *w, unsigned low, 
 static enum rtl_probe_refusal choose_registers(struct patch_work *w)
 {
     struct rtl_probe_patch *p = w->patch;
-    unsigned given = given_sgprs(&w->descriptor), filled = filled_sgprs(&w->descriptor), low = w->sgprs;
+    unsigned given = allocated_sgprs(&w->descriptor), filled = filled_sgprs(&w->descriptor), low = w->sgprs;
     low = low < filled ? filled : low;
     low = low < RTL_STUB_SCRATCH ? RTL_STUB_SCRATCH : low;
     if (w->calls || low > given) /* called functions may use all allocated registers, and no code can use more */
@@ -183,13 +183,13 @@ static enum rtl_probe_refusal refusal_of(enum rtl_gcn_kind kind)
 }
 
 /* Decode an instruction seen for the first time and mark all its words. */
-static enum rtl_probe_refusal take_instruction(struct patch_work *w, uint32_t i, struct rtl_gcn_look *look)
+static enum rtl_probe_refusal take_instruction(struct patch_work *w, uint32_t i, struct rtl_gcn_instruction *look)
 {
-    *look = (struct rtl_gcn_look){.words = 1};
+    *look = (struct rtl_gcn_instruction){.words = 1};
     if (i >= w->words)
         return refuse_at(w, i, w->cut ? RTL_PROBE_TOO_LARGE : RTL_PROBE_LEAVES);
     uint32_t words[RTL_GCN_WORDS_MAX] = {word_at(w, i), i + 1 < w->words ? word_at(w, i + 1) : 0};
-    *look = rtl_gcn_look(words, i + 1 < w->words);
+    *look = rtl_gcn_decode(words, i + 1 < w->words);
     enum rtl_probe_refusal why = refusal_of(look->kind);
     if (why)
         return refuse_at(w, i, why);
@@ -223,7 +223,7 @@ static enum rtl_probe_refusal follow(struct patch_work *w)
     while (w->pending_count) {
         uint32_t i = w->pending[--w->pending_count];
         for (;;) {
-            struct rtl_gcn_look look;
+            struct rtl_gcn_instruction look;
             if (i < w->words && w->mark[i] == CONTINUES)
                 return refuse_at(w, i, RTL_PROBE_MIDDLE);
             if (i < w->words && w->mark[i] == BEGINS)
@@ -253,7 +253,7 @@ static enum rtl_probe_refusal follow(struct patch_work *w)
 /* --- the copy --- */
 
 /* Return the begin of up to three instructions directly before this one. */
-static uint32_t before(const struct patch_work *w, uint32_t i)
+static uint32_t find_lines_before(const struct patch_work *w, uint32_t i)
 {
     enum { SHOWN = 3 };
     uint32_t first = i;
@@ -292,7 +292,7 @@ static enum rtl_probe_refusal write_copy_text(struct patch_work *w)
         uint32_t word = word_at(w, i), at = w->room + i;
         if (w->mark[i] != BEGINS)
             continue;
-        struct rtl_gcn_look look = rtl_gcn_look(&word, false);
+        struct rtl_gcn_instruction look = rtl_gcn_decode(&word, false);
         if (look.kind == RTL_GCN_END) {
             w->text[at] = rtl_stub_branch(at, exit_at);
         } else if (look.kind == RTL_GCN_READ_PC) {
@@ -304,7 +304,7 @@ static enum rtl_probe_refusal write_copy_text(struct patch_work *w)
             const uint32_t here = waits_at + stub * line;
             w->text[at] = rtl_stub_branch(at, here);
             rtl_stub_wait(w->text + here, here, at + 1, word, p->kept, stub);
-            p->wait[stub++] = (struct rtl_probe_wait){i * 4, word, before(w, i) * 4};
+            p->wait[stub++] = (struct rtl_probe_wait){i * 4, word, find_lines_before(w, i) * 4};
         }
     }
     return RTL_PROBE_NONE;
@@ -343,7 +343,7 @@ static enum rtl_probe_refusal find_code(struct patch_work *w, struct rtl_code_ob
         there = (size_t)function;
     w->words = there > REACH ? REACH : (uint32_t)there;
     w->cut = there > REACH;
-    return look_at_descriptor(w);
+    return check_descriptor(w);
 }
 
 static enum rtl_probe_refusal patch_kernel(struct patch_work *w)

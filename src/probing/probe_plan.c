@@ -151,8 +151,8 @@ void rtl_probe_plan_patched(struct rtl_probe_plan *p, enum rtl_probe_refusal ref
 }
 
 /* Leave another viewer's probe alone if its heartbeat changes; one whose heartbeat stands still ends soon. */
-static enum rtl_probe_plan_do look_for_others(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
-                                              uint64_t now)
+static enum rtl_probe_plan_do check_other_viewers(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
+                                                  uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
     if (s->phase == RTL_PROBE_PHASE_IDLE || s->phase == RTL_PROBE_PHASE_OVER)
@@ -306,7 +306,7 @@ static enum rtl_probe_plan_do plan_disarm(struct rtl_probe_plan *p, const struct
     return RTL_PROBING_DO_END;
 }
 
-enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
+enum rtl_probe_plan_do rtl_probe_plan_step(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
                                            uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
@@ -331,7 +331,7 @@ enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struc
     }
     switch (p->stage) {
     case RTL_PROBING_AT_FREE:
-        return look_for_others(p, seen, now);
+        return check_other_viewers(p, seen, now);
     case RTL_PROBING_AT_PREPARE:
         next = taken_up(p, seen, now);
         return next == RTL_PROBING_DO_PATCH ? prepared(p, seen, now) : next;

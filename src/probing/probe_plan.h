@@ -128,13 +128,13 @@ enum rtl_probe_plan_do {
 };
 
 void rtl_probe_plan_begin(struct rtl_probe_plan *probing, const struct rtl_probe_plan_targets *plan, uint64_t now_ns);
-enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *probing, const struct rtl_probe_plan_seen *seen,
+enum rtl_probe_plan_do rtl_probe_plan_step(struct rtl_probe_plan *probing, const struct rtl_probe_plan_seen *seen,
                                            uint64_t now_ns);
 /* Report the number of the request. */
 void rtl_probe_plan_asked(struct rtl_probe_plan *probing, uint16_t number, uint64_t now_ns);
 void rtl_probe_plan_patched(struct rtl_probe_plan *probing, enum rtl_probe_refusal refusal, uint64_t hash,
                             uint32_t bytes, uint64_t now_ns);
-/* End the probe; keep calling rtl_probe_plan_look until DO_END. */
+/* End the probe; keep calling rtl_probe_plan_step until DO_END. */
 void rtl_probe_plan_stop(struct rtl_probe_plan *probing, enum rtl_probe_plan_over why, uint64_t now_ns);
 
 /* True if another viewer has made a request since: the library's probe is that viewer's now, or soon. This probe then

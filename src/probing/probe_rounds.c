@@ -35,7 +35,7 @@ struct rtl_probe_rounds {
     uint32_t target;                /* read for this target of the plan */
     uint32_t room;                  /* waits that the sum has room for */
     struct rtl_probe_told told;
-    struct rtl_stalls_told stalls;
+    struct rtl_stalls_report stalls;
 };
 
 static enum rtl_reader_status open_round(struct rtl_probe_rounds *r, const struct rtl_snapshot *snapshot, char *why,
@@ -167,10 +167,10 @@ static void sum_up(struct rtl_probe_rounds *r, bool running)
     rtl_stall_costs_rank(sum);
 }
 
-static void update_told(struct rtl_probe_rounds *r)
+static void update_report(struct rtl_probe_rounds *r)
 {
     struct rtl_probe_told *t = &r->told;
-    rtl_probe_session_tell(r->session, t);
+    rtl_probe_session_report(r->session, t);
     t->runs = true;
     t->over[0] = t->ended[0] = 0;
     read_lines(r);
@@ -264,7 +264,7 @@ bool rtl_probe_rounds_step(struct rtl_probe_rounds *r, bool alive, uint64_t now)
         return false;
     r->began_ns = r->began_ns ? r->began_ns : now;
     bool goes_on = rtl_probe_session_step(r->session, alive, now);
-    update_told(r);
+    update_report(r);
     return goes_on || round_over(r, now);
 }
 
@@ -300,12 +300,12 @@ void rtl_probe_rounds_free(struct rtl_probe_rounds *r)
     free(r);
 }
 
-void rtl_probe_rounds_tell(const struct rtl_probe_rounds *r, struct rtl_probe_told *told)
+void rtl_probe_rounds_report(const struct rtl_probe_rounds *r, struct rtl_probe_told *told)
 {
     *told = r->told;
 }
 
-const struct rtl_stalls_told *rtl_probe_rounds_stalls(const struct rtl_probe_rounds *r)
+const struct rtl_stalls_report *rtl_probe_rounds_stalls(const struct rtl_probe_rounds *r)
 {
     return &r->stalls;
 }

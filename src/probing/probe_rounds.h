@@ -27,9 +27,9 @@ void rtl_probe_rounds_end(struct rtl_probe_rounds *rounds);
 void rtl_probe_rounds_free(struct rtl_probe_rounds *rounds); /* NULL is allowed */
 
 /* The running probe, or the last one. */
-void rtl_probe_rounds_tell(const struct rtl_probe_rounds *rounds, struct rtl_probe_told *told);
+void rtl_probe_rounds_report(const struct rtl_probe_rounds *rounds, struct rtl_probe_told *told);
 /* Valid until the next step. */
-const struct rtl_stalls_told *rtl_probe_rounds_stalls(const struct rtl_probe_rounds *rounds);
+const struct rtl_stalls_report *rtl_probe_rounds_stalls(const struct rtl_probe_rounds *rounds);
 struct rtl_stall_costs_progress rtl_probe_rounds_progress(const struct rtl_probe_rounds *rounds);
 
 /* Once all rounds have ended: */

@@ -10,7 +10,7 @@
 
 static const uint64_t BEAT_NS = 200000000;
 
-static void take_gpus(struct rtl_probe_session *s, const struct rtl_snapshot *snapshot)
+static void copy_gpus(struct rtl_probe_session *s, const struct rtl_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->agent_count && s->gpu_count < RTL_AGENTS_MAX; i++) {
         const struct rtl_agent_snapshot *a = &snapshot->agents[i];
@@ -31,7 +31,7 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
     s->wish = *wish;
     s->reader = reader;
     s->pid = pid;
-    take_gpus(s, snapshot);
+    copy_gpus(s, snapshot);
     enum rtl_reader_status status = rtl_probe_open(reader, &s->link, why, why_bytes);
     if (status == RTL_READER_OK && wish->gpu >= (int)s->gpu_count)
         status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "process %d has %u GPU%s: there is no GPU %d", (int)pid,
@@ -52,7 +52,7 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
 }
 
 /* Read the last request and the heartbeat. */
-static void see_word(const struct rtl_probe_session *s, struct rtl_probe_plan_seen *seen)
+static void read_page_word(const struct rtl_probe_session *s, struct rtl_probe_plan_seen *seen)
 {
     struct rtl_probe_word word;
     seen->beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
@@ -65,7 +65,7 @@ void rtl_probe_session_close(struct rtl_probe_session *s)
     if (!s)
         return;
     struct rtl_probe_plan_seen seen = {.alive = true};
-    see_word(s, &seen);
+    read_page_word(s, &seen);
     if (s->link.page && rtl_probe_plan_holds(&s->probing) && !rtl_probe_plan_gave_way(&s->probing, &seen))
         rtl_probe_disarm(s->reader, &s->link);
     rtl_probe_patch_free(&s->patch);
@@ -183,7 +183,7 @@ static enum rtl_probe_plan_over wrong_with(enum rtl_probe_fetch_result result, e
     }
 }
 
-static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
+static void poll_fetch(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
     if (!rtl_probe_fetch_ready(s->code)) {
         uint64_t waited = now - s->began_ns;
@@ -291,8 +291,8 @@ static void run_plan(struct rtl_probe_session *s, bool alive, uint64_t now)
     for (int i = 0; i < STEPS; i++) {
         struct rtl_probe_plan_seen seen = {.alive = alive};
         seen.state = rtl_reader_probe(s->reader, &state) ? &state : NULL;
-        see_word(s, &seen);
-        switch (rtl_probe_plan_look(&s->probing, &seen, now)) {
+        read_page_word(s, &seen);
+        switch (rtl_probe_plan_step(&s->probing, &seen, now)) {
         case RTL_PROBING_DO_ASK:
             send_request(s, now);
             break;
@@ -311,7 +311,7 @@ bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t no
 {
     s->began_ns = s->began_ns ? s->began_ns : now;
     if (s->finding)
-        look_for_code(s, alive, now);
+        poll_fetch(s, alive, now);
     if (s->finding)
         return true;
     run_plan(s, alive, now);
@@ -330,7 +330,7 @@ void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
         rtl_probe_plan_stop(&s->probing, RTL_PROBING_STOPPED, now);
 }
 
-static const char *stage_of(const struct rtl_probe_session *s)
+static const char *stage_text(const struct rtl_probe_session *s)
 {
     if (s->finding)
         return "searching its code";
@@ -348,7 +348,7 @@ static const char *stage_of(const struct rtl_probe_session *s)
     }
 }
 
-void rtl_probe_session_tell(const struct rtl_probe_session *s, struct rtl_probe_told *told)
+void rtl_probe_session_report(const struct rtl_probe_session *s, struct rtl_probe_told *told)
 {
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
     *told = (struct rtl_probe_told){.there = true,
@@ -359,7 +359,7 @@ void rtl_probe_session_tell(const struct rtl_probe_session *s, struct rtl_probe_
                                     .gpu = gpu ? gpu->gpu : 0,
                                     .compute_units = gpu ? gpu->compute_units : 0,
                                     .counted = !s->finding && s->probing.counted};
-    snprintf(told->stage, sizeof told->stage, "%s", stage_of(s));
+    snprintf(told->stage, sizeof told->stage, "%s", stage_text(s));
     if (told->counted)
         told->state = s->probing.state;
     if (told->runs)

@@ -72,7 +72,7 @@ static inline bool rtl_probe_session_is_over(const struct rtl_probe_session *ses
 }
 
 /* Report stage and numbers. */
-void rtl_probe_session_tell(const struct rtl_probe_session *session, struct rtl_probe_told *told);
+void rtl_probe_session_report(const struct rtl_probe_session *session, struct rtl_probe_told *told);
 
 /* Return the probed code object; NULL until known. */
 const struct rtl_probe_fetch_copy *rtl_probe_session_original(const struct rtl_probe_session *session);

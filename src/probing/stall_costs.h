@@ -38,7 +38,7 @@ struct rtl_stall_costs {
 };
 
 /* Costs of waits while copies run one after another, including the running copy. */
-struct rtl_stalls_told {
+struct rtl_stalls_report {
     struct rtl_stall_costs sum;   /* ranked */
     uint32_t copy;                /* the running copy, from 1 */
     uint64_t wanted, recorded;    /* dispatches of the running copy */

@@ -91,7 +91,7 @@ static bool hand_out_row(struct changes *c, uint32_t i)
     return true;
 }
 
-static bool look_at_histogram(struct changes *c, uint32_t i)
+static bool refresh_histogram(struct changes *c, uint32_t i)
 {
     const struct rtl_seen_row *row = &c->seen->row[i];
     struct rtl_histogram h;
@@ -134,7 +134,7 @@ static void expect_histogram(const struct changes *c, uint32_t at)
             rtl_expect_entry(r, RTL_SECTION_CHUNKS, directory.chunk[o], sizeof(struct rtl_chunk));
 }
 
-static bool look_at_histograms(struct changes *c)
+static bool refresh_histograms(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     uint64_t accounted;
@@ -143,12 +143,12 @@ static bool look_at_histograms(struct changes *c)
         ok = hand_out_row(c, i);
     for (uint32_t i = 0; ok && i < seen->hot_count && seen->any; i++) {
         expect_histogram(c, i);
-        ok = look_at_histogram(c, seen->hot[i]);
+        ok = refresh_histogram(c, seen->hot[i]);
     }
     if (!ok || !seen->any || !sum_completions(c, &accounted) || accounted == seen->accounted)
         return ok && !c->t.damaged;
     for (uint32_t i = 0; ok && i < c->rows; i++)
-        ok = look_at_histogram(c, i);
+        ok = refresh_histogram(c, i);
     return ok;
 }
 
@@ -191,7 +191,7 @@ static void note_cells(struct changes *c, uint32_t i, uint64_t calls, uint64_t u
 }
 
 /* Add launch sizes and calls to a row of the snapshot; its histogram was copied before. */
-static bool complete(struct changes *c, struct rtl_kernel_snapshot *k)
+static bool fill_in_cells(struct changes *c, struct rtl_kernel_snapshot *k)
 {
     uint64_t failed = k->untimed;
     k->calls = k->untimed = 0;
@@ -208,7 +208,7 @@ static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *n
     const struct rtl_seen_row *row = &c->seen->row[now->id];
     if (row->listed || (row->calls == now->calls && row->untimed == now->untimed))
         return true;
-    return hand_out_row(c, now->id) && complete(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
+    return hand_out_row(c, now->id) && fill_in_cells(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
 }
 
 /* Find out whether the rows add up to the queues' counts. */
@@ -233,7 +233,7 @@ static bool are_accounted(struct changes *c, bool *all)
 }
 
 /* Read the data of all queues, as for a whole snapshot. */
-static bool look_at_all_cells(struct changes *c)
+static bool refresh_all_cells(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out, all = {.queues = s->queues, .queue_count = s->queue_count};
     all.kernels = calloc(c->rows + 1, sizeof *all.kernels);
@@ -262,29 +262,29 @@ static bool look_at_all_cells(struct changes *c)
     return ok;
 }
 
-static bool look_at_cells(struct changes *c)
+static bool refresh_cells(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     bool all = false, ok = true;
     c->t.there = seen->there;
     if (!seen->any || seen->hot_count > c->rows / 2 || c->t.out->kernel_count > c->rows / 2)
-        return look_at_all_cells(c);
+        return refresh_all_cells(c);
     for (uint32_t i = 0; ok && i < c->t.out->kernel_count; i++) {
         expect_cells(c, i + NEAR);
-        ok = complete(c, &c->t.out->kernels[i]);
+        ok = fill_in_cells(c, &c->t.out->kernels[i]);
     }
     for (uint32_t i = 0; ok && i < seen->hot_count; i++) {
         struct rtl_kernel_snapshot k = {.id = seen->hot[i]};
         if (!seen->row[k.id].listed)
             ok = read_cells(c, k.id, &k) && compare_cells(c, &k);
     }
-    return ok && are_accounted(c, &all) && (all || look_at_all_cells(c));
+    return ok && are_accounted(c, &all) && (all || refresh_all_cells(c));
 }
 
 /* --- the whole --- */
 
 /* Make rows that changed hot, and drop rows that have been quiet for QUIET_FRAMES. */
-static void warm_up(struct changes *c)
+static void update_hot_rows(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     const struct rtl_snapshot *s = c->t.out;
@@ -314,7 +314,7 @@ static int compare_kernel_ids(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void tidy_up(struct changes *c)
+static void finish_snapshot(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out;
     if (!rtl_build_compact(s))
@@ -335,10 +335,10 @@ enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_
         return RTL_READER_VERSION;
     if (c.rows < c.seen->rows)
         c.rows = c.seen->rows; /* rows never disappear */
-    if (make_row_room(&c) && look_at_histograms(&c) && rtl_build_queues(&c.t) && look_at_cells(&c) &&
+    if (make_row_room(&c) && refresh_histograms(&c) && rtl_build_queues(&c.t) && refresh_cells(&c) &&
         rtl_build_copies(&c.t) && rtl_build_agents(&c.t)) {
-        warm_up(&c);
-        tidy_up(&c);
+        update_hot_rows(&c);
+        finish_snapshot(&c);
         c.seen->any = true;
         return RTL_READER_OK;
     }

@@ -91,7 +91,7 @@ static bool is_being_made(int fd)
 }
 
 /* Accept or reject one candidate; owns fd. */
-static void consider(struct segment_search *s, int fd, const char *path)
+static void consider_candidate(struct segment_search *s, int fd, const char *path)
 {
     struct rtl_reader *reader;
     char text[400];
@@ -134,7 +134,7 @@ static void try_link(struct segment_search *s, const char *path)
     s->candidates++;
     int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
-        consider(s, fd, path);
+        consider_candidate(s, fd, path);
     else if ((fd == -EACCES || fd == -EPERM) && !s->error)
         s->error = -fd;
 }
@@ -169,7 +169,7 @@ static void search_mappings(struct segment_search *s)
     rtl_proc_path(path, s->process->pid, "map_files/%llx-%llx", (unsigned long long)from, (unsigned long long)to);
     int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
-        consider(s, fd, path);
+        consider_candidate(s, fd, path);
 }
 
 static void search_process(struct segment_search *s)
@@ -209,7 +209,7 @@ static int open_pidfd(pid_t pid)
 }
 
 /* Read the process's clocks for the segment's times. False if they differ from ours by an unknown offset. */
-static bool know_clocks(struct rtl_reader *reader, pid_t pid)
+static bool read_clocks(struct rtl_reader *reader, pid_t pid)
 {
     int thread; /* the thread with the descriptor: /proc shows no offsets once the main thread has ended */
     return rtl_clocks_read(pid, &reader->clocks) ||
@@ -241,7 +241,7 @@ static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct
         s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
-        bool known = know_clocks(s.best, pid); /* may take time: compare start times afterwards */
+        bool known = read_clocks(s.best, pid); /* may take time: compare start times afterwards */
         bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
         if (same && known) {
             s.best->pid = pid;

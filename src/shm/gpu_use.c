@@ -20,7 +20,7 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 /* --- the environment it was started with --- */
 
 /* Open the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
-static int open_theirs(pid_t pid, const char *path, bool *missing)
+static int open_in_target(pid_t pid, const char *path, bool *missing)
 {
     int fd = rtl_process_open(pid, path, O_PATH);
     *missing = fd == -ENOENT || fd == -ENOTDIR;
@@ -41,7 +41,7 @@ static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, con
         start--;
     if (*start == '/' && end - start < PATH_MAX) {
         snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
-        int fd = open_theirs(p->pid, path, &use->missing);
+        int fd = open_in_target(p->pid, path, &use->missing);
         if (fd >= 0)
             close(fd);
     }
@@ -69,7 +69,7 @@ static void read_target_environment(const struct rtl_process *p, struct rtl_gpu_
 
 /* --- what it has loaded and opened --- */
 
-static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void read_target_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     char *line = NULL;
     size_t room = 0;
@@ -88,7 +88,7 @@ static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
         fclose(maps);
 }
 
-static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void read_target_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     char folder[RTL_PROC_PATH_MAX], link[sizeof DEVICE + 1];
     DIR *dir = opendir(rtl_proc_path(folder, p->pid, "fd"));
@@ -101,11 +101,11 @@ static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *us
 }
 
 /* Check access by mode bits only: this code doesn't read the process's supplementary groups. */
-static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void check_device(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     char path[RTL_PROC_PATH_MAX];
     use->no_right = false;
-    int fd = open_theirs(p->pid, DEVICE, &use->no_device);
+    int fd = open_in_target(p->pid, DEVICE, &use->no_device);
     if (fd < 0)
         return;
     if (p->euid == geteuid() && p->egid == getegid() && p->euid)
@@ -113,7 +113,7 @@ static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
     close(fd);
 }
 
-static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void check_program_file(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     char path[RTL_PROC_PATH_MAX], why[100];
     struct rtl_elf_file *elf = malloc(sizeof *elf);
@@ -124,13 +124,13 @@ static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use
     free(elf);
 }
 
-void rtl_gpu_use_look(const struct rtl_process *p, struct rtl_gpu_use *use)
+void rtl_gpu_use_read(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     read_target_environment(p, use);
-    read_mappings(p, use);
-    read_descriptors(p, use);
-    look_at_device(p, use);
-    look_at_program(p, use);
+    read_target_mappings(p, use);
+    read_target_descriptors(p, use);
+    check_device(p, use);
+    check_program_file(p, use);
 }
 
 /* --- in words --- */
@@ -244,7 +244,7 @@ enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *w
                            (int)p->pid, p->name, (int)p->pid);
     struct rtl_gpu_use use = {0};
     struct rtl_process again;
-    rtl_gpu_use_look(p, &use);
+    rtl_gpu_use_read(p, &use);
     /* an ending process has lost its memory, so it seems to have loaded nothing */
     if (rtl_process_read(p->pid, &again) != 0 || again.start_time != p->start_time || rtl_process_is_ending(&again))
         return rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d (%s) has ended, or is just ending",

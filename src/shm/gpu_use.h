@@ -29,7 +29,7 @@ struct rtl_gpu_use {
 };
 
 /* Read the process again; facts seen once stay set. */
-void rtl_gpu_use_look(const struct rtl_process *process, struct rtl_gpu_use *use);
+void rtl_gpu_use_read(const struct rtl_process *process, struct rtl_gpu_use *use);
 
 /* Explain why such a process is not traced and what to do, in one line that begins with its number and name. `ended`:
  * the process has ended. */

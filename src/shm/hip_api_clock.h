@@ -27,7 +27,7 @@ struct rtl_hip_api_clock {
 _Static_assert(sizeof(struct rtl_hip_api_clock) == 64, "two libraries know it");
 
 /* Claim the clock; called at load. True for the one writer, identified by the address `self`. */
-static inline bool rtl_hip_api_clock_take(struct rtl_hip_api_clock *clock, const void *self)
+static inline bool rtl_hip_api_clock_claim(struct rtl_hip_api_clock *clock, const void *self)
 {
     const void *none = NULL;
     return atomic_compare_exchange_strong(&clock->writer, &none, self) || none == self;

@@ -113,7 +113,7 @@ static int make_segment_memfd(const char *name)
     return fd;
 }
 
-static int move_up(int fd)
+static int move_descriptor_up(int fd)
 {
     struct rlimit limit;
     int floor = DESCRIPTOR_FLOOR;
@@ -147,7 +147,7 @@ static void *map_sparse(int fd, uint64_t size)
 }
 
 /* Seal: from here on not even root can resize the segment or get another writable view of it. */
-static uint32_t seal(int fd)
+static uint32_t seal_segment(int fd)
 {
     int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     if (fcntl(fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0)
@@ -180,7 +180,7 @@ static const void *make_page(const char *name, const void *first, size_t first_b
     int fd = make_segment_memfd(name);
     if (fd < 0)
         return NULL;
-    fd = move_up(fd);
+    fd = move_descriptor_up(fd);
     void *page = MAP_FAILED;
     if (fchmod(fd, S_IRUSR | S_IWUSR) == 0 && ftruncate(fd, (off_t)bytes) == 0 &&
         pwrite(fd, first, first_bytes, 0) == (ssize_t)first_bytes &&
@@ -289,7 +289,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     int fd = make_segment_memfd(RTL_SEGMENT_NAME);
     if (fd < 0)
         return fail_with(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
-    fd = move_up(fd);
+    fd = move_descriptor_up(fd);
 
     void *base = NULL;
     int error = 0;
@@ -356,7 +356,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         make_control(segment);
     if (config->probe)
         make_probe(segment, (void *)(at + section[RTL_SECTION_PROBE].offset));
-    publish_header(segment, config, section, seal(fd));
+    publish_header(segment, config, section, seal_segment(fd));
     return 0;
 }
 
@@ -400,7 +400,7 @@ static uint32_t reserve_row(struct rtl_segment *segment)
     return row;
 }
 
-static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
+static uint32_t count_no_room(struct rtl_segment *segment, enum rtl_note note)
 {
     rtl_segment_note(segment, note);
     __atomic_fetch_add(&segment->header->kernels_over, 1, __ATOMIC_RELAXED);
@@ -426,14 +426,14 @@ uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, u
 {
     uint32_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
     if (atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) >= RTL_KERNELS_MAX)
-        return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before reserving names for it */
+        return count_no_room(segment, RTL_NOTE_KERNELS_FULL); /* before reserving names for it */
     uint64_t room = RTL_ALIGN_UP(kept, 8); /* readers fetch words, so no word may hold parts of two names */
     uint64_t offset = reserve_name(segment, room);
     if (offset == UINT64_MAX)
-        return no_room(segment, RTL_NOTE_NAMES_FULL);
+        return count_no_room(segment, RTL_NOTE_NAMES_FULL);
     uint32_t row = reserve_row(segment);
     if (row == UINT32_MAX)
-        return no_room(segment, RTL_NOTE_KERNELS_FULL);
+        return count_no_room(segment, RTL_NOTE_KERNELS_FULL);
 
     struct rtl_kernel *k = &segment->kernels[row];
     write_name(segment->names + offset, kept, name, length);

@@ -520,7 +520,7 @@ static void the_probe_in_front_is_recorded(void **state)
 {
     struct rtl_loop *behind = calloc(1, sizeof *behind), *kept = calloc(1, sizeof *kept),
                     *shown = calloc(1, sizeof *shown);
-    struct rtl_stalls_told waits = {.copy = 1};
+    struct rtl_stalls_report waits = {.copy = 1};
     (void)state;
     assert_true(kept && behind && shown);
     shown->parent = kept->parent = behind;

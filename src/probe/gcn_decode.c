@@ -1,10 +1,10 @@
 /*
- * Decodes instructions. See gcn_look.h.
+ * Decodes instructions. See gcn_decode.h.
  *
  * Encodings follow AMD's manuals of the "Vega 7 nm", "CDNA 2" and "CDNA 3" instruction sets. An instruction of only one
  * of them counts as one of all: code for each GPU contains no others.
  */
-#include "probe/gcn_look.h"
+#include "probe/gcn_decode.h"
 
 #include <stddef.h>
 
@@ -26,14 +26,14 @@ static bool in_ranges(const struct range *r, size_t count, uint32_t number)
     in_ranges((const struct range[]){__VA_ARGS__}, sizeof((const struct range[]){__VA_ARGS__}) / sizeof(struct range), \
               number)
 
-static void touch(struct rtl_gcn_look *l, uint32_t code, unsigned count)
+static void touch(struct rtl_gcn_instruction *l, uint32_t code, unsigned count)
 {
     if (code < RTL_GCN_SGPRS && code + count > l->sgprs)
         l->sgprs = (uint8_t)(code + count > RTL_GCN_SGPRS ? RTL_GCN_SGPRS : code + count);
 }
 
 /* m0 selects the scalar register: any of them */
-static void touch_all(struct rtl_gcn_look *l)
+static void touch_all(struct rtl_gcn_instruction *l)
 {
     l->sgprs = RTL_GCN_SGPRS;
 }
@@ -42,7 +42,7 @@ enum { LITERAL = 255, SDWA = 249, DPP = 250, HWREG_MODE = 1, MODE_FIRST_SKIP = 2
 
 /* --- scalar --- */
 
-static void decode_sopp(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sopp(struct rtl_gcn_instruction *l, uint32_t a)
 {
     uint32_t op = BITS(a, 22, 16);
     l->distance = (int16_t)(uint16_t)a;
@@ -60,7 +60,7 @@ static void decode_sopp(struct rtl_gcn_look *l, uint32_t a)
         l->kind = op <= 29 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-static void decode_sopk(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sopk(struct rtl_gcn_instruction *l, uint32_t a)
 {
     uint32_t op = BITS(a, 27, 23), from = BITS(a, 10, 6), bits = BITS(a, 15, 11) + 1;
     touch(l, BITS(a, 22, 16), 2);
@@ -76,7 +76,7 @@ static void decode_sopk(struct rtl_gcn_look *l, uint32_t a)
         l->kind = KNOWN(op, {0, 18}, {20, 20}) ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-static void decode_sop1(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sop1(struct rtl_gcn_instruction *l, uint32_t a)
 {
     uint32_t op = BITS(a, 15, 8);
     l->words = BITS(a, 7, 0) == LITERAL ? 2 : 1;
@@ -99,7 +99,7 @@ static void decode_sop1(struct rtl_gcn_look *l, uint32_t a)
         touch_all(l);
 }
 
-static void decode_sop2(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sop2(struct rtl_gcn_instruction *l, uint32_t a)
 {
     bool compares = BITS(a, 31, 23) == 0x17e;
     uint32_t op = compares ? BITS(a, 22, 16) : BITS(a, 29, 23);
@@ -117,7 +117,7 @@ static void decode_sop2(struct rtl_gcn_look *l, uint32_t a)
     l->kind = op == 41 ? RTL_GCN_FORK : op == 43 ? RTL_GCN_RETURN : op <= 52 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-static void decode_smem(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_smem(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     uint32_t op = BITS(a, 25, 18);
     static const uint8_t widths[] = {1, 2, 4, 8, 16, 1, 2, 4, 1, 2, 4, 8, 16};
@@ -139,7 +139,7 @@ static void decode_smem(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
 
 /* --- vector --- */
 
-static void decode_vop12c(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_vop12c(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     uint32_t source = BITS(a, 8, 0), family = BITS(a, 30, 25);
     l->words = source == LITERAL || source == SDWA || source == DPP ? 2 : 1;
@@ -171,7 +171,7 @@ static void decode_vop12c(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
     }
 }
 
-static void decode_vop3(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_vop3(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     uint32_t op = BITS(a, 25, 16);
     bool packed = BITS(a, 31, 23) == 0x1a7;
@@ -196,7 +196,7 @@ static void decode_vop3(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
         touch(l, BITS(a, 14, 8), 2);
 }
 
-static void decode_memory(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_memory(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     bool known = false;
     l->words = 2;
@@ -222,9 +222,9 @@ static void decode_memory(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
     l->kind = known ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-struct rtl_gcn_look rtl_gcn_look(const uint32_t *code, bool more)
+struct rtl_gcn_instruction rtl_gcn_decode(const uint32_t *code, bool more)
 {
-    struct rtl_gcn_look l = {.words = 1};
+    struct rtl_gcn_instruction l = {.words = 1};
     uint32_t a = code[0], b = more ? code[1] : 0;
     if (!(a >> 31)) {
         decode_vop12c(&l, a, b);

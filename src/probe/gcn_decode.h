@@ -2,8 +2,8 @@
  * Decodes what a probe needs of an instruction of gfx906, gfx90a or gfx942: its length, whether it branches, ends or
  * reads the program counter, and which scalar registers it may use. Pure; not a disassembler.
  */
-#ifndef RTL_PROBE_GCN_LOOK_H
-#define RTL_PROBE_GCN_LOOK_H
+#ifndef RTL_PROBE_GCN_DECODE_H
+#define RTL_PROBE_GCN_DECODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ enum rtl_gcn_kind {
 
 enum { RTL_GCN_SGPRS = 102, RTL_GCN_WORDS_MAX = 2 };
 
-struct rtl_gcn_look {
+struct rtl_gcn_instruction {
     uint8_t kind;        /* enum rtl_gcn_kind */
     uint8_t words;       /* 1 or 2 */
     uint8_t sgprs;       /* one more than the highest scalar register that it may use; never too low */
@@ -36,6 +36,6 @@ struct rtl_gcn_look {
 };
 
 /* Decode the instruction at `code`; the second word is read only if `more`. */
-struct rtl_gcn_look rtl_gcn_look(const uint32_t *code, bool more);
+struct rtl_gcn_instruction rtl_gcn_decode(const uint32_t *code, bool more);
 
 #endif
