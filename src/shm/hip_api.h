@@ -51,7 +51,7 @@ enum {
     RTL_HIP_API_CODES = 12,                      /* different return codes counted for each function */
     RTL_HIP_API_TEXT = 192,                      /* bytes of a name; a longer name is cut and ends in "~" and 16 digits */
     RTL_HIP_API_GPUS = 64,
-    RTL_HIP_API_PLACES = RTL_HIP_API_GPUS + 1,       /* the last one is host memory */
+    RTL_HIP_API_PLACES = RTL_HIP_API_GPUS + 1,   /* the last one is host memory */
     RTL_HIP_API_NOT_READY = 600,                 /* hipErrorNotReady: an answer, not counted as an error */
     RTL_HIP_API_NODES = 4096,                    /* ranges by their place in the nesting */
     RTL_HIP_API_NODE_NONE = 0,                   /* in no range */
@@ -64,12 +64,12 @@ enum {
 };
 
 /* X(symbol, number, JSON value, meaning) */
-#define RTL_HIP_API_KINDS(X)                                             \
+#define RTL_HIP_API_KINDS(X)                                         \
     X(LAUNCH, 1, "launch", "launches of kernels, graphs, functions") \
     X(COPY, 2, "copy", "copies")                                     \
     X(SET, 3, "set", "filling of memory")                            \
     X(ALLOCATE, 4, "allocate", "allocations")                        \
-    X(FREE, 5, "free", "what gives memory back")                     \
+    X(FREE, 5, "free", "functions that free memory")                 \
     X(WAIT, 6, "wait", "waiting for the GPU")                        \
     X(STREAM, 7, "stream", "streams")                                \
     X(EVENT, 8, "event", "events")                                   \
@@ -84,17 +84,17 @@ enum rtl_hip_api_kind { RTL_HIP_API_KINDS(RTL_ENUM_HIP_API_KIND) RTL_HIP_API_KIN
 #undef RTL_ENUM_HIP_API_KIND
 
 /* Why a dispatch is linked to no call. X(symbol, number, JSON key, meaning) */
-#define RTL_HIP_API_UNLINKED(X)                                                                                         \
+#define RTL_HIP_API_UNLINKED(X)                                                                                     \
     X(OUTSIDE, 0, "outside", "submitted outside of any call that is seen")                                          \
     X(QUEUE_THREAD, 1, "queue_thread", "submitted by a thread of the runtime's (AMD_DIRECT_DISPATCH=0)")            \
-    X(OVERTAKEN, 2, "overtaken", "so many packets were reserved behind it that its note was overwritten")                         \
+    X(OVERTAKEN, 2, "overtaken", "so many packets were reserved behind it that its note was overwritten")   \
     X(UNNOTED, 3, "unnoted", "nothing was noted of it: reserved in a way that isn't seen, or no memory for its queue")
 
 #define RTL_ENUM_HIP_API_UNLINKED(sym, num, key, text) RTL_HIP_API_UNLINKED_##sym = (num),
 enum rtl_hip_api_unlinked { RTL_HIP_API_UNLINKED(RTL_ENUM_HIP_API_UNLINKED) RTL_HIP_API_UNLINKED_LIMIT = 7 };
 #undef RTL_ENUM_HIP_API_UNLINKED
 
-enum {                                 /* flags in the header */
+enum { /* flags in the header */
     RTL_HIP_API_FLAG_LINKED = 1u << 0,     /* librtl.so of this process links dispatches and copies to calls */
     RTL_HIP_API_FLAG_INDIRECT = 1u << 1,   /* AMD_DIRECT_DISPATCH=0: the runtime submits on threads of its own */
 };
