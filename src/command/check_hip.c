@@ -107,19 +107,20 @@ void rtl_check_hip(struct rtl_check *check, const char *name, const char *librar
 
 void rtl_check_hip_process(struct rtl_check *check, pid_t pid)
 {
-    struct rtl_hip_api_copy copy = {0};
+    const struct rtl_hip_api_request request = {.pid = pid, .without_links = true};
+    struct rtl_snapshot snapshot = {0};
     char why[1000];
     int fd;
     enum rtl_reader_status status = rtl_hip_api_open(pid, &fd, why, sizeof why);
     if (status == RTL_READER_OK) {
-        status = rtl_hip_api_read(fd, &copy, why, sizeof why);
+        status = rtl_hip_api_read(fd, &request, &snapshot, why, sizeof why);
         close(fd);
     }
     if (status == RTL_READER_OK)
         rtl_check_say(check, RTL_FINDING_OK, "calls", "those of HIP are recorded, by librtl-hip.so %s",
-                      copy.header.library_version);
+                      snapshot.hip_api->library_version);
     else
         rtl_check_say(check, status == RTL_READER_NOT_TRACED ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls", "%s",
                       why);
-    rtl_hip_api_free(&copy);
+    rtl_snapshot_free(&snapshot);
 }

@@ -114,11 +114,10 @@ void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload)
  */
 static void look_at_mapped(const struct rtl_process *process, struct rtl_profiler *profiler)
 {
-    char path[64], last[PATH_MAX] = "", *line = NULL;
+    char last[PATH_MAX] = "", *line = NULL;
     uint64_t bytes = 0;
     size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)process->pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = rtl_proc_fopen(process->pid, "maps");
     for (unsigned files = 0; maps && !profiler->active && files < FILES_MAX && getline(&line, &room, maps) > 0;) {
         char *file = strchr(line, '/');
         if (!file || strlen(file) >= sizeof last)
@@ -141,7 +140,7 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
     struct rtl_gpu_use use = {0};
     if (rtl_process_read(pid, &process) != 0)
         return;
-    rtl_gpu_use_look(&process, &use);
+    rtl_gpu_use_read(&process, &use);
     look_at_mapped(&process, &use.profiler);
     if (use.profiler.active)
         rtl_check_say(check, traced ? RTL_FINDING_OK : RTL_FINDING_OPEN, "profiler", "rocprofiler-sdk is active (%s)%s",

@@ -3,6 +3,7 @@
 #include "model/labels.h"
 #include "launch/loader_list.h"
 #include "launch/runtime_release.h"
+#include "shm/proc_file.h"
 #include "watch/proc_title.h"
 #include "shm/control_client.h"
 #include "shm/probe_client.h"
@@ -232,11 +233,10 @@ static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 /* Prints the file of each runtime of the process: exactly one mapping of a library is executable. */
 static void say_runtimes(struct rtl_check *check, pid_t pid)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
     unsigned left = RUNTIMES_SAID;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = rtl_proc_fopen(pid, "maps");
     while (maps && left && getline(&line, &room, maps) > 0) {
         const char *file = strchr(line, '/');
         line[strcspn(line, "\n")] = '\0';

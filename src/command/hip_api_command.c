@@ -1,9 +1,9 @@
-/* rtl-top api: what the calls of HIP and the ranges of roctx cost the host's threads of one process, once. */
+/* rtl-top api: prints once what HIP calls and roctx ranges cost the host's threads of a process. */
 #include "command/hip_api_output.h"
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
-#include "shm/hip_api_snapshot.h"
+#include "shm/hip_api_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-struct wish {
+struct api_wish {
     pid_t pids[RTL_PIDS_MAX];
     uint32_t count;
     enum rtl_hip_api_form form;
-    bool told; /* the help was asked for: that is all */
+    bool told; /* the help was printed: done */
 };
 
-/* "4711" or "4711,4712"; the others of a list may have none. */
-static bool parse_pids(struct wish *wish, const char *text)
+/* Parse "4711" or "4711,4712". */
+static bool parse_pids(struct api_wish *wish, const char *text)
 {
     char *end;
     for (;; text = end + 1) {
@@ -33,7 +33,7 @@ static bool parse_pids(struct wish *wish, const char *text)
     }
 }
 
-static int parse(struct wish *wish, int argc, char **argv)
+static int parse_options(struct api_wish *wish, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
@@ -53,11 +53,13 @@ static int parse(struct wish *wish, int argc, char **argv)
             wish->form = RTL_HIP_API_CSV;
             break;
         default:
-            break; /* -b is the table, which is all there is so far */
+            break; /* -b is the table, the default */
         }
     }
-    if (rtl_arguments_done(&a, &status))
-        return wish->told = true, status;
+    if (rtl_arguments_done(&a, &status)) {
+        wish->told = true;
+        return status;
+    }
     if (a.first < argc) {
         rtl_complain("rtl-top api takes no '%s': rtl-top api -p PID", argv[a.first]);
         return RTL_READER_USAGE;
@@ -69,54 +71,41 @@ static int parse(struct wish *wish, int argc, char **argv)
     return 0;
 }
 
-/* With the kernels of its ranges, where it has a segment of kernels that can be read. */
-static void print(struct rtl_hip_api_copy *copy, pid_t pid, enum rtl_hip_api_form form)
+/* Show one process. Returns 0, or the exit status after a complaint. */
+static int show_process(pid_t pid, enum rtl_hip_api_form form)
 {
-    struct rtl_reader *reader = NULL;
+    struct rtl_hip_api_request request = {.pid = pid};
     struct rtl_snapshot snapshot = {0};
-    struct rtl_hip_api_source calls;
-    bool kernels =
-        rtl_reader_try(pid, &reader) == RTL_READER_OK && rtl_reader_snapshot(reader, &snapshot) == RTL_READER_OK;
-    if (kernels) {
-        rtl_hip_api_source_open(&calls);
-        rtl_hip_api_source_read(&calls, pid, reader, &snapshot);
-        rtl_hip_api_source_close(&calls);
-    }
-    rtl_hip_api_print(copy, pid, kernels && snapshot.calls ? &snapshot : NULL, form);
-    if (kernels)
-        rtl_snapshot_free(&snapshot);
-    if (reader)
-        rtl_reader_close(reader);
-}
-
-/* One process; 0, or the exit status after it was said why not. */
-static int show(pid_t pid, enum rtl_hip_api_form form)
-{
-    struct rtl_hip_api_copy copy;
     char why[512];
     int fd, status = (int)rtl_hip_api_open(pid, &fd, why, sizeof why);
     if (!status) {
-        status = (int)rtl_hip_api_read(fd, &copy, why, sizeof why);
-        if (!status)
-            print(&copy, pid, form);
-        rtl_hip_api_free(&copy);
+        /* kernels of ranges have names if the process has a segment of kernels, too */
+        if (rtl_reader_try(pid, &request.reader) == RTL_READER_OK)
+            rtl_reader_snapshot(request.reader, &snapshot);
+        status = (int)rtl_hip_api_read(fd, &request, &snapshot, why, sizeof why);
         close(fd);
     }
     if (status)
         rtl_complain("%s", why);
+    else if (!rtl_hip_api_print(&snapshot, pid, form)) {
+        rtl_complain("out of memory");
+        status = RTL_READER_USAGE;
+    }
+    rtl_snapshot_free(&snapshot);
+    rtl_reader_close(request.reader);
     return status;
 }
 
 int rtl_api_command(int argc, char **argv)
 {
-    struct wish wish = {0};
-    int first = 0, status = parse(&wish, argc, argv);
+    struct api_wish wish = {0};
+    int first = 0, status = parse_options(&wish, argc, argv);
     if (status || wish.told)
         return status;
     for (uint32_t i = 0; i < wish.count; i++) {
         if (i && wish.form == RTL_HIP_API_TABLE)
             putchar('\n');
-        status = show(wish.pids[i], wish.form);
+        status = show_process(wish.pids[i], wish.form);
         first = first ? first : status;
         if (wish.form == RTL_HIP_API_CSV && !status)
             wish.form = RTL_HIP_API_CSV_MORE;

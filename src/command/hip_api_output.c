@@ -1,21 +1,19 @@
-/*
- * What rtl-top api shows: functions first, then ranges and marks, the longest total first; then memory in use.
- */
+/* Prints the HIP API of a process: functions, then ranges and marks, the longest total first; then memory in use. */
 #include "command/hip_api_output.h"
+#include "command/json_hip_api.h"
 #include "model/model_range.h"
-#include "stats/histogram.h"
+#include "stats/quantile.h"
 #include "text/names.h"
 #include "text/quote.h"
 #include "text/text.h"
 #include "text/units.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* hipError_t, those that programs meet: X(code, name) */
+/* Frequent values of hipError_t: X(code, name) */
 #define CODES(X)                                  \
     X(1, "hipErrorInvalidValue")                  \
     X(2, "hipErrorOutOfMemory")                   \
@@ -60,348 +58,264 @@ static const char *code_name(uint32_t code)
     }
 }
 
-static const char *kind_name(unsigned kind)
+static const char *kind_of_row(const struct rtl_hip_api_row_snapshot *row)
 {
-    switch (kind) {
-#define NAME(sym, number, name, text) \
-    case number:                      \
-        return name;
-        RTL_HIP_API_KINDS(NAME)
-#undef NAME
-    default:
-        return "unknown";
-    }
+    const char *key = rtl_hip_api_kind_key(row->kind);
+    return key ? key : "unknown";
 }
 
-static bool is_range(const struct rtl_hip_api_row_copy *row)
+/* What is printed: rows in the order of the output, and kernels by range. */
+struct hip_api_tables {
+    const struct rtl_hip_api_snapshot *api;
+    pid_t pid;
+    struct rtl_names *names;
+    const struct rtl_hip_api_row_snapshot **rows; /* functions, then ranges and marks; the longest total first */
+    struct rtl_range_kernel *kernels;
+    uint32_t kernel_count;
+};
+
+static int compare_printed_rows(const void *left, const void *right)
 {
-    return row->kind == RTL_HIP_API_RANGE || row->kind == RTL_HIP_API_MARK;
+    const struct rtl_hip_api_row_snapshot *const *l = left, *const *r = right, *a = *l, *b = *r;
+    if (rtl_hip_api_is_range(a) != rtl_hip_api_is_range(b))
+        return rtl_hip_api_is_range(a) - rtl_hip_api_is_range(b);
+    if (a->histogram.total_ns != b->histogram.total_ns)
+        return a->histogram.total_ns < b->histogram.total_ns ? 1 : -1;
+    if (a->histogram.count != b->histogram.count)
+        return a->histogram.count < b->histogram.count ? 1 : -1;
+    return rtl_hip_api_compare_rows(a, b);
 }
 
-/* The nearest rank: the smallest value that as large a share of the calls doesn't exceed. */
-static uint64_t quantile(const struct rtl_hip_api_row_copy *row, double share)
+static const char *kernel_name(const struct hip_api_tables *t, uint32_t i)
 {
-    uint64_t seen = 0, rank = (uint64_t)(share * (double)row->calls);
-    rank = (double)rank < share * (double)row->calls || rank == 0 ? rank + 1 : rank;
-    for (uint32_t i = 0; row->buckets && i < RTL_HIP_API_BUCKETS; i++) {
-        seen += row->buckets->count[i];
-        if (seen >= rank) {
-            uint64_t middle = rtl_bucket_middle(i);
-            return middle < row->most_ns ? middle : row->most_ns;
-        }
-    }
-    return 0;
+    const struct rtl_kernel_snapshot *k = t->kernels[i].kernel;
+    return rtl_names_form(t->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
 }
 
-static int compare(const void *left, const void *right)
+struct p50_p99 {
+    uint64_t p50, p99;
+};
+
+static struct p50_p99 p50_p99_of(const struct rtl_histogram_copy *h)
 {
-    const struct rtl_hip_api_row_copy *a = left, *b = right;
-    if (is_range(a) != is_range(b))
-        return is_range(a) - is_range(b);
-    if (a->total_ns != b->total_ns)
-        return a->total_ns < b->total_ns ? 1 : -1;
-    return a->calls != b->calls ? (a->calls < b->calls ? 1 : -1) : memcmp(a->text, b->text, sizeof a->text);
+    static const double q[] = {0.5, 0.99};
+    uint64_t out[2] = {0, 0};
+    rtl_quantiles(NULL, h, q, 2, out);
+    return (struct p50_p99){out[0], out[1]};
 }
 
-static void name_of(const struct rtl_hip_api_row_copy *row, char *out, size_t size)
+#define TIME(ns) rtl_format_time(ns, RTL_UNIT_AUTO).text
+
+/* --- table --- */
+
+static void print_times(const struct rtl_histogram_copy *h)
 {
-    rtl_text_escape(out, size, row->text, row->text_bytes);
+    struct p50_p99 q = p50_p99_of(h);
+    printf("%8s", rtl_format_count(h->count).text);
+    if (h->count)
+        printf(" %9s %8s %8s %8s", TIME(h->total_ns), TIME(q.p50), TIME(q.p99), TIME(h->max_ns));
+    else
+        printf(" %9s %8s %8s %8s", RTL_NONE, RTL_NONE, RTL_NONE, RTL_NONE);
 }
 
-static void print_errors(const struct rtl_hip_api_row_copy *row)
+static void print_errors(const struct rtl_hip_api_codes *codes)
 {
-    for (int i = 0; i < RTL_HIP_API_CODES; i++) {
-        if (!row->code[i].count || row->code[i].code == RTL_HIP_API_NOT_READY)
+    for (int i = 0; codes && i < RTL_HIP_API_CODES; i++) {
+        if (!codes->code[i].count || codes->code[i].code == RTL_HIP_API_NOT_READY)
             continue;
-        const char *name = code_name(row->code[i].code);
-        printf("%22s %" PRIu64 " x %" PRIu32 " %s\n", "", row->code[i].count, row->code[i].code, name ? name : "");
+        const char *name = code_name(codes->code[i].code);
+        printf("%22s %" PRIu64 " x %" PRIu32 " %s\n", "", codes->code[i].count, codes->code[i].code, name ? name : "");
     }
-    if (row->codes_more)
-        printf("%22s %" PRIu64 " x other codes\n", "", row->codes_more);
+    if (codes && codes->more)
+        printf("%22s %" PRIu64 " x other codes\n", "", codes->more);
 }
 
-static void print_row(const struct rtl_hip_api_row_copy *row)
+static void print_api_row(const struct rtl_hip_api_row_snapshot *row)
 {
     char name[4 * RTL_HIP_API_TEXT + 1];
-    bool any = row->calls, range = is_range(row);
-    name_of(row, name, sizeof name);
-    printf("%8s %9s %8s %8s %8s", rtl_format_count(row->calls).text,
-           any ? rtl_format_time(row->total_ns, RTL_UNIT_AUTO).text : RTL_NONE,
-           any ? rtl_format_time(quantile(row, 0.5), RTL_UNIT_AUTO).text : RTL_NONE,
-           any ? rtl_format_time(quantile(row, 0.99), RTL_UNIT_AUTO).text : RTL_NONE,
-           any ? rtl_format_time(row->most_ns, RTL_UNIT_AUTO).text : RTL_NONE);
-    if (range)
+    rtl_text_escape(name, sizeof name, row->name, row->name_bytes);
+    print_times(&row->histogram);
+    if (rtl_hip_api_is_range(row))
         printf(" %7s %8s  %s%s\n", "", row->open ? rtl_format_count(row->open).text : "", name,
                row->kind == RTL_HIP_API_MARK ? " (mark)" : "");
     else
         printf(" %7s %8s  %s\n", rtl_format_count(row->errors).text,
                row->bytes ? rtl_format_bytes(row->bytes).text : RTL_NONE, name);
-    print_errors(row);
+    print_errors(row->codes);
 }
 
-static void print_memory(const struct rtl_hip_api_copy *copy)
+static void print_memory(const struct hip_api_tables *t)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++)
-        any |= copy->memory[i].peak != 0;
-    if (!any)
+    if (!t->api->memory_count)
         return;
     puts("\nMEMORY     IN USE     PEAK  ALLOCATIONS");
-    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
-        const struct rtl_hip_api_memory *m = &copy->memory[i];
+    for (uint32_t i = 0; i < t->api->memory_count; i++) {
+        const struct rtl_hip_api_memory_snapshot *m = &t->api->memory[i];
         char place[24];
-        if (!m->peak)
-            continue;
-        snprintf(place, sizeof place, i == RTL_HIP_API_GPUS ? "host" : "GPU %u", i);
+        snprintf(place, sizeof place, m->place == RTL_HIP_API_GPUS ? "host" : "GPU %u", m->place);
         printf("%-8s %8s %8s %12" PRIu64 "\n", place, rtl_format_bytes(m->in_use).text, rtl_format_bytes(m->peak).text,
                m->allocations);
     }
-    for (uint32_t i = 0; i < copy->count; i++) {
+    for (uint32_t i = 0; i < t->api->count; i++) {
         char name[4 * RTL_HIP_API_TEXT + 1];
-        if (!copy->rows[i].in_use)
+        if (!t->rows[i]->in_use)
             continue;
-        name_of(&copy->rows[i], name, sizeof name);
-        printf("%17s by %s\n", rtl_format_bytes(copy->rows[i].in_use).text, name);
+        rtl_text_escape(name, sizeof name, t->rows[i]->name, t->rows[i]->name_bytes);
+        printf("%17s by %s\n", rtl_format_bytes(t->rows[i]->in_use).text, name);
     }
 }
 
-/* --- kernels by range --- */
-
-struct list {
-    struct rtl_names *names;
-    struct rtl_range_kernel *kernels;
-    uint32_t count;
-};
-
-static struct list list_of(const struct rtl_snapshot *snapshot)
+static void print_range_kernels(const struct hip_api_tables *t)
 {
-    struct list list = {.names = snapshot ? rtl_names_create() : NULL};
-    if (list.names)
-        list.count = rtl_range_kernels(snapshot, &list.kernels);
-    return list;
-}
-
-static void free_list(struct list *list)
-{
-    free(list->kernels);
-    rtl_names_free(list->names);
-}
-
-static const char *kernel_name(const struct list *list, uint32_t i)
-{
-    const struct rtl_kernel_snapshot *k = list->kernels[i].kernel;
-    return rtl_names_form(list->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
-}
-
-static void quantiles_of(const struct rtl_histogram_copy *h, uint64_t out[2])
-{
-    static const double q[] = {0.5, 0.99};
-    out[0] = out[1] = 0;
-    rtl_quantiles(NULL, h, q, 2, out);
-}
-
-static void print_ranges(const struct list *list, const struct rtl_hip_api_snapshot *calls)
-{
-    if (list->count)
+    if (t->kernel_count)
         puts("\n   TIMED  GPU TIME      P50      P99      MAX  KERNEL IN RANGE");
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
+    for (uint32_t i = 0; i < t->kernel_count; i++) {
+        const struct rtl_hip_api_pair_snapshot *pair = t->kernels[i].pair;
         char range[2048];
-        uint64_t q[2];
-        quantiles_of(h, q);
-        if (!i || list->kernels[i].pair->node != list->kernels[i - 1].pair->node) {
-            rtl_range_node_text(calls, list->kernels[i].pair->node, range, sizeof range);
+        if (!i || pair->node != t->kernels[i - 1].pair->node) {
+            rtl_range_node_text(t->api, pair->node, range, sizeof range);
             printf("%46s %s\n", "", range);
         }
-        printf("%8s %9s %8s %8s %8s    %s\n", rtl_format_count(h->count).text,
-               rtl_format_time(h->total_ns, RTL_UNIT_AUTO).text, rtl_format_time(q[0], RTL_UNIT_AUTO).text,
-               rtl_format_time(q[1], RTL_UNIT_AUTO).text, rtl_format_time(h->max_ns, RTL_UNIT_AUTO).text,
-               kernel_name(list, i));
+        print_times(&pair->histogram);
+        printf("    %s\n", kernel_name(t, i));
     }
 }
 
-static void print_table(const struct rtl_hip_api_copy *copy, const struct list *list,
-                        const struct rtl_hip_api_snapshot *calls)
+static void print_table(const struct hip_api_tables *t)
 {
+    const struct rtl_hip_api_snapshot *api = t->api;
     bool ranges = false;
     puts("   CALLS     TOTAL      P50      P99      MAX  ERRORS    BYTES  FUNCTION");
-    for (uint32_t i = 0; i < copy->count; i++) {
-        if (is_range(&copy->rows[i]) && !ranges)
+    for (uint32_t i = 0; i < api->count; i++) {
+        if (rtl_hip_api_is_range(t->rows[i]) && !ranges)
             puts("\n   COUNT     TOTAL      P50      P99      MAX             OPEN  RANGE");
-        ranges |= is_range(&copy->rows[i]);
-        print_row(&copy->rows[i]);
+        ranges |= rtl_hip_api_is_range(t->rows[i]);
+        print_api_row(t->rows[i]);
     }
-    print_ranges(list, calls);
-    print_memory(copy);
-    const struct rtl_hip_api_header *h = &copy->header;
-    if (h->pairs_over)
-        printf("\nkernels missing in the lists of their ranges %" PRIu64 "\n", h->pairs_over);
-    if (h->ranges_other || h->ranges_deep || h->ranges_unfinished || h->pops_unbalanced || h->allocations_lost)
+    print_range_kernels(t);
+    print_memory(t);
+    if (api->pairs_over)
+        printf("\nkernels missing in the lists of their ranges %" PRIu64 "\n", api->pairs_over);
+    if (api->ranges_other || api->ranges_deep || api->ranges_unfinished || api->pops_unbalanced ||
+        api->allocations_lost)
         printf("\nranges without a row of their own %" PRIu64 ", nested too deep %" PRIu64
                ", unfinished at a thread's end %" PRIu64 ", ends without a beginning %" PRIu64
                "; allocations not followed %" PRIu64 "\n",
-               h->ranges_other, h->ranges_deep, h->ranges_unfinished, h->pops_unbalanced, h->allocations_lost);
+               api->ranges_other, api->ranges_deep, api->ranges_unfinished, api->pops_unbalanced,
+               api->allocations_lost);
 }
 
-static void put(void *out, const char *bytes, size_t count)
+/* --- CSV --- */
+
+static void write_bytes(void *out, const char *bytes, size_t count)
 {
     fwrite(bytes, 1, count, out);
 }
 
-static void csv_ranges(const struct list *list, const struct rtl_hip_api_snapshot *calls, pid_t pid)
+static void csv_line(const struct hip_api_tables *t, const char *name, const char *kind,
+                     const struct rtl_histogram_copy *h)
 {
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
+    struct p50_p99 q = p50_p99_of(h);
+    printf("%d,", (int)t->pid);
+    rtl_quote_csv(write_bytes, stdout, name);
+    printf(",%s,%" PRIu64 ",", kind, h->count);
+    if (h->count)
+        printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", h->total_ns, q.p50, q.p99, h->max_ns);
+    else
+        printf(",,,,");
+}
+
+static void print_csv(const struct hip_api_tables *t, bool header)
+{
+    if (header)
+        puts("pid,name,kind,calls,total_ns,p50_ns,p99_ns,max_ns,errors,bytes,in_use_bytes,open,range");
+    for (uint32_t i = 0; i < t->api->count; i++) {
+        const struct rtl_hip_api_row_snapshot *row = t->rows[i];
+        csv_line(t, row->name, kind_of_row(row), &row->histogram);
+        printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\n", row->errors, row->bytes, row->in_use, row->open);
+    }
+    for (uint32_t i = 0; i < t->kernel_count; i++) {
+        const struct rtl_hip_api_pair_snapshot *pair = t->kernels[i].pair;
         char range[2048];
-        uint64_t q[2];
-        quantiles_of(h, q);
-        rtl_range_node_text(calls, list->kernels[i].pair->node, range, sizeof range);
-        printf("%d,", (int)pid);
-        rtl_quote_csv(put, stdout, kernel_name(list, i));
-        printf(",kernel,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",,,,,", h->count, h->total_ns, q[0],
-               q[1], h->max_ns);
-        rtl_quote_csv(put, stdout, range);
+        rtl_range_node_text(t->api, pair->node, range, sizeof range);
+        csv_line(t, kernel_name(t, i), "kernel", &pair->histogram);
+        printf(",,,,");
+        rtl_quote_csv(write_bytes, stdout, range);
         putchar('\n');
     }
 }
 
-static void print_csv(const struct rtl_hip_api_copy *copy, pid_t pid, const struct list *list,
-                      const struct rtl_hip_api_snapshot *calls, bool head)
-{
-    if (head)
-        puts("pid,name,kind,calls,total_ns,p50_ns,p99_ns,max_ns,errors,bytes,in_use_bytes,open,range");
-    for (uint32_t i = 0; i < copy->count; i++) {
-        const struct rtl_hip_api_row_copy *row = &copy->rows[i];
-        char name[RTL_HIP_API_TEXT + 1];
-        memcpy(name, row->text, row->text_bytes);
-        name[row->text_bytes] = '\0';
-        printf("%d,", (int)pid);
-        rtl_quote_csv(put, stdout, name);
-        printf(",%s,%" PRIu64 ",", kind_name(row->kind), row->calls);
-        if (row->calls)
-            printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, row->total_ns, quantile(row, 0.5),
-                   quantile(row, 0.99), row->most_ns);
-        else
-            printf(",,,");
-        printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\n", row->errors, row->bytes, row->in_use, row->open);
-    }
-    csv_ranges(list, calls, pid);
-}
+/* --- JSON --- */
 
-static void json_text(const char *text)
+static void put_return_codes(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_codes *codes)
 {
-    rtl_quote_json(put, stdout, text);
-}
-
-static void json_row(const struct rtl_hip_api_row_copy *row)
-{
-    char name[RTL_HIP_API_TEXT + 1];
-    bool first = true;
-    memcpy(name, row->text, row->text_bytes);
-    name[row->text_bytes] = '\0';
-    fputs("{\"name\":", stdout);
-    json_text(name);
-    printf(",\"kind\":\"%s\",\"calls\":%" PRIu64, kind_name(row->kind), row->calls);
-    if (row->calls)
-        printf(",\"total_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"max_ns\":%" PRIu64,
-               row->total_ns, quantile(row, 0.5), quantile(row, 0.99), row->most_ns);
-    if (is_range(row)) {
-        printf(",\"open\":%" PRIu64 "}", row->open);
-        return;
-    }
-    printf(",\"errors\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"in_use_bytes\":%" PRIu64 ",\"codes\":[", row->errors,
-           row->bytes, row->in_use);
-    for (int i = 0; i < RTL_HIP_API_CODES; i++) {
-        const char *code = code_name(row->code[i].code);
-        if (!row->code[i].count)
+    struct json_object *array = array_in(w, o, "codes");
+    for (int i = 0; array && codes && i < RTL_HIP_API_CODES; i++) {
+        struct json_object *code = codes->code[i].count ? object_at_end(w, array) : NULL;
+        if (!code)
             continue;
-        printf("%s{\"code\":%" PRIu32 ",\"count\":%" PRIu64, first ? "" : ",", row->code[i].code, row->code[i].count);
-        if (code)
-            printf(",\"name\":\"%s\"", code);
-        putchar('}');
-        first = false;
+        put_number(w, code, "code", codes->code[i].code);
+        put_number(w, code, "count", codes->code[i].count);
+        if (code_name(codes->code[i].code))
+            put_text(w, code, "name", code_name(codes->code[i].code));
     }
-    printf("],\"other_codes\":%" PRIu64 "}", row->codes_more);
+    put_number(w, o, "other_codes", codes ? codes->more : 0);
 }
 
-static void json_rows(const struct rtl_hip_api_copy *copy, bool ranges)
+static bool print_api_json(const struct hip_api_tables *t)
 {
-    bool first = true;
-    for (uint32_t i = 0; i < copy->count; i++) {
-        if (is_range(&copy->rows[i]) != ranges)
-            continue;
-        fputs(first ? "\n" : ",\n", stdout);
-        json_row(&copy->rows[i]);
-        first = false;
-    }
-}
-
-static void json_ranges(const struct list *list, const struct rtl_hip_api_snapshot *calls)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct rtl_histogram_copy *h = &list->kernels[i].pair->histogram;
-        uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
-        uint64_t q[2];
-        quantiles_of(h, q);
-        fputs(i ? ",\n{\"range\":[" : "\n{\"range\":[", stdout);
-        for (uint32_t n = list->kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
-            path[depth++] = n;
-        for (uint32_t d = depth; d--;) {
-            char name[4 * RTL_HIP_API_TEXT + 1];
-            rtl_text_escape(name, sizeof name, calls->nodes[path[d]].name, calls->nodes[path[d]].name_bytes);
-            json_text(name);
-            fputs(d ? "," : "", stdout);
+    struct json_writer w = {0};
+    struct json_object *root = json_object_new_object(), *array;
+    if (!root)
+        return false;
+    put_number(&w, root, "pid", (uint64_t)t->pid);
+    put_number(&w, root, "start_time_ns", t->api->start_real_ns);
+    for (int ranges = 0; ranges < 2; ranges++) {
+        array = array_in(&w, root, ranges ? "ranges" : "api");
+        for (uint32_t i = 0; array && i < t->api->count; i++) {
+            struct json_object *o = rtl_hip_api_is_range(t->rows[i]) == ranges ? object_at_end(&w, array) : NULL;
+            if (o)
+                rtl_json_hip_api_row(&w, o, t->rows[i]);
+            if (o && !ranges)
+                put_return_codes(&w, o, t->rows[i]->codes);
         }
-        fputs("],\"kernel\":", stdout);
-        json_text(kernel_name(list, i));
-        printf(",\"timed\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
-               ",\"max_ns\":%" PRIu64 "}",
-               h->count, h->total_ns, q[0], q[1], h->max_ns);
     }
+    array = array_in(&w, root, "range_kernels");
+    for (uint32_t i = 0; array && i < t->kernel_count; i++)
+        rtl_json_range_kernel(&w, array, t->api, &t->kernels[i], kernel_name(t, i));
+    array = array_in(&w, root, "memory");
+    for (uint32_t i = 0; array && i < t->api->memory_count; i++)
+        rtl_json_hip_api_memory(&w, array, &t->api->memory[i]);
+#define TROUBLE(member, key, text) put_number(&w, root, key, t->api->member);
+    RTL_HIP_API_TROUBLES(TROUBLE)
+#undef TROUBLE
+    put_number(&w, root, "shared_threads", t->api->shared_threads);
+    const char *text =
+        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text)
+        puts(text);
+    json_object_put(root);
+    return text != NULL;
 }
 
-static void print_json(const struct rtl_hip_api_copy *copy, pid_t pid, const struct list *list,
-                       const struct rtl_hip_api_snapshot *calls)
+bool rtl_hip_api_print(const struct rtl_snapshot *snapshot, pid_t pid, enum rtl_hip_api_form form)
 {
-    const struct rtl_hip_api_header *h = &copy->header;
-    bool first = true;
-    printf("{\"pid\":%d,\"start_time_ns\":%" PRIu64 ",\n\"api\":[", (int)pid, h->start_real_ns);
-    json_rows(copy, false);
-    fputs("],\n\"ranges\":[", stdout);
-    json_rows(copy, true);
-    fputs("],\n\"range_kernels\":[", stdout);
-    json_ranges(list, calls);
-    fputs("],\n\"memory\":[", stdout);
-    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
-        const struct rtl_hip_api_memory *m = &copy->memory[i];
-        if (!m->peak)
-            continue;
-        printf("%s{\"place\":\"%s\"", first ? "" : ",", i == RTL_HIP_API_GPUS ? "host" : "gpu");
-        if (i < RTL_HIP_API_GPUS)
-            printf(",\"gpu\":%u", i);
-        printf(",\"in_use_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64 ",\"allocations\":%" PRIu64 "}", m->in_use,
-               m->peak, m->allocations);
-        first = false;
-    }
-    printf("],\n\"ranges_other\":%" PRIu64 ",\"ranges_deep\":%" PRIu64 ",\"ranges_unfinished\":%" PRIu64
-           ",\"ends_unbalanced\":%" PRIu64 ",\"allocations_lost\":%" PRIu64 ",\"shared_threads\":%" PRIu64
-           ",\"pairs_over\":%" PRIu64 "}\n",
-           h->ranges_other, h->ranges_deep, h->ranges_unfinished, h->pops_unbalanced, h->allocations_lost,
-           h->shared_threads, h->pairs_over);
-}
-
-void rtl_hip_api_print(struct rtl_hip_api_copy *copy, pid_t pid, const struct rtl_snapshot *kernels,
-                       enum rtl_hip_api_form form)
-{
-    struct list list = list_of(kernels);
-    const struct rtl_hip_api_snapshot *calls = kernels ? kernels->calls : NULL;
-    if (copy->count)
-        qsort(copy->rows, copy->count, sizeof *copy->rows, compare);
-    if (form == RTL_HIP_API_JSON)
-        print_json(copy, pid, &list, calls);
-    else if (form == RTL_HIP_API_CSV || form == RTL_HIP_API_CSV_MORE)
-        print_csv(copy, pid, &list, calls, form == RTL_HIP_API_CSV);
-    else
-        print_table(copy, &list, calls);
-    free_list(&list);
+    struct hip_api_tables t = {.api = snapshot->hip_api, .pid = pid, .names = rtl_names_create()};
+    t.rows = calloc(t.api->count + 1, sizeof *t.rows);
+    t.kernel_count = rtl_range_kernels(snapshot, &t.kernels);
+    bool ok = t.names && t.rows && t.kernels;
+    for (uint32_t i = 0; ok && i < t.api->count; i++)
+        t.rows[i] = &t.api->rows[i];
+    if (ok && t.api->count)
+        qsort(t.rows, t.api->count, sizeof *t.rows, compare_printed_rows);
+    if (ok && form == RTL_HIP_API_JSON)
+        ok = print_api_json(&t);
+    else if (ok && form == RTL_HIP_API_TABLE)
+        print_table(&t);
+    else if (ok)
+        print_csv(&t, form == RTL_HIP_API_CSV);
+    free(t.kernels);
+    free(t.rows);
+    rtl_names_free(t.names);
+    return ok;
 }

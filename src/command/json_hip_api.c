@@ -1,38 +1,42 @@
-/* Calls, ranges and memory in use in JSON. See json_hip_api.h. */
+/* Writes HIP calls, ranges and memory in use as JSON. See json_hip_api.h. */
 #include "command/json_hip_api.h"
 #include "model/model_range.h"
 #include "text/text.h"
 
 #include <stdlib.h>
 
+void rtl_json_hip_api_row(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_row_snapshot *row)
+{
+    static const double q[] = {0.5, 0.99};
+    const char *kind = rtl_hip_api_kind_key(row->kind);
+    uint64_t v[2] = {0, 0};
+    bool any = rtl_quantiles(NULL, &row->histogram, q, 2, v);
+    char name[4 * RTL_HIP_API_TEXT + 1];
+    rtl_text_escape(name, sizeof name, row->name, row->name_bytes);
+    put_text(w, o, "name", name);
+    put_text(w, o, "kind", kind ? kind : "unknown");
+    put_number(w, o, "calls", row->histogram.count);
+    put_measured(w, o, "total_ns", any, row->histogram.total_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+    put_measured(w, o, "max_ns", any, row->histogram.max_ns);
+    if (rtl_hip_api_is_range(row)) {
+        put_number(w, o, "open", row->open);
+    } else {
+        put_number(w, o, "errors", row->errors);
+        put_number(w, o, "bytes", row->bytes);
+        put_number(w, o, "in_use_bytes", row->in_use);
+    }
+}
+
 static void put_row(struct json_writer *w, struct json_object *array, const struct rtl_model *m,
                     const struct rtl_hip_api_model_row *row)
 {
-    static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_row_snapshot *call = row->call;
-    const char *kind = rtl_hip_api_kind_key(call->kind);
-    uint64_t v[2] = {0, 0};
-    bool any = rtl_quantiles(NULL, &call->histogram, q, 2, v), window = m->previous,
-         recent = window && row->window.count;
+    bool window = m->previous, recent = window && row->window.count;
     struct json_object *o = object_at_end(w, array);
     if (!o)
         return;
-    char name[4 * RTL_HIP_API_TEXT + 1];
-    rtl_text_escape(name, sizeof name, call->name, call->name_bytes);
-    put_text(w, o, "name", name);
-    put_text(w, o, "kind", kind ? kind : "unknown");
-    put_number(w, o, "calls", call->histogram.count);
-    put_measured(w, o, "total_ns", any, call->histogram.total_ns);
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p99_ns", any, v[1]);
-    put_measured(w, o, "max_ns", any, call->histogram.max_ns);
-    if (rtl_hip_api_is_range(call)) {
-        put_number(w, o, "open", call->open);
-    } else {
-        put_number(w, o, "errors", call->errors);
-        put_number(w, o, "bytes", call->bytes);
-        put_number(w, o, "in_use_bytes", call->in_use);
-    }
+    rtl_json_hip_api_row(w, o, row->call);
     struct json_object *recently = object_in(w, o, "window");
     if (!recently)
         return;
@@ -41,16 +45,16 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
     put_measured(w, recently, "p50_ns", recent, row->p50);
     put_measured(w, recently, "p99_ns", recent, row->p99);
     put_share(w, recently, "share", window, row->share);
-    if (!rtl_hip_api_is_range(call)) {
+    if (!rtl_hip_api_is_range(row->call)) {
         put_measured(w, recently, "errors", window, row->window_errors);
         put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
     }
 }
 
-/* Ranges by where they are nested: outer ones first, each with what is in it behind it. */
+/* Put the tree of ranges: outer ones first, each followed by the ranges in it. */
 static void put_nested(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
 {
-    const struct rtl_hip_api_rows *rows = &m->calls;
+    const struct rtl_hip_api_rows *rows = &m->hip_api;
     struct json_object *array = array_in(w, api, "nested");
     bool window = m->previous;
     for (uint32_t i = 0; array && i < rows->tree_count && !w->failed; i++) {
@@ -75,46 +79,51 @@ static void put_nested(struct json_writer *w, struct json_object *api, const str
     }
 }
 
-/* What kernels took in the range that their calls were in, the innermost one. */
-static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+void rtl_json_range_kernel(struct json_writer *w, struct json_object *array, const struct rtl_hip_api_snapshot *api,
+                           const struct rtl_range_kernel *kernel, const char *kernel_name)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
+    const struct rtl_histogram_copy *h = &kernel->pair->histogram;
+    uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
+    uint64_t v[2] = {0, 0};
+    struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
+    for (uint32_t n = kernel->pair->node; n && depth < RTL_RANGE_PATH_MAX; n = api->nodes[n].parent)
+        path[depth++] = n;
+    while (range && depth--) {
+        const struct rtl_hip_api_node_snapshot *node = &api->nodes[path[depth]];
+        char name[4 * RTL_HIP_API_TEXT + 1];
+        rtl_text_escape(name, sizeof name, node->name, node->name_bytes);
+        if (json_object_array_add(range, json_object_new_string(name)))
+            w->failed = true;
+    }
+    if (!range || w->failed)
+        return;
+    bool any = rtl_quantiles(NULL, h, q, 2, v);
+    put_text(w, o, "kernel", kernel_name);
+    put_number(w, o, "timed", h->count);
+    put_number(w, o, "total_ns", h->total_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+    put_measured(w, o, "max_ns", any, h->max_ns);
+}
+
+/* Each kernel's dispatches by the innermost range that submitted them. */
+static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+{
     struct rtl_range_kernel *kernels;
     uint32_t count = rtl_range_kernels(&m->latest->snapshot, &kernels);
     struct json_object *array = array_in(w, api, "range_kernels");
     for (uint32_t i = 0; array && i < count && !w->failed; i++) {
-        const struct rtl_histogram_copy *h = &kernels[i].pair->histogram;
-        uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
-        uint64_t v[2] = {0, 0};
-        char name[4 * RTL_HIP_API_TEXT + 1];
-        struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
-        for (uint32_t n = kernels[i].pair->node; n && depth < RTL_RANGE_PATH_MAX; n = calls->nodes[n].parent)
-            path[depth++] = n;
-        while (range && depth--) {
-            rtl_text_escape(name, sizeof name, calls->nodes[path[depth]].name, calls->nodes[path[depth]].name_bytes);
-            if (json_object_array_add(range, json_object_new_string(name)))
-                w->failed = true;
-        }
-        if (!range || w->failed)
-            break;
-        bool any = rtl_quantiles(NULL, h, q, 2, v);
-        put_text(w, o, "kernel",
-                 rtl_names_form(m->names, kernels[i].kernel->id, kernels[i].kernel->name,
-                                kernels[i].kernel->name_length, RTL_NAME_FULL));
-        put_number(w, o, "timed", h->count);
-        put_number(w, o, "total_ns", h->total_ns);
-        put_measured(w, o, "p50_ns", any, v[0]);
-        put_measured(w, o, "p99_ns", any, v[1]);
-        put_measured(w, o, "max_ns", any, h->max_ns);
+        const struct rtl_kernel_snapshot *k = kernels[i].kernel;
+        rtl_json_range_kernel(w, array, m->latest->snapshot.hip_api, &kernels[i],
+                              rtl_names_form(m->names, k->id, k->name, k->name_length, RTL_NAME_FULL));
     }
-    if (!kernels)
-        w->failed = true;
+    w->failed |= !kernels;
     free(kernels);
 }
 
-/* How many dispatches and copies belong to a known call, and why the others don't. */
-static void put_links(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
+/* Put how many dispatches and copies belong to a known call, and why others don't. */
+static void put_link_counts(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
 {
     struct json_object *o = object_in(w, api, "links");
     if (!o)
@@ -131,10 +140,24 @@ static void put_links(struct json_writer *w, struct json_object *api, const stru
         put_number(w, o, "unlinked_copies", calls->copies_unlinked);
 }
 
+void rtl_json_hip_api_memory(struct json_writer *w, struct json_object *array,
+                             const struct rtl_hip_api_memory_snapshot *m)
+{
+    struct json_object *o = object_at_end(w, array);
+    if (!o)
+        return;
+    put_number(w, o, "pid", m->pid);
+    put_text(w, o, "place", m->place < RTL_HIP_API_GPUS ? "gpu" : "host");
+    put_measured(w, o, "gpu", m->place < RTL_HIP_API_GPUS, m->place);
+    put_number(w, o, "in_use_bytes", m->in_use);
+    put_number(w, o, "peak_bytes", m->peak);
+    put_number(w, o, "allocations", m->allocations);
+}
+
 void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
-    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
-    const struct rtl_hip_api_rows *rows = &m->calls;
+    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.hip_api;
+    const struct rtl_hip_api_rows *rows = &m->hip_api;
     if (!calls) {
         put_measured(w, root, "api", false, 0);
         return;
@@ -151,20 +174,10 @@ void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const str
     if (!w->failed)
         put_range_kernels(w, api, m);
     if (!w->failed && calls->links)
-        put_links(w, api, calls);
+        put_link_counts(w, api, calls);
     array = w->failed ? NULL : array_in(w, api, "memory");
-    for (uint32_t i = 0; array && i < calls->memory_count; i++) {
-        const struct rtl_hip_api_memory_snapshot *memory = &calls->memory[i];
-        struct json_object *o = object_at_end(w, array);
-        if (!o)
-            return;
-        put_number(w, o, "pid", memory->pid);
-        put_text(w, o, "place", memory->place < RTL_HIP_API_GPUS ? "gpu" : "host");
-        put_measured(w, o, "gpu", memory->place < RTL_HIP_API_GPUS, memory->place);
-        put_number(w, o, "in_use_bytes", memory->in_use);
-        put_number(w, o, "peak_bytes", memory->peak);
-        put_number(w, o, "allocations", memory->allocations);
-    }
+    for (uint32_t i = 0; array && i < calls->memory_count; i++)
+        rtl_json_hip_api_memory(w, array, &calls->memory[i]);
 #define TROUBLE(member, key, text) \
     if (!w->failed)                \
         put_number(w, api, key, calls->member);

@@ -302,7 +302,7 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     bool seen = rtl_is_observed(&m->latest->snapshot);
     if (seen)
         put_measured(w, o, "estimated_ns", k->estimated_ns, k->estimated_ns);
-    const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(m->latest->snapshot.calls, k);
+    const struct rtl_hip_api_launch_snapshot *launch = rtl_hip_api_find_launch(m->latest->snapshot.hip_api, k);
     uint64_t from_call[2] = {0, 0};
     bool launched = launch && rtl_quantiles(NULL, &launch->histogram, (const double[]){0.5, 0.99}, 2, from_call);
     put_measured(w, o, "launch_p50_ns", launched, from_call[0]);

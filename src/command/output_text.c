@@ -134,9 +134,9 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
 static void write_calls(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
-    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.calls;
-    for (uint32_t i = 0; i < m->calls.functions + m->calls.ranges; i++) {
-        const struct rtl_hip_api_model_row *row = &m->calls.rows[i];
+    const struct rtl_hip_api_snapshot *calls = m->latest->snapshot.hip_api;
+    for (uint32_t i = 0; i < m->hip_api.functions + m->hip_api.ranges; i++) {
+        const struct rtl_hip_api_model_row *row = &m->hip_api.rows[i];
         const char *kind = rtl_hip_api_kind_key(row->call->kind);
         bool range = rtl_hip_api_is_range(row->call), timed = row->window.count;
         char name[4 * RTL_HIP_API_TEXT + 1];

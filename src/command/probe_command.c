@@ -34,11 +34,13 @@ struct probe {
     struct rtl_reader *reader;
     struct rtl_heartbeat heartbeat;
     struct rtl_names *names;
-    struct rtl_probe_session *session;
+    struct rtl_probe_session *own_session;   /* without `stalls` */
+    struct rtl_probe_rounds *rounds;         /* with `stalls` */
+    const struct rtl_probe_session *session; /* what the report is about */
     struct rtl_probe_keep *keep;
     struct rtl_snapshot before; /* taken when it began */
     const struct rtl_kernel_snapshot *kernel;
-    struct rtl_stall_costs waits; /* with `stalls` */
+    const struct rtl_stalls_report *waits; /* of `rounds` */
     /* of the process, which may be gone when all is told */
     char title[160];
     struct rtl_recording_info described;
@@ -141,8 +143,10 @@ static int parse(struct probe *p, int argc, char **argv)
         status = set(p, o, a.value);
     if (status)
         return status;
-    if (rtl_arguments_done(&a, &status))
-        return p->told = true, status;
+    if (rtl_arguments_done(&a, &status)) {
+        p->told = true;
+        return status;
+    }
     if (a.first < argc)
         return WRONG("rtl-top probe takes no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
     if (!p->pid)
@@ -154,7 +158,7 @@ static int parse(struct probe *p, int argc, char **argv)
     if (p->stalls && p->write)
         return WRONG("-w goes without --stalls: recordings have no place for its numbers");
     if (!p->wanted)
-        p->wanted = p->stalls ? 20 : 100;
+        p->wanted = p->stalls ? RTL_PROBE_ROUND_WANTED : 100;
     return 0;
 }
 
@@ -248,104 +252,73 @@ static void note_end(struct probe *p, const struct rtl_probe_plan *probing)
     rtl_probe_plan_text(probing, p->why, sizeof p->why);
 }
 
-/* The same where copies before have numbers: those that have none, and why. */
-static void note_missing(struct probe *p, const char *reason)
+/* Keep the process timing until the next step. True once, when the user has stopped the probe. */
+static bool wait_for_step(struct probe *p, bool *stopped)
 {
-    struct rtl_stall_costs_missing missing = rtl_stall_costs_missing(&p->waits);
-    if (*missing.text)
-        snprintf(p->why, sizeof p->why, "%s%s", missing.text, reason);
-}
-
-static void run(struct probe *p)
-{
-    bool stopped = false;
-    for (;;) {
-        uint64_t now = rtl_mono_ns();
-        rtl_heartbeat_send(&p->heartbeat, NULL);
-        if (told_to_stop && !stopped) {
-            rtl_probe_session_stop(p->session, now);
-            stopped = true;
-        }
-        if (!rtl_probe_session_step(p->session, rtl_reader_alive(p->reader), now))
-            break;
-        const struct rtl_probe_plan *probing = &p->session->probing;
-        struct rtl_stall_costs_progress far = rtl_stall_costs_progress(
-            &p->waits, p->session->patch.rounds, probing->counted ? probing->state.recorded : 0, p->wanted);
-        rtl_progress_at(far.done, far.total);
-        pause_for(STEP_NS);
-    }
-    note_end(p, &p->session->probing);
+    bool stops = told_to_stop && !*stopped;
+    rtl_heartbeat_send(&p->heartbeat, NULL);
+    *stopped |= stops;
+    return stops;
 }
 
 /* A status and p->why, or p->session. */
-static int begin(struct probe *p, const struct rtl_probe_wish *wish)
+static int open_failed(struct probe *p, int status)
 {
     p->ended = "no_page";
-    p->status = (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->session, p->why, sizeof p->why);
-    if (p->status && !rtl_reader_alive(p->reader)) /* which is why there is nothing to be opened */
+    p->status = status;
+    if (!rtl_reader_alive(p->reader)) /* which is why nothing can be opened */
         note_end(p, &(struct rtl_probe_plan){.over = RTL_PROBING_EXITED});
+    rtl_complain("%s", p->why);
     return p->status;
 }
 
 static int run_once(struct probe *p, const struct rtl_probe_wish *wish)
 {
-    if (begin(p, wish))
-        return rtl_complain("%s", p->why), p->status;
-    run(p);
+    bool stopped = false;
+    int status =
+        (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->own_session, p->why, sizeof p->why);
+    if (status)
+        return open_failed(p, status);
+    p->session = p->own_session;
+    for (;; pause_for(STEP_NS)) {
+        uint64_t now = rtl_mono_ns();
+        if (wait_for_step(p, &stopped))
+            rtl_probe_session_stop(p->own_session, now);
+        if (!rtl_probe_session_step(p->own_session, rtl_reader_alive(p->reader), now))
+            break;
+        const struct rtl_probe_plan *probing = &p->session->probing;
+        uint64_t done = probing->counted ? probing->state.recorded : 0;
+        rtl_progress_at(done < p->wanted ? done : p->wanted, p->wanted);
+    }
+    note_end(p, &p->session->probing);
     return 0;
 }
 
-/* The next copy, of the same code on the same GPU. False: it has recorded nothing, and p->session is as it was. */
-static bool run_next(struct probe *p, struct rtl_probe_wish *wish)
+static int run_rounds(struct probe *p, const struct rtl_probe_wish *wish)
 {
-    struct rtl_probe_session *before = p->session;
-    const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(before);
-    char reason[400];
-    wish->round++;
-    wish->like = rtl_probe_session_original(before);
-    wish->gpu = gpu ? (int)(gpu - before->gpus) : wish->gpu;
-    p->session = NULL;
-    if (!begin(p, wish)) {
-        run(p);
-        if (p->session->probing.counted && p->session->probing.state.recorded) {
-            rtl_probe_session_close(before);
-            return true;
-        }
-        rtl_probe_plan_reason(&p->session->probing, reason, sizeof reason);
-        rtl_probe_session_close(p->session);
-    } else if (p->status == RTL_READER_EXITED) {
-        rtl_probe_plan_reason(&(struct rtl_probe_plan){.over = RTL_PROBING_EXITED}, reason, sizeof reason);
-    } else {
-        snprintf(reason, sizeof reason, "%.*s", (int)sizeof reason - 1, p->why);
-    }
-    p->session = before;
-    note_missing(p, reason);
-    return false;
-}
-
-/* One copy after another until each wait was timed by one; the last one that recorded something has its session stay.
- */
-static int run_rounds(struct probe *p, struct rtl_probe_wish wish)
-{
-    uint64_t began = rtl_mono_ns();
-    char reason[400];
-    wish.waits = true;
-    int status = run_once(p, &wish);
+    struct rtl_probe_rounds_ending ending;
+    bool stopped = false;
+    int status = (int)rtl_probe_rounds_open(p->reader, p->pid, &p->before, wish, &p->rounds, p->why, sizeof p->why);
     if (status)
-        return status;
-    do {
-        const struct rtl_probe_plan *probing = &p->session->probing;
-        if (probing->counted && !rtl_stall_costs_add(&p->waits, &p->session->patch, &probing->state))
-            return WRONG("out of memory");
-        if (!rtl_probe_plan_is_done(probing)) {
-            rtl_probe_plan_reason(probing, reason, sizeof reason);
-            note_missing(p, reason);
+        return open_failed(p, status);
+    for (;; pause_for(STEP_NS)) {
+        uint64_t now = rtl_mono_ns();
+        if (wait_for_step(p, &stopped))
+            rtl_probe_rounds_stop(p->rounds, now);
+        if (!rtl_probe_rounds_step(p->rounds, rtl_reader_alive(p->reader), now))
             break;
-        }
-        uint64_t spent = rtl_mono_ns() - began;
-        wish.total_ns = spent < p->timeout_ns ? p->timeout_ns - spent : 1;
-    } while (wish.round + 1 < p->session->patch.rounds && run_next(p, &wish));
-    rtl_stall_costs_rank(&p->waits);
+        struct rtl_stall_costs_progress far = rtl_probe_rounds_progress(p->rounds);
+        rtl_progress_at(far.done, far.total);
+    }
+    rtl_probe_rounds_ending(p->rounds, &ending);
+    note_end(p, &ending.plan);
+    p->session = ending.session;
+    p->waits = rtl_probe_rounds_stalls(p->rounds);
+    snprintf(p->why, sizeof p->why, "%s", ending.why);
+    if (ending.refused) {
+        p->status = (int)ending.refused;
+        p->ended = "no_page";
+    }
     return 0;
 }
 
@@ -393,7 +366,7 @@ static int record(struct probe *p, const struct rtl_snapshot *after)
     enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &p->described, &recording, why, sizeof why);
     if (status)
         return rtl_complain("%s", why), (int)status;
-    rtl_probe_session_tell(p->session, &told);
+    rtl_probe_session_report(p->session, &told);
     rtl_recording_probe(recording, &told);
     status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
     if (status)
@@ -465,7 +438,7 @@ static int probe(struct probe *p)
     if (!wish.every)
         wish.per_second = rate(p);
     rtl_progress_begin("probing", p->name);
-    status = p->stalls ? run_rounds(p, wish) : run_once(p, &wish);
+    status = p->stalls ? run_rounds(p, &wish) : run_once(p, &wish);
     rtl_progress_end();
     if (status)
         return status;
@@ -478,7 +451,7 @@ static int probe(struct probe *p)
                                       .session = p->session,
                                       .every_chosen = !wish.every,
                                       .per_second = wish.per_second,
-                                      .stalls = p->stalls ? &p->waits : NULL,
+                                      .stalls = p->waits,
                                       .units = p->options.units,
                                       .ascii = p->options.ascii};
     return tell(p, &report);
@@ -511,8 +484,8 @@ int rtl_probe_command(int argc, char **argv)
     rtl_heartbeat_open(&p.heartbeat, p.reader);
     p.names = rtl_names_create();
     status = p.names ? probe(&p) : WRONG("out of memory");
-    rtl_probe_session_close(p.session);
-    rtl_stall_costs_free(&p.waits);
+    rtl_probe_session_close(p.own_session);
+    rtl_probe_rounds_free(p.rounds);
     rtl_probe_keep_close(p.keep);
     rtl_names_free(p.names);
     rtl_heartbeat_close(&p.heartbeat);

@@ -18,9 +18,9 @@ struct rtl_probe_report {
     const char *ended, *why;                 /* a word, and a line, of the last one; "" where as many as were wanted */
     bool every_chosen;                       /* by us, for this rate: */
     double per_second;
-    uint64_t others_mean_ns;              /* of dispatches that weren't probed; 0: none was timed */
-    bool others_before;                   /* none meanwhile: since the process's start */
-    const struct rtl_stall_costs *stalls; /* waits were timed, ranked; NULL: they weren't asked for */
+    uint64_t others_mean_ns;                /* of dispatches that weren't probed; 0: none was timed */
+    bool others_before;                     /* none meanwhile: since the process's start */
+    const struct rtl_stalls_report *stalls; /* waits were timed, ranked; NULL: they weren't asked for */
     enum rtl_unit units;
     bool ascii;
 };

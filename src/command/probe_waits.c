@@ -6,14 +6,13 @@
 #include "command/json_writer.h"
 #include "command/probe_report.h"
 #include "probing/stall_costs.h"
-#include "probing/stall_lines.h"
 #include "text/text.h"
 
 enum { WITH_BEFORE = 10 /* of the hottest, as text */ };
 
 void rtl_probe_waits_text(const struct rtl_probe_report *r)
 {
-    const struct rtl_stall_costs *s = r->stalls;
+    const struct rtl_stall_costs *s = &r->stalls->sum;
     struct rtl_number mean = rtl_format_time(s->recorded ? s->duration_total_ns / s->recorded : 0, r->units),
                       others = rtl_format_time(r->others_mean_ns, r->units);
     if (r->ascii) {
@@ -39,16 +38,13 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
                rtl_probe_clock_cycles(s));
     if (!s->timed)
         return;
-    char why[RTL_STALL_WHY];
-    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session, why);
-    if (*why)
-        printf("before    no instructions: %s\n", why);
+    if (*r->stalls->no_lines)
+        printf("before    no instructions: %s\n", r->stalls->no_lines);
     printf("  %7s %9s %9s  %s\n", "OF WAVES", "CYCLES", "PASSES", "AT");
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *w = &s->wait[i];
-        char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
-        for (int n = 0, count = i < WITH_BEFORE ? rtl_stall_lines(d, &w->place, lines) : 0; n < count; n++)
-            printf("  %8s %9s %9s  %11s%s\n", "", "", "", "", lines[n]);
+        for (int n = 0; w->before && i < WITH_BEFORE && n < w->before->count; n++)
+            printf("  %8s %9s %9s  %11s%s\n", "", "", "", "", w->before->text[n]);
         char share[16] = "-";
         if (w->known)
             snprintf(share, sizeof share, "%.2f%%", w->share * 100);
@@ -56,12 +52,11 @@ void rtl_probe_waits_text(const struct rtl_probe_report *r)
                w->passes ? rtl_format_count(w->mean < 1e18 ? (uint64_t)(w->mean + 0.5) : UINT64_MAX).text : "-",
                rtl_format_count(w->passes).text, w->place.at, rtl_probe_wait_text(w->place.word).text);
     }
-    rtl_stall_lines_close(d);
 }
 
 void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
 {
-    const struct rtl_stall_costs *s = r->stalls;
+    const struct rtl_stall_costs *s = &r->stalls->sum;
     if (!s->rounds) { /* there was no copy: nothing was counted */
         put_measured(w, root, "stalls", false, 0);
         return;
@@ -81,13 +76,10 @@ void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const
     put_number(w, o, "copies", s->copies);
     put_number(w, o, "copies_needed", s->rounds);
     put_share(w, o, "clock_cycles", s->clock_passes, rtl_probe_clock_cycles(s));
-    char why[RTL_STALL_WHY];
-    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session, why);
-    put_name(w, o, "no_instructions", *why ? why : NULL);
+    put_name(w, o, "no_instructions", *r->stalls->no_lines ? r->stalls->no_lines : NULL);
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *one = &s->wait[i];
         struct json_object *entry = object_at_end(w, list), *before = entry ? array_in(w, entry, "before") : NULL;
-        char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
         if (!before)
             break;
         put_number(w, entry, "offset", one->place.at);
@@ -96,8 +88,7 @@ void rtl_probe_waits_json(struct json_writer *w, struct json_object *root, const
         put_share(w, entry, "mean_cycles", one->passes, one->mean);
         put_number(w, entry, "cycles", one->cycles);
         put_number(w, entry, "passes", one->passes);
-        for (int n = 0, count = rtl_stall_lines(d, &one->place, lines); n < count; n++)
-            w->failed |= json_object_array_add(before, json_object_new_string(lines[n])) != 0;
+        for (int n = 0; one->before && n < one->before->count; n++)
+            w->failed |= json_object_array_add(before, json_object_new_string(one->before->text[n])) != 0;
     }
-    rtl_stall_lines_close(d);
 }

@@ -4,6 +4,7 @@
  */
 #include "launch/launch.h"
 #include "shm/elf_file.h"
+#include "shm/proc_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,13 +21,8 @@ struct relation {
 
 static bool read_parent(pid_t pid, pid_t *parent)
 {
-    char path[40], bytes[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(bytes, 1, sizeof bytes - 1, f) : 0;
-    if (f)
-        fclose(f);
-    bytes[n] = '\0';
+    char bytes[512];
+    rtl_process_file(pid, "stat", bytes, sizeof bytes);
     const char *close = strrchr(bytes, ')');
     int number;
     if (!close || sscanf(close + 1, " %*c %d", &number) != 1)
@@ -85,7 +81,7 @@ static void remember(struct rtl_launch *launch, pid_t pid)
     bool same = launch->child_seen && launch->seen.pid == pid && launch->seen.start_time == process.start_time;
     if (same)
         use = launch->use;
-    rtl_gpu_use_look(&process, &use);
+    rtl_gpu_use_read(&process, &use);
     if (same || !launch->child_seen || distance(&use) > distance(&launch->use)) {
         launch->seen = process;
         launch->use = use;

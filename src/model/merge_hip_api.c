@@ -1,11 +1,11 @@
-/* Adds up the calls of several processes. See merge_hip_api.h. */
+/* Merges the HIP APIs of several processes. See merge_hip_api.h. */
 #include "model/merge_hip_api.h"
 #include "stats/histogram_sum.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The next row of all of them, in the order of rows; NULL at the end. */
+/* Return the next row of all processes in the order of rows; NULL at the end. */
 static const struct rtl_hip_api_row_snapshot *least_of(const struct rtl_hip_api_snapshot *const *from, uint32_t count,
                                                        const uint32_t *at)
 {
@@ -16,15 +16,16 @@ static const struct rtl_hip_api_row_snapshot *least_of(const struct rtl_hip_api_
     return least;
 }
 
-/* Adds up all rows that are the same as `least`, and goes on behind them. */
-static bool add_row(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
-                    const struct rtl_hip_api_row_snapshot *least, const struct rtl_histogram_copy **list,
-                    struct rtl_snapshot *out)
+/* Merge all rows that equal `least`, and advance past them. */
+static bool merge_row(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
+                      const struct rtl_hip_api_row_snapshot *least, const struct rtl_histogram_copy **list,
+                      struct rtl_snapshot *out)
 {
-    struct rtl_hip_api_row_snapshot *to = &out->calls->rows[out->calls->count];
+    struct rtl_hip_api_row_snapshot *to = &out->hip_api->rows[out->hip_api->count];
     uint32_t found = 0;
     *to = *least;
     to->bytes = to->errors = to->open = to->in_use = 0;
+    to->codes = NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (!from[i] || at[i] >= from[i]->count || rtl_hip_api_compare_rows(&from[i]->rows[at[i]], to) != 0)
             continue;
@@ -40,35 +41,13 @@ static bool add_row(const struct rtl_hip_api_snapshot *const *from, uint32_t cou
     if (!storage)
         return false;
     to->histogram = rtl_histogram_sum(list, found, storage);
-    out->calls->count++;
+    out->hip_api->count++;
     return true;
 }
 
 /* --- nodes and launches --- */
 
-/* A chain of children for each node that was made so far: names are looked for among one parent's only. */
-struct tree {
-    uint32_t *child, *next;
-};
-
-static uint32_t enter(struct rtl_hip_api_snapshot *to, struct tree *tree, uint32_t parent,
-                      const struct rtl_hip_api_node_snapshot *node)
-{
-    uint32_t i = tree->child[parent];
-    while (i && (to->nodes[i].name_bytes != node->name_bytes ||
-                 memcmp(to->nodes[i].name, node->name, node->name_bytes) != 0))
-        i = tree->next[i];
-    if (i)
-        return i;
-    i = to->node_count++;
-    to->nodes[i] = (struct rtl_hip_api_node_snapshot){.parent = parent, .name_bytes = node->name_bytes};
-    memcpy(to->nodes[i].name, node->name, sizeof node->name);
-    tree->next[i] = tree->child[parent];
-    tree->child[parent] = i;
-    return i;
-}
-
-static void add_node(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_api_node_snapshot *node)
+static void add_node_numbers(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_api_node_snapshot *node)
 {
     to->count += node->count;
     to->total_ns += node->total_ns;
@@ -80,11 +59,11 @@ static void add_node(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_
     to->copies_ns += node->copies_ns;
 }
 
-/* Pairs of all of them, in their order: those of one node and kernel are added up. */
+/* Merge pairs of the same node and kernel. */
 static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t count,
                         const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
 {
-    struct rtl_hip_api_snapshot *to = out->calls;
+    struct rtl_hip_api_snapshot *to = out->hip_api;
     uint32_t most = 0;
     for (uint32_t i = 0; i < count; i++)
         most = from[i] && from[i]->node_count > most ? from[i]->node_count : most;
@@ -103,7 +82,7 @@ static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t
     free(place);
     rtl_hip_api_sort_pairs(to);
     for (uint32_t i = 0, next; ok && i < to->pair_count; i = next) {
-        uint32_t found = 0; /* not more than there are processes */
+        uint32_t found = 0; /* at most one for each process */
         for (next = i; next < to->pair_count && found < count && to->pairs[next].node == to->pairs[i].node &&
                        to->pairs[next].kernel == to->pairs[i].kernel;
              next++)
@@ -121,7 +100,7 @@ static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t
 
 static bool merge_nodes(const struct rtl_hip_api_snapshot *const *from, uint32_t count, struct rtl_hip_api_snapshot *to)
 {
-    uint32_t most = 0, all = 1;
+    uint32_t most = 0, all = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t nodes = from[i] ? from[i]->node_count : 0;
         most = nodes > most ? nodes : most;
@@ -129,21 +108,17 @@ static bool merge_nodes(const struct rtl_hip_api_snapshot *const *from, uint32_t
     }
     if (!most)
         return true;
+    struct rtl_hip_api_tree tree;
     uint32_t *place = calloc(most, sizeof *place);
-    struct tree tree = {calloc(all, sizeof *tree.child), calloc(all, sizeof *tree.next)};
-    bool ok = place && tree.child && tree.next;
-    if (ok)
-        to->nodes[to->node_count++] = (struct rtl_hip_api_node_snapshot){0};
+    bool ok = rtl_hip_api_tree_begin(&tree, to, all) && place;
     for (uint32_t i = 0; ok && i < count; i++)
         for (uint32_t n = 0; from[i] && n < from[i]->node_count; n++) { /* parents come first */
             const struct rtl_hip_api_node_snapshot *node = &from[i]->nodes[n];
-            place[n] = n ? enter(to, &tree, place[node->parent], node) : 0;
-            add_node(&to->nodes[place[n]], node);
+            place[n] = n ? rtl_hip_api_tree_enter(&tree, place[node->parent], node->name, node->name_bytes) : 0;
+            add_node_numbers(&to->nodes[place[n]], node);
         }
     free(place);
-    free(tree.child);
-    free(tree.next);
-    return ok && rtl_hip_api_sort_nodes(to->nodes, to->node_count);
+    return rtl_hip_api_tree_end(&tree, NULL) && ok;
 }
 
 static bool merge_launches(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
@@ -165,7 +140,7 @@ static bool merge_launches(const struct rtl_hip_api_snapshot *const *from, uint3
         void *storage = rtl_snapshot_allocate(out, bytes ? bytes : 1);
         if (!storage)
             return false;
-        out->calls->launches[out->calls->launch_count++] =
+        out->hip_api->launches[out->hip_api->launch_count++] =
             (struct rtl_hip_api_launch_snapshot){kernel, rtl_histogram_sum(list, found, storage)};
     }
 }
@@ -174,7 +149,7 @@ bool rtl_merge_hip_api(const struct rtl_hip_api_snapshot *const *from, uint32_t 
 {
     struct rtl_hip_api_room room = {0};
     uint32_t any = 0;
-    out->calls = NULL;
+    out->hip_api = NULL;
     for (uint32_t i = 0; i < count; i++)
         if (from[i]) {
             any++;
@@ -190,29 +165,29 @@ bool rtl_merge_hip_api(const struct rtl_hip_api_snapshot *const *from, uint32_t 
     const struct rtl_histogram_copy **list = calloc(count, sizeof *list);
     bool ok = at && list && rtl_hip_api_allocate(out, &room);
     for (const struct rtl_hip_api_row_snapshot *least; ok && (least = least_of(from, count, at));)
-        ok = add_row(from, count, at, least, list, out);
-    ok = ok && merge_nodes(from, count, out->calls) && merge_launches(from, count, at, list, out) &&
+        ok = merge_row(from, count, at, least, list, out);
+    ok = ok && merge_nodes(from, count, out->hip_api) && merge_launches(from, count, at, list, out) &&
          merge_pairs(from, count, list, out);
     for (uint32_t i = 0; ok && i < count; i++) {
         if (!from[i])
             continue;
-        memcpy(out->calls->memory + out->calls->memory_count, from[i]->memory,
+        memcpy(out->hip_api->memory + out->hip_api->memory_count, from[i]->memory,
                from[i]->memory_count * sizeof *from[i]->memory);
-        out->calls->memory_count += from[i]->memory_count;
-#define ADD(member, key, text) out->calls->member += from[i]->member;
+        out->hip_api->memory_count += from[i]->memory_count;
+#define ADD(member, key, text) out->hip_api->member += from[i]->member;
         RTL_HIP_API_TROUBLES(ADD)
 #undef ADD
-        out->calls->links |= from[i]->links;
-        out->calls->flags |= from[i]->flags;
-        out->calls->linked += from[i]->linked;
-        out->calls->copies_linked += from[i]->copies_linked;
-        out->calls->copies_unlinked += from[i]->copies_unlinked;
+        out->hip_api->links |= from[i]->links;
+        out->hip_api->flags |= from[i]->flags;
+        out->hip_api->linked += from[i]->linked;
+        out->hip_api->copies_linked += from[i]->copies_linked;
+        out->hip_api->copies_unlinked += from[i]->copies_unlinked;
         for (int u = 0; u < RTL_HIP_API_UNLINKED_LIMIT; u++)
-            out->calls->unlinked[u] += from[i]->unlinked[u];
+            out->hip_api->unlinked[u] += from[i]->unlinked[u];
     }
     free(at);
     free(list);
     if (!ok)
-        out->calls = NULL;
+        out->hip_api = NULL;
     return ok;
 }

@@ -302,7 +302,7 @@ static bool sum_calls(const struct rtl_merge_totals *rests, uint32_t count, stru
 {
     const struct rtl_hip_api_snapshot **from = calloc(count + 1, sizeof *from);
     for (uint32_t r = 0; from && r < count; r++)
-        from[r] = rests[r].snapshot.calls;
+        from[r] = rests[r].snapshot.hip_api;
     bool ok = from && rtl_merge_hip_api(from, count, out);
     free(from);
     return ok;
@@ -318,7 +318,7 @@ bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, 
         out->agents = NULL;
         out->copies = NULL;
         out->storage = NULL;
-        out->calls = NULL;
+        out->hip_api = NULL;
         out->kernel_count = out->queue_count = out->agent_count = out->copies_count = 0;
         out->worker_cpu_ns = out->passes = out->kernels_over = out->queues_refused = out->chunks_used = 0;
         out->signals_in_use = out->signals_free = out->signals_created = out->signals_destroyed = 0;

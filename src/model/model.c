@@ -75,8 +75,8 @@ void rtl_model_free(struct rtl_model *model)
         free(model->history[i]);
     rtl_names_free(model->names);
     free(model->rows);
-    free(model->calls.rows);
-    free(model->calls.tree);
+    free(model->hip_api.rows);
+    free(model->hip_api.tree);
     rtl_range_free(model->range);
     free(model->order);
     free(model->rank);
@@ -285,7 +285,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
     }
     model->base = model->before = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
-    model->calls.functions = model->calls.ranges = 0;
+    model->hip_api.functions = model->hip_api.ranges = 0;
     model->worst = NULL;
     model->samples = 0;
     model->held_until_ns = model->stuck_since_ns = 0;

@@ -138,7 +138,7 @@ struct rtl_model {
     uint32_t queue_count;
     struct rtl_copies_row copies[RTL_COPIES_MAX]; /* by GPU, then direction */
     uint32_t copies_count;
-    struct rtl_hip_api_rows calls;
+    struct rtl_hip_api_rows hip_api;
     uint64_t counted, timed, untimed; /* totals since start or zero */
     uint64_t untimed_by[RTL_UNTIMED_LIMIT];
     uint64_t lost; /* dispatches that should have been timed and were not */

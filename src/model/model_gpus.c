@@ -137,7 +137,7 @@ static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
 static double open_share(const struct rtl_model *model, const struct rtl_hip_api_row_snapshot *call)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_hip_api_snapshot *calls = now->calls;
+    const struct rtl_hip_api_snapshot *calls = now->hip_api;
     double share = 0;
     for (uint32_t i = 0; calls && model->span_ns && i < calls->thread_count; i++) {
         const struct rtl_hip_api_thread_snapshot *thread = &calls->threads[i];
@@ -154,8 +154,8 @@ static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
 {
     const struct rtl_hip_api_model_row *most = NULL;
     double share = 0.1;
-    for (uint32_t i = 0; i < model->calls.functions; i++) {
-        const struct rtl_hip_api_model_row *row = &model->calls.rows[i];
+    for (uint32_t i = 0; i < model->hip_api.functions; i++) {
+        const struct rtl_hip_api_model_row *row = &model->hip_api.rows[i];
         double its = row->share + open_share(model, row->call);
         if (its >= share && (!most || its > share)) {
             most = row;

@@ -1,5 +1,6 @@
-/* Calls and ranges over the window. See model_hip_api.h. */
+/* Makes rows of HIP calls and ranges over the window. See model_hip_api.h. */
 #include "model/model_hip_api.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,37 +17,37 @@ const char *rtl_hip_api_order_text(enum rtl_hip_api_order order)
     return order < RTL_HIP_API_BY_COUNT ? texts[order] : "";
 }
 
-/* Rows have one order in all snapshots, so what is looked for is never behind. */
-static const struct rtl_hip_api_row_snapshot *find_next(const struct rtl_sample *sample, uint32_t *at,
-                                                        const struct rtl_hip_api_row_snapshot *call)
+/* Rows have one order in all snapshots, so the search never goes back. */
+static const struct rtl_hip_api_row_snapshot *find_next_row(const struct rtl_sample *sample, uint32_t *at,
+                                                            const struct rtl_hip_api_row_snapshot *call)
 {
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
     int order = -1;
     while (calls && *at < calls->count && (order = rtl_hip_api_compare_rows(&calls->rows[*at], call)) < 0)
         ++*at;
     return calls && *at < calls->count && order == 0 ? &calls->rows[*at] : NULL;
 }
 
-static uint64_t grown(uint64_t now, uint64_t before)
+static uint64_t growth_of(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
 }
 
-static void make_row(const struct rtl_model *model, struct rtl_hip_api_model_row *row,
-                     const struct rtl_hip_api_row_snapshot *call, const struct rtl_hip_api_row_snapshot *base,
-                     const struct rtl_hip_api_row_snapshot *zero)
+static void make_model_row(const struct rtl_model *model, struct rtl_hip_api_model_row *row,
+                           const struct rtl_hip_api_row_snapshot *call, const struct rtl_hip_api_row_snapshot *base,
+                           const struct rtl_hip_api_row_snapshot *zero)
 {
     static const double q[] = {0.5, 0.99};
     double seconds = (double)model->span_ns / 1e9;
     uint64_t out[2] = {0, 0};
     *row = (struct rtl_hip_api_model_row){.call = call};
-    row->calls = grown(call->histogram.count, zero ? zero->histogram.count : 0);
-    row->total_ns = grown(call->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
-    row->errors = grown(call->errors, zero ? zero->errors : 0);
-    row->bytes = grown(call->bytes, zero ? zero->bytes : 0);
+    row->calls = growth_of(call->histogram.count, zero ? zero->histogram.count : 0);
+    row->total_ns = growth_of(call->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    row->errors = growth_of(call->errors, zero ? zero->errors : 0);
+    row->bytes = growth_of(call->bytes, zero ? zero->bytes : 0);
     row->window = rtl_window_between(base ? &base->histogram : NULL, &call->histogram);
-    row->window_errors = grown(call->errors, base ? base->errors : 0);
-    row->window_bytes = grown(call->bytes, base ? base->bytes : 0);
+    row->window_errors = growth_of(call->errors, base ? base->errors : 0);
+    row->window_bytes = growth_of(call->bytes, base ? base->bytes : 0);
     rtl_quantiles(base ? &base->histogram : NULL, &call->histogram, q, 2, out);
     row->open = call->open;
     row->p50 = out[0];
@@ -66,7 +67,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static enum rtl_hip_api_order sorting; /* qsort has no context; the viewer has one thread */
 static bool reversed;
 
-static int compare(const void *left, const void *right)
+static int compare_model_rows(const void *left, const void *right)
 {
     const struct rtl_hip_api_model_row *a = left, *b = right;
     int order = 0;
@@ -85,20 +86,20 @@ static int compare(const void *left, const void *right)
     return order ? order : sorting == RTL_HIP_API_BY_NAME && reversed ? -name : name;
 }
 
-/* --- ranges by where they are nested --- */
+/* --- the tree of ranges --- */
 
-/* A node while the tree is made: its numbers with those of all below it. */
+/* A node while the tree is built; its numbers include all nodes below it. */
 struct nested {
     struct rtl_hip_api_model_row row;
     uint64_t gpu_window_ns;
-    uint32_t base, zero; /* the same node in those snapshots; beyond the last: none */
+    uint32_t base, zero; /* the same node in those snapshots; UINT32_MAX: none */
     uint32_t child, next;
 };
 
 static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
                           const struct rtl_hip_api_node_snapshot *node)
 {
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
     if (!calls || parent >= calls->node_count)
         return UINT32_MAX;
     uint32_t at = rtl_hip_api_find_child(calls, parent, node->name, node->name_bytes);
@@ -108,7 +109,7 @@ static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
 static const struct rtl_hip_api_node_snapshot *node_at(const struct rtl_sample *sample, uint32_t at)
 {
     static const struct rtl_hip_api_node_snapshot none;
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
     return calls && at < calls->node_count ? &calls->nodes[at] : &none;
 }
 
@@ -118,19 +119,19 @@ static void make_nested(const struct rtl_model *model, struct nested *n, const s
     double seconds = (double)model->span_ns / 1e9;
     n->row.node = node;
     n->row.open = node->open;
-    n->row.calls = grown(node->count, zero->count);
-    n->row.total_ns = grown(node->total_ns, zero->total_ns);
-    n->row.gpu_ns = grown(node->kernels_ns, zero->kernels_ns);
-    n->row.window.count = grown(node->count, base->count);
-    n->row.window.total_ns = grown(node->total_ns, base->total_ns);
-    n->gpu_window_ns = grown(node->kernels_ns, base->kernels_ns);
+    n->row.calls = growth_of(node->count, zero->count);
+    n->row.total_ns = growth_of(node->total_ns, zero->total_ns);
+    n->row.gpu_ns = growth_of(node->kernels_ns, zero->kernels_ns);
+    n->row.window.count = growth_of(node->count, base->count);
+    n->row.window.total_ns = growth_of(node->total_ns, base->total_ns);
+    n->gpu_window_ns = growth_of(node->kernels_ns, base->kernels_ns);
     if (seconds > 0) {
         n->row.rate = (double)n->row.window.count / seconds;
         n->row.share = (double)n->row.window.total_ns / (double)model->span_ns;
     }
 }
 
-/* What is known by the name: how long its ranges took, in whatever place. */
+/* Add the numbers known only by name: durations of the ranges of that name at all places. */
 static void add_name(const struct rtl_hip_api_rows *rows, struct rtl_hip_api_model_row *row, bool *has_node)
 {
     for (uint32_t i = 0; i < rows->ranges; i++) {
@@ -150,12 +151,12 @@ static void add_name(const struct rtl_hip_api_rows *rows, struct rtl_hip_api_mod
 static int compare_nested(const void *left, const void *right)
 {
     const struct nested *const *a = left, *const *b = right;
-    return compare(&(*a)->row, &(*b)->row);
+    return compare_model_rows(&(*a)->row, &(*b)->row);
 }
 
-/* Appends what is below a node, each with what is below it. */
-static void append(struct rtl_hip_api_rows *rows, struct nested *nodes, uint32_t of, uint32_t depth,
-                   struct nested **sorted)
+/* Append the children of a node, each followed by its own children. */
+static void append_children(struct rtl_hip_api_rows *rows, struct nested *nodes, uint32_t of, uint32_t depth,
+                            struct nested **sorted)
 {
     uint32_t count = 0;
     for (uint32_t i = nodes[of].child; i; i = nodes[i].next)
@@ -167,26 +168,21 @@ static void append(struct rtl_hip_api_rows *rows, struct nested *nodes, uint32_t
         sorted[i]->row.depth = depth;
         rows->tree[rows->tree_count++] = sorted[i]->row;
         if (depth < RTL_HIP_API_DEPTH_MAX) /* no library nests deeper */
-            append(rows, nodes, (uint32_t)(sorted[i] - nodes), depth + 1, sorted + count);
+            append_children(rows, nodes, (uint32_t)(sorted[i] - nodes), depth + 1, sorted + count);
     }
 }
 
 static bool make_tree(struct rtl_model *model)
 {
-    struct rtl_hip_api_rows *rows = &model->calls;
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls;
+    struct rtl_hip_api_rows *rows = &model->hip_api;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api;
     uint32_t count = calls->node_count, all = count + rows->ranges;
     rows->tree_count = 0;
     if (count < 2)
         return true;
     struct nested *nodes = calloc(count, sizeof *nodes), **sorted = calloc(count, sizeof *sorted);
     bool *has_node = calloc(rows->ranges + 1, sizeof *has_node);
-    if (all > rows->tree_room) {
-        struct rtl_hip_api_model_row *more = realloc(rows->tree, all * sizeof *more);
-        rows->tree = more ? more : rows->tree;
-        rows->tree_room = more ? all : rows->tree_room;
-    }
-    bool ok = nodes && sorted && has_node && rows->tree_room >= all;
+    bool ok = nodes && sorted && has_node && rtl_grow(&rows->tree, &rows->tree_room, all, sizeof *rows->tree);
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct rtl_hip_api_node_snapshot *node = &calls->nodes[i];
         nodes[i].base = i ? same_node(model->base, nodes[node->parent].base, node) : 0;
@@ -204,7 +200,7 @@ static bool make_tree(struct rtl_model *model)
         nodes[parent].child = i;
     }
     if (ok)
-        append(rows, nodes, 0, 0, sorted);
+        append_children(rows, nodes, 0, 0, sorted);
     for (uint32_t i = 0; ok && i < rows->ranges; i++)
         if (!has_node[i])
             rows->tree[rows->tree_count++] = rows->rows[rows->functions + i];
@@ -214,14 +210,14 @@ static bool make_tree(struct rtl_model *model)
     return ok;
 }
 
-/* How long kernels took to start, from the begin of the call that launched them. */
+/* Compute launch latencies: from the begin of a call to the start of its kernel. */
 static void make_launches(struct rtl_model *model)
 {
     static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls,
-                                      *base = model->base ? model->base->snapshot.calls : NULL;
-    model->calls.launches = calls && calls->launch_count && !model->range; /* of a range they aren't known */
-    for (uint32_t i = 0; model->calls.launches && i < model->row_count; i++) {
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api,
+                                      *base = model->base ? model->base->snapshot.hip_api : NULL;
+    model->hip_api.launches = calls && calls->launch_count && !model->range; /* not known for a single range */
+    for (uint32_t i = 0; model->hip_api.launches && i < model->row_count; i++) {
         struct rtl_row *row = &model->rows[i];
         const struct rtl_hip_api_launch_snapshot *now = rtl_hip_api_find_launch(calls, row->kernel);
         const struct rtl_hip_api_launch_snapshot *was = now ? rtl_hip_api_find_launch(base, row->kernel) : NULL;
@@ -236,31 +232,27 @@ static void make_launches(struct rtl_model *model)
 
 bool rtl_model_make_hip_api(struct rtl_model *model)
 {
-    struct rtl_hip_api_rows *rows = &model->calls;
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.calls;
+    struct rtl_hip_api_rows *rows = &model->hip_api;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api;
     uint32_t base = 0, zero = 0;
     rows->functions = rows->ranges = rows->tree_count = 0;
     rows->any = calls != NULL;
     make_launches(model);
     if (!calls)
         return true;
-    if (calls->count > rows->room) {
-        struct rtl_hip_api_model_row *more = realloc(rows->rows, calls->count * sizeof *more);
-        if (!more)
-            return false;
-        rows->rows = more;
-        rows->room = calls->count;
-    }
+    if (!rtl_grow(&rows->rows, &rows->room, calls->count, sizeof *rows->rows))
+        return false;
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct rtl_hip_api_row_snapshot *call = &calls->rows[i];
-        make_row(model, &rows->rows[i], call, find_next(model->base, &base, call), find_next(model->zero, &zero, call));
+        make_model_row(model, &rows->rows[i], call, find_next_row(model->base, &base, call),
+                       find_next_row(model->zero, &zero, call));
         *(rtl_hip_api_is_range(call) ? &rows->ranges : &rows->functions) += 1;
     }
     sorting = rows->order;
     reversed = rows->reverse;
     if (rows->functions)
-        qsort(rows->rows, rows->functions, sizeof *rows->rows, compare);
+        qsort(rows->rows, rows->functions, sizeof *rows->rows, compare_model_rows);
     if (rows->ranges)
-        qsort(rows->rows + rows->functions, rows->ranges, sizeof *rows->rows, compare);
+        qsort(rows->rows + rows->functions, rows->ranges, sizeof *rows->rows, compare_model_rows);
     return make_tree(model);
 }

@@ -1,4 +1,4 @@
-/* Makes the rows of the calls of HIP and the ranges of roctx (hip_api_rows.h) out of the snapshots. */
+/* Makes the rows of HIP calls and roctx ranges (hip_api_rows.h) from snapshots. */
 #ifndef RTL_MODEL_MODEL_HIP_API_H
 #define RTL_MODEL_MODEL_HIP_API_H
 
@@ -6,7 +6,7 @@
 
 const char *rtl_hip_api_order_text(enum rtl_hip_api_order order);
 
-/* Brings them up to date. False without memory. */
+/* Update the rows. False without memory. */
 bool rtl_model_make_hip_api(struct rtl_model *model);
 
 #endif

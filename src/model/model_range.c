@@ -80,7 +80,7 @@ static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_hip_ap
 
 static bool make(const struct rtl_range_choice *range, const struct rtl_sample *from, struct rtl_sample *to)
 {
-    const struct rtl_hip_api_snapshot *calls = from ? from->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = from ? from->snapshot.hip_api : NULL;
     uint32_t place = calls ? place_of(range, calls) : 0;
     rtl_snapshot_free(&to->snapshot);
     if (!place)
@@ -118,7 +118,7 @@ void rtl_range_free(struct rtl_range_choice *range)
 
 struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_hip_api_model_row *row)
 {
-    const struct rtl_hip_api_snapshot *calls = model->latest ? model->latest->snapshot.calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = model->latest ? model->latest->snapshot.hip_api : NULL;
     uint32_t place = calls && row->node ? (uint32_t)(row->node - calls->nodes) : 0, depth = 0;
     if (!place || place >= calls->node_count)
         return NULL;
@@ -169,7 +169,7 @@ static int by_range(const void *left, const void *right)
 
 uint32_t rtl_range_kernels(const struct rtl_snapshot *snapshot, struct rtl_range_kernel **out)
 {
-    const struct rtl_hip_api_snapshot *calls = snapshot->calls;
+    const struct rtl_hip_api_snapshot *calls = snapshot->hip_api;
     uint32_t pairs = calls ? calls->pair_count : 0, count = 0;
     *out = malloc(((size_t)pairs + 1) * sizeof **out);
     for (uint32_t k = 0; *out && pairs && k < snapshot->kernel_count; k++) {

@@ -1,4 +1,4 @@
-/* The debugger's list of code objects. See debug_list.h. */
+/* Reads the debugger's list of code objects. See debug_list.h. */
 #include "observe/debug_list.h"
 #include "base/clock.h"
 #include "observe/elf_symbols.h"
@@ -89,7 +89,7 @@ void rtl_debug_lists_update(const struct rtl_target_memory *memory, const struct
         *lists = now;
 }
 
-bool rtl_debug_list_walk(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_take *take,
+bool rtl_debug_list_read(const struct rtl_target_memory *memory, uint64_t head, rtl_debug_list_visit *take,
                          void *context, struct rtl_debug_list_end *end)
 {
     struct r_debug list;

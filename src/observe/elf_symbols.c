@@ -1,4 +1,4 @@
-/* Dynamic symbols. See elf_symbols.h. */
+/* Reads dynamic symbols. See elf_symbols.h. */
 #include "observe/elf_symbols.h"
 
 #include <elf.h>
@@ -8,16 +8,16 @@
 
 enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
 enum { LINKS_AT_ONCE = 256 };
-enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are left out: each symbol may point to the same one */
+enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are skipped: all symbols may point to the same one */
 
-struct tables {
+struct elf_tables {
     Elf64_Phdr header[HEADERS_MAX];
     unsigned headers;
-    uint64_t base; /* of addresses in it: what lies at the image's first byte */
+    uint64_t base; /* lowest address: that of the image's first byte */
     uint64_t symbols, strings, strings_bytes, hash, gnu_hash;
 };
 
-static bool fetch(const struct rtl_elf_image *i, uint64_t offset, void *to, size_t bytes)
+static bool read_image(const struct rtl_elf_image *i, uint64_t offset, void *to, size_t bytes)
 {
     if (offset > i->size || bytes > i->size - offset || i->at + offset < offset)
         return false;
@@ -26,10 +26,10 @@ static bool fetch(const struct rtl_elf_image *i, uint64_t offset, void *to, size
     return pread(i->fd, to, bytes, (off_t)(i->at + offset)) == (ssize_t)bytes;
 }
 
-/* Where in the image an address of its tables is; its size when nowhere. */
-static uint64_t offset_of(const struct rtl_elf_image *i, const struct tables *t, uint64_t address)
+/* Return the image offset of an address in its tables; the image's size if there is none. */
+static uint64_t image_offset_of(const struct rtl_elf_image *i, const struct elf_tables *t, uint64_t address)
 {
-    if (i->loaded) { /* loaders write real addresses into the table in its place, some of them */
+    if (i->loaded) { /* loaders replace some addresses in the table by real ones */
         if (address >= i->at && address - i->at < i->size)
             return address - i->at;
         return address >= t->base && address - t->base < i->size ? address - t->base : i->size;
@@ -43,36 +43,36 @@ static uint64_t offset_of(const struct rtl_elf_image *i, const struct tables *t,
     return i->size;
 }
 
-static void read_dynamic(const struct rtl_elf_image *i, struct tables *t, const Elf64_Phdr *p)
+static void read_dynamic(const struct rtl_elf_image *i, struct elf_tables *t, const Elf64_Phdr *p)
 {
     Elf64_Dyn all[DYNAMIC_MAX];
     uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset, count = p->p_memsz / sizeof *all;
     if (count > DYNAMIC_MAX)
         count = DYNAMIC_MAX;
-    if (!fetch(i, at, all, count * sizeof *all))
+    if (!read_image(i, at, all, count * sizeof *all))
         return;
     for (uint64_t n = 0; n < count && all[n].d_tag != DT_NULL; n++) {
         Elf64_Dyn d = all[n];
         if (d.d_tag == DT_SYMTAB)
-            t->symbols = offset_of(i, t, d.d_un.d_ptr);
+            t->symbols = image_offset_of(i, t, d.d_un.d_ptr);
         else if (d.d_tag == DT_STRTAB)
-            t->strings = offset_of(i, t, d.d_un.d_ptr);
+            t->strings = image_offset_of(i, t, d.d_un.d_ptr);
         else if (d.d_tag == DT_STRSZ)
             t->strings_bytes = d.d_un.d_val;
         else if (d.d_tag == DT_HASH)
-            t->hash = offset_of(i, t, d.d_un.d_ptr);
+            t->hash = image_offset_of(i, t, d.d_un.d_ptr);
         else if (d.d_tag == DT_GNU_HASH)
-            t->gnu_hash = offset_of(i, t, d.d_un.d_ptr);
+            t->gnu_hash = image_offset_of(i, t, d.d_un.d_ptr);
     }
 }
 
-static bool read_tables(const struct rtl_elf_image *i, struct tables *t)
+static bool read_tables(const struct rtl_elf_image *i, struct elf_tables *t)
 {
     Elf64_Ehdr h;
     memset(t, 0, sizeof *t);
-    if (!fetch(i, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-        h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_phentsize != sizeof(Elf64_Phdr) || !h.e_phnum ||
-        h.e_phnum > HEADERS_MAX || !fetch(i, h.e_phoff, t->header, h.e_phnum * sizeof *t->header))
+    if (!read_image(i, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+        h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_phentsize != sizeof(Elf64_Phdr) ||
+        !h.e_phnum || h.e_phnum > HEADERS_MAX || !read_image(i, h.e_phoff, t->header, h.e_phnum * sizeof *t->header))
         return false;
     t->headers = h.e_phnum;
     t->base = UINT64_MAX;
@@ -82,31 +82,31 @@ static bool read_tables(const struct rtl_elf_image *i, struct tables *t)
     if (t->base == UINT64_MAX)
         return false;
     for (unsigned n = 0; n < t->headers; n++)
-        if (t->header[n].p_type == PT_DYNAMIC) { /* there is one at most */
+        if (t->header[n].p_type == PT_DYNAMIC) { /* at most one */
             read_dynamic(i, t, &t->header[n]);
             break;
         }
     return t->symbols && t->symbols < i->size && t->strings && t->strings < i->size;
 }
 
-/* --- all of them --- */
+/* --- all symbols --- */
 
 struct gnu_hash {
     uint32_t buckets, first, words, shift;
 };
 
-/* One more than the highest number of a symbol; 0 when it can't be told. */
-static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables *t, uint64_t *bytes)
+/* Return one more than the highest symbol number; 0: not known. */
+static uint32_t count_symbols(const struct rtl_elf_image *i, const struct elf_tables *t, uint64_t *bytes)
 {
     uint32_t sysv[2], most = 0;
     struct gnu_hash g;
-    if (t->hash && fetch(i, t->hash, sysv, sizeof sysv))
+    if (t->hash && read_image(i, t->hash, sysv, sizeof sysv))
         return sysv[1];
-    if (!t->gnu_hash || !fetch(i, t->gnu_hash, &g, sizeof g) || g.buckets > RTL_ELF_SYMBOLS_MAX)
+    if (!t->gnu_hash || !read_image(i, t->gnu_hash, &g, sizeof g) || g.buckets > RTL_ELF_SYMBOLS_MAX)
         return 0;
     uint64_t buckets = t->gnu_hash + sizeof g + 8ull * g.words, chains = buckets + 4ull * g.buckets;
     uint32_t *all = malloc(g.buckets ? g.buckets * sizeof *all : 1);
-    if (!all || !fetch(i, buckets, all, g.buckets * sizeof *all))
+    if (!all || !read_image(i, buckets, all, g.buckets * sizeof *all))
         g.buckets = 0;
     *bytes += g.buckets * sizeof *all;
     for (uint32_t n = 0; n < g.buckets; n++)
@@ -117,8 +117,8 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables
     for (uint32_t links[LINKS_AT_ONCE], n = 0; n < RTL_ELF_SYMBOLS_MAX; n += LINKS_AT_ONCE) {
         uint64_t at = chains + 4ull * (most - g.first), left = at < i->size ? i->size - at : 0;
         size_t count = left / sizeof *links < LINKS_AT_ONCE ? (size_t)(left / sizeof *links) : LINKS_AT_ONCE;
-        if (!fetch(i, at, links, count * sizeof *links)) /* what lies behind its end may not be there */
-            count = fetch(i, at, links, sizeof *links);
+        if (!read_image(i, at, links, count * sizeof *links)) /* memory behind the end may be missing */
+            count = read_image(i, at, links, sizeof *links);
         *bytes += count * sizeof *links;
         for (size_t k = 0; k < count; k++) {
             most++;
@@ -131,9 +131,9 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct tables
     return 0;
 }
 
-bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void *context, uint64_t *bytes)
+bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, void *context, uint64_t *bytes)
 {
-    struct tables t;
+    struct elf_tables t;
     if (!read_tables(image, &t))
         return false;
     uint64_t count = count_symbols(image, &t, bytes), text = t.strings_bytes;
@@ -141,10 +141,10 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
         return false;
     Elf64_Sym *symbols = malloc(count * sizeof *symbols);
     char *strings = malloc(text);
-    bool ok = symbols && strings && fetch(image, t.symbols, symbols, count * sizeof *symbols) &&
-              fetch(image, t.strings, strings, text);
+    bool ok = symbols && strings && read_image(image, t.symbols, symbols, count * sizeof *symbols) &&
+              read_image(image, t.strings, strings, text);
     *bytes += count * sizeof *symbols + text;
-    /* Names may lie in each other: what is scanned is bounded by itself, not by what was read. */
+    /* Names may overlap: bound the scanned bytes, not the bytes read. */
     for (uint64_t n = 0, scanned = 0; ok && n < count && scanned < RTL_ELF_STRINGS_MAX; n++) {
         const Elf64_Sym *s = &symbols[n];
         if (!s->st_name || s->st_name >= text)
@@ -163,9 +163,9 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void
     return ok;
 }
 
-/* --- one of them --- */
+/* --- one symbol --- */
 
-static uint32_t hash_of(const char *name)
+static uint32_t gnu_hash_of(const char *name)
 {
     uint32_t h = 5381;
     for (const char *at = name; *at; at++)
@@ -173,15 +173,15 @@ static uint32_t hash_of(const char *name)
     return h;
 }
 
-static bool is_symbol(const struct rtl_elf_image *i, const struct tables *t, uint32_t number, const char *name,
+static bool is_symbol(const struct rtl_elf_image *i, const struct elf_tables *t, uint32_t number, const char *name,
                       uint64_t *address)
 {
     Elf64_Sym s;
     char text[NAME_MAX_] = "";
     size_t length = strlen(name) + 1;
-    if (length > sizeof text || !fetch(i, t->symbols + (uint64_t)number * sizeof s, &s, sizeof s) ||
-        s.st_shndx == SHN_UNDEF || s.st_name >= t->strings_bytes || !fetch(i, t->strings + s.st_name, text, length) ||
-        memcmp(text, name, length) != 0)
+    if (length > sizeof text || !read_image(i, t->symbols + (uint64_t)number * sizeof s, &s, sizeof s) ||
+        s.st_shndx == SHN_UNDEF || s.st_name >= t->strings_bytes ||
+        !read_image(i, t->strings + s.st_name, text, length) || memcmp(text, name, length) != 0)
         return false;
     *address = i->at - t->base + s.st_value;
     return true;
@@ -189,17 +189,17 @@ static bool is_symbol(const struct rtl_elf_image *i, const struct tables *t, uin
 
 bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t *address)
 {
-    struct tables t;
+    struct elf_tables t;
     struct gnu_hash g;
-    uint32_t hash = hash_of(name), number, link;
+    uint32_t hash = gnu_hash_of(name), number, link;
     if (!read_tables(image, &t))
         return false;
-    if (t.gnu_hash && fetch(image, t.gnu_hash, &g, sizeof g) && g.buckets) {
+    if (t.gnu_hash && read_image(image, t.gnu_hash, &g, sizeof g) && g.buckets) {
         uint64_t buckets = t.gnu_hash + sizeof g + 8ull * g.words, chains = buckets + 4ull * g.buckets;
-        if (!fetch(image, buckets + 4ull * (hash % g.buckets), &number, sizeof number) || number < g.first)
+        if (!read_image(image, buckets + 4ull * (hash % g.buckets), &number, sizeof number) || number < g.first)
             return false;
         for (int n = 0; n < CHAIN_MAX; n++, number++) {
-            if (!fetch(image, chains + 4ull * (number - g.first), &link, sizeof link))
+            if (!read_image(image, chains + 4ull * (number - g.first), &link, sizeof link))
                 return false;
             if ((link | 1) == (hash | 1) && is_symbol(image, &t, number, name, address))
                 return true;

@@ -1,6 +1,6 @@
 /*
- * Symbols of ELF files that somebody else has: a library as the loader laid it out in a process's memory, or a code
- * object, in a file or in memory. Everything in them is hostile: bounded by what can be read and by the limits here.
+ * Reads symbols of foreign ELF files: a library as the loader laid it out in a process's memory, or a code object in a
+ * file or in memory. All content is hostile: bounded by what can be read and by the limits here.
  */
 #ifndef RTL_OBSERVE_ELF_SYMBOLS_H
 #define RTL_OBSERVE_ELF_SYMBOLS_H
@@ -13,12 +13,12 @@
 
 enum { RTL_ELF_SYMBOLS_MAX = 1 << 18, RTL_ELF_STRINGS_MAX = 64 << 20 };
 
-/* Where the bytes are. */
+/* Location of the file's bytes. */
 struct rtl_elf_image {
-    const struct rtl_target_memory *memory; /* NULL: in `fd` */
+    const struct rtl_target_memory *memory; /* NULL: read from `fd` */
     int fd;
-    uint64_t at, size; /* address or offset of the first byte, and how many there may be */
-    bool loaded;       /* as a loader laid it out; else as in a file */
+    uint64_t at, size; /* address or offset of the first byte; an upper bound of the size */
+    bool loaded;       /* laid out by a loader; otherwise as in a file */
 };
 
 struct rtl_elf_symbol {
@@ -28,14 +28,14 @@ struct rtl_elf_symbol {
     unsigned type; /* STT_* */
 };
 
-/* What is called for each dynamic symbol that has a name; false ends it. */
-typedef bool rtl_elf_take(void *context, const struct rtl_elf_symbol *symbol);
+/* Called for each named dynamic symbol; false ends the list. */
+typedef bool rtl_elf_visit(void *context, const struct rtl_elf_symbol *symbol);
 
-/* All dynamic symbols. False when it is no such ELF file or can't be read. *bytes grows by what was read and scanned.
- */
-bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_take *take, void *context, uint64_t *bytes);
+/* Read all dynamic symbols. False for no ELF file of this kind, or one that can't be read. *bytes grows by the bytes
+ * read and scanned. */
+bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, void *context, uint64_t *bytes);
 
-/* The address of one, in a library that is loaded, by its hash table. False when there is none. */
+/* Find a symbol's address in a loaded library by its hash table. False: no such symbol. */
 bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t *address);
 
 #endif

@@ -1,4 +1,4 @@
-/* Code of kernels of another process. See kernel_code.h. */
+/* Reads code of kernels of another process. See kernel_code.h. */
 #include "observe/kernel_code.h"
 
 #include <elf.h>
@@ -9,27 +9,28 @@
 #include "observe/debug_list.h"
 #include "observe/elf_symbols.h"
 #include "observe/mappings.h"
-#include "observe/target_file.h"
+#include "base/plain_file.h"
+#include "shm/proc_file.h"
 
-static const uint64_t READ_MAX = 1ull << 30; /* in one look, whatever the list says */
+static const uint64_t READ_MAX = 1ull << 30; /* in one search, whatever the list says */
 
-struct look {
+struct code_search {
     const struct rtl_target_memory *memory;
     int files;
     const char *kernel;
     size_t length;
-    uint64_t value; /* of the symbol, once it is found */
+    uint64_t value; /* of the found symbol */
     bool found;
-    uint64_t bytes;               /* read so far */
-    struct rtl_mappings mappings; /* read when they are needed first */
+    uint64_t bytes;               /* bytes read so far */
+    struct rtl_mappings mappings; /* read on first use */
     bool mapped;
-    rtl_kernel_code_take *take;
+    rtl_kernel_code_visit *take;
     void *context;
 };
 
-static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
+static bool match_symbol(void *context, const struct rtl_elf_symbol *s)
 {
-    struct look *l = context;
+    struct code_search *l = context;
     if (s->type != STT_OBJECT || s->length != l->length + 3 || memcmp(s->name, l->kernel, l->length) != 0 ||
         memcmp(s->name + l->length, ".kd", 3) != 0)
         return true;
@@ -54,20 +55,18 @@ static bool is_elf(const char magic[4])
     return memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* Whether the code object has the kernel. */
-static bool has_kernel(struct look *l, const struct rtl_elf_image *image)
+/* Find out whether the code object has the kernel. */
+static bool has_kernel(struct code_search *l, const struct rtl_elf_image *image)
 {
     l->found = false;
     if (image->size && image->size <= RTL_KERNEL_CODE_MAX)
-        rtl_elf_symbols(image, take_symbol, l, &l->bytes);
+        rtl_elf_symbols(image, match_symbol, l, &l->bytes);
     return l->found;
 }
 
-/*
- * The runtime takes a program's own file for where its code objects are, and that may be the loader's, or be gone. What
- * was handed over is still mapped: the same offset of some file.
- */
-static bool find_mapped(struct look *l, struct rtl_elf_image *image, uint64_t offset, uint64_t size)
+/* The runtime reports the program's own file as the source of its code objects, but that may be the loader's file, or
+ * deleted. The code is still mapped: search for the same offset in mapped files. */
+static bool find_mapped(struct code_search *l, struct rtl_elf_image *image, uint64_t offset, uint64_t size)
 {
     enum { TRIES = 32 };
     if (!l->mapped && l->memory->pid)
@@ -87,9 +86,9 @@ static bool find_mapped(struct look *l, struct rtl_elf_image *image, uint64_t of
     return false;
 }
 
-static bool take_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
+static bool search_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
 {
-    struct look *l = context;
+    struct code_search *l = context;
     char path[RTL_CODE_OBJECT_URI_MAX + 1];
     struct rtl_elf_image image = {.memory = l->memory, .fd = -1};
     struct stat st;
@@ -99,7 +98,7 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
         return true;
     char magic[4] = "";
     uint64_t offset = image.at, size = image.size;
-    if (*path && (image.fd = rtl_target_file_open(l->files, path, &st)) >= 0) {
+    if (*path && (image.fd = rtl_plain_file_open(rtl_open_in_root(l->files, path, O_PATH), &st)) >= 0) {
         image.memory = NULL;
         uint64_t most = (uint64_t)st.st_size > image.at ? (uint64_t)st.st_size - image.at : 0;
         image.size = image.size && image.size < most ? image.size : most;
@@ -121,13 +120,13 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
 }
 
 bool rtl_kernel_code_find(const struct rtl_target_memory *memory, const struct rtl_debug_lists *lists, int files,
-                          const char *kernel, rtl_kernel_code_take *take, void *context)
+                          const char *kernel, rtl_kernel_code_visit *take, void *context)
 {
-    struct look l = {
+    struct code_search l = {
         .memory = memory, .files = files, .kernel = kernel, .length = strlen(kernel), .take = take, .context = context};
     bool whole = lists->count > 0;
     for (uint32_t i = 0; i < lists->count; i++)
-        whole &= rtl_debug_list_walk(memory, lists->head[i], take_code_object, &l, NULL);
+        whole &= rtl_debug_list_read(memory, lists->head[i], search_code_object, &l, NULL);
     if (l.mapped)
         rtl_mappings_free(&l.mappings);
     return whole;

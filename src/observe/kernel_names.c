@@ -1,8 +1,10 @@
-/* Kernel objects and their names. See kernel_names.h. */
+/* Maps kernel objects to names. See kernel_names.h. */
 #include "observe/kernel_names.h"
+#include "base/array.h"
 #include "observe/debug_list.h"
 #include "observe/elf_symbols.h"
-#include "observe/target_file.h"
+#include "base/plain_file.h"
+#include "shm/proc_file.h"
 #include "shm/hash.h"
 
 #include <elf.h>
@@ -11,18 +13,18 @@
 #include <string.h>
 
 enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20, UNSEEN_MAX = 8 };
-static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one look */
+static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one read */
 
 struct code_object {
     uint64_t entry, load, uri; /* the last: a hash of its text */
-    uint32_t unseen;           /* looks since it was in the list */
+    uint32_t unseen;           /* reads since it was last in a list */
     bool unread;
 };
 
-/* Open addressing, of powers of two; key 0 = free. */
-struct slot {
+/* Open addressing in powers of two; key 0 = free. */
+struct object_slot {
     uint64_t key;
-    uint32_t row, code; /* code: of the code object */
+    uint32_t row, code; /* code: index of the code object */
 };
 
 struct rtl_kernel_names {
@@ -32,10 +34,10 @@ struct rtl_kernel_names {
     uint32_t own; /* the row of the runtime's own kernels; 0 = none so far */
     size_t bytes; /* of names */
     bool full;
-    bool no_room;         /* for another object */
-    bool whole;           /* the last read followed all lists to their ends */
-    struct slot *by_name; /* key: the name's hash */
-    struct slot *by_object;
+    bool no_room;                /* for another kernel object */
+    bool whole;                  /* the last read reached the ends of all lists */
+    struct object_slot *by_name; /* key: the name's hash */
+    struct object_slot *by_object;
     uint32_t objects, object_slots;
     struct code_object *codes;
     uint32_t code_count, code_room, unread;
@@ -44,7 +46,7 @@ struct rtl_kernel_names {
 
 enum { NAME_SLOTS = 4 * RTL_KERNELS_MAX };
 
-static char *copy_text(const char *text, size_t length)
+static char *copy_name(const char *text, size_t length)
 {
     char *copy = malloc(length + 1);
     if (copy) {
@@ -65,7 +67,7 @@ struct rtl_kernel_names *rtl_kernel_names_create(void)
     n->by_object = calloc(n->object_slots, sizeof *n->by_object);
     for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++) {
         n->length[i] = (uint32_t)strlen(fixed[i]);
-        n->name[i] = copy_text(fixed[i], n->length[i]);
+        n->name[i] = copy_name(fixed[i], n->length[i]);
     }
     n->rows = RTL_KERNEL_FIRST;
     if (!n->by_name || !n->by_object || !n->name[0] || !n->name[1]) {
@@ -89,8 +91,8 @@ void rtl_kernel_names_free(struct rtl_kernel_names *n)
 
 /* --- rows --- */
 
-/* The name as rows have it: one that is too long is cut, and ends in what tells it from others of the same beginning.
- */
+/* Return the row of a name. A name that is too long is cut and ends in a hash that distinguishes names of the same
+ * beginning. */
 static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t length)
 {
     size_t hashed = length < NAME_HASHED_MAX ? length : NAME_HASHED_MAX;
@@ -99,11 +101,11 @@ static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t
     size_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
     for (; n->by_name[at].key; at = (at + 1) & (NAME_SLOTS - 1)) {
         uint32_t row = n->by_name[at].row;
-        size_t same = kept < length ? kept - 17 : kept; /* of a long one its start and its hash */
+        size_t same = kept < length ? kept - 17 : kept; /* of a long name compare its beginning and its hash */
         if (n->by_name[at].key == hash && n->length[row] == kept && !memcmp(n->name[row], name, same))
             return row;
     }
-    char *copy = n->rows < RTL_KERNELS_MAX && n->bytes + kept <= RTL_NAMES_BYTES ? copy_text(name, kept) : NULL;
+    char *copy = n->rows < RTL_KERNELS_MAX && n->bytes + kept <= RTL_NAMES_BYTES ? copy_name(name, kept) : NULL;
     if (!copy) {
         n->full = true;
         return RTL_KERNEL_OTHER;
@@ -113,11 +115,11 @@ static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t
     n->name[n->rows] = copy;
     n->length[n->rows] = (uint32_t)kept;
     n->bytes += kept;
-    n->by_name[at] = (struct slot){.key = hash, .row = n->rows};
+    n->by_name[at] = (struct object_slot){.key = hash, .row = n->rows};
     return n->rows++;
 }
 
-static struct slot *slot_of(const struct rtl_kernel_names *n, uint64_t object)
+static struct object_slot *find_object_slot(const struct rtl_kernel_names *n, uint64_t object)
 {
     uint32_t at = (uint32_t)((object * 0x9e3779b97f4a7c15ull) >> 32) & (n->object_slots - 1);
     while (n->by_object[at].key && n->by_object[at].key != object)
@@ -125,18 +127,18 @@ static struct slot *slot_of(const struct rtl_kernel_names *n, uint64_t object)
     return &n->by_object[at];
 }
 
-static bool grow(struct rtl_kernel_names *n)
+static bool grow_objects(struct rtl_kernel_names *n)
 {
-    struct slot *old = n->by_object;
+    struct object_slot *old = n->by_object;
     uint32_t slots = n->object_slots;
-    struct slot *more = calloc(2 * (size_t)slots, sizeof *more);
+    struct object_slot *more = calloc(2 * (size_t)slots, sizeof *more);
     if (!more)
         return false;
     n->by_object = more;
     n->object_slots = 2 * slots;
     for (uint32_t i = 0; i < slots; i++)
         if (old[i].key)
-            *slot_of(n, old[i].key) = old[i];
+            *find_object_slot(n, old[i].key) = old[i];
     free(old);
     return true;
 }
@@ -145,26 +147,27 @@ static void put_object(struct rtl_kernel_names *n, uint64_t object, uint32_t row
 {
     if (!object)
         return;
-    struct slot *s = slot_of(n, object);
+    struct object_slot *s = find_object_slot(n, object);
     if (!s->key) {
-        if (n->objects == OBJECTS_MAX || (2 * n->objects >= n->object_slots && !grow(n))) {
+        if (n->objects == OBJECTS_MAX || (2 * n->objects >= n->object_slots && !grow_objects(n))) {
             n->full = n->no_room = true;
             return;
         }
         n->objects++;
-        s = slot_of(n, object); /* it may have grown */
+        s = find_object_slot(n, object); /* the table may have grown */
     }
-    *s = (struct slot){.key = object, .row = row, .code = code};
+    *s = (struct object_slot){.key = object, .row = row, .code = code};
 }
 
-static void add_kernel(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object, uint32_t code)
+static void add_named_object(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object,
+                             uint32_t code)
 {
     put_object(n, object, row_of_name(n, name, length), code);
 }
 
-/* All kernels that a program loads are in the list: what is in none of its code objects, while all could be read, the
- * runtime has made for itself. */
-void rtl_kernel_names_nameless(struct rtl_kernel_names *n, uint64_t object)
+/* The lists have all kernels that a program loads. A kernel object in no code object, while all were readable, is one
+ * that the runtime made for itself. */
+void rtl_kernel_names_set_nameless(struct rtl_kernel_names *n, uint64_t object)
 {
     static const char own[] = "(runtime's own kernel)";
     uint32_t row = n->whole && !n->unread ? row_of_name(n, own, sizeof own - 1) : RTL_KERNEL_OTHER;
@@ -180,17 +183,17 @@ bool rtl_kernel_names_is_own(const struct rtl_kernel_names *n, uint32_t row)
 
 bool rtl_kernel_names_known(const struct rtl_kernel_names *n, uint64_t object)
 {
-    return object && (slot_of(n, object)->key || n->no_room);
+    return object && (find_object_slot(n, object)->key || n->no_room);
 }
 
 void rtl_kernel_names_add(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object)
 {
-    add_kernel(n, name, length, object, UINT32_MAX);
+    add_named_object(n, name, length, object, UINT32_MAX);
 }
 
 uint32_t rtl_kernel_names_row(const struct rtl_kernel_names *n, uint64_t object)
 {
-    const struct slot *s = object ? slot_of(n, object) : NULL;
+    const struct object_slot *s = object ? find_object_slot(n, object) : NULL;
     return s && s->key ? s->row : RTL_KERNEL_UNKNOWN;
 }
 
@@ -218,29 +221,29 @@ bool rtl_kernel_names_full(const struct rtl_kernel_names *n)
 
 /* --- code objects --- */
 
-struct look {
+struct names_read {
     struct rtl_kernel_names *names;
     const struct rtl_target_memory *memory;
     int files;
-    uint64_t bytes;   /* read so far */
-    uint64_t load;    /* of the code object at hand */
-    uint32_t code;    /* its number */
-    uint32_t kernels; /* of it */
-    uint32_t refused; /* code objects for which there was no room */
-    uint32_t next;    /* where the code object that comes next was in the last look, most likely */
+    uint64_t bytes;   /* bytes read so far */
+    uint64_t load;    /* of the current code object */
+    uint32_t code;    /* index of the current code object */
+    uint32_t kernels; /* in the current code object */
+    uint32_t refused; /* code objects without room */
+    uint32_t next;    /* likely index of the next code object */
 };
 
-static bool take_symbol(void *context, const struct rtl_elf_symbol *s)
+static bool add_symbol(void *context, const struct rtl_elf_symbol *s)
 {
-    struct look *l = context;
+    struct names_read *l = context;
     if (s->type != STT_OBJECT || s->length <= 3 || memcmp(s->name + s->length - 3, ".kd", 3) != 0)
         return true;
-    add_kernel(l->names, s->name, s->length - 3, l->load + s->value, l->code);
+    add_named_object(l->names, s->name, s->length - 3, l->load + s->value, l->code);
     l->kernels++;
     return true;
 }
 
-static bool read_from(struct look *l, const char *uri)
+static bool read_from(struct names_read *l, const char *uri)
 {
     char path[RTL_CODE_OBJECT_URI_MAX + 1];
     uint64_t offset, size;
@@ -250,33 +253,34 @@ static bool read_from(struct look *l, const char *uri)
         return false;
     struct rtl_elf_image image = {.memory = l->memory, .at = offset, .size = size, .fd = -1};
     if (!*path)
-        return rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
+        return rtl_elf_symbols(&image, add_symbol, l, &l->bytes);
     image.memory = NULL;
-    image.fd = rtl_target_file_open(l->files, path, &st);
+    image.fd = rtl_plain_file_open(rtl_open_in_root(l->files, path, O_PATH), &st);
     if (image.fd < 0)
         return false;
     if ((uint64_t)st.st_size > offset) {
         uint64_t most = (uint64_t)st.st_size - offset;
         image.size = size && size < most ? size : most;
-        ok = rtl_elf_symbols(&image, take_symbol, l, &l->bytes);
+        ok = rtl_elf_symbols(&image, add_symbol, l, &l->bytes);
     }
     close(image.fd);
     return ok;
 }
 
-/* From what it was loaded from; where that can't be had any more, as it was loaded, if the host sees that memory. */
-static void read_code_object(struct look *l, struct code_object *c, const char *uri)
+/* Read the file or memory that it was loaded from; if that has gone, read it as loaded, if the host can see that
+ * memory. */
+static void read_code_object(struct names_read *l, struct code_object *c, const char *uri)
 {
     struct rtl_elf_image loaded = {.memory = l->memory, .at = c->load, .size = 1ull << 32, .loaded = true};
     l->load = c->load;
     l->kernels = 0;
     if (!read_from(l, uri) || !l->kernels)
-        c->unread = !rtl_elf_symbols(&loaded, take_symbol, l, &l->bytes) && !l->kernels;
+        c->unread = !rtl_elf_symbols(&loaded, add_symbol, l, &l->bytes) && !l->kernels;
 }
 
-static bool take_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
+static bool see_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
 {
-    struct look *l = context;
+    struct names_read *l = context;
     struct rtl_kernel_names *n = l->names;
     uint64_t hash = rtl_hash(uri, strlen(uri));
     for (uint32_t i = 0, at = l->next; i < n->code_count; i++, at++) {
@@ -288,30 +292,24 @@ static bool take_code_object(void *context, uint64_t entry, uint64_t load, const
             return true;
         }
     }
-    if (n->code_count == RTL_CODE_OBJECTS_MAX) { /* no honest list: once those that are gone are forgotten, maybe */
+    if (n->code_count == RTL_CODE_OBJECTS_MAX) { /* no honest list; gone ones may be forgotten later */
         l->refused++;
         return true;
     }
-    if (n->code_count == n->code_room) {
-        uint32_t room = n->code_room ? 2 * n->code_room : 64;
-        struct code_object *more = realloc(n->codes, room * sizeof *more);
-        if (!more)
-            return false;
-        n->codes = more;
-        n->code_room = room;
-    }
+    if (!rtl_grow(&n->codes, &n->code_room, n->code_count + 1u, sizeof *n->codes))
+        return false;
     l->code = n->code_count;
     n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash};
     read_code_object(l, &n->codes[n->code_count++], uri);
     return l->bytes < READ_MAX;
 }
 
-/* Addresses of code objects that weren't in the list for so many looks; the others keep theirs, with the number that
- * their code object has now. */
+/* Forget addresses of code objects that were in no list for so many reads; others keep theirs, with their code object's
+ * new index. */
 static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
 {
     uint32_t *number = malloc((n->code_count ? n->code_count : 1) * sizeof *number), kept = 0;
-    struct slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
+    struct object_slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
     if (!number || !fresh) {
         free(number);
         free(fresh);
@@ -332,7 +330,7 @@ static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
         if (!old[i].key || old[i].code >= before || number[old[i].code] == UINT32_MAX)
             continue;
         old[i].code = number[old[i].code];
-        *slot_of(n, old[i].key) = old[i];
+        *find_object_slot(n, old[i].key) = old[i];
         n->objects++;
     }
     free(old);
@@ -343,21 +341,21 @@ static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
 bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_memory *memory,
                            const struct rtl_debug_lists *lists, int files)
 {
-    struct look l = {.names = n, .memory = memory, .files = files};
+    struct names_read l = {.names = n, .memory = memory, .files = files};
     uint32_t longest = 0;
     for (uint32_t i = 0; i < n->code_count; i++)
         n->codes[i].unseen++;
     bool whole = lists->count > 0;
     memset(n->end, 0, sizeof n->end);
     for (uint32_t i = 0; i < lists->count; i++)
-        whole &= rtl_debug_list_walk(memory, lists->head[i], take_code_object, &l, &n->end[i]);
+        whole &= rtl_debug_list_read(memory, lists->head[i], see_code_object, &l, &n->end[i]);
     n->unread = l.refused;
     for (uint32_t i = 0; i < n->code_count; i++) {
         longest = n->codes[i].unseen > longest ? n->codes[i].unseen : longest;
         n->unread += n->codes[i].unread;
     }
     n->whole = whole && l.bytes < READ_MAX;
-    /* A list that was never whole says little of what is gone, but nothing is kept for ever on its word. */
+    /* A list that was never complete says little about what has gone, but nothing is kept for ever. */
     uint32_t unseen = n->whole ? 1 : UNSEEN_MAX;
     if (longest >= unseen)
         forget_gone(n, unseen);

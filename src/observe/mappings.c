@@ -1,5 +1,7 @@
-/* /proc/PID/smaps. See mappings.h. */
+/* Reads /proc/PID/smaps. See mappings.h. */
 #include "observe/mappings.h"
+#include "base/array.h"
+#include "shm/proc_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 
 enum { LINE = 8192 };
 
-/* "7f00-7f10 rw-p 0000 00:00 12   /a name": false for lines that say something else. */
+/* "7f00-7f10 rw-p 0000 00:00 12   /a name": false for other lines. */
 static bool parse_head(const char *line, struct rtl_mapping *m)
 {
     unsigned long long from, to, offset, inode;
@@ -69,14 +71,9 @@ bool rtl_mappings_parse(FILE *smaps, struct rtl_mappings *mappings)
                 break;
             if (mappings->count && m.from < mappings->list[mappings->count - 1].to)
                 continue; /* the list changed while it was read */
-            if (mappings->count == room) {
-                room = room ? 2 * room : 512;
-                struct rtl_mapping *more = realloc(mappings->list, room * sizeof *more);
-                if (!more) {
-                    rtl_mappings_free(mappings);
-                    return false;
-                }
-                mappings->list = more;
+            if (!rtl_grow(&mappings->list, &room, mappings->count + 1u, sizeof *mappings->list)) {
+                rtl_mappings_free(mappings);
+                return false;
             }
             mappings->list[mappings->count++] = m;
         }
@@ -86,10 +83,8 @@ bool rtl_mappings_parse(FILE *smaps, struct rtl_mappings *mappings)
 
 int rtl_mappings_read(pid_t pid, struct rtl_mappings *mappings)
 {
-    char path[64];
     *mappings = (struct rtl_mappings){0};
-    snprintf(path, sizeof path, "/proc/%d/smaps", (int)pid);
-    FILE *smaps = fopen(path, "re");
+    FILE *smaps = rtl_proc_fopen(pid, "smaps");
     if (!smaps)
         return -errno;
     bool ok = rtl_mappings_parse(smaps, mappings);
@@ -103,15 +98,15 @@ void rtl_mappings_free(struct rtl_mappings *mappings)
     *mappings = (struct rtl_mappings){0};
 }
 
+static int compare_address(const void *key, const void *element)
+{
+    const struct rtl_mapping *m = element;
+    uint64_t at = *(const uint64_t *)key;
+    return (at >= m->to) - (at < m->from);
+}
+
 const struct rtl_mapping *rtl_mapping_of(const struct rtl_mappings *mappings, uint64_t at)
 {
-    uint32_t low = 0, high = mappings->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (mappings->list[middle].to <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < mappings->count && mappings->list[low].from <= at ? &mappings->list[low] : NULL;
+    return mappings->count ? bsearch(&at, mappings->list, mappings->count, sizeof *mappings->list, compare_address)
+                           : NULL;
 }

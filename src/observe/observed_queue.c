@@ -1,14 +1,13 @@
-/* A look at a queue. See observed_queue.h. */
+/* Polls a queue. See observed_queue.h. */
 #include "observe/observed_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { AWAITED_AT_ONCE = 32, DEPENDENCIES = 5, BARRIER_BIT = 1 << 8 };
-static const uint64_t SHARE_MAX_NS = 100000000; /* of a look: who slept longer knows nothing of the time */
+static const uint64_t SHARE_MAX_NS = 100000000; /* a poll after a longer pause says nothing about times */
 static const uint64_t AWAIT_MAX_NS = 10000000000;
-static const uint64_t LATE_IS_SURE =
-    1000; /* so often seen: the signals of packets that have ended aren't read any more */
+static const uint64_t LATE_IS_SURE = 1000; /* so much evidence: stop reading the signals of ended packets */
 
 bool rtl_observed_queue_begin(struct rtl_observed_queue *q, const struct rtl_found_queue *found,
                               const struct rtl_queue_head *head, bool whole)
@@ -20,7 +19,7 @@ bool rtl_observed_queue_begin(struct rtl_observed_queue *q, const struct rtl_fou
         .found = *found, .used = true, .live = true, .dispatches_before = before, .timed = timed};
     q->generation = (uint32_t)generation + 2;
     rtl_ring_counter_begin(&q->counter, found->size, head->write_index, whole);
-    if (same) /* it was given up for what it showed for a moment: no packet counts twice, or as lost */
+    if (same) /* given up because of a momentary state: no packet counts twice, or as lost */
         q->counter = (struct rtl_ring_counter){.next = next, .size = found->size, .ours = next};
     q->first = q->counter.next;
     if (found->size <= RTL_SEEN_RING_MAX && !(q->seen = calloc(2 * (size_t)found->size, sizeof *q->seen)))
@@ -48,7 +47,7 @@ bool rtl_observed_queue_is_own(const struct rtl_observed *o, const struct rtl_ob
 
 /* --- counting --- */
 
-struct taking {
+struct packet_counting {
     struct rtl_observed *o;
     struct rtl_observed_queue *q;
 };
@@ -70,10 +69,10 @@ static void await(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t
               &(struct rtl_awaited){.number = number, .signal = signal, .after_ns = q->clear_ns, .row = row});
 }
 
-static bool take(void *context, uint64_t number, const struct rtl_ring_packet *p, enum rtl_packet_kind kind,
-                 bool consumed)
+static bool count_packet(void *context, uint64_t number, const struct rtl_ring_packet *p, enum rtl_packet_kind kind,
+                         bool consumed)
 {
-    const struct taking *t = context;
+    const struct packet_counting *t = context;
     struct rtl_observed_queue *q = t->q;
     uint32_t row = UINT32_MAX;
     if (kind == RTL_PACKET_DISPATCH) {
@@ -105,13 +104,13 @@ static uint64_t slot_at(const struct rtl_observed_queue *q, uint64_t number)
     return q->found.ring + (number & (q->found.size - 1)) * sizeof(struct rtl_ring_packet);
 }
 
-/* Counts what has come since the last look; *at_index gets the packet at the read index, *after the head once more. */
+/* Count packets since the last poll; *at_index gets the packet at the read index, *after the head read again. */
 static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
                       struct rtl_ring_packet *at_index, struct rtl_queue_head *after)
 {
-    struct taking t = {o, q};
+    struct packet_counting t = {o, q};
     uint64_t wanted = rtl_ring_counter_wanted(&q->counter, head->write_index, head->read_index);
-    /* Honest indices need one round to leave behind what is overwritten, and then those of one ring. */
+    /* Honest indices need one round to skip overwritten packets, then the rounds of one ring. */
     uint64_t rounds = q->found.size / RTL_OBSERVED_RING_AT_ONCE + 2;
     do {
         struct rtl_target_piece pieces[4];
@@ -134,9 +133,9 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
             if (!pieces[i].ok)
                 return false;
         if (after->write_index < head->write_index || after->read_index < head->read_index)
-            return false; /* indices only grow: that is no queue */
+            return false; /* indices only grow: this is no queue */
         uint64_t done = rtl_ring_counter_count(&q->counter, o->packets, count, head->read_index, after->write_index,
-                                               after->read_index, take, &t);
+                                               after->read_index, count_packet, &t);
         if (done < count || done > wanted)
             return true;
         wanted -= done;
@@ -144,13 +143,13 @@ static bool count_new(struct rtl_observed *o, struct rtl_observed_queue *q, cons
     return true;
 }
 
-/* --- who runs --- */
+/* --- which packet runs --- */
 
-static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_look *look,
-                  const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
+static void add_head_time(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_moment *look,
+                          const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before, uint64_t now_ns)
 {
-    /* A look that comes late says no more than any other of who runs, only of how long: so it gets no more than twice
-     * the usual, and the rest is made up for when all is added up. */
+    /* A late poll tells which packet runs as well as any other, but not for how long: it counts at most twice the usual
+     * time, and the totals make up for the difference. */
     uint64_t all = q->looked_ns ? now_ns - q->looked_ns : 0, most = (uint64_t)(2 * o->usual_ns),
              ns = all < most ? all : most;
     if (all > SHARE_MAX_NS)
@@ -172,8 +171,8 @@ static void spend(struct rtl_observed *o, struct rtl_observed_queue *q, const st
     }
 }
 
-/* Reads signals: of the packet before the index, of what a barrier waits for, of dispatches whose times are awaited. */
-static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, struct rtl_queue_look *look,
+/* Read signals: of the packet before the index, of a barrier's dependencies, of dispatches whose times are awaited. */
+static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, struct rtl_queue_moment *look,
                          const struct rtl_ring_packet *at_index, const struct rtl_seen_packet *before,
                          uint64_t read_index, uint64_t now_ns)
 {
@@ -187,7 +186,7 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
     if (want_before)
         pieces[n++] = (struct rtl_target_piece){before->signal, &signals[0], sizeof *signals, false};
     size_t first_dep = n;
-    if (look->blocked) { /* so far: there is a barrier packet */
+    if (look->blocked) { /* so far this only means: a barrier packet */
         look->blocked = false;
         memcpy(deps, (const char *)at_index + 8, sizeof deps);
         for (size_t i = 0; i < DEPENDENCIES; i++)
@@ -214,7 +213,7 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
     look->blocked = blocked;
     look->before_pending = want_before && pieces[0].ok && signals[0].value > 0;
     if (want_before && pieces[0].ok && pieces[n].ok && after.read_index == read_index)
-        rtl_convention_see(&o->evidence, look);
+        rtl_convention_add_evidence(&o->evidence, look);
     for (size_t i = first_awaited; i < n && pieces[n].ok; i++) {
         struct rtl_awaited *e = &a->at[(a->first + (i - first_awaited)) % RTL_AWAITED_MAX];
         if (e->given_up || e->read || !pieces[i].ok || signals[i].value > 0)
@@ -227,8 +226,8 @@ static void read_signals(struct rtl_observed *o, struct rtl_observed_queue *q, s
     }
 }
 
-/* Dispatches whose times were read, once no packet can turn up any more that had their signal before. */
-static void settle(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t now_ns)
+/* Record times that were read, once no packet can turn up that had the signal before. */
+static void settle_awaited(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_t now_ns)
 {
     struct rtl_awaited_ring *a = q->awaited;
     for (uint64_t i = a ? a->first : 0; a && i < a->end && i < a->first + AWAITED_AT_ONCE; i++) {
@@ -236,7 +235,7 @@ static void settle(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_
         if (e->given_up || !e->read || q->counter.next < e->until)
             continue;
         uint64_t ns = rtl_tick_duration(&o->clock[q->gpu], e->start, e->end, e->after_ns, e->read_ns);
-        if (ns != UINT64_MAX && rtl_observed_time(&o->rows.at[e->row], ns))
+        if (ns != UINT64_MAX && rtl_observed_row_time(&o->rows.at[e->row], ns))
             q->timed++;
         e->given_up = true;
     }
@@ -246,15 +245,15 @@ static void settle(struct rtl_observed *o, struct rtl_observed_queue *q, uint64_
         a->first++;
 }
 
-static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
-                      const struct rtl_ring_packet *at_index, const struct rtl_queue_head *after, uint64_t now_ns)
+static void evaluate_heads(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
+                           const struct rtl_ring_packet *at_index, const struct rtl_queue_head *after, uint64_t now_ns)
 {
-    struct rtl_queue_look look = {.waiting = false};
+    struct rtl_queue_moment look = {.waiting = false};
     const struct rtl_seen_packet *before = head->read_index ? seen_of(q, head->read_index - 1) : NULL;
     if (head->read_index < head->write_index) {
         enum rtl_packet_kind kind = rtl_packet_kind(at_index, after->read_index > head->read_index);
         look.waiting = kind == RTL_PACKET_DISPATCH;
-        /* it was there before the one ahead of it had ended: nobody has still to notice it */
+        /* submitted before the packet ahead of it ended: the processor has noticed it */
         look.queued = q->write_index > head->read_index && q->read_index < head->read_index;
         look.in_order = seen_of(q, head->read_index) ? seen_of(q, head->read_index)->in_order
                                                      : kind != RTL_PACKET_UNREADY && at_index->header & BARRIER_BIT;
@@ -265,10 +264,10 @@ static void see_heads(struct rtl_observed *o, struct rtl_observed_queue *q, cons
     look.before_in_order = before && before->in_order;
     read_signals(o, q, &look, at_index, before, head->read_index, now_ns);
     if (look.before || look.waiting)
-        spend(o, q, &look, at_index, before, now_ns);
+        add_head_time(o, q, &look, at_index, before, now_ns);
 }
 
-bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
+bool rtl_observed_queue_poll(struct rtl_observed *o, struct rtl_observed_queue *q, const struct rtl_queue_head *head,
                              uint64_t now_ns)
 {
     struct rtl_ring_packet at_index;
@@ -283,11 +282,11 @@ bool rtl_observed_queue_look(struct rtl_observed *o, struct rtl_observed_queue *
         if (!count_new(o, q, head, &at_index, &after))
             return false;
         if (!o->counts_only) {
-            settle(o, q, now_ns);
-            see_heads(o, q, head, &at_index, &after, now_ns);
+            settle_awaited(o, q, now_ns);
+            evaluate_heads(o, q, head, &at_index, &after, now_ns);
         }
     }
-    if (!o->unknown) /* what comes from now on wasn't there, or stood behind one that wasn't */
+    if (!o->unknown) /* later packets were not there yet, or stand behind a packet that was not */
         q->clear_ns = now_ns;
     q->write_index = head->write_index;
     q->read_index = head->read_index;

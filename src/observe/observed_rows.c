@@ -1,4 +1,4 @@
-/* Kernels of an observed process. See observed_rows.h. */
+/* Counts kernels of an observed process. See observed_rows.h. */
 #include "observe/observed_rows.h"
 #include "stats/histogram.h"
 
@@ -28,7 +28,7 @@ void rtl_observed_rows_free(struct rtl_observed_rows *rows)
     *rows = (struct rtl_observed_rows){0};
 }
 
-bool rtl_observed_time(struct rtl_observed_row *row, uint64_t ns)
+bool rtl_observed_row_time(struct rtl_observed_row *row, uint64_t ns)
 {
     uint32_t bucket = rtl_bucket_of(ns), octave = bucket / RTL_CHUNK_BUCKETS;
     if (!row->octave[octave] && !(row->octave[octave] = calloc(RTL_CHUNK_BUCKETS, sizeof **row->octave)))
@@ -41,12 +41,10 @@ bool rtl_observed_time(struct rtl_observed_row *row, uint64_t ns)
     return true;
 }
 
-/*
- * What the kernel took so far: of kernels that have exact times their mean for each call, of others the time at the
- * head of the queues, where it is known who stands there. Only what has come since the last time is added.
- */
-static void estimate(const struct rtl_observed_rows *rows, struct rtl_observed_row *row, enum rtl_convention convention,
-                     bool all_timed)
+/* Update a kernel's estimated time: with exact times, their mean for each call; otherwise its time at the head of
+ * queues, if the convention is known. Adds only what is new since the last update. */
+static void update_estimate(const struct rtl_observed_rows *rows, struct rtl_observed_row *row,
+                            enum rtl_convention convention, bool all_timed)
 {
     uint64_t head = 0;
     if (convention == RTL_CONVENTION_EARLY && rows->early_ns)
@@ -55,7 +53,7 @@ static void estimate(const struct rtl_observed_rows *rows, struct rtl_observed_r
         head = (uint64_t)((double)row->late_ns * (double)rows->late_all_ns / (double)rows->late_ns);
     uint64_t calls = row->calls - row->estimated_calls;
     if (convention == RTL_CONVENTION_UNKNOWN && !all_timed)
-        return; /* nothing is lost: it comes when it is known */
+        return; /* nothing is lost: added once the convention is known */
     if (row->timed)
         row->estimated_ns += (uint64_t)((double)row->total_ns / (double)row->timed * (double)calls);
     else if (head > row->estimated_head_ns)
@@ -64,7 +62,7 @@ static void estimate(const struct rtl_observed_rows *rows, struct rtl_observed_r
     row->estimated_head_ns = head > row->estimated_head_ns ? head : row->estimated_head_ns;
 }
 
-static bool copy_histogram(const struct rtl_observed_row *row, struct rtl_snapshot *s, struct rtl_histogram_copy *h)
+static bool copy_row_histogram(const struct rtl_observed_row *row, struct rtl_snapshot *s, struct rtl_histogram_copy *h)
 {
     uint32_t octaves = 0;
     for (int o = 0; o < RTL_OCTAVES_MAX; o++)
@@ -94,7 +92,7 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
     s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
     if (!s->kernels)
         return false;
-    bool estimated = false, all_timed = true; /* those that can be, and a name has to be */
+    bool estimated = false, all_timed = true; /* those that can be timed: kernels with a name */
     for (uint32_t i = RTL_KERNEL_FIRST; i < count; i++)
         all_timed &= rows->at[i].timed || !rows->at[i].calls || rtl_kernel_names_is_own(names, i);
     for (uint32_t i = 0; i < count; i++) {
@@ -112,9 +110,9 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
         memcpy(k->workgroup, row->last.workgroup, sizeof k->workgroup);
         k->lds_bytes = row->last.group_bytes;
         k->scratch_bytes = row->last.private_bytes;
-        estimate(rows, row, convention, all_timed);
+        update_estimate(rows, row, convention, all_timed);
         k->estimated_ns = row->estimated_ns;
-        if (!copy_histogram(row, s, &k->histogram))
+        if (!copy_row_histogram(row, s, &k->histogram))
             return false;
         s->kernel_count++;
         s->timed += row->timed;

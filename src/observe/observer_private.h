@@ -1,6 +1,6 @@
 /*
- * What the rooms of the observer share: its thread (observer_thread.c), what that finds to look at
- * (observer_scan.c), what comes out of it (observer_snapshot.c, past_library.c).
+ * Shared by the observer's files: its thread (observer_thread.c), the search for queues and code objects
+ * (observer_scan.c), snapshots (observer_snapshot.c, past_library.c).
  */
 #ifndef RTL_OBSERVE_OBSERVER_PRIVATE_H
 #define RTL_OBSERVE_OBSERVER_PRIVATE_H
@@ -15,13 +15,11 @@
 
 #define RTL_OBSERVER_SECOND 1000000000ull
 
-/*
- * It has two holders: whoever opened it, and its thread. The thread reads memory that may never answer (a page that
- * its owner, or a file system of its owner's, is asked for), with `lock` held or not; so nobody waits for it for long,
- * and the last of the two frees it all.
- */
+/* It has two holders: the opener and the thread. The thread reads memory that may never answer (a page that its owner,
+ * or its owner's file system, has to deliver), with or without `lock`; so nobody waits for it long, and the last of the
+ * two frees everything. */
 struct rtl_observer {
-    /* set when it is opened */
+    /* set at open */
     pid_t pid;
     struct rtl_process process;
     struct rtl_observer_options options;
@@ -30,69 +28,69 @@ struct rtl_observer {
     int pidfd;
     double cpu;
     atomic_bool stop;
-    atomic_bool gone;       /* the program whose memory it was */
-    atomic_bool unsearched; /* there is memory in which queues may be, and nobody has looked */
-    atomic_bool shares;     /* the budget, with the others */
+    atomic_bool gone;       /* the target's program has gone */
+    atomic_bool unsearched; /* memory that may hold queues is not yet searched */
+    atomic_bool shares;     /* takes part in sharing the budget */
 
-    /* under `state`, which is held for moments only */
+    /* under `state`, held for moments only */
     pthread_mutex_t state;
     pthread_cond_t changed;
     unsigned holders;
     enum { RTL_OBSERVER_OPENING, RTL_OBSERVER_OPEN, RTL_OBSERVER_ENDED } phase;
-    enum rtl_reader_status status; /* of opening */
+    enum rtl_reader_status status; /* result of opening */
     char why[512];
-    bool left; /* its thread was left behind */
+    bool left; /* the thread was left behind */
     struct rtl_traced_queues traced;
 
-    /* the thread's */
+    /* private to the thread */
     struct rtl_target_memory memory;
     int root;
     struct rtl_debug_lists lists; /* of code objects */
     struct rtl_queue_search search;
     uint64_t sought_ns; /* CPU time of all scans */
     uint64_t scan_at_ns;
-    uint64_t scan_not_before_ns; /* what the last scan cost has to be made up for, whatever asks for the next one */
-    double cost_ns;              /* CPU of a look, smoothed */
-    double rate;                 /* of the ring that fills fastest, rings a second */
+    uint64_t scan_not_before_ns; /* pause that makes up for the last scan's cost, whatever asks for the next scan */
+    double cost_ns;              /* CPU of a poll, smoothed */
+    double rate;                 /* of the fastest ring, fillings a second */
     uint64_t random;
     uint64_t cpu_ns; /* atomic */
     struct rtl_candidate candidate[RTL_QUEUES_MAX];
-    uint32_t candidate_count, scans, live; /* live: queues, at the last look */
+    uint32_t candidate_count, scans, live; /* live: queues at the last poll */
     uint64_t refused_seen;
 
-    /* under `lock`: the thread's, but for snapshots */
+    /* under `lock`: written by the thread, read for snapshots */
     pthread_mutex_t lock;
     struct rtl_observed seen;
     struct rtl_observed_queue queues[RTL_QUEUES_MAX];
     uint32_t queue_count; /* slots used so far */
     uint32_t refused_room, refused_device;
-    uint64_t gpu_key[RTL_AGENTS_MAX];   /* where its doorbells are */
-    uint32_t gpu_agent[RTL_AGENTS_MAX]; /* which one of the segment's it is, plus 1, where that is known */
+    uint64_t gpu_key[RTL_AGENTS_MAX];   /* place of its doorbells */
+    uint32_t gpu_agent[RTL_AGENTS_MAX]; /* index in the segment's agents, plus 1; 0: not known */
     uint32_t gpu_count;
     uint64_t looks, looked_ns;
-    uint64_t lost_before; /* packets of queues that are gone */
+    uint64_t lost_before; /* packets of queues that have gone */
     uint64_t unnamed_before;
 
-    /* whose the snapshots are */
-    struct rtl_snapshot last; /* what is shown while the thread can't be had */
+    /* private to the caller's thread */
+    struct rtl_snapshot last; /* shown while the lock is busy */
     bool has_last;
-    bool hangs; /* the thread didn't come last time */
+    bool hangs; /* the lock was busy last time */
     struct rtl_past_library past;
 };
 
-/* The lock, for as long as whoever draws may wait. */
+/* Acquire `lock` within the time that a frame may wait; false: not acquired. */
 bool rtl_observer_lock(struct rtl_observer *observer);
 
-/* observer_scan.c: of the observer's thread, which holds `lock` for these. */
-void rtl_observer_take_traced(struct rtl_observer *observer, struct rtl_traced_queues *traced); /* not for this */
+/* observer_scan.c: called by the observer's thread with `lock` held */
+void rtl_observer_copy_traced(struct rtl_observer *observer, struct rtl_traced_queues *traced); /* without `lock` */
 void rtl_observer_end_queue(struct rtl_observer *observer, struct rtl_observed_queue *queue);
 void rtl_observer_read_names(struct rtl_observer *observer);
-/* Whether all that is to be known about its queues is that there is none. */
+/* True when a complete search found no queue. */
 bool rtl_observer_is_without(const struct rtl_observer *observer);
-/* True while the first search goes on without pauses: until it has read all memory, or has used its CPU budget. */
+/* True while the first search runs without pauses: until it has read all memory, or has used its CPU budget. */
 bool rtl_observer_seeks(const struct rtl_observer *observer);
-/* Takes in everything that can have come; false without the means. Holds the lock itself, for the taking only: reading
- * may take a while. `first`: what is mapped, as it was read for attaching; NULL from then on. */
+/* Search for new queues and code objects; false without the means. Acquires the lock itself, only for storing results:
+ * reading may take a while. `first`: the mappings as read for attaching; NULL in later scans. */
 bool rtl_observer_scan(struct rtl_observer *observer, const struct rtl_mappings *first);
 
 #endif

@@ -1,4 +1,4 @@
-/* Queues and code objects of an observed process: what comes and goes. See observer_private.h. */
+/* Finds queues and code objects of an observed process that come and go. See observer_private.h. */
 #include "base/clock.h"
 #include "observe/observer_private.h"
 
@@ -6,21 +6,21 @@
 #include <string.h>
 
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
-static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: at once, and while others wait */
-static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget says */
-/* CPU for a piece of the rest of memory: the first piece, until all was searched once, and from then on. The observer
- * polls known queues between two pieces. */
+static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: named processes, and others */
+static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget */
+/* CPU for a piece of the other memory (RTL_SEARCH_REST): the first piece, until all was searched once, and from then
+ * on. The observer polls known queues between two pieces. */
 static const uint64_t REST_FIRST_NS = 100000000, REST_SEEK_NS = 20000000, REST_NS = 5000000;
 
-/* GPUs are told apart by where their doorbells are; numbered in the order of the driver's offsets, as far as they are
- * known when it begins. */
+/* The place of its doorbells identifies a GPU; GPUs are numbered in the order of the driver's offsets, as far as known
+ * at the start. */
 static uint64_t gpu_key_of(const struct rtl_mappings *mappings, const struct rtl_found_queue *q)
 {
     const struct rtl_mapping *m = rtl_mapping_of(mappings, q->doorbell);
     return m ? m->offset ? m->offset : m->from : 0;
 }
 
-static uint32_t gpu_of(struct rtl_observer *o, uint64_t key)
+static uint32_t number_of_gpu(struct rtl_observer *o, uint64_t key)
 {
     for (uint32_t i = 0; i < o->gpu_count; i++)
         if (o->gpu_key[i] == key)
@@ -34,14 +34,14 @@ static uint32_t gpu_of(struct rtl_observer *o, uint64_t key)
 void rtl_observer_end_queue(struct rtl_observer *o, struct rtl_observed_queue *q)
 {
     if (o->options.past_library && rtl_observed_queue_is_own(&o->seen, q))
-        q->dispatches = q->unnamed = q->counter.lost = 0; /* nothing of it is shown, also when another has its slot */
+        q->dispatches = q->unnamed = q->counter.lost = 0; /* never shown, even when another queue gets its slot */
     o->lost_before += q->counter.lost;
     o->unnamed_before += q->unnamed;
     q->counter.lost = q->unnamed = 0;
     rtl_observed_queue_end(&o->seen, q);
 }
 
-/* A free one; best its own: a queue that was given up goes on there where it was. */
+/* Return a free slot, preferably the queue's old one: a queue that was given up continues there. */
 static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct rtl_found_queue *f)
 {
     struct rtl_observed_queue *any = NULL;
@@ -53,11 +53,11 @@ static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct 
     }
     if (any)
         return any;
-    return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last one is the shared one's */
+    return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last slot is the shared one */
 }
 
-static void take_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
-                       bool whole)
+static void begin_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
+                        bool whole)
 {
     struct rtl_queue_head head;
     for (uint32_t i = 0; i < o->queue_count; i++)
@@ -72,7 +72,7 @@ static void take_queue(struct rtl_observer *o, const struct rtl_mappings *mappin
         rtl_observed_queue_end(&o->seen, q);
         return;
     }
-    q->gpu = gpu_of(o, gpu_key_of(mappings, f));
+    q->gpu = number_of_gpu(o, gpu_key_of(mappings, f));
 }
 
 static bool is_found(const struct rtl_found_queue *found, uint32_t count, uint64_t at)
@@ -83,7 +83,7 @@ static bool is_found(const struct rtl_found_queue *found, uint32_t count, uint64
     return false;
 }
 
-/* Those for which there is no room. A search that was cut off has seen too few of them. */
+/* Count queues without a slot. An incomplete search has found too few, so it only raises the counts. */
 static void count_refused(struct rtl_observer *o, const struct rtl_found_queue *found, uint32_t count)
 {
     uint32_t there = o->search.beyond, live = 0, device = 0;
@@ -96,35 +96,35 @@ static void count_refused(struct rtl_observer *o, const struct rtl_found_queue *
     o->refused_device = o->search.whole || device > o->refused_device ? device : o->refused_device;
 }
 
-void rtl_observer_take_traced(struct rtl_observer *o, struct rtl_traced_queues *traced)
+void rtl_observer_copy_traced(struct rtl_observer *o, struct rtl_traced_queues *traced)
 {
     pthread_mutex_lock(&o->state);
     *traced = o->traced;
     pthread_mutex_unlock(&o->state);
 }
 
-static void give_back(struct rtl_observer *o, const struct rtl_found_queue *f)
+static void end_traced_queue(struct rtl_observer *o, const struct rtl_found_queue *f)
 {
     for (uint32_t i = 0; i < o->queue_count; i++)
         if (o->queues[i].live && o->queues[i].found.at == f->at && o->queues[i].found.id == f->id)
             rtl_observer_end_queue(o, &o->queues[i]);
 }
 
-/* Of a traced process: which of its queues are past the library. */
-static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *found,
-                     uint32_t count, uint64_t now)
+/* Find out which queues of a traced process the library doesn't see. */
+static void find_past_queues(struct rtl_observer *o, const struct rtl_mappings *mappings,
+                             const struct rtl_found_queue *found, uint32_t count, uint64_t now)
 {
     struct rtl_traced_queues traced;
     struct rtl_candidate still[QUEUES_MAX];
     uint32_t n = 0;
     o->scans++;
-    rtl_observer_take_traced(o, &traced);
+    rtl_observer_copy_traced(o, &traced);
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_found_queue *f = &found[i];
         int number = rtl_traced_queues_find(&traced, f->id, f->key);
         if (number >= 0) {
-            o->gpu_agent[gpu_of(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
-            give_back(o, f); /* the library has it after all */
+            o->gpu_agent[number_of_gpu(o, gpu_key_of(mappings, f))] = traced.agent[number] + 1;
+            end_traced_queue(o, f); /* the library sees it after all */
             continue;
         }
         still[n] = (struct rtl_candidate){.at = f->at, .id = f->id, .seen_ns = now, .from_start = !f->looked_before};
@@ -132,11 +132,11 @@ static void sort_out(struct rtl_observer *o, const struct rtl_mappings *mappings
             if (o->candidate[c].at == f->at && o->candidate[c].id == f->id)
                 still[n] = o->candidate[c];
         if (!f->device_ring && rtl_candidate_is_past(&still[n], &traced))
-            take_queue(o, mappings, f, !still[n].from_start);
+            begin_queue(o, mappings, f, !still[n].from_start);
         n++;
     }
     for (uint32_t c = 0; c < o->candidate_count && n < QUEUES_MAX && !o->search.whole; c++)
-        if (!is_found(found, count, o->candidate[c].at)) /* where the search hasn't been this time */
+        if (!is_found(found, count, o->candidate[c].at)) /* not searched this time */
             still[n++] = o->candidate[c];
     memcpy(o->candidate, still, n * sizeof *still);
     o->candidate_count = n;
@@ -181,16 +181,16 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
     pthread_mutex_lock(&o->lock);
     rtl_debug_lists_update(&o->memory, &mappings, &o->lists);
     for (uint32_t i = 0; first && i < count; i++)
-        gpu_of(o, gpu_key_of(&mappings, &found[i]));
+        number_of_gpu(o, gpu_key_of(&mappings, &found[i]));
     if (first)
         qsort(o->gpu_key, o->gpu_count, sizeof *o->gpu_key, by_key);
-    /* of a queue that had no room what was before its time is nobody's loss */
+    /* packets before the time of a queue that had no slot count as lost by nobody */
     bool whole = !o->refused_room;
     if (o->options.past_library)
-        sort_out(o, &mappings, found, count, rtl_mono_ns());
+        find_past_queues(o, &mappings, found, count, rtl_mono_ns());
     for (uint32_t i = 0; i < count && !o->options.past_library; i++)
         if (!found[i].device_ring)
-            take_queue(o, &mappings, &found[i], whole && found[i].looked_before);
+            begin_queue(o, &mappings, &found[i], whole && found[i].looked_before);
     if (!o->options.past_library)
         count_refused(o, found, count);
     if (!first || !met || !rtl_observer_is_without(o)) /* a forked child has all its parent's names */

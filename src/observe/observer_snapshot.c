@@ -1,4 +1,4 @@
-/* Snapshots of what an observer has seen. See observer.h. */
+/* Takes snapshots of an observer's numbers. See observer.h. */
 #include "base/clock.h"
 #include "observe/observer_private.h"
 #include "shm/gpu_names.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t WAIT_NS = 200000000, WAIT_LAST_NS = 2000000000; /* for the lock: who draws must not hang */
+static const uint64_t WAIT_NS = 200000000, WAIT_LAST_NS = 2000000000; /* for the lock: the screen must not hang */
 
 bool rtl_observer_alive(struct rtl_observer *o)
 {
@@ -21,6 +21,25 @@ bool rtl_observer_alive(struct rtl_observer *o)
     return rtl_process_read(o->pid, &p) == 0 && p.start_time == o->process.start_time && !rtl_process_is_zombie(&p);
 }
 
+/* `here`: dispatches of the queue that has the slot now. */
+static struct rtl_queue_snapshot snapshot_queue(const struct rtl_observer *o, uint32_t slot, uint64_t here)
+{
+    const struct rtl_observed_queue *q = &o->queues[slot];
+    return (struct rtl_queue_snapshot){
+        .slot = slot,
+        .queue_id = q->found.id,
+        .live = q->live,
+        .size_packets = q->found.size,
+        .dispatches = here,
+        .dispatches_before = q->dispatches_before,
+        .packets = q->dispatches + q->others,
+        .depth = q->live && q->write_index > q->read_index ? q->write_index - q->read_index : 0,
+        .generation = q->generation,
+        .path = RTL_PATH_OBSERVED,
+        .untimed[RTL_UNTIMED_OBSERVED] = here + q->dispatches_before,
+    };
+}
+
 static bool copy_queues(const struct rtl_observer *o, struct rtl_snapshot *s)
 {
     s->queues = calloc(o->queue_count ? o->queue_count : 1, sizeof *s->queues);
@@ -29,21 +48,12 @@ static bool copy_queues(const struct rtl_observer *o, struct rtl_snapshot *s)
     for (uint32_t i = 0; i < o->queue_count; i++) {
         const struct rtl_observed_queue *q = &o->queues[i];
         struct rtl_queue_snapshot *to = &s->queues[s->queue_count++];
-        to->slot = i;
+        *to = snapshot_queue(o, i, q->dispatches);
         to->agent = to->gpu = q->gpu;
-        to->queue_id = q->found.id;
-        to->live = q->live;
-        to->size_packets = q->found.size;
-        to->dispatches = q->dispatches;
-        to->dispatches_before = q->dispatches_before;
-        to->packets = q->dispatches + q->others;
         to->injected = q->write_index - (q->first < q->write_index ? q->first : q->write_index);
-        to->depth = q->live && q->write_index > q->read_index ? q->write_index - q->read_index : 0;
         to->completed = to->injected > to->depth ? to->injected - to->depth : 0;
-        to->generation = q->generation;
-        to->path = RTL_PATH_OBSERVED;
         to->path_reason = rtl_observed_queue_is_own(&o->seen, q) ? RTL_REASON_RUNTIMES_OWN : RTL_REASON_NOT_LOADED;
-        to->untimed[RTL_UNTIMED_OBSERVED] = q->dispatches_before + q->dispatches - q->timed;
+        to->untimed[RTL_UNTIMED_OBSERVED] -= q->timed;
         s->untimed[RTL_UNTIMED_OBSERVED] += to->untimed[RTL_UNTIMED_OBSERVED];
         s->untimed_total += to->untimed[RTL_UNTIMED_OBSERVED];
         s->counted += q->dispatches + q->dispatches_before;
@@ -70,12 +80,12 @@ static bool copy_agents(const struct rtl_observer *o, enum rtl_convention conven
     return true;
 }
 
-/* The thread may hang in a page fault of the target's making, with the lock. The last state of all is worth waiting for
- * longer: nothing comes after it. */
+/* The thread may hang in a page fault that the target controls, with the lock. The very last state is worth a longer
+ * wait: nothing comes after it. */
 bool rtl_observer_lock(struct rtl_observer *o)
 {
     bool alive = rtl_observer_alive(o);
-    if (o->hangs && alive) { /* it would hold up each frame: nobody waits until it was there again */
+    if (o->hangs && alive) { /* don't delay each frame: only try, until the lock is free again */
         o->hangs = pthread_mutex_trylock(&o->lock) != 0;
         return !o->hangs;
     }
@@ -86,15 +96,15 @@ bool rtl_observer_lock(struct rtl_observer *o)
     return !o->hangs;
 }
 
-static void keep(struct rtl_observer *o, const struct rtl_snapshot *s)
+static void keep_last(struct rtl_observer *o, const struct rtl_snapshot *s)
 {
     if (o->has_last)
         rtl_snapshot_free(&o->last);
     o->has_last = rtl_snapshot_copy(s, &o->last);
 }
 
-/* As it was, its heartbeat included: that shows how old it is. */
-static enum rtl_reader_status give_last(const struct rtl_observer *o, struct rtl_snapshot *s)
+/* Copy the last snapshot with its old heartbeat, which shows its age. */
+static enum rtl_reader_status copy_last(const struct rtl_observer *o, struct rtl_snapshot *s)
 {
     if (!o->has_last || !rtl_snapshot_copy(&o->last, s))
         return RTL_READER_USAGE;
@@ -106,7 +116,7 @@ enum rtl_reader_status rtl_observer_snapshot(struct rtl_observer *o, struct rtl_
 {
     memset(s, 0, sizeof *s);
     if (!rtl_observer_lock(o))
-        return give_last(o, s);
+        return copy_last(o, s);
     enum rtl_convention convention = rtl_convention_judge(&o->seen.evidence);
     s->taken_mono_ns = rtl_mono_ns();
     s->pid = (uint64_t)o->process.innermost;
@@ -129,7 +139,7 @@ enum rtl_reader_status rtl_observer_snapshot(struct rtl_observer *o, struct rtl_
     s->notes |= s->packets_lost ? RTL_NOTE_PACKETS_UNSEEN : 0u;
     pthread_mutex_unlock(&o->lock);
     if (ok) {
-        keep(o, s);
+        keep_last(o, s);
         return RTL_READER_OK;
     }
     s->copies_count = 0;
@@ -146,26 +156,14 @@ static void copy_past_queues(const struct rtl_observer *o, struct rtl_past_libra
     u->lost = o->lost_before;
     for (uint32_t i = 0; i < o->queue_count; i++) {
         const struct rtl_observed_queue *q = &o->queues[i];
-        uint64_t dispatches = q->dispatches + q->dispatches_before;
         bool own = rtl_observed_queue_is_own(&o->seen, q);
-        if (!dispatches || (own && !q->dispatches_before))
+        if (!q->dispatches_before && (own || !q->dispatches))
             continue;
-        uint64_t here = own ? 0 : q->dispatches;
-        u->queues[u->queue_count++] = (struct rtl_queue_snapshot){
-            .slot = i,
-            .agent = o->gpu_agent[q->gpu] - 1,
-            .queue_id = q->found.id,
-            .live = q->live && !own,
-            .size_packets = q->found.size,
-            .dispatches = here,
-            .dispatches_before = q->dispatches_before,
-            .packets = q->dispatches + q->others,
-            .depth = q->live && q->write_index > q->read_index ? q->write_index - q->read_index : 0,
-            .generation = q->generation,
-            .path = RTL_PATH_OBSERVED,
-            .path_reason = RTL_REASON_PAST_LIBRARY,
-            .untimed[RTL_UNTIMED_OBSERVED] = here + q->dispatches_before,
-        };
+        struct rtl_queue_snapshot *to = &u->queues[u->queue_count++];
+        *to = snapshot_queue(o, i, own ? 0 : q->dispatches);
+        to->agent = o->gpu_agent[q->gpu] - 1;
+        to->live &= !own;
+        to->path_reason = RTL_REASON_PAST_LIBRARY;
         u->unnamed += own ? 0 : q->unnamed;
         u->lost += q->counter.lost;
     }
@@ -202,7 +200,7 @@ bool rtl_observer_add(struct rtl_observer *o, struct rtl_snapshot *segment)
     pthread_mutex_lock(&o->state);
     bool open = o->phase == RTL_OBSERVER_OPEN;
     pthread_mutex_unlock(&o->state);
-    if (open && rtl_observer_lock(o)) { /* else it is as it was */
+    if (open && rtl_observer_lock(o)) { /* otherwise keep the last numbers */
         copy_past_queues(o, &o->past);
         copy_past_rows(o, &o->past);
         pthread_mutex_unlock(&o->lock);

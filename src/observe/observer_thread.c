@@ -1,8 +1,9 @@
-/* The observer's thread: what it looks at, and how often. See observer.h. */
+/* The observer's thread: polls queues and starts scans, within its budget. See observer.h. */
 #include "base/clock.h"
 #include "observe/debug_list.h"
 #include "observe/observer_private.h"
 #include "observe/pace.h"
+#include "shm/proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,15 +18,15 @@
 enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = RTL_OBSERVER_SECOND;
 static const uint64_t FIRST_COST_NS = 1000000;
-static const uint64_t STOP_NS = 5000000; /* the thread wakes from longer pauses when it is to stop */
-/* where the library sees to most of it */
+static const uint64_t STOP_NS = 5000000; /* a stop request interrupts longer pauses */
+/* for traced processes: the library counts most queues */
 static const uint64_t PAST_IDLE_NS = 20000000, PAST_SCAN_NS = 5000000000;
-/* How long the caller waits for the thread: for one that was named, one that was met, and at the end. */
+/* How long the caller waits for the thread: a named process, another process, the end. */
 static const uint64_t OPEN_NS = 10000000000, TRY_NS = 1000000000, END_NS = 300000000;
-enum { LEFT_MAX = 16 }; /* threads that hang somewhere: then no more are begun */
+enum { LEFT_MAX = 16 }; /* hanging threads: with so many no further one is started */
 
-static atomic_uint observers; /* those that look at queues: they share the budget */
-static atomic_uint scanners;  /* those that scan: all whose thread goes on */
+static atomic_uint observers; /* observers that poll queues: they share the budget */
+static atomic_uint scanners;  /* observers that scan: all with a running thread */
 static atomic_uint left_behind;
 
 static void share_budget(struct rtl_observer *o, bool shares)
@@ -40,7 +41,7 @@ static void share_budget(struct rtl_observer *o, bool shares)
 
 /* --- looking --- */
 
-static void share_busy(struct rtl_observed *s, uint64_t ns)
+static void add_busy_times(struct rtl_observed *s, uint64_t ns)
 {
     for (int g = 0; g < RTL_AGENTS_MAX; g++) {
         s->early_busy_ns[g] += s->early_busy[g] ? ns : 0;
@@ -49,8 +50,8 @@ static void share_busy(struct rtl_observed *s, uint64_t ns)
     }
 }
 
-/* One look at all queues, under the lock. */
-static void look(struct rtl_observer *o)
+/* Poll all queues once, with the lock held. */
+static void poll_all_queues(struct rtl_observer *o)
 {
     struct rtl_queue_head heads[QUEUES_MAX];
     struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LISTS_MAX * RTL_DEBUG_LIST_PIECES];
@@ -76,30 +77,30 @@ static void look(struct rtl_observer *o)
     rtl_target_read_pieces(&o->memory, pieces, all);
     for (uint32_t i = 0; n && i < o->lists.count; i++)
         changed |= rtl_debug_list_changed(&end[i], &answer[i], pieces + first[i]);
-    if (changed) /* an address may hold another kernel by now */
+    if (changed) /* an address may mean another kernel now */
         rtl_observer_read_names(o);
     uint64_t now = rtl_mono_ns(), since = o->looked_ns ? now - o->looked_ns : 0;
     for (uint32_t i = 0; i < n; i++) {
         struct rtl_observed_queue *q = &o->queues[number[i]];
         uint64_t before = q->counter.next;
-        bool there = pieces[i].ok && rtl_observed_queue_look(&o->seen, q, &heads[i], now);
+        bool there = pieces[i].ok && rtl_observed_queue_poll(&o->seen, q, &heads[i], now);
         if (there && o->seen.unknown) { /* a code object may have come; if not, the kernel has no name */
             rtl_observer_read_names(o);
             if (!rtl_kernel_names_known(o->seen.names, o->seen.unknown))
-                rtl_kernel_names_nameless(o->seen.names, o->seen.unknown);
+                rtl_kernel_names_set_nameless(o->seen.names, o->seen.unknown);
             rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
             o->seen.unknown = 0;
-            there = rtl_observed_queue_look(&o->seen, q, &heads[i], now);
+            there = rtl_observed_queue_poll(&o->seen, q, &heads[i], now);
         }
         if (!there) {
             rtl_observer_end_queue(o, q);
-            o->scan_at_ns = now; /* another one may be in its place */
+            o->scan_at_ns = now; /* another queue may be in its place */
         } else if (since) {
             double rings = (double)(q->counter.next - before) / q->found.size * 1e9 / (double)since;
             fastest = rings > fastest ? rings : fastest;
         }
     }
-    share_busy(&o->seen, since < SECOND / 10 ? since : 0);
+    add_busy_times(&o->seen, since < SECOND / 10 ? since : 0);
     o->rate = fastest > o->rate ? fastest : o->rate * 0.99 + fastest * 0.01;
     o->looks++;
     o->looked_ns = now;
@@ -115,19 +116,19 @@ static struct rtl_pace pace_of(const struct rtl_observer *o)
                              .past_library = o->options.past_library};
 }
 
-/* How long to sleep. */
+/* Return how long to sleep. */
 static uint64_t pause_of(struct rtl_observer *o)
 {
     struct rtl_pace pace = pace_of(o);
-    uint64_t now = rtl_mono_ns(), ns = rtl_pace_look_ns(&pace);
-    if (o->options.past_library && !o->live) /* nothing to look at but what a scan finds */
+    uint64_t now = rtl_mono_ns(), ns = rtl_pace_poll_ns(&pace);
+    if (o->options.past_library && !o->live) /* without queues only a scan finds something */
         return o->scan_at_ns > now ? o->scan_at_ns - now : PAST_IDLE_NS;
-    /* never in step with what is looked at */
+    /* random, so that polls never run in step with the target */
     o->random = o->random * 6364136223846793005ull + 1442695040888963407ull;
     return (uint64_t)((double)ns * (0.75 + 0.5 * (double)(o->random >> 40) / (double)(1 << 24)));
 }
 
-static void nap(struct rtl_observer *o, uint64_t ns)
+static void sleep_until_stop(struct rtl_observer *o, uint64_t ns)
 {
     if (ns <= STOP_NS) {
         nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
@@ -141,13 +142,13 @@ static void nap(struct rtl_observer *o, uint64_t ns)
     pthread_mutex_unlock(&o->state);
 }
 
-/* When the next scan is due. Where the library sees to all queues few come that it doesn't know of. */
+/* Return the time until the next scan. If the library sees all queues, new unknown queues are rare. */
 static uint64_t scan_pause(struct rtl_observer *o)
 {
     struct rtl_traced_queues traced;
     if (!o->options.past_library)
         return SECOND;
-    rtl_observer_take_traced(o, &traced);
+    rtl_observer_copy_traced(o, &traced);
     for (uint32_t i = 0; i < o->candidate_count; i++)
         if (!rtl_candidate_is_past(&o->candidate[i], &traced))
             return SECOND;
@@ -165,7 +166,7 @@ static void poll_queues(struct rtl_observer *o)
             atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !rtl_queue_search_done(&o->search));
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
             struct rtl_pace pace = pace_of(o);
-            if (!rtl_target_memory_there(&o->memory, o->lists.head[0]))
+            if (!rtl_target_memory_exists(&o->memory, o->lists.head[0]))
                 atomic_store(&o->gone, true);
             o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&pace, cost);
             o->scan_at_ns = rtl_mono_ns() + scan_pause(o);
@@ -175,13 +176,13 @@ static void poll_queues(struct rtl_observer *o)
             cpu += cost;
         }
         pthread_mutex_lock(&o->lock);
-        look(o);
+        poll_all_queues(o);
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-        /* The first one sets it alone: if that was dear, it isn't made up for twenty times. */
+        /* The first poll sets it alone, bounded: an expensive first poll must not cause twenty long pauses. */
         o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
                                     : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
-        nap(o, pause_of(o));
+        sleep_until_stop(o, pause_of(o));
         __atomic_store_n(&o->cpu_ns, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     }
 }
@@ -208,10 +209,9 @@ static enum rtl_reader_status explain_open(const struct rtl_process *p, int erro
     return rtl_explain_permission(p, why, why_bytes);
 }
 
-/* Everything but looking on and on. On the thread: all of this reads the target. */
-static enum rtl_reader_status attach(struct rtl_observer *o)
+/* Attach and poll once. On the thread, because all of this reads the target. */
+static enum rtl_reader_status attach_target(struct rtl_observer *o)
 {
-    char path[64];
     uint32_t unread;
     struct rtl_mappings mappings;
     struct rtl_process again;
@@ -227,8 +227,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
         rtl_mappings_free(&mappings);
         return RTL_READER_NOT_TRACED;
     }
-    snprintf(path, sizeof path, "/proc/%d/root", (int)o->pid);
-    o->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    o->root = rtl_proc_open(o->pid, "root", O_PATH | O_DIRECTORY);
     o->seen.memory = &o->memory;
     o->seen.counts_only = o->options.past_library;
     o->seen.names = rtl_kernel_names_create();
@@ -238,8 +237,8 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
     if (!scanned)
         return rtl_explain(RTL_READER_USAGE, o->why, sizeof o->why,
                            "process %d (%s) has just ended, or there is no memory", (int)o->pid, p->name);
-    /* of those that nobody named only who has a queue: a forked child has its parent's kernels, and none of its queues;
-     * or who may have one, where there was no time to look at all of its memory */
+    /* accept unnamed processes only with a queue (a forked child has its parent's kernels, but no queues), or if there
+     * was no time to search all memory */
     if (!o->options.early && !o->options.past_library && rtl_observer_is_without(o) &&
         (!named || !rtl_kernel_names_objects(o->seen.names, &unread)))
         return rtl_explain(
@@ -249,7 +248,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
             (int)o->pid, p->name, p->name);
     atomic_store(&o->unsearched, !rtl_queue_search_done(&o->search));
     pthread_mutex_lock(&o->lock);
-    look(o);
+    poll_all_queues(o);
     pthread_mutex_unlock(&o->lock);
     if (rtl_process_read(o->pid, &again) != 0 || again.start_time != p->start_time)
         return rtl_explain(RTL_READER_NO_PROCESS, o->why, sizeof o->why, "process %d ended while it was being opened",
@@ -258,7 +257,7 @@ static enum rtl_reader_status attach(struct rtl_observer *o)
     return RTL_READER_OK;
 }
 
-static void destroy(struct rtl_observer *o)
+static void destroy_observer(struct rtl_observer *o)
 {
     for (uint32_t i = 0; i < o->queue_count; i++)
         rtl_observed_queue_end(&o->seen, &o->queues[i]);
@@ -278,16 +277,16 @@ static void destroy(struct rtl_observer *o)
     free(o);
 }
 
-static void let_go(struct rtl_observer *o)
+static void release_observer(struct rtl_observer *o)
 {
     pthread_mutex_lock(&o->state);
     bool last = !--o->holders;
     pthread_mutex_unlock(&o->state);
     if (last)
-        destroy(o);
+        destroy_observer(o);
 }
 
-static void enter(struct rtl_observer *o, int phase)
+static void enter_phase(struct rtl_observer *o, int phase)
 {
     pthread_mutex_lock(&o->state);
     o->phase = phase;
@@ -297,22 +296,22 @@ static void enter(struct rtl_observer *o, int phase)
     pthread_mutex_unlock(&o->state);
 }
 
-static void *observe(void *context)
+static void *observer_thread(void *context)
 {
     struct rtl_observer *o = context;
-    o->status = attach(o);
+    o->status = attach_target(o);
     if (!o->status) {
-        enter(o, RTL_OBSERVER_OPEN);
+        enter_phase(o, RTL_OBSERVER_OPEN);
         atomic_fetch_add(&scanners, 1);
         poll_queues(o);
         atomic_fetch_sub(&scanners, 1);
     }
-    enter(o, RTL_OBSERVER_ENDED);
-    let_go(o);
+    enter_phase(o, RTL_OBSERVER_ENDED);
+    release_observer(o);
     return NULL;
 }
 
-/* Until the thread is beyond that phase; false when it takes too long. */
+/* Wait until the thread is beyond that phase; false after a timeout. */
 static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
 {
     uint64_t until = rtl_mono_ns() + ns;
@@ -326,21 +325,22 @@ static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
     return beyond;
 }
 
-static bool start(struct rtl_observer *o)
+static bool start_thread(struct rtl_observer *o)
 {
     pthread_t thread;
-    sigset_t all, before; /* signals are for the thread that draws */
+    sigset_t all, before; /* the drawing thread handles signals */
     sigfillset(&all);
     o->holders = 2;
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, observe, o) == 0;
+    bool started = pthread_create(&thread, NULL, observer_thread, o) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (started)
         pthread_detach(thread);
     return started;
 }
 
-static struct rtl_observer *create(pid_t pid, const struct rtl_process *p, const struct rtl_observer_options *options)
+static struct rtl_observer *create_observer(pid_t pid, const struct rtl_process *p,
+                                            const struct rtl_observer_options *options)
 {
     pthread_condattr_t attributes;
     struct rtl_observer *o = calloc(1, sizeof *o);
@@ -381,15 +381,14 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
     if (rtl_process_is_kernel_thread(&p) || rtl_process_is_zombie(&p))
         return RTL_READER_NOT_TRACED;
     if (atomic_load(&left_behind) >= LEFT_MAX)
-        return rtl_explain(RTL_READER_USAGE, why, why_bytes,
-                           "too many processes whose memory doesn't answer are being waited for");
-    struct rtl_observer *o = create(pid, &p, options);
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "too many processes don't answer reads of their memory");
+    struct rtl_observer *o = create_observer(pid, &p, options);
     if (!o)
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     share_budget(o, !options->past_library);
-    if (!start(o)) {
+    if (!start_thread(o)) {
         share_budget(o, false);
-        destroy(o);
+        destroy_observer(o);
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot start a thread");
     }
     *out = o;
@@ -397,10 +396,8 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
         return RTL_READER_OK;
     enum rtl_reader_status status = RTL_READER_USAGE;
     if (!wait_beyond(o, RTL_OBSERVER_OPENING, options->named ? OPEN_NS : TRY_NS)) {
-        rtl_explain(
-            status, why, why_bytes,
-            "process %d (%s): its memory doesn't answer; nothing that it waits for was touched, try again later",
-            (int)pid, p.name);
+        rtl_explain(status, why, why_bytes, "process %d (%s): its memory doesn't answer: try again later", (int)pid,
+                    p.name);
     } else {
         status = o->status;
         if (status && *o->why && why)
@@ -411,7 +408,7 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
         *out = NULL;
         return status;
     }
-    if (rtl_observer_snapshot(o, &s) == RTL_READER_OK) /* so that there is a last one from the start */
+    if (rtl_observer_snapshot(o, &s) == RTL_READER_OK) /* so that a last snapshot exists from the start */
         rtl_snapshot_free(&s);
     return RTL_READER_OK;
 }
@@ -439,7 +436,7 @@ void rtl_observer_close(struct rtl_observer *o)
         atomic_fetch_add(&left_behind, 1);
     pthread_mutex_unlock(&o->state);
     share_budget(o, false);
-    let_go(o);
+    release_observer(o);
 }
 
 void rtl_observer_traced(struct rtl_observer *o, const struct rtl_snapshot *segment, uint64_t as_of_ns)

@@ -1,17 +1,17 @@
-/* Pauses under a budget. See pace.h. */
+/* Computes pauses under a budget. See pace.h. */
 #include "observe/pace.h"
 
 static const double BUSY_NS = 5e5, IDLE_NS = 2e6, PAST_IDLE_NS = 2e7, LEAST_NS = 5e4;
-static const double LONGEST_NS = 4e9; /* and a quarter more, whatever the budget says: somebody watches */
+static const double LONGEST_NS = 4e9; /* and a quarter more, whatever the budget: a viewer is open */
 static const double LONGEST_SCAN_NS = 3.6e12;
-enum { SCAN_SHARE = 4, RING_LOOKS = 8 }; /* of the budget: a part in so many; looks while a ring fills */
+enum { SCAN_SHARE = 4, RING_LOOKS = 8 }; /* scans get one part in so many of the budget; polls while a ring fills */
 
 static double shared(double cpu, unsigned by)
 {
     return cpu / (by ? by : 1);
 }
 
-uint64_t rtl_pace_look_ns(const struct rtl_pace *p)
+uint64_t rtl_pace_poll_ns(const struct rtl_pace *p)
 {
     double budget = shared(p->cpu, p->looking) * (SCAN_SHARE - 1) / SCAN_SHARE, least = p->cost_ns / budget;
     bool busy = p->rate > 1e-3;

@@ -1,6 +1,6 @@
 /*
- * How long an observer sleeps between two looks and between two scans, so that all observers together stay within their
- * budget of CPU. Pure.
+ * Computes an observer's pauses between polls and between scans, so that all observers together stay within their CPU
+ * budget. Pure.
  */
 #ifndef RTL_OBSERVE_PACE_H
 #define RTL_OBSERVE_PACE_H
@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 struct rtl_pace {
-    double cpu;        /* share of a core, for all of them together: a part of it for scans, the rest for looks */
-    unsigned looking;  /* how many look at queues, this one included; they share it */
-    unsigned scanning; /* how many scan, whether they find queues to look at or not */
-    double cost_ns;    /* CPU of a look, smoothed */
-    double rate;       /* of the ring that fills fastest, rings a second */
-    bool past_library; /* the library sees to most of it */
+    double cpu;        /* share of a core for all observers together: a part for scans, most for polls */
+    unsigned looking;  /* number of observers that poll queues, including this one */
+    unsigned scanning; /* number of observers that scan, with or without queues */
+    double cost_ns;    /* CPU of a poll, smoothed */
+    double rate;       /* of the fastest ring, fillings a second */
+    bool past_library; /* of a traced process: the library counts most queues */
 };
 
-/* As short as the rings ask for, as long as the budget does. */
-uint64_t rtl_pace_look_ns(const struct rtl_pace *pace);
-/* After a scan that took so much CPU: that is made up for before the next one, whatever asks for it. */
+/* Return the pause after a poll: as short as the rings need, as long as the budget demands. */
+uint64_t rtl_pace_poll_ns(const struct rtl_pace *pace);
+/* Return the pause after a scan that cost so much CPU, whatever asks for the next scan. */
 uint64_t rtl_pace_scan_ns(const struct rtl_pace *pace, uint64_t cost_ns);
 
 #endif

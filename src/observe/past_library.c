@@ -1,4 +1,4 @@
-/* Queues that the library doesn't see. See past_library.h. */
+/* Adds queues that the library doesn't see to its snapshots. See past_library.h. */
 #include "observe/past_library.h"
 #include "shm/gpu_names.h"
 
@@ -7,13 +7,13 @@
 #include <string.h>
 
 static const uint64_t LIBRARYS_TIME_NS = 1000000000;
-enum { SLOT_FIRST = RTL_QUEUE_SHARED - 1 }; /* downwards from here: the segment's come from below */
+enum { SLOT_FIRST = RTL_QUEUE_SHARED - 1 }; /* downwards from here: the segment's slots come from below */
 
 void rtl_traced_queues_of(const struct rtl_snapshot *s, uint64_t as_of_ns, struct rtl_traced_queues *t)
 {
     *t = (struct rtl_traced_queues){
         .as_of_ns = as_of_ns, .refused = s->queues_refused, .another_runtime = s->notes & RTL_NOTE_ANOTHER_RUNTIME};
-    /* of queues that share a slot nobody knows which they are, nor of those of an older library */
+    /* queues of the shared slot can't be identified, nor queues of an older library */
     bool known = !(s->notes & RTL_NOTE_QUEUES_SHARED);
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
@@ -43,22 +43,22 @@ bool rtl_candidate_is_past(const struct rtl_candidate *c, const struct rtl_trace
 
 /* --- into the segment's snapshot --- */
 
-static int by_id(const void *key, const void *entry)
+static int compare_id_key(const void *key, const void *entry)
 {
     uint32_t id = *(const uint32_t *)key, other = ((const struct rtl_kernel_snapshot *)entry)->id;
     return (id > other) - (id < other);
 }
 
-static struct rtl_kernel_snapshot *kernel_of(const struct rtl_snapshot *s, uint32_t id)
+static struct rtl_kernel_snapshot *find_kernel_by_id(const struct rtl_snapshot *s, uint32_t id)
 {
-    return s->kernel_count ? bsearch(&id, s->kernels, s->kernel_count, sizeof *s->kernels, by_id) : NULL;
+    return s->kernel_count ? bsearch(&id, s->kernels, s->kernel_count, sizeof *s->kernels, compare_id_key) : NULL;
 }
 
-/* Row `id` of the snapshot, made if it isn't there; there is room. */
+/* Return row `id` of the snapshot, inserting it if needed; there is room. */
 static struct rtl_kernel_snapshot *kernel_at(struct rtl_snapshot *s, uint32_t id, const char *name, size_t length)
 {
     uint32_t at = s->kernel_count;
-    struct rtl_kernel_snapshot *k = kernel_of(s, id);
+    struct rtl_kernel_snapshot *k = find_kernel_by_id(s, id);
     if (k)
         return k;
     while (at && s->kernels[at - 1].id > id)
@@ -82,10 +82,10 @@ static void find_traced(const struct rtl_snapshot *s, struct rtl_past_row *row)
             row->traced = s->kernels[i].id;
 }
 
-static void add_row(struct rtl_snapshot *s, struct rtl_past_row *row, uint32_t own_id)
+static void add_past_row(struct rtl_snapshot *s, struct rtl_past_row *row, uint32_t own_id)
 {
-    struct rtl_kernel_snapshot *k = row->traced == UINT32_MAX ? NULL : kernel_of(s, row->traced);
-    if (row->traced != UINT32_MAX && !k) /* only what is there is shown twice by nobody */
+    struct rtl_kernel_snapshot *k = row->traced == UINT32_MAX ? NULL : find_kernel_by_id(s, row->traced);
+    if (row->traced != UINT32_MAX && !k) /* insert the segment's row again, so that the kernel is never shown twice */
         k = kernel_at(s, row->traced, row->name, row->length);
     if (!k || row->alone) {
         struct rtl_kernel_snapshot *own = kernel_at(s, own_id, row->name, row->length);
@@ -101,7 +101,7 @@ static void add_row(struct rtl_snapshot *s, struct rtl_past_row *row, uint32_t o
     add_calls(k, row->calls);
 }
 
-static void add_kernels(struct rtl_past_library *u, struct rtl_snapshot *s)
+static void add_past_kernels(struct rtl_past_library *u, struct rtl_snapshot *s)
 {
     static const char other[] = "(other kernels)", unknown[] = "(unknown kernel)";
     uint32_t highest = s->kernel_count ? s->kernels[s->kernel_count - 1].id : 0;
@@ -116,7 +116,7 @@ static void add_kernels(struct rtl_past_library *u, struct rtl_snapshot *s)
         if (u->rows[i].traced == UINT32_MAX && own_id <= highest)
             homeless += u->rows[i].calls;
         else
-            add_row(s, &u->rows[i], own_id);
+            add_past_row(s, &u->rows[i], own_id);
     }
     if (homeless)
         add_calls(kernel_at(s, RTL_KERNEL_OTHER, other, sizeof other - 1), homeless);
@@ -124,7 +124,7 @@ static void add_kernels(struct rtl_past_library *u, struct rtl_snapshot *s)
         add_calls(kernel_at(s, RTL_KERNEL_UNKNOWN, unknown, sizeof unknown - 1), u->unnamed);
 }
 
-/* The GPU of a queue whose doorbells no traced queue shares: the only one, or nobody knows which. */
+/* Return the GPU of a queue whose doorbells no traced queue shares: the only GPU, or an unknown one. */
 static uint32_t other_gpu(struct rtl_snapshot *s)
 {
     if (s->agent_count == 1)
@@ -142,7 +142,7 @@ static uint32_t other_gpu(struct rtl_snapshot *s)
     return gpu;
 }
 
-static uint32_t gpu_of(struct rtl_snapshot *s, uint32_t agent)
+static uint32_t gpu_of_agent(struct rtl_snapshot *s, uint32_t agent)
 {
     for (uint32_t i = 0; i < s->agent_count; i++)
         if (s->agents[i].agent == agent)
@@ -150,11 +150,11 @@ static uint32_t gpu_of(struct rtl_snapshot *s, uint32_t agent)
     return other_gpu(s);
 }
 
-static void add_queues(const struct rtl_past_library *u, struct rtl_snapshot *s)
+static void add_past_queues(const struct rtl_past_library *u, struct rtl_snapshot *s)
 {
     uint32_t end = s->queue_count, live = 0;
     while (end && s->queues[end - 1].slot > SLOT_FIRST)
-        end--; /* the shared slot's stays behind */
+        end--; /* the shared slot stays last */
     for (uint32_t i = u->queue_count; i-- > 0;) {
         struct rtl_queue_snapshot q = u->queues[i];
         live += q.live;
@@ -162,14 +162,14 @@ static void add_queues(const struct rtl_past_library *u, struct rtl_snapshot *s)
         s->untimed[RTL_UNTIMED_OBSERVED] += q.untimed[RTL_UNTIMED_OBSERVED];
         s->untimed_total += q.untimed[RTL_UNTIMED_OBSERVED];
         if (q.slot > SLOT_FIRST || (end && s->queues[end - 1].slot >= SLOT_FIRST - q.slot))
-            continue; /* counted, and no room to show it */
+            continue; /* counted, but no slot to show it */
         q.slot = SLOT_FIRST - q.slot;
-        q.gpu = gpu_of(s, q.agent);
+        q.gpu = gpu_of_agent(s, q.agent);
         memmove(&s->queues[end + 1], &s->queues[end], (s->queue_count - end) * sizeof q);
         s->queues[end++] = q;
         s->queue_count++;
     }
-    /* who is seen is not unseen */
+    /* observed queues no longer count as refused */
     s->queues_refused -= live < s->queues_refused ? live : s->queues_refused;
     if (live && !s->queues_refused)
         s->notes &= ~(uint32_t)RTL_NOTE_QUEUE_NOT_INTERCEPTED;
@@ -188,8 +188,8 @@ bool rtl_past_library_add(struct rtl_past_library *u, struct rtl_snapshot *s)
     if (!queues)
         return false;
     s->queues = queues;
-    add_kernels(u, s);
-    add_queues(u, s);
+    add_past_kernels(u, s);
+    add_past_queues(u, s);
     s->packets_lost += u->lost;
     s->notes |= u->lost ? RTL_NOTE_PACKETS_UNSEEN : 0u;
     return true;

@@ -1,11 +1,11 @@
 /*
- * The queues of a traced process that the library sees nothing of: another tool's or the program's own, made past the
- * library, cooperative ones that could be neither intercepted nor stood in front of. The observer finds all queues of
- * the process; those that the segment has are the library's, and what those do is never counted here.
+ * The queues of a traced process that the library doesn't see: another tool's or the program's own, created past the
+ * library, or cooperative ones that could be neither intercepted nor native. The observer finds all queues of the
+ * process; those in the segment are the library's and never count here.
  *
- * What the others do is added to the segment's snapshots: their dispatches, to the kernels of the same name, as not
- * timed, and the queues themselves, marked. The runtime's own queue is left out: what it does are copies, which the
- * library counts as such. Pure, but for memory; one thread.
+ * The other queues' numbers are added to the segment's snapshots: their dispatches to the kernels of the same name, as
+ * not timed, and the queues themselves, marked. The runtime's own queue is left out: its work is copies, which the
+ * library counts as copies. Pure, except for memory; one thread.
  */
 #ifndef RTL_OBSERVE_PAST_LIBRARY_H
 #define RTL_OBSERVE_PAST_LIBRARY_H
@@ -18,39 +18,37 @@
 
 /* The library's queues, from a snapshot of its segment. */
 struct rtl_traced_queues {
-    uint64_t as_of_ns; /* CLOCK_MONOTONIC before the snapshot was taken; 0: it can't be told which queues it has */
+    uint64_t as_of_ns; /* CLOCK_MONOTONIC before the snapshot; 0: the library's queues can't be identified */
     uint32_t count;
     uint64_t id[RTL_QUEUES_MAX];  /* hsa_queue_t.id */
     uint32_t key[RTL_QUEUES_MAX]; /* RTL_QUEUE_KEY; 0 = not known */
     uint32_t agent[RTL_QUEUES_MAX];
-    uint64_t refused;     /* queues that the library knows it doesn't see */
+    uint64_t refused;     /* queues that the library counts as refused */
     bool another_runtime; /* the process has a runtime that the library doesn't trace */
 };
 void rtl_traced_queues_of(const struct rtl_snapshot *snapshot, uint64_t as_of_ns, struct rtl_traced_queues *traced);
-/* Returns the queue's index in the list, or -1. `key`: RTL_QUEUE_KEY, compared if both keys are known, because queues
- * of another runtime have the same ids. */
+/* Return the queue's index in the list, or -1. `key`: RTL_QUEUE_KEY, compared if both keys are known, because queues of
+ * another runtime have the same ids. */
 int rtl_traced_queues_find(const struct rtl_traced_queues *traced, uint64_t id, uint32_t key);
 
-/* A queue that was found and that the segment doesn't have, so far. */
+/* A found queue that the segment doesn't have so far. */
 struct rtl_candidate {
     uint64_t at, id, seen_ns;
-    bool from_start; /* it was there before us */
+    bool from_start; /* it existed before the observer */
 };
-/*
- * Whether the library has had its time to take that queue in: a second, by a list that is newer than that. Between the
- * runtime's making a queue and the library's showing it there are moments, and the list may be old.
- */
+/* True if the library has had a second to publish the queue, by a list newer than that. It publishes a queue moments
+ * after the runtime has created it, and the list may be old. */
 bool rtl_candidate_is_past(const struct rtl_candidate *candidate, const struct rtl_traced_queues *traced);
 
 struct rtl_past_row {
-    const char *name; /* the observer's; stays */
+    const char *name; /* owned by the observer; stable */
     uint32_t length;
-    uint32_t traced; /* the segment's row of that name, once it had one; or UINT32_MAX */
-    bool alone;      /* it has been shown in a row of its own */
+    uint32_t traced; /* the segment's row of that name; UINT32_MAX before it has one */
+    bool alone;      /* shown in a row of its own before */
     uint64_t calls;
     struct rtl_ring_packet last;
 };
-enum { RTL_PAST_ROWS = 1024 }; /* what has no room is in "(other kernels)" */
+enum { RTL_PAST_ROWS = 1024 }; /* further kernels count as "(other kernels)" */
 
 struct rtl_past_library {
     struct rtl_past_row rows[RTL_PAST_ROWS];
@@ -61,7 +59,7 @@ struct rtl_past_library {
     uint64_t lost; /* packets */
 };
 
-/* All that is known into a snapshot of the segment. False without memory: nothing was added. */
+/* Add all numbers to a snapshot of the segment. False without memory: then nothing was added. */
 bool rtl_past_library_add(struct rtl_past_library *past, struct rtl_snapshot *snapshot);
 
 #endif

@@ -1,4 +1,4 @@
-/* Queues in memory. See queue_finder.h. */
+/* Finds queues in memory. See queue_finder.h. */
 #include "observe/queue_finder.h"
 #include "base/clock.h"
 #include "shm/segment.h"
@@ -39,8 +39,8 @@ static bool may_have_doorbells(const struct rtl_mapping *m)
     return m->shared && m->write && m->inode && !is_shared_anonymous(m) && !has_prefix(m, "/dev/shm/");
 }
 
-/* Returns the part of the search that reads the mapping; RTL_SEARCH_PARTS: none. */
-static int part_of(const struct rtl_mapping *m)
+/* Return the part of the search that reads the mapping; RTL_SEARCH_PARTS: none. */
+static int search_part_of(const struct rtl_mapping *m)
 {
     bool small = m->to - m->from <= SMALL_BYTES;
     if (!m->read || !m->write)
@@ -81,8 +81,8 @@ bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_
                                   rtl_target_read(memory, h.ring + (uint64_t)h.size * RTL_PACKET_BYTES - 1, &byte, 1));
 }
 
-/* What a search has found so far, and the pages that are to be read next. */
-struct search {
+/* A running search: its results so far, and the next pages to read. */
+struct queue_search_run {
     const struct rtl_target_memory *memory;
     const struct rtl_mappings *mappings;
     struct rtl_queue_search *at; /* its position */
@@ -95,7 +95,7 @@ struct search {
     size_t count;
 };
 
-static void look_at_pages(struct search *s)
+static void search_pages(struct queue_search_run *s)
 {
     rtl_target_read_pieces(s->memory, s->pieces, s->count);
     for (size_t i = 0; i < s->count; i++) {
@@ -112,31 +112,31 @@ static void look_at_pages(struct search *s)
     s->count = 0;
 }
 
-/* On a busy machine it may take longer than its CPU, but nobody waits for ever for pages that are swapped out. */
-static bool is_over(const struct search *s)
+/* CPU time is bounded; on a busy machine or with swapped-out pages elapsed time is, too. */
+static bool is_time_over(const struct queue_search_run *s)
 {
     return rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) > s->until_cpu_ns || rtl_mono_ns() > s->until_ns;
 }
 
-/* False when time was over before its end; some pages have been looked at in any case. */
-static bool look_at_region(struct search *s, const struct rtl_target_region *region)
+/* False if time ran out; some pages have been read in any case. */
+static bool search_region(struct queue_search_run *s, const struct rtl_target_region *region)
 {
     for (uint64_t at = region->from; at < region->to; at += PAGE) {
         s->pieces[s->count] =
             (struct rtl_target_piece){.at = at, .to = &s->heads[s->count], .bytes = sizeof s->heads[s->count]};
         if (++s->count < AT_ONCE)
             continue;
-        look_at_pages(s);
+        search_pages(s);
         s->at->next[s->part] = at + PAGE;
-        if (is_over(s))
+        if (is_time_over(s))
             return false;
     }
     return true;
 }
 
-/* Returns the pages of [*at, to) to read. Reading a device's pages allocates none in the target. In the rest of memory,
- * pages that are swapped out stay out. */
-static uint32_t regions_of(const struct search *s, const struct rtl_mapping *m, uint64_t *at, uint64_t to,
+/* Return the pages of [*at, to) to read. Reading a device's pages allocates none in the target. In RTL_SEARCH_REST
+ * swapped-out pages stay out. */
+static uint32_t regions_of(const struct queue_search_run *s, const struct rtl_mapping *m, uint64_t *at, uint64_t to,
                            struct rtl_target_region regions[RTL_TARGET_REGIONS])
 {
     if (!m->device)
@@ -146,32 +146,32 @@ static uint32_t regions_of(const struct search *s, const struct rtl_mapping *m, 
     return 1;
 }
 
-/* Searches [from, to), both starts of pages. False when time ran out: the search goes on at `next`. */
-static bool look_between(struct search *s, uint64_t from, uint64_t to)
+/* Search [from, to), both starts of pages. False if time ran out: the search continues at `next`. */
+static bool search_between(struct queue_search_run *s, uint64_t from, uint64_t to)
 {
     bool in_time = true;
     for (uint32_t i = 0; i < s->mappings->count && in_time; i++) {
         const struct rtl_mapping *m = &s->mappings->list[i];
         uint64_t end = m->to < to ? m->to : to;
-        if (part_of(m) != s->part)
+        if (search_part_of(m) != s->part)
             continue;
         for (uint64_t at = m->from > from ? m->from : from; at < end && in_time;) {
             struct rtl_target_region regions[RTL_TARGET_REGIONS];
             uint32_t n = regions_of(s, m, &at, end, regions);
             for (uint32_t r = 0; r < n && in_time; r++)
-                in_time = look_at_region(s, &regions[r]);
+                in_time = search_region(s, &regions[r]);
             if (!in_time)
                 break;
             s->at->next[s->part] = at;
-            in_time = !is_over(s);
+            in_time = !is_time_over(s);
         }
     }
-    look_at_pages(s);
+    search_pages(s);
     return in_time;
 }
 
-/* Searches all of a part, from where the last call stopped, wrapping at the end; false when time ran out. */
-static bool look_round(struct search *s, int part, uint64_t budget_ns)
+/* Search all of a part, from where the last call stopped, wrapping at the end; false if time ran out. */
+static bool search_part(struct queue_search_run *s, int part, uint64_t budget_ns)
 {
     struct rtl_queue_search *at = s->at;
     uint64_t from = at->next[part], cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) + budget_ns,
@@ -179,11 +179,11 @@ static bool look_round(struct search *s, int part, uint64_t budget_ns)
     s->part = part;
     s->until_cpu_ns = cpu_ns < s->until_cpu_ns ? cpu_ns : s->until_cpu_ns;
     s->until_ns = ns < s->until_ns ? ns : s->until_ns;
-    if (!look_between(s, from, UINT64_MAX))
+    if (!search_between(s, from, UINT64_MAX))
         return false;
     at->rounds[part]++;
     at->next[part] = 0;
-    if (!look_between(s, 0, from))
+    if (!search_between(s, 0, from))
         return false;
     at->next[part] = from;
     return true;
@@ -193,13 +193,13 @@ uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rt
                          struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,
                          uint64_t budget_ns, uint64_t rest_ns)
 {
-    struct search s = {.memory = memory,
-                       .mappings = mappings,
-                       .at = search,
-                       .queues = queues,
-                       .most = most,
-                       .until_cpu_ns = UINT64_MAX,
-                       .until_ns = UINT64_MAX};
+    struct queue_search_run s = {.memory = memory,
+                                 .mappings = mappings,
+                                 .at = search,
+                                 .queues = queues,
+                                 .most = most,
+                                 .until_cpu_ns = UINT64_MAX,
+                                 .until_ns = UINT64_MAX};
     uint32_t i = 0;
     search->beyond = 0;
     while (i < mappings->count && !may_have_doorbells(&mappings->list[i]))
@@ -210,7 +210,7 @@ uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rt
         search->whole = true;
         return 0;
     }
-    bool likely = look_round(&s, RTL_SEARCH_LIKELY, budget_ns);
-    search->whole = look_round(&s, RTL_SEARCH_REST, rest_ns) && likely;
+    bool likely = search_part(&s, RTL_SEARCH_LIKELY, budget_ns);
+    search->whole = search_part(&s, RTL_SEARCH_REST, rest_ns) && likely;
     return s.found;
 }

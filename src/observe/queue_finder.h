@@ -1,7 +1,7 @@
 /*
  * Finds the queues of a process in its memory: each is an amd_queue_t (since ROCm 7 an amd_queue_v2_t, whose first 256
- * bytes are the same) at the start of its own page. README.md lists the kinds of memory in which that page can lie. The
- * doorbell's signal confirms a candidate: it points back to the queue and to a doorbell of a device.
+ * bytes are the same) at the start of its own page. README.md lists the kinds of memory of that page. The doorbell's
+ * signal confirms a candidate: it points back to the queue and to a doorbell of a device.
  */
 #ifndef RTL_OBSERVE_QUEUE_FINDER_H
 #define RTL_OBSERVE_QUEUE_FINDER_H
@@ -9,10 +9,10 @@
 #include "observe/mappings.h"
 #include "observe/target_memory.h"
 
-/* The ring is 64 bytes a packet; sizes that no runtime makes are no queues. */
+/* A packet has 64 bytes; a larger ring than any runtime creates is no queue. */
 enum { RTL_RING_PACKETS_MAX = 1 << 20, RTL_PACKET_BYTES = 64 };
 
-/* The first bytes of an amd_queue_t (hsa/amd_hsa_queue.h): the public part, the indices, what says where they are. */
+/* The first bytes of an amd_queue_t (hsa/amd_hsa_queue.h): the public part, the indices and their offsets. */
 struct rtl_queue_head {
     uint32_t type, features;
     uint64_t ring, doorbell_signal;
@@ -37,7 +37,7 @@ _Static_assert(offsetof(struct rtl_queue_head, inactive_signal) == 0xc0, "as the
 
 /* An amd_signal_t (hsa/amd_hsa_signal.h). */
 struct rtl_signal_image {
-    int64_t kind, value; /* of a doorbell's: where the hardware's is */
+    int64_t kind, value; /* of a doorbell: address of the hardware's doorbell */
     uint64_t mailbox;
     uint32_t event, reserved1;
     uint64_t start_ts, end_ts, queue;
@@ -47,25 +47,23 @@ _Static_assert(sizeof(struct rtl_signal_image) == 64, "as the runtime has it");
 
 struct rtl_found_queue {
     uint64_t at, ring, id;
-    uint64_t doorbell;  /* the hardware's, in a page of its GPU's */
+    uint64_t doorbell;  /* address of the hardware's doorbell, in a page of its GPU */
     uint32_t size;      /* packets */
     uint32_t key;       /* RTL_QUEUE_KEY */
-    bool device_ring;   /* its ring lies in a device's memory */
-    bool looked_before; /* all memory had been looked at before: it wasn't there, or it was found then */
+    bool device_ring;   /* its ring lies in device memory */
+    bool looked_before; /* all memory had been searched before: the queue is new, or was found then */
 };
 
-/*
- * A search has two parts. Memory that a runtime allocates for queues is small or marked (MADV_DONTFORK), so each call
- * searches all of it. The kernel may have merged a queue's page with neighbours, so the finder also searches the rest
- * of the anonymous memory; that can be many GB, so most calls search only a piece of it.
- */
+/* A search has two parts. Memory that a runtime allocates for queues is small or marked (MADV_DONTFORK), so each call
+ * searches all of it. The kernel may have merged a queue's page with neighbours, so the finder also searches all other
+ * anonymous memory; that can be many GB, so most calls search only a piece of it. */
 enum { RTL_SEARCH_LIKELY, RTL_SEARCH_REST, RTL_SEARCH_PARTS };
 
-/* Position of a search: a part that ran out of time goes on here. Zero-initialised: at the start. */
+/* Position of a search: a part that ran out of time continues here. Zero-initialised: at the start. */
 struct rtl_queue_search {
     uint64_t next[RTL_SEARCH_PARTS];   /* addresses */
     uint32_t rounds[RTL_SEARCH_PARTS]; /* how often the part has reached the end of memory */
-    uint32_t beyond;                   /* queues that the last call found and had no room for */
+    uint32_t beyond;                   /* queues that the last call found without room */
     bool whole;                        /* the last call searched all memory */
 };
 
@@ -75,16 +73,14 @@ static inline bool rtl_queue_search_done(const struct rtl_queue_search *search)
     return search->rounds[RTL_SEARCH_LIKELY] && search->rounds[RTL_SEARCH_REST];
 }
 
-/* What an amd_queue_t can look like. Pure. */
+/* True if the bytes can be an amd_queue_t. Pure. */
 bool rtl_queue_plausible(const struct rtl_queue_head *head);
-/* The one at an address; false when there is none (any more). */
+/* Read the queue at an address; false: no queue, or no longer. */
 bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
                        struct rtl_found_queue *queue);
-/*
- * Finds up to `most` queues, from search->next on, wrapping at the end of memory. Uses at most about `budget_ns` of
- * CPU, at most `rest_ns` of it for the rest of memory, and three times that of elapsed time. Each call reads some pages
- * of each part, so repeated calls reach all memory.
- */
+/* Find up to `most` queues, from search->next on, wrapping at the end of memory. Uses at most about `budget_ns` of CPU,
+ * at most `rest_ns` of it for RTL_SEARCH_REST, and three times that of elapsed time. Each call reads some pages of each
+ * part, so repeated calls reach all memory. */
 uint32_t rtl_queues_find(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings,
                          struct rtl_queue_search *search, struct rtl_found_queue *queues, uint32_t most,
                          uint64_t budget_ns, uint64_t rest_ns);

@@ -1,15 +1,13 @@
-/* When the read index moves. See read_convention.h. */
+/* Judges when the read index moves. See read_convention.h. */
 #include "observe/read_convention.h"
 
 enum { EARLY_ENOUGH = 4, EARLY_SHARE = 20, LATE_ENOUGH = 8, LATE_SHARE = 100 };
 
-/*
- * It says something when the index has just moved on, to a packet that was there before: of a packet that was left
- * behind long ago the signal may be gone, and something else in its place. The packet before the index still runs:
- * early, and nothing else. It has ended, and with it all before it, and the next one stands there though it was
- * submitted before: late. (One that comes to an idle queue may not have been noticed yet.)
- */
-void rtl_convention_see(struct rtl_evidence *e, const struct rtl_queue_look *look)
+/* Evidence needs an index that has just moved to a packet submitted before: the signal of an older packet may be
+ * reused. If the packet before the index still runs: early. If it and all packets before it have ended and the next
+ * one, submitted before, still waits at the index: late. (A packet that arrives at an idle queue may not have been
+ * noticed yet.) */
+void rtl_convention_add_evidence(struct rtl_evidence *e, const struct rtl_queue_moment *look)
 {
     if (!look->before_signalled || !look->waiting || !look->queued)
         return;
@@ -28,7 +26,7 @@ enum rtl_convention rtl_convention_judge(const struct rtl_evidence *e)
     return RTL_CONVENTION_UNKNOWN;
 }
 
-int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_look *look)
+int rtl_convention_running(enum rtl_convention convention, const struct rtl_queue_moment *look)
 {
     if (convention == RTL_CONVENTION_LATE)
         return look->waiting ? 0 : 1;

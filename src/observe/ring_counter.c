@@ -1,4 +1,4 @@
-/* Counting packets. See ring_counter.h. */
+/* Counts packets. See ring_counter.h. */
 #include "observe/ring_counter.h"
 
 enum {
@@ -10,8 +10,8 @@ enum {
     TYPE_BARRIER_OR = 5
 };
 
-/* A dispatch has one to three dimensions, none of them empty, and a kernel: packets of other kinds have zeros there. */
-static bool is_dispatch(const struct rtl_ring_packet *p)
+/* A dispatch has one to three dimensions, none of them empty, and a kernel; packets of other kinds have zeros there. */
+static bool has_dispatch_fields(const struct rtl_ring_packet *p)
 {
     return (p->setup & 3) && p->setup <= 3 && p->workgroup[0] && p->workgroup[1] && p->workgroup[2] && p->grid[0] &&
            p->grid[1] && p->grid[2] && p->kernel_object;
@@ -23,7 +23,7 @@ enum rtl_packet_kind rtl_packet_kind(const struct rtl_ring_packet *p, bool consu
     case TYPE_INVALID:
         if (!consumed)
             return RTL_PACKET_UNREADY;
-        return is_dispatch(p) ? RTL_PACKET_DISPATCH : RTL_PACKET_OTHER;
+        return has_dispatch_fields(p) ? RTL_PACKET_DISPATCH : RTL_PACKET_OTHER;
     case TYPE_DISPATCH:
         return RTL_PACKET_DISPATCH;
     case TYPE_BARRIER_AND:
@@ -50,7 +50,7 @@ uint64_t rtl_ring_counter_wanted(const struct rtl_ring_counter *c, uint64_t writ
 
 uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_ring_packet *packets, uint64_t count,
                                 uint64_t read_index, uint64_t write_after, uint64_t read_after,
-                                rtl_ring_counter_take *take, void *context)
+                                rtl_ring_counter_visit *take, void *context)
 {
     uint64_t first = c->next, safe = write_after > c->size ? write_after - c->size : 0;
     if (safe > read_after)
@@ -68,7 +68,7 @@ uint64_t rtl_ring_counter_count(struct rtl_ring_counter *c, const struct rtl_rin
             break;
         c->next = number + 1;
     }
-    if (c->next < safe) { /* also those that weren't copied */
+    if (c->next < safe) { /* also packets that were not copied */
         uint64_t from = c->next > c->ours ? c->next : c->ours;
         c->lost += safe > from ? safe - from : 0;
         c->next = safe;

@@ -1,13 +1,13 @@
-/* Times from completion signals. See signal_times.h. */
+/* Measures times from completion signals. See signal_times.h. */
 #include "observe/signal_times.h"
 
 #include <math.h>
 #include <stddef.h>
 
-enum { LEARN = 8, RELEARN = 256 };         /* times that only serve to know the clock; and not to have known it */
-static const uint64_t NEAR_NS = 100000000; /* how long a known clock is measured, */
-static const uint64_t ANY_NS = 2000000000; /* and any other */
-static const double SLACK_NS = 200000;     /* the clocks' drift, and the order of two readings */
+enum { LEARN = 8, RELEARN = 256 };         /* times used only to learn the clock; rejections until it is learnt again */
+static const uint64_t NEAR_NS = 100000000; /* how long to measure a known clock */
+static const uint64_t ANY_NS = 2000000000; /* how long to measure any other clock */
+static const double SLACK_NS = 200000;     /* for drift, and for the order of two readings */
 static const double NEAR = 0.03, DRIFT = 0.001;
 
 static struct rtl_signal_user *user_of(struct rtl_signal_user *users, uint64_t signal)
@@ -31,7 +31,7 @@ bool rtl_await(struct rtl_signal_user users[RTL_SIGNAL_USERS], struct rtl_awaite
                const struct rtl_awaited *dispatch)
 {
     struct rtl_signal_user *user = user_of(users, dispatch->signal);
-    /* another signal at the same place: nobody would know when that is used again */
+    /* another signal in the same entry: its reuse could no longer be noticed */
     if (user->ring)
         rtl_await_displaced(users, NULL, 0, user->signal);
     *user = (struct rtl_signal_user){0};
@@ -50,8 +50,8 @@ void rtl_await_forget(struct rtl_signal_user users[RTL_SIGNAL_USERS], const stru
             users[i] = (struct rtl_signal_user){0};
 }
 
-/* The length of a tick, once enough time has gone by. What is read at `now_ns` had ended then, and not yet at
- * `after_ns`: so the time between two ends lies within bounds, and a known clock is taken when it alone is within them.
+/* Learn the length of a tick once enough time has passed. Ticks read at `now_ns` had ended then, and not yet at
+ * `after_ns`: so the time between two ends lies within bounds, and a known clock counts if it alone lies within them.
  */
 static void learn_rate(struct rtl_tick_clock *c, uint64_t tick, uint64_t after_ns, uint64_t now_ns)
 {
@@ -100,9 +100,9 @@ uint64_t rtl_tick_duration(struct rtl_tick_clock *c, uint64_t start, uint64_t en
     }
     if ((double)start * ns + c->high < (double)after_ns - SLACK_NS ||
         (double)end * ns + c->low > (double)now_ns + SLACK_NS) {
-        if (++c->rejected >= RELEARN) /* so many in a row: it is the clock that is wrong */
+        if (++c->rejected >= RELEARN) /* so many in a row: the clock is wrong */
             *c = (struct rtl_tick_clock){0};
-        return UINT64_MAX; /* of something before it, or of the future */
+        return UINT64_MAX; /* of an earlier dispatch, or in the future */
     }
     c->rejected = 0;
     double low = (double)after_ns - (double)start * ns;

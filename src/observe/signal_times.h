@@ -1,14 +1,15 @@
 /*
- * Exact times of single dispatches, from outside: a packet that carries a completion signal gets its start and end
- * written into it by the packet processor, in ticks of the GPU. Which dispatch they belong to is the question: signals
- * are used again and again.
+ * Measures exact times of single dispatches from outside. The packet processor writes start and end, in ticks of the
+ * GPU, into a packet's completion signal. Programs reuse signals, so the question is which dispatch the times belong
+ * to.
  *
- * So a dispatch is timed only if no other packet was submitted with its signal until its times were read, and if they
- * lie between the moment before it was submitted and then. Everything else stays untimed. Pure, but for memory.
+ * A dispatch is timed only if no other packet with its signal was submitted until its times were read, and if the times
+ * lie between the moment before its submission and the read. All other dispatches stay untimed. Pure, except for
+ * memory.
  *
- * The ticks' length is measured against the host's clock, and taken for that of the one of the hardware's known clocks
- * that it can be, however late what was read was read; until then nothing is timed. A clock by which nothing comes out
- * right any more is learnt anew.
+ * The length of a tick is measured against the host's clock and rounded to the only known clock of the hardware that
+ * fits, however late the reads were; until then nothing is timed. A clock under which all times are rejected is
+ * measured again.
  */
 #ifndef RTL_OBSERVE_SIGNAL_TIMES_H
 #define RTL_OBSERVE_SIGNAL_TIMES_H
@@ -16,57 +17,53 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ticks of one GPU in the host's time. Zero-initialised: nothing is known. */
+/* Ticks of one GPU in host time. Zero-initialised: unknown. */
 struct rtl_tick_clock {
-    uint64_t hz; /* 0 = not known so far */
+    uint64_t hz; /* 0 = not known yet */
     uint64_t first_tick, first_ns, first_after_ns;
-    double high, low;  /* ns of tick 0 are between them */
-    uint32_t seen;     /* times that made it better */
-    uint32_t rejected; /* in a row */
+    double high, low;  /* host time of tick 0 lies between them, ns */
+    uint32_t seen;     /* times used to refine it */
+    uint32_t rejected; /* rejected times in a row */
 };
 
-/* A dispatch that carries a signal and whose times are awaited. */
+/* A dispatch with a signal whose times are awaited. */
 struct rtl_awaited {
-    uint64_t number, signal; /* of the packet in its queue; address */
-    uint64_t after_ns;       /* it wasn't there at that time */
+    uint64_t number, signal; /* packet number in its queue; address */
+    uint64_t after_ns;       /* a time before its submission */
     uint32_t row;
-    bool given_up; /* or accounted for */
-    /* what was read of the signal when it said that it had ended: its times, when, and up to which packet of its queue
-     * others could have had the signal by then */
+    bool given_up; /* or recorded */
+    /* read from the signal after the end: start and end, time of the read, and the packet number up to which others
+     * could have had the signal by then */
     bool read;
     uint64_t start, end, read_ns, until;
 };
 
 enum { RTL_AWAITED_MAX = 4096 };
-/* Those of one queue, in the order of their packets. */
+/* Awaited dispatches of one queue, in packet order. */
 struct rtl_awaited_ring {
     struct rtl_awaited at[RTL_AWAITED_MAX];
-    uint64_t first, end; /* numbers; first..end are there */
+    uint64_t first, end; /* numbers; first .. end - 1 are valid */
 };
 
-/* The newest user of each signal, over all queues. */
+/* The newest awaited dispatch of each signal, over all queues. */
 struct rtl_signal_user {
     uint64_t signal, entry;
     struct rtl_awaited_ring *ring;
 };
 enum { RTL_SIGNAL_USERS = 16384 };
 
-/* Waits for the times of one more dispatch, the newest user of its signal. False when there is no room. */
+/* Await the times of another dispatch, the newest user of its signal. False without room. */
 bool rtl_await(struct rtl_signal_user users[RTL_SIGNAL_USERS], struct rtl_awaited_ring *ring,
                const struct rtl_awaited *dispatch);
-/*
- * Packet `number` of the ring's queue has the signal: what awaited its times is given up, unless they were read before
- * the packet could be there.
- */
+/* Packet `number` of the ring's queue has the signal: give up the dispatch that awaits its times, unless they were read
+ * before this packet could exist. */
 void rtl_await_displaced(struct rtl_signal_user users[RTL_SIGNAL_USERS], const struct rtl_awaited_ring *ring,
                          uint64_t number, uint64_t signal);
-/* A ring goes: nothing may point into it. */
+/* Remove all pointers into a ring that is to be freed. */
 void rtl_await_forget(struct rtl_signal_user users[RTL_SIGNAL_USERS], const struct rtl_awaited_ring *ring);
 
-/*
- * Times in ticks that were found at `now_ns` in the signal of a dispatch: its duration in ns, or UINT64_MAX when they
- * can't be its, or the clock isn't known well enough.
- */
+/* Return the duration in ns of a dispatch whose signal had these ticks at `now_ns`; UINT64_MAX if they can't belong to
+ * it, or the clock isn't known well enough. */
 uint64_t rtl_tick_duration(struct rtl_tick_clock *clock, uint64_t start, uint64_t end, uint64_t after_ns,
                            uint64_t now_ns);
 

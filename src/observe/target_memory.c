@@ -1,5 +1,6 @@
 /* Reads another process's memory. See target_memory.h. */
 #include "observe/target_memory.h"
+#include "shm/proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +17,11 @@ enum { BATCH = 256, PAGE = 4096, PAGES_AT_ONCE = 4096 };
 
 int rtl_target_memory_open(pid_t pid, struct rtl_target_memory *memory)
 {
-    char path[64];
     *memory = (struct rtl_target_memory){.pid = pid, .fd = -1, .pagemap = -1};
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
-    memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+    memory->fd = rtl_proc_open(pid, "mem", O_RDONLY);
     if (memory->fd < 0)
         return -errno;
-    snprintf(path, sizeof path, "/proc/%d/pagemap", (int)pid);
-    memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+    memory->pagemap = rtl_proc_open(pid, "pagemap", O_RDONLY);
     return 0;
 }
 
@@ -41,13 +39,13 @@ void rtl_target_memory_close(struct rtl_target_memory *memory)
     *memory = (struct rtl_target_memory){.fd = -1, .pagemap = -1};
 }
 
-/* Addresses of user space only: offsets of files are signed. */
+/* True for addresses of user space: file offsets are signed. */
 static bool is_address(uint64_t at, size_t bytes)
 {
     return at <= INT64_MAX && bytes <= INT64_MAX - at;
 }
 
-/* Also what process_vm_readv can't: memory of devices, where their drivers allow it. */
+/* Also reads what process_vm_readv can't: memory of devices, if their drivers allow it. */
 static bool read_file(const struct rtl_target_memory *memory, uint64_t at, void *to, size_t bytes)
 {
     char *into = to;
@@ -83,7 +81,7 @@ void rtl_target_read_pieces(const struct rtl_target_memory *memory, struct rtl_t
             bytes -= (ssize_t)pieces[done + whole].bytes;
             pieces[done + whole].ok = true;
         }
-        if (whole < n) { /* it stopped at this one */
+        if (whole < n) { /* the read stopped at this piece */
             struct rtl_target_piece *p = &pieces[done + whole++];
             p->ok = read_file(memory, p->at, p->to, p->bytes);
         }
@@ -100,7 +98,7 @@ bool rtl_target_read(const struct rtl_target_memory *memory, uint64_t at, void *
 
 bool rtl_target_read_string(const struct rtl_target_memory *memory, uint64_t at, char *to, size_t size)
 {
-    for (size_t used = 0; used < size;) { /* page by page: what lies behind its end may not be there */
+    for (size_t used = 0; used < size;) { /* page by page: the page behind the end may be missing */
         size_t bytes = PAGE - (at + used) % PAGE;
         if (bytes > size - used)
             bytes = size - used;
@@ -114,14 +112,14 @@ bool rtl_target_read_string(const struct rtl_target_memory *memory, uint64_t at,
     return false;
 }
 
-bool rtl_target_memory_there(const struct rtl_target_memory *memory, uint64_t at)
+bool rtl_target_memory_exists(const struct rtl_target_memory *memory, uint64_t at)
 {
     char byte;
     ssize_t n = is_address(at, 1) ? pread(memory->fd, &byte, 1, (off_t)at) : -1;
-    return n != 0; /* an error: that page is gone; nothing at all: the whole memory is */
+    return n != 0; /* an error: the page has gone; 0 bytes: the address space has gone */
 }
 
-/* The kernel's own walk (PAGEMAP_SCAN of Linux 6.7), which knows holes of terabytes; as <linux/fs.h> has it. */
+/* PAGEMAP_SCAN of Linux 6.7 skips holes of terabytes; declared as in <linux/fs.h>. */
 struct scan {
     uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
     uint64_t inverted, mask, anyof, returned;
@@ -153,7 +151,7 @@ static bool scan_regions(const struct rtl_target_memory *memory, bool swapped, u
     return true;
 }
 
-/* An entry of 8 bytes a page, without it. */
+/* Without PAGEMAP_SCAN: read 8 bytes for each page. */
 static uint32_t read_regions(const struct rtl_target_memory *memory, bool swapped, uint64_t *from, uint64_t to,
                              struct rtl_target_region *regions)
 {
@@ -186,7 +184,7 @@ uint32_t rtl_target_regions(const struct rtl_target_memory *memory, bool swapped
                             struct rtl_target_region regions[RTL_TARGET_REGIONS])
 {
     uint32_t count;
-    if (memory->pagemap < 0) { /* all of it may be */
+    if (memory->pagemap < 0) { /* not known: all of it */
         regions[0] = (struct rtl_target_region){*from, to};
         *from = to;
         return swapped || !memory->pid;

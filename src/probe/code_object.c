@@ -6,7 +6,7 @@
 
 enum { OSABI_HSA = 64, SEGMENTS_MAX = 64, SECTIONS_MAX = 4096 };
 
-static bool fetch(const struct rtl_code_object *c, uint64_t offset, void *to, size_t bytes)
+static bool copy_bytes(const struct rtl_code_object *c, uint64_t offset, void *to, size_t bytes)
 {
     if (offset > c->size || bytes > c->size - offset)
         return false;
@@ -14,24 +14,24 @@ static bool fetch(const struct rtl_code_object *c, uint64_t offset, void *to, si
     return true;
 }
 
-static bool inside(const struct rtl_code_object *c, uint64_t offset, uint64_t bytes)
+static bool is_inside(const struct rtl_code_object *c, uint64_t offset, uint64_t bytes)
 {
     return offset <= c->size && bytes <= c->size - offset;
 }
 
-/* The dynamic symbols: a stripped object has no others. */
+/* Find the dynamic symbols: a stripped object has no others. */
 static bool find_symbols(struct rtl_code_object *c, const Elf64_Ehdr *h)
 {
     Elf64_Shdr s, strings;
     if (h->e_shentsize != sizeof s || h->e_shnum > SECTIONS_MAX)
         return false;
     for (uint64_t i = 0; i < h->e_shnum; i++) {
-        if (!fetch(c, h->e_shoff + i * sizeof s, &s, sizeof s))
+        if (!copy_bytes(c, h->e_shoff + i * sizeof s, &s, sizeof s))
             return false;
         if (s.sh_type != SHT_DYNSYM)
             continue;
-        if (s.sh_link >= h->e_shnum || !fetch(c, h->e_shoff + s.sh_link * sizeof s, &strings, sizeof strings) ||
-            !inside(c, s.sh_offset, s.sh_size) || !inside(c, strings.sh_offset, strings.sh_size) ||
+        if (s.sh_link >= h->e_shnum || !copy_bytes(c, h->e_shoff + s.sh_link * sizeof s, &strings, sizeof strings) ||
+            !is_inside(c, s.sh_offset, s.sh_size) || !is_inside(c, strings.sh_offset, strings.sh_size) ||
             s.sh_size / sizeof(Elf64_Sym) > RTL_CODE_SYMBOLS_MAX)
             return false;
         c->symbols = s.sh_offset;
@@ -40,22 +40,23 @@ static bool find_symbols(struct rtl_code_object *c, const Elf64_Ehdr *h)
         c->string_bytes = strings.sh_size;
         return true;
     }
-    return true; /* an object without symbols is none that is damaged */
+    return true; /* an object without symbols isn't damaged */
 }
 
 enum rtl_probe_refusal rtl_code_open(struct rtl_code_object *code, const void *bytes, size_t size)
 {
     Elf64_Ehdr h;
     *code = (struct rtl_code_object){.bytes = bytes, .size = size};
-    if (!fetch(code, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-        h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != EM_AMDGPU || h.e_ident[EI_OSABI] != OSABI_HSA)
+    if (!copy_bytes(code, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+        h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_machine != EM_AMDGPU ||
+        h.e_ident[EI_OSABI] != OSABI_HSA)
         return RTL_PROBE_NO_CODE_OBJECT;
     code->flags = h.e_flags;
     code->abi_version = h.e_ident[EI_ABIVERSION];
     code->headers = h.e_phoff;
     code->header_count = h.e_phnum;
     if (h.e_phentsize != sizeof(Elf64_Phdr) || h.e_phnum > SEGMENTS_MAX ||
-        !inside(code, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) || !find_symbols(code, &h))
+        !is_inside(code, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) || !find_symbols(code, &h))
         return RTL_PROBE_DAMAGED;
     return RTL_PROBE_NONE;
 }
@@ -66,8 +67,8 @@ bool rtl_code_symbol(const struct rtl_code_object *code, uint64_t number, struct
     const size_t suffix_length = sizeof suffix - 1;
     Elf64_Sym s;
     symbol->length = 0;
-    if (number >= code->symbol_count || !fetch(code, code->symbols + number * sizeof s, &s, sizeof s) || !s.st_name ||
-        s.st_name >= code->string_bytes)
+    if (number >= code->symbol_count || !copy_bytes(code, code->symbols + number * sizeof s, &s, sizeof s) ||
+        !s.st_name || s.st_name >= code->string_bytes)
         return false;
     uint64_t most = code->string_bytes - s.st_name;
     if (most > RTL_CODE_NAME_MAX)
@@ -89,7 +90,7 @@ bool rtl_code_find_kernel(const struct rtl_code_object *code, const char *kernel
     size_t length = strlen(kernel);
     struct rtl_code_symbol symbol;
     uint64_t scanned = 0;
-    /* names may lie in each other: what is scanned is bounded */
+    /* names may overlap: bound the scanned bytes */
     for (uint64_t i = 0; i < code->symbol_count && scanned <= code->string_bytes + (64u << 20); i++) {
         bool whole = rtl_code_symbol(code, i, &symbol);
         scanned += symbol.length;
@@ -105,7 +106,7 @@ uint64_t rtl_code_function_bytes(const struct rtl_code_object *code, uint64_t ad
 {
     Elf64_Sym s;
     for (uint64_t i = 0; i < code->symbol_count; i++)
-        if (fetch(code, code->symbols + i * sizeof s, &s, sizeof s) && ELF64_ST_TYPE(s.st_info) == STT_FUNC &&
+        if (copy_bytes(code, code->symbols + i * sizeof s, &s, sizeof s) && ELF64_ST_TYPE(s.st_info) == STT_FUNC &&
             s.st_value == address && s.st_size)
             return s.st_size;
     return 0;
@@ -115,7 +116,7 @@ size_t rtl_code_at(const struct rtl_code_object *code, uint64_t address, bool ex
 {
     Elf64_Phdr p;
     for (uint64_t i = 0; i < code->header_count; i++) {
-        if (!fetch(code, code->headers + i * sizeof p, &p, sizeof p))
+        if (!copy_bytes(code, code->headers + i * sizeof p, &p, sizeof p))
             return 0;
         if (p.p_type != PT_LOAD || (executable && !(p.p_flags & PF_X)) || address < p.p_vaddr ||
             address - p.p_vaddr >= p.p_filesz)

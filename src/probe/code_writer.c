@@ -6,16 +6,16 @@
 #include <string.h>
 
 enum { OSABI_HSA = 64, PAGE = 4096 };
-/* The runtime's loader looks for symbols in a SYMTAB, its debugger in a DYNSYM: both are the same bytes. Names come
- * last: the loader of release 5.2 takes the section behind them for another. */
+/* The runtime's loader reads symbols from a SYMTAB, its debugger from a DYNSYM: both have the same bytes. Names come
+ * last: the loader of release 5.2 mistakes the section after them for another. */
 enum { NO_SECTION, DYNSYM, HASH, DYNSTR, RODATA, DYNAMIC, TEXT, SYMTAB, SHSTRTAB, SECTIONS };
 enum { SEGMENTS = 3, SYMBOLS = 3, HASH_WORDS = 2 + 1 + SYMBOLS, TAGS = 6 };
 
 static const char section_names[] = "\0.dynsym\0.hash\0.dynstr\0.rodata\0.dynamic\0.text\0.symtab\0.shstrtab";
 static const uint32_t section_name[SECTIONS] = {0, 1, 9, 15, 23, 31, 40, 46, 54};
 
-/* Where everything is, in the file and in memory alike. */
-struct places {
+/* Places of all parts, equal in the file and in memory. */
+struct draft_layout {
     uint64_t symbols, hash, strings, string_bytes, descriptor, dynamic, fixed_end, text, names, sections, end;
 };
 
@@ -24,9 +24,9 @@ static uint64_t up(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
-static struct places place(const struct rtl_code_draft *d)
+static struct draft_layout lay_out_draft(const struct rtl_code_draft *d)
 {
-    struct places p;
+    struct draft_layout p;
     p.symbols = up(sizeof(Elf64_Ehdr) + SEGMENTS * sizeof(Elf64_Phdr), 8);
     p.hash = p.symbols + SYMBOLS * sizeof(Elf64_Sym);
     p.strings = p.hash + HASH_WORDS * sizeof(uint32_t);
@@ -41,7 +41,7 @@ static struct places place(const struct rtl_code_draft *d)
     return p;
 }
 
-static void put_head(uint8_t *to, const struct rtl_code_draft *d, const struct places *p)
+static void write_elf_head(uint8_t *to, const struct rtl_code_draft *d, const struct draft_layout *p)
 {
     Elf64_Ehdr h = {.e_type = ET_DYN,
                     .e_machine = EM_AMDGPU,
@@ -69,7 +69,7 @@ static void put_head(uint8_t *to, const struct rtl_code_draft *d, const struct p
     memcpy(to + sizeof h, segments, sizeof segments);
 }
 
-static void put_symbols(uint8_t *to, const struct rtl_code_draft *d, const struct places *p)
+static void write_symbols(uint8_t *to, const struct rtl_code_draft *d, const struct draft_layout *p)
 {
     size_t length = strlen(d->kernel);
     const Elf64_Sym symbols[SYMBOLS] = {
@@ -77,7 +77,7 @@ static void put_symbols(uint8_t *to, const struct rtl_code_draft *d, const struc
         {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), STV_PROTECTED, TEXT, p->text, d->text_bytes},
         {(Elf64_Word)(length + 2), ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), STV_PROTECTED, RODATA, p->descriptor,
          sizeof(struct rtl_kernel_descriptor)}};
-    const uint32_t hash[HASH_WORDS] = {1, SYMBOLS, 1, 0, 2, 0}; /* one bucket: 1, then 2 */
+    const uint32_t hash[HASH_WORDS] = {1, SYMBOLS, 1, 0, 2, 0}; /* one bucket: symbol 1, then 2 */
     const Elf64_Dyn tags[TAGS] = {
         {DT_HASH, {p->hash}},      {DT_SYMTAB, {p->symbols}},     {DT_SYMENT, {sizeof(Elf64_Sym)}},
         {DT_STRTAB, {p->strings}}, {DT_STRSZ, {p->string_bytes}}, {DT_NULL, {0}}};
@@ -90,7 +90,7 @@ static void put_symbols(uint8_t *to, const struct rtl_code_draft *d, const struc
     memcpy(strings + 2 * length + 2, ".kd", 3);
 }
 
-static void put_sections(uint8_t *to, const struct rtl_code_draft *d, const struct places *p)
+static void write_sections(uint8_t *to, const struct rtl_code_draft *d, const struct draft_layout *p)
 {
     Elf64_Shdr s[SECTIONS] = {
         [DYNSYM] = {.sh_type = SHT_DYNSYM,
@@ -124,7 +124,7 @@ static void put_sections(uint8_t *to, const struct rtl_code_draft *d, const stru
                   .sh_addralign = 256},
         [SHSTRTAB] = {
             .sh_type = SHT_STRTAB, .sh_offset = p->names, .sh_size = sizeof section_names, .sh_addralign = 1}};
-    s[SYMTAB] = s[DYNSYM]; /* the same symbols, for who reads files */
+    s[SYMTAB] = s[DYNSYM]; /* the same symbols for tools that read files */
     s[SYMTAB].sh_type = SHT_SYMTAB;
     for (int i = 0; i < SECTIONS; i++) {
         s[i].sh_name = section_name[i];
@@ -139,17 +139,17 @@ static void put_sections(uint8_t *to, const struct rtl_code_draft *d, const stru
 
 void *rtl_code_write(const struct rtl_code_draft *draft, size_t *bytes)
 {
-    struct places p = place(draft);
+    struct draft_layout p = lay_out_draft(draft);
     struct rtl_kernel_descriptor descriptor = draft->descriptor;
     uint8_t *to = calloc(1, p.end);
     if (!to)
         return NULL;
     descriptor.entry = (int64_t)(p.text - p.descriptor);
-    put_head(to, draft, &p);
-    put_symbols(to, draft, &p);
+    write_elf_head(to, draft, &p);
+    write_symbols(to, draft, &p);
     memcpy(to + p.descriptor, &descriptor, sizeof descriptor);
     memcpy(to + p.text, draft->text, draft->text_bytes);
-    put_sections(to, draft, &p);
+    write_sections(to, draft, &p);
     *bytes = p.end;
     return to;
 }

@@ -1,6 +1,6 @@
 /*
- * Writes a code object with one kernel: the smallest that the runtime loads. No notes, no relocations: the loader takes
- * what it needs from symbols and the descriptor.
+ * Writes a code object with one kernel: the smallest that the runtime loads. No notes or relocations: the loader needs
+ * only symbols and the descriptor.
  */
 #ifndef RTL_PROBE_CODE_WRITER_H
 #define RTL_PROBE_CODE_WRITER_H
@@ -14,12 +14,12 @@ struct rtl_code_draft {
     uint32_t flags;
     uint8_t abi_version;
     const char *kernel;                      /* without ".kd" */
-    struct rtl_kernel_descriptor descriptor; /* `entry` is filled in: the text's first byte */
+    struct rtl_kernel_descriptor descriptor; /* rtl_code_write sets `entry` to the text's first byte */
     const void *text;
     size_t text_bytes;
 };
 
-/* What has to be freed, or NULL: no memory. */
+/* Return the code object, which the caller frees; NULL without memory. */
 void *rtl_code_write(const struct rtl_code_draft *draft, size_t *bytes);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * Patches kernels. See patch.h.
  *
- * The code is followed from its entry, both ways at each branch, so that what is no code (padding, other functions) is
- * never looked at. Nothing moves: what is replaced (s_endpgm, s_getpc_b64) becomes a branch, of the same length, to a
- * stub behind the copy. So all branches stay as they are, and every other word, too.
+ * The patch follows the code from its entry, both ways at each branch, so it never reads what is no code (padding,
+ * other functions). Nothing moves: each replaced instruction (s_endpgm, s_getpc_b64, timed waits) becomes a branch of
+ * the same length to a stub behind the copy. So all branches and all other words stay as they are.
  */
 #include "probe/patch.h"
 
@@ -13,19 +13,18 @@
 
 #include "probe/code_object.h"
 #include "probe/code_writer.h"
-#include "probe/gcn_look.h"
+#include "probe/gcn_decode.h"
 
 enum {
     REACH = 32767,   /* words that a branch reaches */
-    ENTRY_ROOM = 64, /* words: code begins at multiples of 256 bytes, as it does in the original */
-    PRELOADED = 64,  /* words: where it begins once more, for who finds its arguments in registers */
-    PADDING =
-        256, /* words of s_nop behind the last instruction, for what is fetched ahead: as many as LLVM puts there */
+    ENTRY_ROOM = 64, /* words: code begins at a multiple of 256 bytes, as in the original */
+    PRELOADED = 64,  /* words: the second entry, for waves with preloaded arguments */
+    PADDING = 256,   /* words of s_nop behind the last instruction, for instruction prefetch: as many as LLVM writes */
     S_NOP = (int)0xbf800000,
     UNSEEN = 0,
     BEGINS = 1,
     CONTINUES = 2,
-    /* scalar registers: handed out by 16, 6 of them for vcc, flat_scratch and xnack_mask; of 800 on each SIMD */
+    /* scalar registers: allocated by 16, of which 6 are for vcc, flat_scratch and xnack_mask; 800 on each SIMD */
     SGPR_GRANULE = 16,
     SGPR_EXTRA = 6,
     SGPR_MOST = 112,
@@ -35,49 +34,49 @@ enum {
 static_assert(PRELOADED == ENTRY_ROOM && (int)ENTRY_ROOM >= (int)RTL_STUB_ENTRY_WORDS_MAX,
               "stubs lie where code is begun");
 
-/* bits of the descriptor that a probe knows, or that can't matter to it */
+/* descriptor bits that a probe supports or that don't affect it */
 enum { KNOWN_PROPERTIES = 0x7f | 1 << 11, WAVE32 = 1 << 10 };
 static const uint32_t known_rsrc1 = 0x3ffu | 0xffu << 12 | 1u << 21 | 1u << 23 | 1u << 26;
 static const uint32_t known_rsrc2 = 0x1fffu & ~(1u << 6);
 static const uint32_t known_rsrc2_exceptions = 0x7fu << 24;
 
-struct work {
+struct patch_work {
     const struct rtl_probe_order *order;
     struct rtl_probe_patch *patch;
     struct rtl_kernel_descriptor descriptor;
-    bool one_file;  /* vector and accumulation registers share one: gfx90a and gfx942 */
-    bool dies;      /* each writes numbers of its own: gfx942 */
-    uint32_t room;  /* words before the copy, for a stub an entry */
+    bool one_file;  /* vector and accumulation registers share one file: gfx90a and gfx942 */
+    bool dies;      /* each die writes numbers of its own: gfx942 */
+    uint32_t room;  /* words before the copy: one stub for each entry */
     uint64_t entry; /* address in the code object */
-    uint64_t delta; /* from there to where it is loaded; 0 where that isn't known */
+    uint64_t delta; /* difference to the load address; 0 if not known */
     const uint8_t *code;
-    uint32_t words;    /* that there are from the entry on; no more than a branch reaches */
-    bool cut;          /* there are more */
-    uint8_t *mark;     /* a byte a word */
+    uint32_t words;    /* words from the entry on; no more than a branch reaches */
+    bool cut;          /* there are more words */
+    uint8_t *mark;     /* a byte for each word */
     uint32_t *pending; /* branch targets */
     uint32_t pending_count;
-    uint32_t length; /* words up to the end of what is reached */
-    unsigned sgprs;  /* one more than the highest register that it touches */
-    bool calls;      /* functions whose registers aren't looked at */
+    uint32_t length; /* words up to the end of reachable code */
+    unsigned sgprs;  /* one more than the highest register in use */
+    bool calls;      /* calls functions, whose registers are not known */
     uint32_t *text;
     uint32_t text_words;
 };
 
-static uint32_t word_at(const struct work *w, uint32_t i)
+static uint32_t word_at(const struct patch_work *w, uint32_t i)
 {
     uint32_t word;
     memcpy(&word, w->code + (size_t)i * 4, 4);
     return word;
 }
 
-static enum rtl_probe_refusal refuse_at(struct work *w, uint32_t i, enum rtl_probe_refusal why)
+static enum rtl_probe_refusal refuse_at(struct patch_work *w, uint32_t i, enum rtl_probe_refusal why)
 {
     w->patch->at = (uint64_t)i * 4;
     w->patch->word = i < w->words ? word_at(w, i) : 0;
     return why;
 }
 
-/* --- what the descriptor asks for --- */
+/* --- the descriptor --- */
 
 static unsigned filled_sgprs(const struct rtl_kernel_descriptor *d)
 {
@@ -85,13 +84,13 @@ static unsigned filled_sgprs(const struct rtl_kernel_descriptor *d)
     return n + (d->rsrc2 >> 7 & 1) + (d->rsrc2 >> 8 & 1) + (d->rsrc2 >> 9 & 1) + (d->rsrc2 >> 10 & 1) + (d->rsrc2 & 1);
 }
 
-static enum rtl_probe_refusal look_at_descriptor(const struct work *w)
+static enum rtl_probe_refusal check_descriptor(const struct patch_work *w)
 {
     const struct rtl_kernel_descriptor *d = &w->descriptor;
     uint32_t known_rsrc3 = w->one_file ? 0x3fu | 1u << 16 : 0;
     if (d->properties & WAVE32)
         return RTL_PROBE_WAVE32;
-    if (d->preload && !w->one_file) /* those can't do that */
+    if (d->preload && !w->one_file) /* gfx906 can't preload arguments */
         return RTL_PROBE_DESCRIPTOR;
     if (d->properties & ~KNOWN_PROPERTIES || d->rsrc1 & ~known_rsrc1 ||
         d->rsrc2 & ~(known_rsrc2 | known_rsrc2_exceptions) || d->rsrc3 & ~known_rsrc3 || d->reserved0 || d->reserved2)
@@ -102,13 +101,13 @@ static enum rtl_probe_refusal look_at_descriptor(const struct work *w)
     return RTL_PROBE_NONE;
 }
 
-static unsigned given_sgprs(const struct rtl_kernel_descriptor *d)
+static unsigned allocated_sgprs(const struct rtl_kernel_descriptor *d)
 {
     return ((d->rsrc1 >> 6 & 15) / 2 + 1) * SGPR_GRANULE;
 }
 
-/* Waves that fit on a SIMD, as far as registers say. */
-static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
+/* Return how many waves fit on a SIMD by their registers. */
+static unsigned waves_that_fit(const struct patch_work *w, unsigned sgprs)
 {
     unsigned most = w->one_file ? 8 : 10, vgprs = ((w->descriptor.rsrc1 & 63) + 1) * (w->one_file ? 8 : 4);
     unsigned by_vgprs = (w->one_file ? 512 : 256) / vgprs, by_sgprs = SGPR_FILE / sgprs;
@@ -116,8 +115,8 @@ static unsigned waves_that_fit(const struct work *w, unsigned sgprs)
     return by_sgprs < most ? by_sgprs : most;
 }
 
-/* With so many waits timed. */
-static enum rtl_probe_refusal fit_registers(struct work *w, unsigned low, unsigned given, unsigned waits)
+/* Compute the registers for timing so many waits. */
+static enum rtl_probe_refusal fit_registers(struct patch_work *w, unsigned low, unsigned given, unsigned waits)
 {
     struct rtl_probe_patch *p = w->patch;
     unsigned kept = rtl_stub_kept(waits);
@@ -130,14 +129,14 @@ static enum rtl_probe_refusal fit_registers(struct work *w, unsigned low, unsign
     return waves_that_fit(w, p->sgprs_after) < waves_that_fit(w, given) ? RTL_PROBE_OCCUPANCY : RTL_PROBE_NONE;
 }
 
-/* Where the clock is kept, and how many registers that takes. */
-static enum rtl_probe_refusal choose_registers(struct work *w)
+/* Choose the registers for the clock, and how many waits to time. */
+static enum rtl_probe_refusal choose_registers(struct patch_work *w)
 {
     struct rtl_probe_patch *p = w->patch;
-    unsigned given = given_sgprs(&w->descriptor), filled = filled_sgprs(&w->descriptor), low = w->sgprs;
+    unsigned given = allocated_sgprs(&w->descriptor), filled = filled_sgprs(&w->descriptor), low = w->sgprs;
     low = low < filled ? filled : low;
     low = low < RTL_STUB_SCRATCH ? RTL_STUB_SCRATCH : low;
-    if (w->calls || low > given) /* what is called may use all that is given; nobody can use more */
+    if (w->calls || low > given) /* called functions may use all allocated registers, and no code can use more */
         low = given;
     low = (low + 1) / 2 * 2;
     unsigned timed = w->order->waits ? p->waits : 0;
@@ -147,7 +146,7 @@ static enum rtl_probe_refusal choose_registers(struct work *w)
         why = fit_registers(w, low, given, --timed);
     if (why)
         return why;
-    if (timed) { /* as many each round, but for one */
+    if (timed) { /* the same number each round, or one less */
         p->rounds = (p->waits + timed - 1) / timed;
         if (w->order->round >= p->rounds)
             return RTL_PROBE_NO_WAIT;
@@ -183,14 +182,14 @@ static enum rtl_probe_refusal refusal_of(enum rtl_gcn_kind kind)
     }
 }
 
-/* An instruction that was not seen before; all of its words become its own. */
-static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_look *look)
+/* Decode an instruction seen for the first time and mark all its words. */
+static enum rtl_probe_refusal take_instruction(struct patch_work *w, uint32_t i, struct rtl_gcn_instruction *look)
 {
-    *look = (struct rtl_gcn_look){.words = 1};
+    *look = (struct rtl_gcn_instruction){.words = 1};
     if (i >= w->words)
         return refuse_at(w, i, w->cut ? RTL_PROBE_TOO_LARGE : RTL_PROBE_LEAVES);
     uint32_t words[RTL_GCN_WORDS_MAX] = {word_at(w, i), i + 1 < w->words ? word_at(w, i + 1) : 0};
-    *look = rtl_gcn_look(words, i + 1 < w->words);
+    *look = rtl_gcn_decode(words, i + 1 < w->words);
     enum rtl_probe_refusal why = refusal_of(look->kind);
     if (why)
         return refuse_at(w, i, why);
@@ -214,9 +213,9 @@ static enum rtl_probe_refusal take(struct work *w, uint32_t i, struct rtl_gcn_lo
     return RTL_PROBE_NONE;
 }
 
-/* From its entries: where arguments come in registers there are two. What passes the first one over begins at the
- * second; what can't have them in registers begins at the first, which loads them. */
-static enum rtl_probe_refusal follow(struct work *w)
+/* Follow the code from its entries. With preloaded arguments there are two: waves with them begin at the second;
+ * hardware that can't preload begins at the first, which loads them. */
+static enum rtl_probe_refusal follow(struct patch_work *w)
 {
     w->pending[w->pending_count++] = 0;
     if (w->descriptor.preload)
@@ -224,17 +223,17 @@ static enum rtl_probe_refusal follow(struct work *w)
     while (w->pending_count) {
         uint32_t i = w->pending[--w->pending_count];
         for (;;) {
-            struct rtl_gcn_look look;
+            struct rtl_gcn_instruction look;
             if (i < w->words && w->mark[i] == CONTINUES)
                 return refuse_at(w, i, RTL_PROBE_MIDDLE);
             if (i < w->words && w->mark[i] == BEGINS)
                 break;
-            enum rtl_probe_refusal why = take(w, i, &look);
+            enum rtl_probe_refusal why = take_instruction(w, i, &look);
             if (why)
                 return why;
             i += look.words;
             if (look.kind == RTL_GCN_END || (i == w->words && !w->cut && look.kind == RTL_GCN_CALL_FAR))
-                break; /* what is called last doesn't come back: it stops the program */
+                break; /* the function called last doesn't return: it stops the program */
             if (look.kind != RTL_GCN_BRANCH && look.kind != RTL_GCN_MAY_BRANCH)
                 continue;
             int64_t to = (int64_t)i + look.distance;
@@ -253,8 +252,8 @@ static enum rtl_probe_refusal follow(struct work *w)
 
 /* --- the copy --- */
 
-/* Some instructions that lie before this one, without a gap. */
-static uint32_t before(const struct work *w, uint32_t i)
+/* Return the begin of up to three instructions directly before this one. */
+static uint32_t find_lines_before(const struct patch_work *w, uint32_t i)
 {
     enum { SHOWN = 3 };
     uint32_t first = i;
@@ -265,7 +264,7 @@ static uint32_t before(const struct work *w, uint32_t i)
     return first;
 }
 
-static enum rtl_probe_refusal write_text(struct work *w)
+static enum rtl_probe_refusal write_copy_text(struct patch_work *w)
 {
     const struct rtl_probe_order *o = w->order;
     struct rtl_probe_patch *p = w->patch;
@@ -274,7 +273,7 @@ static enum rtl_probe_refusal write_text(struct work *w)
     const uint32_t waits_at = (pcs_at + pcs_words + line - 1) / line * line;
     if (w->patch->pcs && !o->object)
         return RTL_PROBE_PLACE;
-    /* every stub is behind the copy, and every branch to and from it within it */
+    /* all stubs lie behind the copy; all branches to and from them are within it */
     if (waits_at + timed * line - w->room > REACH)
         return RTL_PROBE_TOO_LARGE;
     w->text_words = waits_at + timed * line + PADDING;
@@ -283,7 +282,8 @@ static enum rtl_probe_refusal write_text(struct work *w)
         return RTL_PROBE_MEMORY;
     for (uint32_t i = 0; i < w->text_words; i++)
         w->text[i] = (uint32_t)S_NOP;
-    for (uint32_t at = 0; at < w->room; at += ENTRY_ROOM) /* the second one's distance is the second entry's */
+    for (uint32_t at = 0; at < w->room;
+         at += ENTRY_ROOM) /* the second entry lies at the same distance in the original */
         rtl_stub_entry(w->text + at, at, w->room + at, p->kept, timed);
     memcpy(w->text + w->room, w->code, (size_t)w->length * 4);
     const struct rtl_stub_place place = {.block = o->block, .gaps = o->gaps && !timed, .dies = w->dies};
@@ -292,7 +292,7 @@ static enum rtl_probe_refusal write_text(struct work *w)
         uint32_t word = word_at(w, i), at = w->room + i;
         if (w->mark[i] != BEGINS)
             continue;
-        struct rtl_gcn_look look = rtl_gcn_look(&word, false);
+        struct rtl_gcn_instruction look = rtl_gcn_decode(&word, false);
         if (look.kind == RTL_GCN_END) {
             w->text[at] = rtl_stub_branch(at, exit_at);
         } else if (look.kind == RTL_GCN_READ_PC) {
@@ -304,13 +304,13 @@ static enum rtl_probe_refusal write_text(struct work *w)
             const uint32_t here = waits_at + stub * line;
             w->text[at] = rtl_stub_branch(at, here);
             rtl_stub_wait(w->text + here, here, at + 1, word, p->kept, stub);
-            p->wait[stub++] = (struct rtl_probe_wait){i * 4, word, before(w, i) * 4};
+            p->wait[stub++] = (struct rtl_probe_wait){i * 4, word, find_lines_before(w, i) * 4};
         }
     }
     return RTL_PROBE_NONE;
 }
 
-static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object *code)
+static enum rtl_probe_refusal find_code(struct patch_work *w, struct rtl_code_object *code)
 {
     const struct rtl_probe_order *o = w->order;
     const uint8_t *bytes;
@@ -343,20 +343,21 @@ static enum rtl_probe_refusal find_kernel(struct work *w, struct rtl_code_object
         there = (size_t)function;
     w->words = there > REACH ? REACH : (uint32_t)there;
     w->cut = there > REACH;
-    return look_at_descriptor(w);
+    return check_descriptor(w);
 }
 
-static enum rtl_probe_refusal patch_kernel(struct work *w)
+static enum rtl_probe_refusal patch_kernel(struct patch_work *w)
 {
     struct rtl_code_object code;
-    enum rtl_probe_refusal why = find_kernel(w, &code);
+    enum rtl_probe_refusal why = find_code(w, &code);
     if (why)
         return why;
     w->mark = calloc((size_t)w->words + 1, 1);
-    w->pending = malloc(((size_t)w->words + 2) * sizeof *w->pending); /* one an instruction at most, and the entries */
+    w->pending =
+        malloc(((size_t)w->words + 2) * sizeof *w->pending); /* at most one for each instruction, plus the entries */
     if (!w->mark || !w->pending)
         return RTL_PROBE_MEMORY;
-    if ((why = follow(w)) || (why = choose_registers(w)) || (why = write_text(w)))
+    if ((why = follow(w)) || (why = choose_registers(w)) || (why = write_copy_text(w)))
         return why;
     struct rtl_code_draft draft = {.flags = code.flags,
                                    .abi_version = code.abi_version,
@@ -370,7 +371,7 @@ static enum rtl_probe_refusal patch_kernel(struct work *w)
 
 enum rtl_probe_refusal rtl_probe_patch(const struct rtl_probe_order *order, struct rtl_probe_patch *patch)
 {
-    struct work w = {.order = order, .patch = patch};
+    struct patch_work w = {.order = order, .patch = patch};
     *patch = (struct rtl_probe_patch){0};
     enum rtl_probe_refusal why = patch_kernel(&w);
     free(w.mark);

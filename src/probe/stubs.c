@@ -7,7 +7,7 @@
 
 #include "shm/probe.h"
 
-/* operands: registers are their numbers, small constants 128 + n, vector registers in a source 256 + n */
+/* operands: registers have their numbers, small constants 128 + n, vector registers as sources 256 + n */
 enum { VCC = 106, EXEC = 126, CONSTANT = 128, LITERAL = 255, VECTOR = 256 };
 enum { S_NOP = 0, S_ENDPGM = 1, S_BRANCH = 2, S_CBRANCH_SCC1 = 5, S_WAITCNT = 12, S_GPR_IDX_OFF = 28 };
 enum { S_MEMTIME = 36, S_MEMREALTIME = 37 };
@@ -27,90 +27,90 @@ enum { S_CMP_LG_U32 = 7, S_CMP_EQ_U64 = 18 };
 enum { S_MOV_B32 = 0, S_MOV_B64 = 1, S_FLBIT_I32_B64 = 19 };
 enum { ATOMIC_ADD = 66, ATOMIC_SWAP_X2 = 96, ATOMIC_ADD_X2 = 98, ATOMIC_UMIN_X2 = 101, ATOMIC_UMAX_X2 = 103 };
 enum { LGKMCNT_0 = 0xc07f, ALL_0 = 0 };
-/* what is kept for waits, from `kept` on */
+/* registers kept for waits, from `kept` on */
 enum { BEFORE = RTL_STUB_KEPT, BEHIND = BEFORE + 2, SCC = BEHIND + 2, CLOCK = SCC + 1, WAITS = CLOCK + 1 };
-/* of register 4: 8 bits from bit 8 on, the 6 first; of register 20: as many as dies have numbers, whatever the others
- * say */
+/* hardware registers: HW_ID is 4 (8 bits from bit 8 on; the lowest 6 bits); XCC_ID is 20 (as many bits as dies have
+ * pages) */
 enum { HW_ID_UNIT = 7 << 11 | 8 << 6 | 4, HW_ID_SLOT = 5 << 11 | 4, XCC_ID = 2 << 11 | 20 };
 static_assert(RTL_PROBE_DIES == 1 << ((XCC_ID >> 11) + 1) && RTL_PROBE_BLOCK_BYTES == 1 << 12, "pages of dies");
 
-struct out {
+struct stub_out {
     uint32_t *words;
     unsigned count;
 };
 
-static void put(struct out *o, uint32_t word)
+static void put_word(struct stub_out *o, uint32_t word)
 {
     o->words[o->count++] = word;
 }
 
-static void sopp(struct out *o, unsigned op, unsigned immediate)
+static void sopp(struct stub_out *o, unsigned op, unsigned immediate)
 {
-    put(o, 0xbf800000u | op << 16 | (immediate & 0xffff));
+    put_word(o, 0xbf800000u | op << 16 | (immediate & 0xffff));
 }
 
-static void sop1(struct out *o, unsigned op, unsigned to, unsigned from)
+static void sop1(struct stub_out *o, unsigned op, unsigned to, unsigned from)
 {
-    put(o, 0xbe800000u | to << 16 | op << 8 | from);
+    put_word(o, 0xbe800000u | to << 16 | op << 8 | from);
 }
 
-static void sop2(struct out *o, unsigned op, unsigned to, unsigned a, unsigned b)
+static void sop2(struct stub_out *o, unsigned op, unsigned to, unsigned a, unsigned b)
 {
-    put(o, 0x80000000u | op << 23 | to << 16 | b << 8 | a);
+    put_word(o, 0x80000000u | op << 23 | to << 16 | b << 8 | a);
 }
 
-static void s_load_literal(struct out *o, unsigned to, uint32_t value)
+static void s_load_literal(struct stub_out *o, unsigned to, uint32_t value)
 {
     sop1(o, S_MOV_B32, to, LITERAL);
-    put(o, value);
+    put_word(o, value);
 }
 
-static void s_clock(struct out *o, unsigned op, unsigned to)
+static void s_clock(struct stub_out *o, unsigned op, unsigned to)
 {
-    put(o, 0xc0000000u | op << 18 | to << 6);
-    put(o, 0);
+    put_word(o, 0xc0000000u | op << 18 | to << 6);
+    put_word(o, 0);
 }
 
-static void v_mov(struct out *o, unsigned to, unsigned from)
+static void v_mov(struct stub_out *o, unsigned to, unsigned from)
 {
-    put(o, 0x7e000200u | to << 17 | from);
+    put_word(o, 0x7e000200u | to << 17 | from);
 }
 
-static void v_readfirstlane(struct out *o, unsigned to, unsigned from)
+static void v_readfirstlane(struct stub_out *o, unsigned to, unsigned from)
 {
-    put(o, 0x7e000400u | to << 17 | VECTOR | from);
+    put_word(o, 0x7e000400u | to << 17 | VECTOR | from);
 }
 
-/* to s[0:1] + v0 + offset, from v[2:3] or v2 */
-static void atomic(struct out *o, unsigned op, size_t offset)
+/* operate on s[0:1] + v0 + offset with v[2:3] or v2 */
+static void atomic(struct stub_out *o, unsigned op, size_t offset)
 {
-    put(o, 0xdc008000u | op << 18 | (uint32_t)offset);
-    put(o, 2 << 8);
+    put_word(o, 0xdc008000u | op << 18 | (uint32_t)offset);
+    put_word(o, 2 << 8);
 }
 
-/* v[2:3] with what lies at s[0:1] + v1: what was there comes back into them, if that is wanted */
-static void exchange(struct out *o, bool back)
+/* exchange v[2:3] with memory at s[0:1] + v1; `back`: v[2:3] get the old value */
+static void exchange(struct stub_out *o, bool back)
 {
-    put(o, 0xdc008000u | ATOMIC_SWAP_X2 << 18 | (uint32_t)back << 16);
-    put(o, 2u << 24 | 2 << 8 | 1);
+    put_word(o, 0xdc008000u | ATOMIC_SWAP_X2 << 18 | (uint32_t)back << 16);
+    put_word(o, 2u << 24 | 2 << 8 | 1);
 }
 
-static void s_getreg(struct out *o, unsigned to, unsigned what)
+static void s_getreg(struct stub_out *o, unsigned to, unsigned what)
 {
-    put(o, 0xb8800000u | to << 16 | what);
+    put_word(o, 0xb8800000u | to << 16 | what);
 }
 
-/* four times the number of the highest bit set in a pair of registers: where in a histogram it belongs */
-static void s_power(struct out *o, unsigned to, unsigned of)
+/* compute four times the number of the highest bit set in a pair of registers: an offset in a histogram */
+static void s_power(struct stub_out *o, unsigned to, unsigned of)
 {
-    sop1(o, S_FLBIT_I32_B64, to, of); /* zeros before the highest bit, -1 of 0 */
+    sop1(o, S_FLBIT_I32_B64, to, of); /* number of leading zeros, -1 for 0 */
     sop2(o, S_SUB_U32, to, CONSTANT + 63, to);
     sop2(o, S_AND_B32, to, to, CONSTANT + 63);
     sop2(o, S_LSHL_B32, to, to, CONSTANT + 2);
 }
 
-/* the pair of registers into v[2:3] */
-static void v_pair(struct out *o, unsigned from)
+/* copy the pair of registers into v[2:3] */
+static void v_pair(struct stub_out *o, unsigned from)
 {
     v_mov(o, 2, from);
     v_mov(o, 3, from + 1);
@@ -124,8 +124,8 @@ uint32_t rtl_stub_branch(uint32_t from, uint32_t to)
 unsigned rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS_MAX], uint32_t at, uint32_t to, unsigned kept,
                         unsigned waits)
 {
-    struct out o = {words, 0};
-    if (waits) { /* what a wait takes where there is nothing to wait for but the clock */
+    struct stub_out o = {words, 0};
+    if (waits) { /* cost of a wait for nothing but the clock */
         s_clock(&o, S_MEMTIME, kept + BEFORE);
         sopp(&o, S_WAITCNT, LGKMCNT_0);
         s_clock(&o, S_MEMTIME, kept + BEHIND);
@@ -137,7 +137,7 @@ unsigned rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS_MAX], uint32_t at, u
     s_clock(&o, S_MEMTIME, kept);
     s_clock(&o, S_MEMREALTIME, kept + 2);
     sopp(&o, S_WAITCNT, LGKMCNT_0);
-    put(&o, rtl_stub_branch(at + o.count, to));
+    put_word(&o, rtl_stub_branch(at + o.count, to));
     return o.count;
 }
 
@@ -145,9 +145,9 @@ void rtl_stub_wait(uint32_t words[RTL_STUB_WAIT_WORDS], uint32_t at, uint32_t to
                    unsigned number)
 {
     const unsigned before = kept + BEFORE, behind = kept + BEHIND, sum = kept + WAITS + number * RTL_STUB_WAIT_KEPT;
-    struct out o = {words, 0};
+    struct stub_out o = {words, 0};
     s_clock(&o, S_MEMTIME, before);
-    put(&o, wait);
+    put_word(&o, wait);
     s_clock(&o, S_MEMTIME, behind);
     sop2(&o, S_CSELECT_B32, kept + SCC, CONSTANT + 1, CONSTANT);
     sopp(&o, S_WAITCNT, LGKMCNT_0);
@@ -156,24 +156,24 @@ void rtl_stub_wait(uint32_t words[RTL_STUB_WAIT_WORDS], uint32_t at, uint32_t to
     sop2(&o, S_ADD_U32, sum, sum, behind);
     sop2(&o, S_ADDC_U32, sum + 1, sum + 1, behind + 1);
     sop2(&o, S_ADD_U32, sum + 2, sum + 2, CONSTANT + 1);
-    put(&o, 0xbf000000u | S_CMP_LG_U32 << 16 | CONSTANT << 8 | (kept + SCC));
-    put(&o, rtl_stub_branch(at + o.count, to));
+    put_word(&o, 0xbf000000u | S_CMP_LG_U32 << 16 | CONSTANT << 8 | (kept + SCC));
+    put_word(&o, rtl_stub_branch(at + o.count, to));
 }
 
 void rtl_stub_pc(uint32_t words[RTL_STUB_PC_WORDS], uint32_t at, uint32_t to, unsigned destination, uint64_t pc)
 {
-    struct out o = {words, 0};
+    struct stub_out o = {words, 0};
     s_load_literal(&o, destination, (uint32_t)pc);
     s_load_literal(&o, destination + 1, (uint32_t)(pc >> 32));
-    put(&o, rtl_stub_branch(at + o.count, to));
+    put_word(&o, rtl_stub_branch(at + o.count, to));
 }
 
 #define AT(field) offsetof(struct rtl_probe_block, field)
 static_assert((int)RTL_STUB_WAITS_MAX < (int)RTL_PROBE_PAIRS && AT(busy) + (RTL_STUB_WAITS_MAX + 1) * 16 <= 4095,
               "what an instruction's offset reaches");
 
-/* Cycles of 64 or 32 bits, and how often, from registers to a pair of the block; v0 is 0. */
-static void add_pair(struct out *o, unsigned pair, unsigned cycles, bool wide, unsigned passes)
+/* Add cycles (64 or 32 bits) and a count from registers to a pair of the block; v0 is 0. */
+static void add_pair(struct stub_out *o, unsigned pair, unsigned cycles, bool wide, unsigned passes)
 {
     v_mov(o, 2, cycles);
     v_mov(o, 3, wide ? cycles + 1 : CONSTANT);
@@ -183,34 +183,32 @@ static void add_pair(struct out *o, unsigned pair, unsigned cycles, bool wide, u
     atomic(o, ATOMIC_ADD_X2, AT(busy) + pair * 16ul + 8);
 }
 
-/* A branch whose distance isn't known yet: its place; and the place that it goes to. */
-static unsigned s_skip(struct out *o, unsigned op)
+/* Emit a branch with an open distance and return its place; s_arrive sets the distance to here. */
+static unsigned s_skip(struct stub_out *o, unsigned op)
 {
     sopp(o, op, 0);
     return o->count - 1;
 }
 
-static void s_arrive(struct out *o, unsigned from)
+static void s_arrive(struct stub_out *o, unsigned from)
 {
     o->words[from] |= o->count - from - 1;
 }
 
-/*
- * What passed since the wave before in this slot, whose place stays in v1. Not counted: the first wave of a slot, and
- * one that would have begun before the other one had ended, which only a damaged table says.
- */
-static void add_gap(struct out *o, bool dies, unsigned kept)
+/* Add the time since the end of the wave before in this slot. v1 keeps the slot's offset. Not counted: the first wave
+ * of a slot, and a wave that began before the other had ended, which only a damaged table says. */
+static void add_gap(struct stub_out *o, bool dies, unsigned kept)
 {
     s_getreg(o, 7, HW_ID_SLOT);
     sop2(o, S_LSHL_B32, VCC, 6, CONSTANT + 6);
     sop2(o, S_OR_B32, 7, 7, VCC);
     sop2(o, S_LSHL_B32, 7, 7, CONSTANT + 3);
     sop2(o, S_ADD_U32, 7, 7, LITERAL);
-    put(o, dies ? RTL_PROBE_DIES_SLOTS_AT : RTL_PROBE_SLOTS_AT);
-    if (dies) { /* from this die's page on */
+    put_word(o, dies ? RTL_PROBE_DIES_SLOTS_AT : RTL_PROBE_SLOTS_AT);
+    if (dies) { /* relative to this die's page */
         s_getreg(o, VCC, XCC_ID);
         sop2(o, S_MUL_I32, VCC, VCC, LITERAL);
-        put(o, RTL_PROBE_SLOTS * 8 - RTL_PROBE_BLOCK_BYTES);
+        put_word(o, RTL_PROBE_SLOTS * 8 - RTL_PROBE_BLOCK_BYTES);
         sop2(o, S_ADD_U32, 7, 7, VCC);
     }
     v_mov(o, 1, 7);
@@ -220,7 +218,7 @@ static void add_gap(struct out *o, bool dies, unsigned kept)
     sopp(o, S_WAITCNT, ALL_0);
     v_readfirstlane(o, VCC, 2);
     v_readfirstlane(o, VCC + 1, 3);
-    put(o, 0xbf000000u | S_CMP_EQ_U64 << 16 | CONSTANT << 8 | VCC);
+    put_word(o, 0xbf000000u | S_CMP_EQ_U64 << 16 | CONSTANT << 8 | VCC);
     unsigned none = s_skip(o, S_CBRANCH_SCC1);
     sop2(o, S_SUB_U32, VCC, kept, VCC);
     sop2(o, S_SUBB_U32, VCC + 1, kept + 1, VCC + 1);
@@ -236,8 +234,8 @@ static void add_gap(struct out *o, bool dies, unsigned kept)
     s_arrive(o, early);
 }
 
-/* From the block to this die's page in it. */
-static void go_to_die(struct out *o)
+/* Advance s[0:1] to this die's page. */
+static void go_to_die(struct stub_out *o)
 {
     s_getreg(o, 7, XCC_ID);
     sop2(o, S_LSHL_B32, 7, 7, CONSTANT + 12);
@@ -245,9 +243,9 @@ static void go_to_die(struct out *o)
     sop2(o, S_ADDC_U32, 1, 1, CONSTANT);
 }
 
-/* Last of all, so that what the stub takes is in no gap: nobody waits for it, the next wave of this slot finds it. What
- * a compute unit does to one place in memory arrives there in order. */
-static void leave_slot(struct out *o)
+/* Store the end of the wave, last of all, so that the stub's own time is in no gap. Nothing waits for the store: the
+ * slot's next wave finds it, because one compute unit's operations on one address arrive in order. */
+static void leave_slot(struct stub_out *o)
 {
     s_clock(o, S_MEMTIME, 2);
     sopp(o, S_WAITCNT, LGKMCNT_0);
@@ -258,15 +256,14 @@ static void leave_slot(struct out *o)
 unsigned rtl_stub_exit(uint32_t *words, const struct rtl_stub_place *place, unsigned kept, unsigned waits,
                        unsigned ends_shift)
 {
-    /* s[0:1] the block, or this die's page; s[2:3] cycles, s[4:5] ticks, s6 the compute unit, s7 and vcc for a moment
-     */
-    struct out o = {words, 0};
-    sopp(&o, S_WAITCNT, LGKMCNT_0); /* a load that nobody waited for would fall on the clock */
+    /* s[0:1]: the block or this die's page; s[2:3]: cycles; s[4:5]: ticks; s6: compute unit; s7 and vcc: scratch */
+    struct stub_out o = {words, 0};
+    sopp(&o, S_WAITCNT, LGKMCNT_0); /* a pending load would delay the clock */
     s_clock(&o, S_MEMTIME, 2);
     s_clock(&o, S_MEMREALTIME, 4);
     sopp(&o, S_WAITCNT, ALL_0);
     sopp(&o, S_GPR_IDX_OFF, 0);
-    sopp(&o, S_NOP, 15); /* a matrix product may be under way to v0, v2 or v3 */
+    sopp(&o, S_NOP, 15); /* a matrix product to v0, v2 or v3 may be in flight */
     sopp(&o, S_NOP, 3);
     s_getreg(&o, 6, HW_ID_UNIT);
     sop2(&o, S_SUB_U32, 2, 2, kept);
@@ -308,7 +305,7 @@ unsigned rtl_stub_exit(uint32_t *words, const struct rtl_stub_place *place, unsi
     atomic(&o, ATOMIC_ADD, AT(durations));
     sop2(&o, S_LSHR_B64, 4, 4, CONSTANT + ends_shift);
     sop2(&o, S_AND_B32, 4, 4, LITERAL);
-    put(&o, RTL_PROBE_ENDS - 1);
+    put_word(&o, RTL_PROBE_ENDS - 1);
     sop2(&o, S_LSHL_B32, 4, 4, CONSTANT + 2);
     v_mov(&o, 0, 4);
     atomic(&o, ATOMIC_ADD, AT(ends));

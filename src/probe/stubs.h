@@ -1,17 +1,17 @@
 /*
- * The code that a probe adds to a kernel: what runs before its first instruction, instead of each s_endpgm, and instead
- * of reading the program counter. Words for gfx906, gfx90a and gfx942, which agree in all of these, but for what gfx942
- * has to do because it has several dies. Pure.
+ * The code that a probe adds to a kernel: before its first instruction, instead of each s_endpgm, and instead of
+ * reading the program counter. Words for gfx906, gfx90a and gfx942, which agree in all of these; gfx942 needs extra
+ * code for its several dies. Pure.
  *
- * What they rely on. When a kernel begins, the registers above those that the packet processor fills hold nothing; when
- * it ends, none holds anything that is still wanted, nor does vcc. So nothing is saved. In between four registers above
- * all that the kernel uses keep when the wave began. EXEC is changed only at the end. Of vector registers v0 to v3 are
- * written, which every kernel has: they are handed out by fours.
+ * Assumptions. At the begin of a kernel the registers above those that the packet processor fills are unused; at its
+ * end no register is needed any more, nor vcc. So the stubs save nothing. In between, four registers above all that the
+ * kernel uses keep the wave's begin. EXEC changes only at the end. The stubs write vector registers v0 to v3, which
+ * every kernel has: they are allocated by fours.
  *
- * Hazards: s_memtime returns out of order with loads, so lgkmcnt(0) follows; what the kernel has still under way to
- * registers (loads, matrix products) is waited for before registers are written; vector instructions are not renumbered
- * (s_set_gpr_idx_off). gfx942 wants two instructions between one that writes a scalar register as a vector one and one
- * that reads it so (v_readfirstlane, v_mov), and has them.
+ * Hazards: s_memtime returns out of order with loads, so lgkmcnt(0) follows; before writing registers, the stubs wait
+ * for loads and matrix products that the kernel has in flight to them; vector instructions are not renumbered
+ * (s_set_gpr_idx_off). gfx942 needs two instructions between a vector write of a scalar register and a vector read of
+ * it (v_readfirstlane, v_mov), and has them.
  */
 #ifndef RTL_PROBE_STUBS_H
 #define RTL_PROBE_STUBS_H
@@ -23,32 +23,33 @@ enum {
     RTL_STUB_ENTRY_WORDS_MAX = 64,
     RTL_STUB_EXIT_WORDS_MAX = 128,
     RTL_STUB_EXIT_WAIT_WORDS = 8, /* of the exit stub: so many more for each wait, and for the clock's own cycles */
-    RTL_STUB_WAIT_WORDS = 16,     /* a line of the instruction cache: nothing is fetched between its two clocks */
+    RTL_STUB_WAIT_WORDS = 16,     /* a line of the instruction cache, so no fetch falls between the two clocks */
     RTL_STUB_PC_WORDS = 5,
-    RTL_STUB_SCRATCH = 8,    /* the exit stub writes registers below this one */
-    RTL_STUB_KEPT = 4,       /* registers from `kept` on: cycles and ticks when the wave began */
-    RTL_STUB_WAITS_KEPT = 6, /* with waits, from kept + 4 on: two clocks, SCC, the clock's own cycles; then of each: */
-    RTL_STUB_WAIT_KEPT = 3,  /* cycles, of 64 bits, and how often a wave came by */
+    RTL_STUB_SCRATCH = 8, /* the exit stub writes registers below this one */
+    RTL_STUB_KEPT = 4,    /* registers from `kept` on: cycles and ticks of the wave's begin */
+    RTL_STUB_WAITS_KEPT =
+        6, /* with waits, from kept + 4 on: two clocks, SCC, the clock's own cycles; then for each wait: */
+    RTL_STUB_WAIT_KEPT = 3, /* 64-bit cycles, and how often the wave passed */
     RTL_STUB_WAITS_MAX = 16,
     RTL_STUB_ENDS_SHIFT_MAX = 40
 };
 
-/* s_branch, from the word at `from` to the word at `to`. The caller has checked that it reaches. */
+/* Encode s_branch from word `from` to word `to`. The caller has checked the distance. */
 uint32_t rtl_stub_branch(uint32_t from, uint32_t to);
 
-/* Reads the clocks into s[kept] and following, an even number, and goes on at word `to`; `at` is where it stands.
- * `waits`: so many are timed, 0: the copy isn't of that kind. How many words. */
+/* Write code for word `at` that reads the clocks into s[kept] and following (`kept` is even) and branches to word `to`.
+ * `waits`: number of timed waits; 0: the copy times none. Returns the number of words. */
 unsigned rtl_stub_entry(uint32_t words[RTL_STUB_ENTRY_WORDS_MAX], uint32_t at, uint32_t to, unsigned kept,
                         unsigned waits);
 
-/* Where a wave is recorded: the block (src/shm/probe.h). */
+/* Where a wave records its numbers: the block (src/shm/probe.h). */
 struct rtl_stub_place {
-    uint64_t block; /* its address */
-    bool gaps;      /* it has the table of slots; not with waits */
-    bool dies;      /* it has a page and a table for each */
+    uint64_t block; /* address of the block */
+    bool gaps;      /* the block has a table of slots; not with waits */
+    bool dies;      /* the block has a page and a table for each die */
 };
 
-/* Records the wave, and ends it. How many words: room for rtl_stub_exit_words(waits). */
+/* Write code that records and ends the wave. Returns the number of words; needs room for rtl_stub_exit_words(waits). */
 unsigned rtl_stub_exit(uint32_t *words, const struct rtl_stub_place *place, unsigned kept, unsigned waits,
                        unsigned ends_shift);
 static inline unsigned rtl_stub_exit_words(unsigned waits)
@@ -57,16 +58,15 @@ static inline unsigned rtl_stub_exit_words(unsigned waits)
 }
 
 /*
- * Instead of an s_waitcnt: waits as that word says, adds what passed meanwhile to wait `number` of the copy, and goes
- * on at word `to`. In the middle of a kernel everything is in use but the kept registers: SCC is what it was behind it.
+ * Write code that replaces an s_waitcnt: it waits as that word says, adds the time to wait `number` of the copy, and
+ * branches to word `to`. In the middle of a kernel all registers except the kept ones are in use; SCC is preserved.
  *
- * What is measured: from one clock to the other, with the wait alone between them. The first clock is an operation
- * of lgkmcnt itself. The ISA documents have scalar memory count 1 for one dword and 2 for more, which a clock is, and
- * come back in any order. So a wait for lgkmcnt(0) or (1) takes no less than reading the clock does; one for lgkmcnt(2)
- * or more is over once the clock is there, or before that when two operations more are done than it had to wait for:
- * later than without the clock perhaps, never earlier. The second clock can only be waited for with all that lgkmcnt
- * counts: that falls on nobody's sum, but what the wave had under way is done with then, and the waits behind are
- * shorter.
+ * It measures from one clock to the other, with only the wait in between. The first clock is itself an operation of
+ * lgkmcnt. According to the ISA documents scalar memory counts 1 for one dword and 2 for more, which a clock is, and
+ * returns in any order. So a wait for lgkmcnt(0) or (1) takes at least as long as reading the clock; a wait for
+ * lgkmcnt(2) or more ends once the clock has returned, or earlier, once two operations more are done than needed:
+ * perhaps later than without the clock, never earlier. The second clock can only be awaited with everything else that
+ * lgkmcnt counts: that time is in no sum, but the wave's operations are done then, and its later waits are shorter.
  */
 void rtl_stub_wait(uint32_t words[RTL_STUB_WAIT_WORDS], uint32_t at, uint32_t to, uint32_t wait, unsigned kept,
                    unsigned number);
@@ -76,7 +76,7 @@ static inline unsigned rtl_stub_kept(unsigned waits)
     return RTL_STUB_KEPT + (waits ? RTL_STUB_WAITS_KEPT + (waits * RTL_STUB_WAIT_KEPT + 1) / 2 * 2 : 0);
 }
 
-/* Loads a pair of registers with what s_getpc_b64 would have read, and goes on at word `to`. */
+/* Write code that loads a pair of registers with the value of s_getpc_b64 and branches to word `to`. */
 void rtl_stub_pc(uint32_t words[RTL_STUB_PC_WORDS], uint32_t at, uint32_t to, unsigned destination, uint64_t pc);
 
 #endif

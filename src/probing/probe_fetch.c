@@ -1,4 +1,4 @@
-/* Looks for a kernel's code. See probe_code.h. */
+/* Fetches a kernel's code. See probe_fetch.h. */
 #include "probing/probe_fetch.h"
 
 #include <errno.h>
@@ -17,24 +17,24 @@
 #include "probe/code_object.h"
 #include "shm/process.h"
 
-enum { COMPARED_MAX = 128 << 10, AT_ONCE = 64 << 10 }; /* bytes of code that are compared with what is loaded */
-static const uint64_t KEPT_MAX = 512ull << 20;         /* bytes of code objects that are kept, once each */
+enum { COMPARED_MAX = 128 << 10, AT_ONCE = 64 << 10 }; /* bytes of code compared with the loaded ones */
+static const uint64_t KEPT_MAX = 512ull << 20;         /* bytes of code objects kept, each once */
 enum { ONE_HOLDS = 1, BOTH_HOLD };
 
 struct rtl_probe_fetch {
-    atomic_uint holders; /* the thread, and who began it: the last one frees (acquire, release) */
-    atomic_bool ready;   /* thread; release: all below is constant from then on */
+    atomic_uint holders; /* the thread and the caller: the last one frees (acquire, release) */
+    atomic_bool ready;   /* thread; release: all members below are constant afterwards */
     pid_t pid;
     char *kernel;
     enum rtl_probe_fetch_result result;
-    const struct rtl_target_memory *memory;
+    struct rtl_target_memory memory; /* open while the thread runs */
     uint32_t count;
     uint64_t kept;
     struct rtl_probe_fetch_copy copy[RTL_PROBE_CODES_MAX];
-    void *bytes[RTL_PROBE_CODES_MAX]; /* whose the copies are; NULL where it is another's */
+    void *bytes[RTL_PROBE_CODES_MAX]; /* owner of the copy's bytes; NULL if another entry owns them */
 };
 
-static void let_go(struct rtl_probe_fetch *c)
+static void release_fetch(struct rtl_probe_fetch *c)
 {
     if (atomic_fetch_sub_explicit(&c->holders, 1, memory_order_acq_rel) > 1)
         return;
@@ -44,14 +44,14 @@ static void let_go(struct rtl_probe_fetch *c)
     free(c);
 }
 
-/* Whether bytes of the code object are those at that address. */
+/* Compare bytes of the code object with the process's memory. */
 enum sight { UNSEEN, SAME, OTHERS };
-static enum sight look_at(const struct rtl_probe_fetch *c, const uint8_t *bytes, size_t size, uint64_t at)
+static enum sight compare_with_loaded(const struct rtl_probe_fetch *c, const uint8_t *bytes, size_t size, uint64_t at)
 {
     uint8_t there[AT_ONCE];
     for (size_t n; size; bytes += n, at += n, size -= n) {
         n = size < sizeof there ? size : sizeof there;
-        if (!rtl_target_read(c->memory, at, there, n))
+        if (!rtl_target_read(&c->memory, at, there, n))
             return UNSEEN;
         if (memcmp(bytes, there, n) != 0)
             return OTHERS;
@@ -59,9 +59,8 @@ static enum sight look_at(const struct rtl_probe_fetch *c, const uint8_t *bytes,
     return SAME;
 }
 
-/* A file may have been replaced since, and its bytes are somebody else's then. True as well where nobody can see that.
- */
-static bool is_loaded(const struct rtl_probe_fetch *c, const struct rtl_kernel_code *code, bool *compared)
+/* False if the loaded bytes differ: the file may have been replaced. True also if the memory can't be read. */
+static bool is_code_loaded(const struct rtl_probe_fetch *c, const struct rtl_kernel_code *code, bool *compared)
 {
     struct rtl_code_object object;
     struct rtl_kernel_descriptor descriptor;
@@ -69,29 +68,29 @@ static bool is_loaded(const struct rtl_probe_fetch *c, const struct rtl_kernel_c
     uint64_t address;
     if (rtl_code_open(&object, code->bytes, code->size) || !rtl_code_find_kernel(&object, c->kernel, &address) ||
         rtl_code_at(&object, address, false, &bytes) < sizeof descriptor)
-        return true; /* the patch says what is wrong with it */
+        return true; /* the patch explains the fault */
     memcpy(&descriptor, bytes, sizeof descriptor);
-    enum sight head = look_at(c, bytes, sizeof descriptor, code->object);
+    enum sight head = compare_with_loaded(c, bytes, sizeof descriptor, code->object);
     uint64_t entry = address + (uint64_t)descriptor.entry, length = rtl_code_function_bytes(&object, entry);
     size_t there = rtl_code_at(&object, entry, true, &bytes);
-    there =
-        length && length < there ? (size_t)length : there; /* a stripped one doesn't say: what lies behind it, too */
+    there = length && length < there ? (size_t)length
+                                     : there; /* a stripped object has no length: compare the following bytes, too */
     there = there < COMPARED_MAX ? there : COMPARED_MAX;
-    enum sight text = there ? look_at(c, bytes, there, code->object + (uint64_t)descriptor.entry) : UNSEEN;
+    enum sight text = there ? compare_with_loaded(c, bytes, there, code->object + (uint64_t)descriptor.entry) : UNSEEN;
     *compared = head == SAME && text == SAME;
     return head != OTHERS && text != OTHERS;
 }
 
-static bool take(void *context, const struct rtl_kernel_code *code)
+static bool keep_code(void *context, const struct rtl_kernel_code *code)
 {
     struct rtl_probe_fetch *c = context;
     struct rtl_probe_fetch_copy *copy = &c->copy[c->count];
     *copy = (struct rtl_probe_fetch_copy){.size = code->size, .object = code->object};
-    if (!is_loaded(c, code, &copy->compared)) {
+    if (!is_code_loaded(c, code, &copy->compared)) {
         c->result = RTL_PROBE_CODE_CHANGED;
         return true;
     }
-    for (uint32_t i = 0; i < c->count && !copy->bytes; i++) /* a GPU each has the same */
+    for (uint32_t i = 0; i < c->count && !copy->bytes; i++) /* several GPUs have the same code */
         if (c->copy[i].size == code->size && memcmp(c->copy[i].bytes, code->bytes, code->size) == 0)
             copy->bytes = c->copy[i].bytes;
     if (!copy->bytes && code->size <= KEPT_MAX - c->kept && (c->bytes[c->count] = malloc(code->size))) {
@@ -102,7 +101,7 @@ static bool take(void *context, const struct rtl_kernel_code *code)
     return c->count < RTL_PROBE_CODES_MAX;
 }
 
-/* One that exits lets go of its memory first, and for a while seems to have no code, or to forbid looking. */
+/* An exiting process frees its memory first and then seems to have no code, or to forbid reading. */
 static bool has_exited(pid_t pid)
 {
     enum { TRIES = 20, EXITING = 0x4 /* PF_EXITING */ };
@@ -115,45 +114,41 @@ static bool has_exited(pid_t pid)
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL);
     }
-    return false; /* its first thread alone has ended */
+    return false; /* only its first thread has ended */
 }
 
-static void look(struct rtl_probe_fetch *c)
+static void fetch_code(struct rtl_probe_fetch *c)
 {
-    struct rtl_target_memory memory;
     struct rtl_mappings mappings;
-    char path[40];
     c->result = RTL_PROBE_CODE_DENIED;
-    if (rtl_target_memory_open(c->pid, &memory))
+    if (rtl_target_memory_open(c->pid, &c->memory))
         return;
     if (!rtl_mappings_read(c->pid, &mappings)) {
         c->result = RTL_PROBE_CODE_NONE;
-        c->memory = &memory;
         struct rtl_debug_lists lists;
-        bool has_lists = rtl_debug_lists_find(&memory, &mappings, &lists);
+        bool has_lists = rtl_debug_lists_find(&c->memory, &mappings, &lists);
         rtl_mappings_free(&mappings);
-        snprintf(path, sizeof path, "/proc/%d/root", (int)c->pid);
-        int files = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        /* a list that changes while it is read: what was found of it counts, and once more if that was nothing */
+        int files = rtl_proc_open(c->pid, "root", O_PATH | O_DIRECTORY);
+        /* a list that changes during a read: its results count; without results try again */
         for (int tries = 0; has_lists && !c->count && tries < 3; tries++)
-            if (rtl_kernel_code_find(&memory, &lists, files, c->kernel, take, c))
+            if (rtl_kernel_code_find(&c->memory, &lists, files, c->kernel, keep_code, c))
                 break;
         if (files >= 0)
             close(files);
     }
-    rtl_target_memory_close(&memory);
+    rtl_target_memory_close(&c->memory);
     if (c->count)
         c->result = RTL_PROBE_CODE_FOUND;
 }
 
-static void *run(void *context)
+static void *fetch_thread(void *context)
 {
     struct rtl_probe_fetch *c = context;
-    look(c);
+    fetch_code(c);
     if (c->result == RTL_PROBE_CODE_NONE || c->result == RTL_PROBE_CODE_DENIED)
         c->result = has_exited(c->pid) ? RTL_PROBE_CODE_EXITED : c->result;
     atomic_store_explicit(&c->ready, true, memory_order_release);
-    let_go(c);
+    release_fetch(c);
     return NULL;
 }
 
@@ -168,13 +163,13 @@ struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel)
     }
     c->pid = pid;
     atomic_init(&c->holders, BOTH_HOLD);
-    sigfillset(&all); /* signals are for who waits */
+    sigfillset(&all); /* other threads handle signals */
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    int error = pthread_create(&thread, NULL, run, c);
+    int error = pthread_create(&thread, NULL, fetch_thread, c);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error) {
         atomic_store_explicit(&c->holders, ONE_HOLDS, memory_order_relaxed);
-        let_go(c);
+        release_fetch(c);
         return NULL;
     }
     pthread_detach(thread);
@@ -184,7 +179,7 @@ struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel)
 void rtl_probe_fetch_free(struct rtl_probe_fetch *code)
 {
     if (code)
-        let_go(code);
+        release_fetch(code);
 }
 
 bool rtl_probe_fetch_ready(const struct rtl_probe_fetch *code)

@@ -1,7 +1,7 @@
 /*
- * A kernel's code out of the process that runs it, looked for by a thread: what is read is another process's memory,
- * and a page that nobody brings hangs who reads it, but not the screen. The list of code objects is in
- * observe/kernel_code.h.
+ * Fetches a kernel's code from the process that runs it. A thread of its own reads the process's memory, because a page
+ * that is never delivered would hang the reader, and must not hang the screen. observe/kernel_code.h reads the list of
+ * code objects.
  */
 #ifndef RTL_PROBING_PROBE_FETCH_H
 #define RTL_PROBING_PROBE_FETCH_H
@@ -15,31 +15,31 @@ struct rtl_probe_fetch;
 
 enum { RTL_PROBE_CODES_MAX = 16 };
 
-/* `kernel`: its name as packets are counted under; copied. NULL: there is no memory, or no thread. */
+/* Start a search. `kernel`: the name under which packets are counted; copied. NULL without memory or thread. */
 struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel);
-/* Where the thread hangs it is left behind, and frees everything if it ever comes back. NULL is allowed. */
+/* Free the search. A hanging thread is left behind and frees everything if it ever returns. NULL is allowed. */
 void rtl_probe_fetch_free(struct rtl_probe_fetch *code);
 
-/* True once it has looked; the others are to be asked from then on. */
+/* True once the search has ended; call the functions below only then. */
 bool rtl_probe_fetch_ready(const struct rtl_probe_fetch *code);
 
 enum rtl_probe_fetch_result {
     RTL_PROBE_CODE_FOUND,
     RTL_PROBE_CODE_NONE,
-    RTL_PROBE_CODE_CHANGED, /* what is loaded isn't what the file has that it was loaded from */
-    RTL_PROBE_CODE_DENIED,  /* the process may not be looked into */
-    RTL_PROBE_CODE_EXITED,  /* there is no process any more, or soon */
+    RTL_PROBE_CODE_CHANGED, /* the loaded bytes differ from the file */
+    RTL_PROBE_CODE_DENIED,  /* this user may not read the process */
+    RTL_PROBE_CODE_EXITED,  /* the process has exited, or is exiting */
 };
 enum rtl_probe_fetch_result rtl_probe_fetch_result(const struct rtl_probe_fetch *code);
 
-/* One a code object, in the order in which they were loaded. */
+/* A copy of one code object; copies are in load order. */
 struct rtl_probe_fetch_copy {
     const void *bytes; /* valid until rtl_probe_fetch_free */
     size_t size;
-    uint64_t object; /* where the runtime has loaded its descriptor */
-    bool compared;   /* with what is loaded: the GPU's memory can be seen from the host */
+    uint64_t object; /* load address of its descriptor */
+    bool compared;   /* the bytes were compared with the loaded ones: the host can read the GPU's memory */
 };
-/* Whether a later look, which is ready, has found the same code in the same place. */
+/* True if a later search, which is ready, has found the same code in the same place. */
 bool rtl_probe_fetch_has(const struct rtl_probe_fetch *later, const struct rtl_probe_fetch_copy *copy);
 uint32_t rtl_probe_fetch_count(const struct rtl_probe_fetch *code);
 const struct rtl_probe_fetch_copy *rtl_probe_fetch_copy(const struct rtl_probe_fetch *code, uint32_t number);

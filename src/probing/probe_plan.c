@@ -1,4 +1,4 @@
-/* A viewer's probe, step by step. See probing.h. */
+/* Runs the state machine of a viewer's probe. See probe_plan.h. */
 #include "probing/probe_plan.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static const struct {
 #undef X
 };
 
-/* What the library says, and what helps; by number. */
+/* The library's reasons by number. */
 static const struct {
     const char *word, *text, *advice;
 } whys[] = {
@@ -79,7 +79,7 @@ void rtl_probe_plan_begin(struct rtl_probe_plan *p, const struct rtl_probe_plan_
         rtl_probe_plan_stop(p, RTL_PROBING_NO_CODE, now);
 }
 
-/* What is asked for has to be taken back, and until then its numbers grow. */
+/* The library has to disarm first; until then numbers grow. */
 void rtl_probe_plan_stop(struct rtl_probe_plan *p, enum rtl_probe_plan_over why, uint64_t now)
 {
     if (p->over != RTL_PROBING_NOT)
@@ -89,28 +89,30 @@ void rtl_probe_plan_stop(struct rtl_probe_plan *p, enum rtl_probe_plan_over why,
     p->ask = RTL_PROBE_ASK_NOTHING;
 }
 
-static enum rtl_probe_plan_do end(struct rtl_probe_plan *p, enum rtl_probe_plan_over why, uint64_t now)
+static enum rtl_probe_plan_do end_plan(struct rtl_probe_plan *p, enum rtl_probe_plan_over why, uint64_t now)
 {
     rtl_probe_plan_stop(p, why, now);
     return p->stage == RTL_PROBING_AT_END ? RTL_PROBING_DO_END : RTL_PROBING_DO_WAIT;
 }
 
-/* The library has ended it, or refused it: there is nothing to be taken back. */
+/* The library has ended or refused the probe: no DISARM is needed. */
 static enum rtl_probe_plan_do ended_by_library(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
     p->why = s->why && s->why < RTL_PROBE_WHY_COUNT ? (enum rtl_probe_why)s->why : RTL_PROBE_WHY_COUNT;
     p->status = s->status;
     p->disarmed = s->phase == RTL_PROBE_PHASE_OVER || s->phase == RTL_PROBE_PHASE_IDLE;
-    return end(p, RTL_PROBING_LIBRARY, now);
+    return end_plan(p, RTL_PROBING_LIBRARY, now);
 }
 
-/* It isn't where it was asked to go, and says why; or that it is over, why only a newer viewer knows. */
-static enum rtl_probe_plan_do refused(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
+/* The phase differs from the requested one. The library gives a reason, or one that only a newer viewer knows with
+ * OVER. */
+static enum rtl_probe_plan_do end_refused(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
-    return s->why || s->phase == RTL_PROBE_PHASE_OVER ? ended_by_library(p, s, now) : end(p, RTL_PROBING_DAMAGED, now);
+    return s->why || s->phase == RTL_PROBE_PHASE_OVER ? ended_by_library(p, s, now)
+                                                      : end_plan(p, RTL_PROBING_DAMAGED, now);
 }
 
-static enum rtl_probe_plan_do ask(struct rtl_probe_plan *p, enum rtl_probe_ask what)
+static enum rtl_probe_plan_do plan_request(struct rtl_probe_plan *p, enum rtl_probe_ask what)
 {
     const struct rtl_probe_plan_target *target = &p->plan.target[p->target];
     p->ask = what;
@@ -148,60 +150,61 @@ void rtl_probe_plan_patched(struct rtl_probe_plan *p, enum rtl_probe_refusal ref
         rtl_probe_plan_stop(p, RTL_PROBING_REFUSED, now);
 }
 
-/* Another viewer's probe whose heartbeat moves is left alone; one that stands still is over soon. */
-static enum rtl_probe_plan_do look_for_others(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
-                                              uint64_t now)
+/* Leave another viewer's probe alone if its heartbeat changes; one whose heartbeat stands still ends soon. */
+static enum rtl_probe_plan_do check_other_viewers(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
+                                                  uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
     if (s->phase == RTL_PROBE_PHASE_IDLE || s->phase == RTL_PROBE_PHASE_OVER)
-        return ask(p, RTL_PROBE_ASK_PREPARE);
+        return plan_request(p, RTL_PROBE_ASK_PREPARE);
     if (s->phase >= RTL_PROBE_PHASE_COUNT)
-        return end(p, RTL_PROBING_DAMAGED, now);
+        return end_plan(p, RTL_PROBING_DAMAGED, now);
     if (seen->beats && !p->beat_seen) {
         p->beat = seen->heartbeat;
         p->beat_ns = now;
         p->beat_seen = true;
     }
     if (seen->beats && seen->heartbeat != p->beat)
-        return end(p, RTL_PROBING_OTHER_VIEWER, now);
+        return end_plan(p, RTL_PROBING_OTHER_VIEWER, now);
     if (now - p->stage_ns > RTL_PROBE_HEARTBEAT_NS)
-        return ask(p, RTL_PROBE_ASK_PREPARE);
+        return plan_request(p, RTL_PROBE_ASK_PREPARE);
     return RTL_PROBING_DO_WAIT;
 }
 
-/* It isn't ours any more, nor is what its library holds. */
-static enum rtl_probe_plan_do replaced(struct rtl_probe_plan *p, uint64_t now)
+/* Another viewer has replaced this probe; the library's block is that viewer's. */
+static enum rtl_probe_plan_do end_replaced(struct rtl_probe_plan *p, uint64_t now)
 {
     p->disarmed = true;
-    return end(p, RTL_PROBING_REPLACED, now);
+    return end_plan(p, RTL_PROBING_REPLACED, now);
 }
 
-/* Of a request that was asked for: WAIT until it was taken up, then DO_PATCH stands for "go on". */
+/* Return WAIT until the library has answered the request, then DO_PATCH, which means "go on". */
 static enum rtl_probe_plan_do taken_up(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen, uint64_t now)
 {
     if (seen->state->number == p->number)
         return RTL_PROBING_DO_PATCH;
     if (rtl_probe_plan_gave_way(p, seen))
-        return replaced(p, now);
+        return end_replaced(p, now);
     if (now - p->stage_ns < RTL_PROBING_ANSWER_NS)
         return RTL_PROBING_DO_WAIT;
-    return end(p, RTL_PROBING_NO_ANSWER, now);
+    return end_plan(p, RTL_PROBING_NO_ANSWER, now);
 }
 
-/* It is the copy of another GPU. What was asked for before ends with the next request. */
+/* Try the copy of another GPU. The next request ends the previous one. */
 static enum rtl_probe_plan_do try_another(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
                                           uint32_t target, uint64_t now)
 {
     if (rtl_probe_plan_gave_way(p, seen))
-        return replaced(p, now);
+        return end_replaced(p, now);
     p->target = target;
     p->counted = false;
-    p->code_bytes = 0; /* whose numbers go to another place */
+    p->code_bytes = 0; /* its numbers go to another block */
     go_to(p, RTL_PROBING_AT_FREE, now);
-    return ask(p, RTL_PROBE_ASK_PREPARE);
+    return plan_request(p, RTL_PROBE_ASK_PREPARE);
 }
 
-/* The first dispatch is probed at once: where some have passed by, its kernel object is another agent's. */
+/* The library probes the first dispatch at once: if some dispatches ran unprobed, the kernel object is another agent's.
+ */
 static bool is_elsewhere(const struct rtl_probe_state *s, uint64_t armed_ns)
 {
     enum { SOME = 3 };
@@ -220,19 +223,17 @@ static enum rtl_probe_plan_do prepared(struct rtl_probe_plan *p, const struct rt
         return try_another(p, seen, p->best, now);
     }
     if (s->phase != RTL_PROBE_PHASE_PREPARED)
-        return refused(p, s, now);
+        return end_refused(p, s, now);
     if (!s->block || s->kernel_object != target->kernel_object || s->agent != target->agent)
-        return end(p, RTL_PROBING_DAMAGED, now);
+        return end_plan(p, RTL_PROBING_DAMAGED, now);
     p->state = *s;
     go_to(p, RTL_PROBING_AT_PATCH, now);
     return RTL_PROBING_DO_PATCH;
 }
 
-/*
- * Ended by the library, with its last numbers, whatever else has happened since: a program that was waited for as long
- * may have exited. That it did is why its runtime was shut down.
- */
-static bool is_complete(const struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen)
+/* True if the library has ended the probe with its last numbers, whatever else has happened: the process may have
+ * exited meanwhile. WHY_SHUTDOWN of an exited process doesn't count: its exit shut down the runtime. */
+static bool has_last_numbers(const struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen)
 {
     const struct rtl_probe_state *s = seen->state;
     return s && (p->stage == RTL_PROBING_AT_ARM || p->stage == RTL_PROBING_AT_COUNT) && s->number == p->number &&
@@ -245,8 +246,8 @@ static bool went_back(const struct rtl_probe_state *before, const struct rtl_pro
            now->waves < before->waves;
 }
 
-/* The numbers, as long as they are ours and make sense. */
-static bool take_numbers(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
+/* Store the numbers if they make sense. */
+static bool keep_numbers(struct rtl_probe_plan *p, const struct rtl_probe_state *s, uint64_t now)
 {
     if (p->counted && went_back(&p->state, s))
         return false;
@@ -266,9 +267,9 @@ static enum rtl_probe_plan_do armed(struct rtl_probe_plan *p, const struct rtl_p
     const struct rtl_probe_state *s = seen->state;
     bool runs = s->phase == RTL_PROBE_PHASE_ARMED || s->phase == RTL_PROBE_PHASE_ENDING;
     if (!runs && s->phase != RTL_PROBE_PHASE_OVER)
-        return refused(p, s, now);
-    if ((runs || p->stage == RTL_PROBING_AT_COUNT || s->probed) && !take_numbers(p, s, now))
-        return end(p, RTL_PROBING_DAMAGED, now);
+        return end_refused(p, s, now);
+    if ((runs || p->stage == RTL_PROBING_AT_COUNT || s->probed) && !keep_numbers(p, s, now))
+        return end_plan(p, RTL_PROBING_DAMAGED, now);
     if (!runs)
         return ended_by_library(p, s, now);
     if (p->stage != RTL_PROBING_AT_COUNT)
@@ -280,14 +281,15 @@ static enum rtl_probe_plan_do armed(struct rtl_probe_plan *p, const struct rtl_p
         return try_another(p, seen, p->target + 1, now);
     }
     if (now - p->dispatch_ns > RTL_PROBING_QUIET_NS)
-        return end(p, RTL_PROBING_NO_DISPATCH, now);
+        return end_plan(p, RTL_PROBING_NO_DISPATCH, now);
     if (now - p->record_ns > RTL_PROBING_QUIET_NS && s->dispatches - p->dispatches_at_record > 2ull * p->plan.every)
-        return end(p, RTL_PROBING_NOT_PROBED, now);
+        return end_plan(p, RTL_PROBING_NOT_PROBED, now);
     return RTL_PROBING_DO_WAIT;
 }
 
-/* Until the library has let go of it; the dispatch that was in flight may still bring numbers. */
-static enum rtl_probe_plan_do disarm(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen, uint64_t now)
+/* Wait until the library has disarmed; the dispatch in flight may still add numbers. */
+static enum rtl_probe_plan_do plan_disarm(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
+                                          uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
     bool ours = s && s->number == p->number;
@@ -295,16 +297,16 @@ static enum rtl_probe_plan_do disarm(struct rtl_probe_plan *p, const struct rtl_
         p->state = *s;
     bool another = rtl_probe_plan_gave_way(p, seen);
     if (p->ask != RTL_PROBE_ASK_DISARM && !another)
-        return ask(p, RTL_PROBE_ASK_DISARM);
+        return plan_request(p, RTL_PROBE_ASK_DISARM);
     p->disarmed = another || (ours && s->phase != RTL_PROBE_PHASE_ARMED && s->phase != RTL_PROBE_PHASE_ENDING);
-    bool answers = p->over != RTL_PROBING_NO_ANSWER && p->over != RTL_PROBING_UNREADABLE; /* did so far */
+    bool answers = p->over != RTL_PROBING_NO_ANSWER && p->over != RTL_PROBING_UNREADABLE; /* has answered so far */
     if (!p->disarmed && seen->alive && answers && now - p->stage_ns < RTL_PROBING_ANSWER_NS)
         return RTL_PROBING_DO_WAIT;
     go_to(p, RTL_PROBING_AT_END, now);
     return RTL_PROBING_DO_END;
 }
 
-enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
+enum rtl_probe_plan_do rtl_probe_plan_step(struct rtl_probe_plan *p, const struct rtl_probe_plan_seen *seen,
                                            uint64_t now)
 {
     const struct rtl_probe_state *s = seen->state;
@@ -312,38 +314,38 @@ enum rtl_probe_plan_do rtl_probe_plan_look(struct rtl_probe_plan *p, const struc
     if (p->stage == RTL_PROBING_AT_END)
         return RTL_PROBING_DO_END;
     if (p->stage == RTL_PROBING_AT_DISARM)
-        return disarm(p, seen, now);
+        return plan_disarm(p, seen, now);
     if (s)
         p->read_ns = now;
     else if (seen->alive)
-        return now - p->read_ns < RTL_PROBING_READ_NS ? RTL_PROBING_DO_WAIT : end(p, RTL_PROBING_UNREADABLE, now);
-    if (is_complete(p, seen))
+        return now - p->read_ns < RTL_PROBING_READ_NS ? RTL_PROBING_DO_WAIT : end_plan(p, RTL_PROBING_UNREADABLE, now);
+    if (has_last_numbers(p, seen))
         return armed(p, seen, now);
     if (p->plan.total_ns && now - p->began_ns > p->plan.total_ns)
-        return end(p, RTL_PROBING_TIMEOUT, now);
+        return end_plan(p, RTL_PROBING_TIMEOUT, now);
     if (!s || !seen->alive) {
         if (s && p->stage == RTL_PROBING_AT_COUNT && s->number == p->number)
-            take_numbers(p, s, now); /* its last ones */
+            keep_numbers(p, s, now); /* the last numbers */
         p->disarmed = true;
-        return end(p, RTL_PROBING_EXITED, now);
+        return end_plan(p, RTL_PROBING_EXITED, now);
     }
     switch (p->stage) {
     case RTL_PROBING_AT_FREE:
-        return look_for_others(p, seen, now);
+        return check_other_viewers(p, seen, now);
     case RTL_PROBING_AT_PREPARE:
         next = taken_up(p, seen, now);
         return next == RTL_PROBING_DO_PATCH ? prepared(p, seen, now) : next;
     case RTL_PROBING_AT_PATCH:
         if (s->number != p->number || rtl_probe_plan_gave_way(p, seen))
-            return replaced(p, now);
-        if (s->phase != RTL_PROBE_PHASE_PREPARED) /* what was found isn't what is there any more */
-            return refused(p, s, now);
-        return p->code_bytes ? ask(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
+            return end_replaced(p, now);
+        if (s->phase != RTL_PROBE_PHASE_PREPARED) /* the code has changed */
+            return end_refused(p, s, now);
+        return p->code_bytes ? plan_request(p, RTL_PROBE_ASK_ARM) : RTL_PROBING_DO_PATCH;
     case RTL_PROBING_AT_ARM:
         next = taken_up(p, seen, now);
         return next == RTL_PROBING_DO_PATCH ? armed(p, seen, now) : next;
     default:
-        return s->number == p->number ? armed(p, seen, now) : replaced(p, now);
+        return s->number == p->number ? armed(p, seen, now) : end_replaced(p, now);
     }
 }
 
@@ -374,7 +376,7 @@ void rtl_probe_plan_reason(const struct rtl_probe_plan *p, char *out, size_t siz
     snprintf(out, size, "%s%s%s%s", text, status, *advice ? "; " : "", advice);
 }
 
-/* What came between is not that the kernel can't be probed. */
+/* True if the cause may pass: the kernel itself can be probed. */
 static bool could_be_another_time(const struct rtl_probe_plan *p)
 {
     bool passing = p->why == RTL_PROBE_WHY_KERNEL_GONE || p->why == RTL_PROBE_WHY_SHUTDOWN ||

@@ -10,7 +10,7 @@
 
 static const uint64_t BEAT_NS = 200000000;
 
-static void take_gpus(struct rtl_probe_session *s, const struct rtl_snapshot *snapshot)
+static void copy_gpus(struct rtl_probe_session *s, const struct rtl_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->agent_count && s->gpu_count < RTL_AGENTS_MAX; i++) {
         const struct rtl_agent_snapshot *a = &snapshot->agents[i];
@@ -31,7 +31,7 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
     s->wish = *wish;
     s->reader = reader;
     s->pid = pid;
-    take_gpus(s, snapshot);
+    copy_gpus(s, snapshot);
     enum rtl_reader_status status = rtl_probe_open(reader, &s->link, why, why_bytes);
     if (status == RTL_READER_OK && wish->gpu >= (int)s->gpu_count)
         status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "process %d has %u GPU%s: there is no GPU %d", (int)pid,
@@ -51,8 +51,8 @@ enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t p
     return RTL_READER_OK;
 }
 
-/* Who has asked last, and whether somebody watches. */
-static void see_word(const struct rtl_probe_session *s, struct rtl_probe_plan_seen *seen)
+/* Read the last request and the heartbeat. */
+static void read_page_word(const struct rtl_probe_session *s, struct rtl_probe_plan_seen *seen)
 {
     struct rtl_probe_word word;
     seen->beats = rtl_probe_decode(rtl_probe_word_now(&s->link), &word);
@@ -65,7 +65,7 @@ void rtl_probe_session_close(struct rtl_probe_session *s)
     if (!s)
         return;
     struct rtl_probe_plan_seen seen = {.alive = true};
-    see_word(s, &seen);
+    read_page_word(s, &seen);
     if (s->link.page && rtl_probe_plan_holds(&s->probing) && !rtl_probe_plan_gave_way(&s->probing, &seen))
         rtl_probe_disarm(s->reader, &s->link);
     rtl_probe_patch_free(&s->patch);
@@ -92,7 +92,7 @@ static void add_target(struct rtl_probe_session *s, struct rtl_probe_plan_target
     plan->target[plan->targets++] = (struct rtl_probe_plan_target){object, s->gpus[gpu].agent};
 }
 
-/* Which copies are of the code that is wanted: GPUs have the same bytes, which are looked at once. */
+/* Mark copies of the wanted code. Several GPUs share the same bytes, which are compared once. */
 static void find_alike(struct rtl_probe_session *s, uint32_t copies)
 {
     for (uint32_t i = 0; i < copies; i++) {
@@ -106,10 +106,8 @@ static void find_alike(struct rtl_probe_session *s, uint32_t copies)
     }
 }
 
-/*
- * Which copy is on which GPU only the library can tell. Runtimes load one GPU after another, so the likely pairs are
- * asked for first.
- */
+/* Only the library knows which copy is on which GPU. Runtimes load one GPU after another, so request the likely pairs
+ * first. */
 static void choose_targets(struct rtl_probe_session *s, struct rtl_probe_plan_targets *plan)
 {
     uint32_t copies = rtl_probe_fetch_count(s->code), first = 0;
@@ -120,7 +118,7 @@ static void choose_targets(struct rtl_probe_session *s, struct rtl_probe_plan_ta
     first = first < copies ? first : 0;
     if (s->wish.gpu >= 0) {
         uint32_t gpu = (uint32_t)s->wish.gpu;
-        if (s->wish.like) /* it ran there */
+        if (s->wish.like) /* it ran there before */
             add_target(s, plan, first, gpu);
         if (gpu < copies)
             add_target(s, plan, gpu, gpu);
@@ -131,7 +129,8 @@ static void choose_targets(struct rtl_probe_session *s, struct rtl_probe_plan_ta
     add_target(s, plan, first, first < s->gpu_count ? first : 0);
     for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
         add_target(s, plan, first, gpu);
-    for (uint32_t i = 0; i < copies; i++) /* several programs may have one of that name: which runs, time tells */
+    for (uint32_t i = 0; i < copies;
+         i++) /* several programs may have a kernel of that name: time shows which one runs */
         add_target(s, plan, i, i % s->gpu_count);
     for (uint32_t i = 0; i < copies; i++)
         for (uint32_t gpu = 0; gpu < s->gpu_count; gpu++)
@@ -143,8 +142,8 @@ static uint64_t ticks_of(const struct rtl_probe_session *s)
     return s->gpus[s->wish.gpu >= 0 ? s->wish.gpu : 0].tick_hz;
 }
 
-/* An answer to whether there is code; until then nothing of ours is in the process. */
-static void begin(struct rtl_probe_session *s, enum rtl_probe_plan_over wrong, uint64_t now)
+/* Begin the plan once the code is found, or the search has failed. Until then the process has nothing of this probe. */
+static void begin_plan(struct rtl_probe_session *s, enum rtl_probe_plan_over wrong, uint64_t now)
 {
     enum { DURATION_GUESS_NS = 1000000 };
     uint64_t duration = s->wish.duration_ns ? s->wish.duration_ns : DURATION_GUESS_NS;
@@ -159,15 +158,15 @@ static void begin(struct rtl_probe_session *s, enum rtl_probe_plan_over wrong, u
         wrong = RTL_PROBING_RELOADED;
     s->wish.like = NULL;
     s->finding = false;
-    rtl_probe_plan_begin(&s->probing, &plan, s->began_ns); /* looking counts, too */
+    rtl_probe_plan_begin(&s->probing, &plan, s->began_ns); /* the search counts, too */
     s->probing.stage_ns = s->probing.read_ns = now;
     if (wrong) {
-        s->probing.over = wrong; /* before it was said that there is no code at all */
+        s->probing.over = wrong; /* replaces NO_CODE of the empty plan */
         s->probing.stage = RTL_PROBING_AT_END;
     }
 }
 
-/* NOT: it was found. */
+/* NOT: the code was found. */
 static enum rtl_probe_plan_over wrong_with(enum rtl_probe_fetch_result result, enum rtl_probe_plan_over none)
 {
     switch (result) {
@@ -184,20 +183,20 @@ static enum rtl_probe_plan_over wrong_with(enum rtl_probe_fetch_result result, e
     }
 }
 
-static void look_for_code(struct rtl_probe_session *s, bool alive, uint64_t now)
+static void poll_fetch(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
     if (!rtl_probe_fetch_ready(s->code)) {
         uint64_t waited = now - s->began_ns;
         if (!alive)
-            begin(s, RTL_PROBING_EXITED, now);
+            begin_plan(s, RTL_PROBING_EXITED, now);
         else if (s->wish.total_ns && waited > s->wish.total_ns)
-            begin(s, RTL_PROBING_TIMEOUT, now);
+            begin_plan(s, RTL_PROBING_TIMEOUT, now);
         else if (waited > RTL_PROBE_FIND_NS)
-            begin(s, RTL_PROBING_CODE_LATE, now);
+            begin_plan(s, RTL_PROBING_CODE_LATE, now);
         return;
     }
     enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->code), RTL_PROBING_NO_CODE);
-    begin(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
+    begin_plan(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
 }
 
 const struct rtl_probe_fetch_copy *rtl_probe_session_original(const struct rtl_probe_session *s)
@@ -217,18 +216,16 @@ const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_sessi
 
 /* --- step by step --- */
 
-/* NOT: what was found is there. */
-static enum rtl_probe_plan_over compare(const struct rtl_probe_session *s)
+/* NOT: the same code is still there. */
+static enum rtl_probe_plan_over compare_again(const struct rtl_probe_session *s)
 {
     enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->again), RTL_PROBING_RELOADED);
     return wrong || rtl_probe_fetch_has(s->again, rtl_probe_session_original(s)) ? wrong : RTL_PROBING_RELOADED;
 }
 
-/*
- * Since it was read a program that compiles at run time may have unloaded it, and its place be another kernel's. From
- * the answer to PREPARE on the library watches over the kernel object: what is found there now stays, or the probe
- * ends. False as long as that isn't known, and where it is gone.
- */
+/* A program that compiles at run time may have unloaded the code since it was read, and loaded another kernel in its
+ * place. The library watches the kernel object from its answer to PREPARE on: code found there now stays, or the probe
+ * ends. False while this is not known, or if the code has gone. */
 static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
 {
     enum rtl_probe_plan_over wrong = RTL_PROBING_NOT;
@@ -237,9 +234,9 @@ static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
         s->again_ns = now;
     }
     if (!s->again)
-        wrong = RTL_PROBING_NO_CODE; /* for want of memory, or of a thread */
+        wrong = RTL_PROBING_NO_CODE; /* no memory, or no thread */
     else if (rtl_probe_fetch_ready(s->again))
-        wrong = compare(s);
+        wrong = compare_again(s);
     else if (now - s->again_ns > RTL_PROBE_FIND_NS)
         wrong = RTL_PROBING_CODE_LATE;
     else
@@ -251,7 +248,7 @@ static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
     return !wrong;
 }
 
-static void patch(struct rtl_probe_session *s, uint64_t now)
+static void make_patch(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(s);
     const struct rtl_probe_order order = {.code = original->bytes,
@@ -261,8 +258,8 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                                           .block = s->probing.state.block,
                                           .ends_shift = s->probing.plan.ends_shift,
                                           .gaps = s->probing.state.block_bytes >= RTL_PROBE_BLOCK_ALL,
-                                          .dies = s->probing.state.block_bytes ==
-                                                  RTL_PROBE_BLOCK_DIES, /* for no other number */
+                                          .dies =
+                                              s->probing.state.block_bytes == RTL_PROBE_BLOCK_DIES, /* no other size */
                                           .waits = s->wish.waits,
                                           .round = s->wish.round};
     rtl_probe_patch_free(&s->patch);
@@ -273,7 +270,7 @@ static void patch(struct rtl_probe_session *s, uint64_t now)
                            refusal ? 0 : (uint32_t)s->patch.bytes, now);
 }
 
-static void ask(struct rtl_probe_session *s, uint64_t now)
+static void send_request(struct rtl_probe_session *s, uint64_t now)
 {
     const struct rtl_probe_request *r = &s->probing.request;
     uint16_t number = s->probing.ask == RTL_PROBE_ASK_PREPARE
@@ -281,28 +278,28 @@ static void ask(struct rtl_probe_session *s, uint64_t now)
                       : s->probing.ask == RTL_PROBE_ASK_ARM
                           ? rtl_probe_arm(s->reader, &s->link, s->probing.number, r, s->patch.code, s->patch.bytes)
                           : rtl_probe_disarm(s->reader, &s->link);
-    if (!number) /* another's request has come since PREPARE: the next look finds it */
+    if (!number) /* another viewer's request has come since PREPARE: the next step notices */
         return;
     rtl_probe_plan_asked(&s->probing, number, now);
     s->beat_ns = now;
 }
 
-static void look(struct rtl_probe_session *s, bool alive, uint64_t now)
+static void run_plan(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
-    enum { STEPS = 8 }; /* what can be done at once, without an answer of the library's */
+    enum { STEPS = 8 }; /* actions that need no answer of the library */
     struct rtl_probe_state state;
     for (int i = 0; i < STEPS; i++) {
         struct rtl_probe_plan_seen seen = {.alive = alive};
         seen.state = rtl_reader_probe(s->reader, &state) ? &state : NULL;
-        see_word(s, &seen);
-        switch (rtl_probe_plan_look(&s->probing, &seen, now)) {
+        read_page_word(s, &seen);
+        switch (rtl_probe_plan_step(&s->probing, &seen, now)) {
         case RTL_PROBING_DO_ASK:
-            ask(s, now);
+            send_request(s, now);
             break;
         case RTL_PROBING_DO_PATCH:
             if (!is_still_there(s, now))
                 return;
-            patch(s, now);
+            make_patch(s, now);
             break;
         default:
             return;
@@ -314,10 +311,10 @@ bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t no
 {
     s->began_ns = s->began_ns ? s->began_ns : now;
     if (s->finding)
-        look_for_code(s, alive, now);
+        poll_fetch(s, alive, now);
     if (s->finding)
         return true;
-    look(s, alive, now);
+    run_plan(s, alive, now);
     if (rtl_probe_plan_holds(&s->probing) && now - s->beat_ns >= BEAT_NS) {
         rtl_probe_heartbeat(&s->link);
         s->beat_ns = now;
@@ -328,18 +325,18 @@ bool rtl_probe_session_step(struct rtl_probe_session *s, bool alive, uint64_t no
 void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
 {
     if (s->finding)
-        begin(s, RTL_PROBING_STOPPED, now);
+        begin_plan(s, RTL_PROBING_STOPPED, now);
     else
         rtl_probe_plan_stop(&s->probing, RTL_PROBING_STOPPED, now);
 }
 
-static const char *stage_of(const struct rtl_probe_session *s)
+static const char *stage_text(const struct rtl_probe_session *s)
 {
     if (s->finding)
-        return "its code is looked for";
+        return "searching its code";
     switch (s->probing.stage) {
     case RTL_PROBING_AT_FREE:
-        return "waits for another one's end";
+        return "waiting for another probe to end";
     case RTL_PROBING_AT_COUNT:
         return "armed";
     case RTL_PROBING_AT_DISARM:
@@ -351,7 +348,7 @@ static const char *stage_of(const struct rtl_probe_session *s)
     }
 }
 
-void rtl_probe_session_tell(const struct rtl_probe_session *s, struct rtl_probe_told *told)
+void rtl_probe_session_report(const struct rtl_probe_session *s, struct rtl_probe_told *told)
 {
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(s);
     *told = (struct rtl_probe_told){.there = true,
@@ -362,7 +359,7 @@ void rtl_probe_session_tell(const struct rtl_probe_session *s, struct rtl_probe_
                                     .gpu = gpu ? gpu->gpu : 0,
                                     .compute_units = gpu ? gpu->compute_units : 0,
                                     .counted = !s->finding && s->probing.counted};
-    snprintf(told->stage, sizeof told->stage, "%s", stage_of(s));
+    snprintf(told->stage, sizeof told->stage, "%s", stage_text(s));
     if (told->counted)
         told->state = s->probing.state;
     if (told->runs)

@@ -1,9 +1,9 @@
 /*
- * A probe on one kernel of one process, from finding its code to its last number: carries out what probing.h decides.
- * Nothing here waits: rtl_probe_session_step is called again and again, a few times a second at least.
+ * A probe of one kernel of one process, from finding its code to its last number: carries out the actions of
+ * probe_plan.h. No function blocks: call rtl_probe_session_step a few times a second at least.
  *
- * Owns its link to the process's probe page, its copy of the code and the thread that looks for it. Threads: one. The
- * reader has to stay open meanwhile.
+ * Owns its link to the process's probe page, its copy of the code and the thread that fetches it. One thread; the
+ * reader stays open meanwhile.
  */
 #ifndef RTL_PROBING_PROBE_SESSION_H
 #define RTL_PROBING_PROBE_SESSION_H
@@ -14,38 +14,38 @@
 #include "probing/probe_plan.h"
 #include "shm/probe_client.h"
 
-#define RTL_PROBE_FIND_NS 30000000000ull /* for the code to be found */
+#define RTL_PROBE_FIND_NS 30000000000ull /* to find the code */
 
 struct rtl_probe_wish {
     const char *kernel;   /* full name; copied */
-    uint32_t row;         /* its row */
-    uint64_t duration_ns; /* its p50, 0: not known */
-    double per_second;    /* its dispatches */
-    uint64_t wanted;      /* dispatches; 0: until it is stopped */
-    uint32_t every;       /* one in how many; 0: as rtl_probe_plan_every says */
-    int gpu;              /* number on screen; -1: the first that had it */
-    uint64_t total_ns;    /* for all of it; 0: no end */
-    bool waits;           /* waits are timed: those of `round` (patch.h) */
+    uint32_t row;         /* the segment's row */
+    uint64_t duration_ns; /* p50 of its duration; 0: not known */
+    double per_second;    /* its dispatches a second */
+    uint64_t wanted;      /* dispatches; 0: until stopped */
+    uint32_t every;       /* probe one in so many; 0: as rtl_probe_plan_every says */
+    int gpu;              /* number on screen; -1: the first that ran the kernel */
+    uint64_t total_ns;    /* time limit for the probe; 0: none */
+    bool waits;           /* time the waits of `round` (patch.h) */
     uint32_t round;
-    /* no other code than this, and first where this is; NULL: any that has the kernel. Another session's, which stays
-     * open until this one has found its code */
+    /* probe only this code, and first at this address; NULL: any code of the kernel. Owned by another session, which
+     * stays open until this one has found its code */
     const struct rtl_probe_fetch_copy *like;
 };
 
-struct rtl_probe_session { /* to be read; what isn't explained is its own */
+struct rtl_probe_session { /* callers may read it; members without a comment are private */
     struct rtl_probe_wish wish;
     struct rtl_reader *reader;
     struct rtl_probe_link link;
     pid_t pid;
     struct rtl_probe_fetch *code;
-    struct rtl_probe_fetch *again; /* another look, when the library watches over what it finds; or NULL */
-    uint64_t again_ns;             /* since when */
-    bool finding;                  /* the code; then `probing` goes on */
+    struct rtl_probe_fetch *again; /* a second search, once the library watches the kernel object; or NULL */
+    uint64_t again_ns;             /* start of that search */
+    bool finding;                  /* still searching the code; then `probing` runs */
     uint64_t began_ns, beat_ns;
     struct rtl_probe_plan probing;
-    bool alike[RTL_PROBE_CODES_MAX];       /* which of the code's copies are of the wished code */
-    uint32_t copy_of[RTL_PROBING_TARGETS]; /* which of them a target has */
-    struct rtl_probe_patch patch;          /* once there is one, or it was refused */
+    bool alike[RTL_PROBE_CODES_MAX];       /* copies that match the wished code */
+    uint32_t copy_of[RTL_PROBING_TARGETS]; /* copy of each target */
+    struct rtl_probe_patch patch;          /* valid once made or refused */
     struct rtl_session_gpu {
         uint32_t gpu, agent, compute_units;
         uint64_t tick_hz;
@@ -55,15 +55,15 @@ struct rtl_probe_session { /* to be read; what isn't explained is its own */
     char *kernel;
 };
 
-/* OK: it goes on with rtl_probe_session_step. Otherwise `why` gets one line, and there is no session. */
+/* Open a session; on OK call rtl_probe_session_step. Otherwise `why` gets one line, and there is no session. */
 enum rtl_reader_status rtl_probe_session_open(struct rtl_reader *reader, pid_t pid, const struct rtl_snapshot *snapshot,
                                               const struct rtl_probe_wish *wish, struct rtl_probe_session **session,
                                               char *why, size_t why_bytes);
-/* False once it is over, and nothing of it is left in the process. `alive`: the process is. */
+/* Continue. False once the probe has ended and the process has nothing of it left. `alive`: the process is alive. */
 bool rtl_probe_session_step(struct rtl_probe_session *session, bool alive, uint64_t now_ns);
-/* It shall end; steps go on until it has. */
+/* End the probe; keep calling step until it has ended. */
 void rtl_probe_session_stop(struct rtl_probe_session *session, uint64_t now_ns);
-/* Whatever is still in the process ends by itself, when nobody watches any more. NULL is allowed. */
+/* Close the session. A probe still in the process ends once heartbeats stop. NULL is allowed. */
 void rtl_probe_session_close(struct rtl_probe_session *session);
 
 static inline bool rtl_probe_session_is_over(const struct rtl_probe_session *session)
@@ -71,12 +71,12 @@ static inline bool rtl_probe_session_is_over(const struct rtl_probe_session *ses
     return !session->finding && session->probing.stage == RTL_PROBING_AT_END;
 }
 
-/* How far it is, and what it has measured. */
-void rtl_probe_session_tell(const struct rtl_probe_session *session, struct rtl_probe_told *told);
+/* Report stage and numbers. */
+void rtl_probe_session_report(const struct rtl_probe_session *session, struct rtl_probe_told *told);
 
-/* The code object that it is about: NULL until it is known. */
+/* Return the probed code object; NULL until known. */
 const struct rtl_probe_fetch_copy *rtl_probe_session_original(const struct rtl_probe_session *session);
-/* The GPU that it is on: NULL until it is known. */
+/* Return the probed GPU; NULL until known. */
 const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_session *session);
 
 #endif

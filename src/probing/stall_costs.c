@@ -1,4 +1,4 @@
-/* Figures of waits. See probe_stalls.h. */
+/* Sums costs of waits. See stall_costs.h. */
 #include "probing/stall_costs.h"
 
 #include <inttypes.h>
@@ -7,20 +7,20 @@
 
 #include "text/text.h"
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t saturating_add(uint64_t a, uint64_t b)
 {
     return a + b < a ? UINT64_MAX : a + b;
 }
 
-static void add_waits(struct rtl_stall_costs *s, const struct rtl_probe_patch *patch,
-                      const struct rtl_probe_state *state)
+static void add_copy_waits(struct rtl_stall_costs *s, const struct rtl_probe_patch *patch,
+                           const struct rtl_probe_state *state)
 {
     uint64_t pair[RTL_PROBE_UNITS] = {0};
-    for (uint32_t i = 0; i < rtl_probe_units(state); i++) /* each die's own count together */
-        pair[i % RTL_PROBE_UNITS] = plus(pair[i % RTL_PROBE_UNITS], rtl_probe_busy(state, i));
+    for (uint32_t i = 0; i < rtl_probe_units(state); i++) /* add up all dies */
+        pair[i % RTL_PROBE_UNITS] = saturating_add(pair[i % RTL_PROBE_UNITS], rtl_probe_busy(state, i));
     s->copies++;
-    s->clock_cycles = plus(s->clock_cycles, pair[0]);
-    s->clock_passes = plus(s->clock_passes, pair[1]);
+    s->clock_cycles = saturating_add(s->clock_cycles, pair[0]);
+    s->clock_passes = saturating_add(s->clock_passes, pair[1]);
     for (uint32_t i = 0; i < patch->timed; i++) {
         struct rtl_probe_stall *w = &s->wait[s->timed++];
         *w = (struct rtl_probe_stall){
@@ -43,12 +43,12 @@ bool rtl_stall_costs_add(struct rtl_stall_costs *s, const struct rtl_probe_patch
     s->waits = patch->waits;
     s->rounds = patch->rounds;
     if (state->recorded)
-        add_waits(s, patch, state);
-    s->dispatches = plus(s->dispatches, state->dispatches);
-    s->recorded = plus(s->recorded, state->recorded);
-    s->duration_total_ns = plus(s->duration_total_ns, state->duration_total_ns);
-    s->waves = plus(s->waves, state->waves);
-    s->waves_expected = plus(s->waves_expected, state->waves_expected);
+        add_copy_waits(s, patch, state);
+    s->dispatches = saturating_add(s->dispatches, state->dispatches);
+    s->recorded = saturating_add(s->recorded, state->recorded);
+    s->duration_total_ns = saturating_add(s->duration_total_ns, state->duration_total_ns);
+    s->waves = saturating_add(s->waves, state->waves);
+    s->waves_expected = saturating_add(s->waves_expected, state->waves_expected);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What a kernel's waits cost its waves, put together from the copies that timed some of them each. Pure; the numbers
- * come from a process that may be hostile, so sums saturate and shares stay within bounds.
+ * Costs of a kernel's waits, summed over the copies that time some of them each. Pure; the numbers come from a process
+ * that may be hostile, so sums saturate and shares are bounded.
  */
 #ifndef RTL_PROBING_STALL_COSTS_H
 #define RTL_PROBING_STALL_COSTS_H
@@ -21,56 +21,57 @@ struct rtl_stall_before {
 
 struct rtl_probe_stall {
     struct rtl_probe_wait place;
-    uint64_t cycles, passes;               /* all waves' */
-    bool known;                            /* waves of its copy have ended: */
-    double share;                          /* of the cycles that those waves lasted; 0 to 1 */
-    double mean;                           /* cycles a pass; 0: there was none */
-    const struct rtl_stall_before *before; /* NULL: not looked at; whoever has looked keeps it */
+    uint64_t cycles, passes;               /* over all waves */
+    bool known;                            /* waves of its copy have ended, so the numbers below are valid */
+    double share;                          /* share of those waves' cycles; 0 to 1 */
+    double mean;                           /* cycles a pass; 0: no pass */
+    const struct rtl_stall_before *before; /* NULL: not read; owned by the reader of the lines */
 };
 
 struct rtl_stall_costs {
-    struct rtl_probe_stall *wait; /* allocated; `timed` of them are there */
-    uint32_t waits, timed;        /* of the kernel, so far */
-    uint32_t rounds, copies;      /* that it takes; that have recorded something, the first so many of them */
+    struct rtl_probe_stall *wait; /* allocated; `timed` entries are valid */
+    uint32_t waits, timed;        /* waits of the kernel; timed so far */
+    uint32_t rounds, copies;      /* copies needed; copies that have recorded something, the first ones */
     uint64_t clock_cycles, clock_passes;
     uint64_t dispatches, recorded, duration_total_ns;
     uint64_t waves, waves_expected;
 };
 
-/* What is known of the waits while copies run one after another, those of the one that runs among them. */
-struct rtl_stalls_told {
+/* Costs of waits while copies run one after another, including the running copy. */
+struct rtl_stalls_report {
     struct rtl_stall_costs sum;   /* ranked */
-    uint32_t copy;                /* the one that runs, from 1 on */
-    uint64_t wanted, recorded;    /* its dispatches */
-    char no_lines[RTL_STALL_WHY]; /* why no instructions before waits can be shown; "" where they can */
+    uint32_t copy;                /* the running copy, from 1 */
+    uint64_t wanted, recorded;    /* dispatches of the running copy */
+    char no_lines[RTL_STALL_WHY]; /* why instructions before waits can't be shown; "" if they can */
 };
 
-/* One copy's numbers: of one that has recorded nothing its dispatches alone count. False: there is no memory, or the
- * copy is of another kernel than those before. */
+/* Add a copy's numbers; of a copy that has recorded nothing only the dispatches. False without memory, or for a copy of
+ * another kernel. */
 bool rtl_stall_costs_add(struct rtl_stall_costs *stalls, const struct rtl_probe_patch *patch,
                          const struct rtl_probe_state *state);
-/* Hottest first; of equal ones in the order of the code. */
+/* Sort by share, highest first; equal ones in code order. */
 void rtl_stall_costs_rank(struct rtl_stall_costs *stalls);
 void rtl_stall_costs_free(struct rtl_stall_costs *stalls);
 
-/* Which copies are missing, as the head of a line that says why; "" where none is, or there is no copy at all. */
+/* Return which copies are missing, as the begin of a line that says why; "" if none is missing, or there is no copy at
+ * all. */
 struct rtl_stall_costs_missing {
     char text[80];
 };
 struct rtl_stall_costs_missing rtl_stall_costs_missing(const struct rtl_stall_costs *stalls);
 
-/* How far it is, in dispatches: the copies before, and the one that runs, which has recorded so many of those `wanted`
- * of it and knows how many `rounds` there are (0: not yet). Never more than all, and never less than before. */
+/* Return the progress in dispatches: of earlier copies and of the running one, which has `recorded` of `wanted`
+ * dispatches and knows the number of `rounds` (0: not yet). Never more than all, never less than before. */
 struct rtl_stall_costs_progress {
     uint64_t done, total;
 };
 struct rtl_stall_costs_progress rtl_stall_costs_progress(const struct rtl_stall_costs *stalls, uint32_t rounds,
                                                          uint64_t recorded, uint64_t wanted);
 
-/* What a wait takes that waits for nothing but the clock, in cycles; 0: not known. */
+/* Return the cycles of a wait for nothing but the clock; 0: not known. */
 double rtl_probe_clock_cycles(const struct rtl_stall_costs *stalls);
 
-/* "s_waitcnt vmcnt(3) lgkmcnt(0)": the counters that it waits for. */
+/* Return "s_waitcnt vmcnt(3) lgkmcnt(0)": the counters that the instruction waits for. */
 struct rtl_probe_wait_text {
     char text[64];
 };

@@ -139,7 +139,7 @@ bool rtl_diff_make(const struct rtl_diff_span *a, const struct rtl_diff_span *b,
 static bool as_kernels(const struct rtl_snapshot *from, const struct rtl_snapshot *later, bool ranges,
                        struct rtl_snapshot *to)
 {
-    const struct rtl_hip_api_snapshot *calls = from ? from->calls : NULL, *all = later->calls;
+    const struct rtl_hip_api_snapshot *calls = from ? from->hip_api : NULL, *all = later->hip_api;
     uint32_t at = 0;
     *to = (struct rtl_snapshot){0};
     if (!calls || !all)

@@ -52,11 +52,10 @@ void rtl_user_name(uid_t uid, char *out, size_t size)
 
 void rtl_process_user(pid_t pid, char *out, size_t size)
 {
-    char path[48];
+    char path[RTL_PROC_PATH_MAX];
     struct stat process;
     *out = 0;
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (!stat(path, &process))
+    if (!stat(rtl_proc_path(path, pid, "%s", ""), &process))
         rtl_user_name(process.st_uid, out, size);
 }
 

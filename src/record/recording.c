@@ -352,8 +352,8 @@ const char *rtl_recording_left_out(struct rtl_recording *r, char *out, size_t si
 enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_snapshot *s, uint64_t real_ns,
                                      bool exited)
 {
-    enum rtl_db_status status = s->calls ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
-    if (!status && s->calls && (s->calls->pair_count || s->calls->pairs_over))
+    enum rtl_db_status status = s->hip_api ? rtl_db_need(r->db, &rtl_calls_set) : RTL_DB_OK;
+    if (!status && s->hip_api && (s->hip_api->pair_count || s->hip_api->pairs_over))
         status = rtl_db_need(r->db, &rtl_pairs_set);
     if (!status && rtl_is_observed(s))
         status = rtl_db_need(r->db, &rtl_observed_set);
@@ -403,7 +403,7 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *r, const struct rtl_s
     bool had = r->has_last;
     r->has_last = rtl_snapshot_copy(s, &r->last);
     /* this frame's calls could not be read: the next frame's growth counts from the last known ones */
-    if (r->has_last && had && !r->last.calls && !rtl_hip_api_copy_to(before.calls, &r->last)) {
+    if (r->has_last && had && !r->last.hip_api && !rtl_hip_api_copy_to(before.hip_api, &r->last)) {
         rtl_snapshot_free(&r->last);
         r->has_last = false;
     }

@@ -259,7 +259,7 @@ static void write_launches(const struct rtl_calls_writer *w, const struct rtl_hi
 
 void rtl_calls_write(const struct rtl_calls_writer *w)
 {
-    const struct rtl_hip_api_snapshot *before = w->before ? w->before->calls : NULL, *now = w->now->calls;
+    const struct rtl_hip_api_snapshot *before = w->before ? w->before->hip_api : NULL, *now = w->now->hip_api;
     if (!now)
         return;
     uint32_t left_out = write_rows(w, before, now);

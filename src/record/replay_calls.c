@@ -74,7 +74,7 @@ static void load_nodes(struct rtl_replay_calls *c, int64_t recording)
         node->open = (uint64_t)number;
     }
     c->nodes.node_count = c->known_nodes;
-    if (!rtl_hip_api_sort_nodes(nodes, c->known_nodes))
+    if (!rtl_hip_api_sort_nodes(nodes, c->known_nodes, NULL))
         rtl_db_no_memory(c->db);
     for (uint32_t i = 0; i < c->known_nodes; i++) {
         const struct rtl_hip_api_node_snapshot *a = &nodes[i ? i - 1 : 0], *b = &nodes[i];
@@ -186,7 +186,7 @@ static struct rtl_histogram_copy *find_histogram(struct rtl_replay_calls *c, str
 static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *from, const uint32_t *place,
                       uint32_t *room)
 {
-    const struct rtl_hip_api_snapshot *calls = from->calls;
+    const struct rtl_hip_api_snapshot *calls = from->hip_api;
     for (uint32_t k = 0; calls->pair_count && k < from->kernel_count; k++) {
         uint64_t hash = rtl_hash(from->kernels[k].name, from->kernels[k].name_length);
         for (uint32_t i = 0; i < calls->pair_count; i++) {
@@ -203,7 +203,7 @@ static void set_pairs(struct rtl_replay_calls *c, const struct rtl_snapshot *fro
 
 void rtl_replay_calls_set(struct rtl_replay_calls *c, const struct rtl_snapshot *from, uint32_t *room)
 {
-    const struct rtl_hip_api_snapshot *calls = from ? from->calls : NULL;
+    const struct rtl_hip_api_snapshot *calls = from ? from->hip_api : NULL;
     uint32_t at = 0, *place;
     clear_calls(c);
     if (!calls || !c->calls || !(place = calloc(calls->node_count + 1, sizeof *place)))

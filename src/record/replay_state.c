@@ -86,7 +86,7 @@ static void clear_state(struct rtl_replay_state *state)
     for (uint32_t i = 0; i < s->copies_count; i++)
         rtl_histogram_free(&s->copies[i].histogram);
     s->kernel_count = s->queue_count = s->agent_count = s->copies_count = 0;
-    s->calls = NULL;
+    s->hip_api = NULL;
     state->room = state->room_most;
 }
 
@@ -135,7 +135,7 @@ void rtl_replay_state_set(struct rtl_replay_state *state, const struct rtl_snaps
     }
     for (uint32_t i = 0; i < s->copies_count; i++)
         rtl_histogram_own(state->db, &s->copies[i].histogram, &state->room);
-    s->calls = rtl_replay_calls_view(&state->calls_sum, s);
+    s->hip_api = rtl_replay_calls_view(&state->calls_sum, s);
 }
 
 /* --- one frame --- */
@@ -359,7 +359,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     add_copies(state, frame);
     state->calls_sum.pid = state->snapshot.pid;
     rtl_replay_calls_add(&state->calls_sum, frame, &state->room);
-    state->snapshot.calls = rtl_replay_calls_view(&state->calls_sum, &state->snapshot);
+    state->snapshot.hip_api = rtl_replay_calls_view(&state->calls_sum, &state->snapshot);
     rtl_replay_state_frame(state, frame, exited);
 }
 

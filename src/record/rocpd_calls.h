@@ -15,6 +15,7 @@
 #define RTL_RECORD_ROCPD_CALLS_H
 
 #include "record/db.h"
+#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/segment_reader.h"
 

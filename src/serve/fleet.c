@@ -1,6 +1,8 @@
 /* All traced and observed processes. See fleet.h. */
 #include "serve/fleet.h"
 #include "base/clock.h"
+#include "shm/hip_api_reader.h"
+#include "shm/proc_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +48,7 @@ static void close_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 static void close_calls(struct rtl_served *s)
 {
     rtl_user_may_hold(s->user, &s->api_bytes, 0);
-    rtl_hip_api_free(&s->calls);
+    rtl_snapshot_free(&s->calls);
     if (s->api >= 0)
         close(s->api);
     s->api = -1;
@@ -92,16 +94,6 @@ static uint64_t memory_of_kernels(const struct rtl_served *s, const struct rtl_s
 {
     uint64_t bytes = RTL_KERNELS_MAX * sizeof *s->series + rtl_snapshot_memory(now);
     return bytes + (s->attach.reader ? rtl_reader_memory(s->attach.reader) : 0);
-}
-
-static uint64_t memory_of_calls(const struct rtl_hip_api_copy *copy)
-{
-    uint64_t bytes = RTL_HIP_API_ROWS * sizeof *copy->rows +
-                     copy->node_count * (sizeof *copy->nodes + sizeof *copy->node_text + 1) +
-                     copy->launch_count * sizeof *copy->launches + copy->pair_count * sizeof *copy->pairs;
-    for (uint32_t i = 0; i < copy->count; i++)
-        bytes += copy->rows[i].buckets ? sizeof *copy->rows[i].buckets : 0;
-    return bytes;
 }
 
 /* Stop reading a process that exceeds its quota; its counters so far stay. */
@@ -190,12 +182,13 @@ static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
 
 static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    struct rtl_hip_api_copy now;
+    const struct rtl_hip_api_request request = {.pid = s->pid, .without_links = true};
+    struct rtl_snapshot now = {0};
     if (s->api < 0)
         return;
-    bool fine = rtl_hip_api_read(s->api, &now, NULL, 0) == RTL_READER_OK;
-    if (!fine || !rtl_user_may_hold(s->user, &s->api_bytes, memory_of_calls(&now))) {
-        rtl_hip_api_free(&now);
+    bool fine = rtl_hip_api_read(s->api, &request, &now, NULL, 0) == RTL_READER_OK;
+    if (!fine || !rtl_user_may_hold(s->user, &s->api_bytes, rtl_snapshot_memory(&now))) {
+        rtl_snapshot_free(&now);
         s->too_large |= fine;
         if (fine)
             close_calls(s);
@@ -203,9 +196,9 @@ static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
     }
     struct rtl_share share = begin_share(s), before = share;
     rtl_user_share_calls(s->user, &fleet->totals, &share);
-    rtl_totals_add_calls(&fleet->totals, s->calls.rows ? &s->calls : NULL, &now, &share);
+    rtl_totals_add_calls(&fleet->totals, s->calls.hip_api, now.hip_api, &share);
     end_share(fleet, s, &before, &share);
-    rtl_hip_api_free(&s->calls);
+    rtl_snapshot_free(&s->calls);
     s->calls = now;
 }
 
@@ -355,9 +348,8 @@ static bool is_running(const struct rtl_proc_entry *all, int count, const struct
 static uid_t owner_of(pid_t pid)
 {
     struct stat st;
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return stat(path, &st) ? (uid_t)-1 : st.st_uid;
+    char path[RTL_PROC_PATH_MAX];
+    return stat(rtl_proc_path(path, pid, "%s", ""), &st) ? (uid_t)-1 : st.st_uid;
 }
 
 /* Add a new process if there is room. */

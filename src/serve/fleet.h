@@ -52,7 +52,7 @@ struct rtl_served {
     /* HIP calls; -1 and empty without */
     int api;
     uint64_t api_inode;
-    struct rtl_hip_api_copy calls;
+    struct rtl_snapshot calls; /* has only the rows of its HIP API */
 };
 
 struct rtl_fleet {

@@ -240,14 +240,13 @@ static void render_process_kernels(struct rtl_fleet *fleet, const struct rtl_ser
 
 static void render_process_memory(const struct rtl_served *s, const char *pid, const char *rank, struct rtl_page *page)
 {
-    for (uint32_t i = 0; i < RTL_HIP_API_PLACES; i++) {
+    const struct rtl_hip_api_snapshot *api = s->calls.hip_api;
+    for (uint32_t i = 0; api && i < api->memory_count; i++) {
         char place[24] = "host";
-        if (!s->calls.rows || !s->calls.memory[i].peak)
-            continue;
-        if (i < RTL_HIP_API_GPUS)
-            snprintf(place, sizeof place, "gpu%u", (unsigned)i);
+        if (api->memory[i].place < RTL_HIP_API_GPUS)
+            snprintf(place, sizeof place, "gpu%u", (unsigned)api->memory[i].place);
         rtl_page_labels(page, (const char *[]){pid, rank, place});
-        rtl_page_count(page, s->calls.memory[i].in_use);
+        rtl_page_count(page, api->memory[i].in_use);
     }
 }
 

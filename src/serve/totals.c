@@ -243,32 +243,23 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
 
 /* --- calls of HIP and ranges --- */
 
-static bool is_same_row(const struct rtl_hip_api_row_copy *a, const struct rtl_hip_api_row_copy *b)
+/* Find the row in the earlier snapshot, or NULL. Rows have one order in all snapshots. */
+static const struct rtl_hip_api_row_snapshot *find_earlier_row(const struct rtl_hip_api_snapshot *earlier, uint32_t *at,
+                                                               const struct rtl_hip_api_row_snapshot *row)
 {
-    return a->kind == b->kind && a->text_bytes == b->text_bytes && !memcmp(a->text, b->text, a->text_bytes);
-}
-
-/* Find the row in the previous frame. New rows are rare: the search continues behind the last result. */
-static const struct rtl_hip_api_row_copy *find_earlier_row(const struct rtl_hip_api_copy *earlier, uint32_t *at,
-                                                           const struct rtl_hip_api_row_copy *row)
-{
-    for (uint32_t i = 0; earlier && i < earlier->count; i++) {
-        uint32_t n = (*at + i) % earlier->count;
-        if (is_same_row(&earlier->rows[n], row)) {
-            *at = n + 1;
-            return &earlier->rows[n];
-        }
-    }
-    return NULL;
+    int order = -1;
+    while (earlier && *at < earlier->count && (order = rtl_hip_api_compare_rows(&earlier->rows[*at], row)) < 0)
+        ++*at;
+    return earlier && *at < earlier->count && !order ? &earlier->rows[*at] : NULL;
 }
 
 /* Find or add the series of a function or range. */
-static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_hip_api_row_copy *row, unsigned kind,
+static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_hip_api_row_snapshot *row, unsigned kind,
                           uint32_t *left, uint32_t owner)
 {
     char label[RTL_HIP_API_TEXT + 1]; /* series are distinguished by their label, escaped and cut */
     bool added = false;
-    rtl_text_escape(label, sizeof label, row->text, row->text_bytes);
+    rtl_text_escape(label, sizeof label, row->name, row->name_bytes);
     if (!*label || !strcmp(label, RTL_OTHER_LABEL) || !strcmp(label, RTL_ENDED_LABEL))
         return RTL_SERIES_OTHER;
     uint32_t number = rtl_ranked_find(ranked, label, strlen(label), kind, *left ? &added : NULL);
@@ -278,18 +269,15 @@ static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_hip_api_ro
     return number;
 }
 
-static void sum_row(struct rtl_totals *totals, const struct rtl_hip_api_row_copy *earlier,
-                    const struct rtl_hip_api_row_copy *later, struct rtl_share *share)
+static void sum_row(struct rtl_totals *totals, const struct rtl_hip_api_row_snapshot *earlier,
+                    const struct rtl_hip_api_row_snapshot *later, struct rtl_share *share)
 {
-    bool range = later->kind == RTL_HIP_API_RANGE || later->kind == RTL_HIP_API_MARK;
+    bool range = rtl_hip_api_is_range(later);
     struct rtl_ranked *ranked = range ? &totals->ranges : &totals->functions;
     unsigned kind = later->kind < RTL_HIP_API_KIND_COUNT && !range ? later->kind : 0;
-    struct rtl_tally more = {.calls = growth(earlier ? earlier->calls : 0, later->calls),
+    struct rtl_tally more = {.calls = growth(earlier ? earlier->histogram.count : 0, later->histogram.count),
                              .errors = growth(earlier ? earlier->errors : 0, later->errors)};
-    if (later->buckets)
-        rtl_prom_buckets_grow_buckets(&more.times, earlier && earlier->buckets ? earlier->buckets->count : NULL,
-                                      later->buckets->count, RTL_HIP_API_BUCKETS,
-                                      growth(earlier ? earlier->total_ns : 0, later->total_ns));
+    rtl_prom_buckets_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
     uint64_t events = add_saturated(add_saturated(more.calls, more.errors), more.times.values);
     if (!charge_credit(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
         return;
@@ -300,8 +288,8 @@ static void sum_row(struct rtl_totals *totals, const struct rtl_hip_api_row_copy
     rtl_prom_buckets_add(&tally->times, &more.times);
 }
 
-void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_copy *earlier,
-                          const struct rtl_hip_api_copy *later, struct rtl_share *share)
+void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_snapshot *earlier,
+                          const struct rtl_hip_api_snapshot *later, struct rtl_share *share)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < later->count; i++)

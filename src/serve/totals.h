@@ -6,7 +6,7 @@
 #define RTL_SERVE_TOTALS_H
 
 #include "serve/ranked.h"
-#include "shm/hip_api_reader.h"
+#include "shm/hip_api_snapshot.h"
 #include "shm/gpu_names.h"
 #include "shm/segment_reader.h"
 #include "text/names.h"
@@ -70,8 +70,8 @@ void rtl_totals_free(struct rtl_totals *totals);
 void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                     uint32_t series[RTL_KERNELS_MAX], struct rtl_share *share);
 void rtl_totals_release(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX]);
-void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_copy *earlier,
-                          const struct rtl_hip_api_copy *later, struct rtl_share *share);
+void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_snapshot *earlier,
+                          const struct rtl_hip_api_snapshot *later, struct rtl_share *share);
 void rtl_totals_settle(struct rtl_totals *totals, uint64_t now_ns);
 
 /* Return the label of a kernel's series; safe text. */

@@ -1,62 +1,33 @@
 /*
- * Snapshots of what changed: a process with ten thousand kernels calls a few hundred of them in a second, and a viewer
- * of many such processes must not look at all of their rows each time.
+ * Snapshots of changes: of ten thousand kernels a process calls a few hundred in a second, and a viewer of many such
+ * processes must not read all rows each time.
  *
- * Nothing new is asked of the writer. What all rows add up to is known from the queues: every dispatch is counted in a
- * row and in its queue, and so is every completion that the worker accounts for. So the rows that changed lately are
- * looked at first; when with them the sums agree, no other row can have changed. When they don't, all are looked at, as
- * in a whole snapshot. The rows' numbers are read before the sums, and the writer counts in a row first: what is seen
- * of a row and not in the sum yet may hide as much of another one, which shows as soon as the sum has caught up.
+ * This needs nothing new from the writer. The queues give the sums over all rows: each dispatch counts in a row and in
+ * its queue, and so does each completion that the worker accounts for. The reader first reads rows that changed lately.
+ * If the sums then agree, no other row has changed; otherwise it reads all rows, as for a whole snapshot. It reads rows
+ * before sums, and the writer counts in a row first: a count seen in a row and not yet in the sum may hide an equal
+ * count of another row, which shows once the sum has caught up.
  *
- * A writer that lies gets its own numbers shown late. Holes of the file are not looked into: rows are read one by one
- * only where a walk along the data has found something before.
+ * A writer that lies only delays its own numbers. The reader never touches holes of the file: it reads single rows only
+ * where a pass along the data has found something before.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "shm/snapshot_builder.h"
 
 enum {
-    QUIET_FRAMES = 60, /* so long after a row changed it is looked at first */
+    QUIET_FRAMES = 60, /* a row that changed stays in the hot list for so long */
     NEAR = 2,
-    FAR = 6, /* rows ahead that are expected */
-};
-
-/* What was handed out of a row. */
-struct seen_row {
-    uint64_t count, failed;  /* the worker's: timed, given up on */
-    uint64_t calls, untimed; /* the cells' of all queues */
-    uint8_t quiet;           /* frames since it changed */
-    bool hot;                /* it is in the list of those */
-    bool unsettled;          /* its histogram met the writer too often: it comes again */
-    bool listed;             /* in this snapshot */
-};
-
-struct rtl_seen {
-    bool any;
-    uint32_t rows, room; /* rows that were in use then */
-    struct seen_row *row;
-    uint32_t *hot, hot_count; /* has room for as many */
-    /* what the rows add up to; they wrap, and only say whether two are the same */
-    uint64_t accounted, calls, untimed, timed;
-    bool huge; /* they may have wrapped */
-    uint64_t there[RTL_QUEUES_MAX * RTL_THERE_WORDS];
+    FAR = 6, /* rows to prefetch ahead */
 };
 
 struct changes {
     struct rtl_snapshot_builder t;
     struct rtl_seen *seen;
-    uint32_t rows, room; /* in use now; of out->kernels */
+    uint32_t rows, room; /* rows in use now; capacity of out->kernels */
 };
-
-void rtl_seen_free(struct rtl_seen *seen)
-{
-    if (!seen)
-        return;
-    free(seen->row);
-    free(seen->hot);
-    free(seen);
-}
 
 void rtl_reader_forget(struct rtl_reader *reader)
 {
@@ -64,13 +35,14 @@ void rtl_reader_forget(struct rtl_reader *reader)
         reader->seen->any = false;
 }
 
-static bool no_memory(struct changes *c)
+static bool fail_memory(struct changes *c)
 {
     c->t.no_memory = true;
     return false;
 }
 
-static bool fetch(struct changes *c, enum rtl_section_id section, uint32_t entry, size_t skip, void *to, size_t bytes)
+static bool fetch_or_damaged(struct changes *c, enum rtl_section_id section, uint32_t entry, size_t skip, void *to,
+                             size_t bytes)
 {
     if (rtl_fetch_entry(c->t.reader, section, entry, skip, to, bytes))
         return true;
@@ -78,24 +50,16 @@ static bool fetch(struct changes *c, enum rtl_section_id section, uint32_t entry
     return false;
 }
 
-/* Room for all rows in use; new ones are looked at first. */
-static bool make_room(struct changes *c)
+/* Make room for all rows in use; new rows are hot. */
+static bool make_row_room(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
-    if (c->rows > seen->room) {
-        uint32_t room = c->rows + c->rows / 4 + 64;
-        struct seen_row *row = realloc(seen->row, room * sizeof *row);
-        if (row)
-            seen->row = row;
-        uint32_t *hot = realloc(seen->hot, room * sizeof *hot);
-        if (hot)
-            seen->hot = hot;
-        if (!row || !hot)
-            return no_memory(c);
-        seen->room = room;
-    }
+    uint32_t room = seen->room;
+    if (!rtl_grow(&seen->hot, &room, c->rows, sizeof *seen->hot) ||
+        !rtl_grow(&seen->row, &seen->room, c->rows, sizeof *seen->row))
+        return fail_memory(c);
     for (; seen->rows < c->rows; seen->rows++) {
-        seen->row[seen->rows] = (struct seen_row){.hot = seen->any};
+        seen->row[seen->rows] = (struct rtl_seen_row){.hot = seen->any};
         if (seen->any)
             seen->hot[seen->hot_count++] = seen->rows;
     }
@@ -104,19 +68,13 @@ static bool make_room(struct changes *c)
 
 /* --- rows --- */
 
-/* The row goes into the snapshot, with its histogram of now. */
-static bool list(struct changes *c, uint32_t i)
+/* Put the row into the snapshot with its current histogram. */
+static bool hand_out_row(struct changes *c, uint32_t i)
 {
     struct rtl_snapshot *s = c->t.out;
-    struct seen_row *row = &c->seen->row[i];
-    if (s->kernel_count == c->room) {
-        uint32_t room = c->room ? 2 * c->room : 64;
-        struct rtl_kernel_snapshot *more = realloc(s->kernels, room * sizeof *more);
-        if (!more)
-            return no_memory(c);
-        s->kernels = more;
-        c->room = room;
-    }
+    struct rtl_seen_row *row = &c->seen->row[i];
+    if (!rtl_grow(&s->kernels, &c->room, s->kernel_count + 1u, sizeof *s->kernels))
+        return fail_memory(c);
     struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];
     *k = (struct rtl_kernel_snapshot){.id = i, .name = rtl_reader_name(c->t.reader, i, &c->t.damaged)};
     if (c->t.damaged || !rtl_build_histogram(&c->t, RTL_HISTOGRAM_KERNEL(i), &k->histogram, &k->untimed))
@@ -124,7 +82,7 @@ static bool list(struct changes *c, uint32_t i)
     k->name_length = k->name ? c->t.reader->name_length[i] : 0;
     c->seen->accounted += k->histogram.count + k->untimed - row->count - row->failed;
     c->seen->timed += k->histogram.count - row->count;
-    c->seen->huge |= k->histogram.count >> 48 != 0; /* of so many rows none can be more without one that is */
+    c->seen->huge |= k->histogram.count >> 48 != 0; /* the sum can't reach that without such a row */
     row->count = k->histogram.count;
     row->failed = k->untimed;
     row->unsettled = (k->histogram.approximate && !k->histogram.coarse) || !k->name;
@@ -133,31 +91,32 @@ static bool list(struct changes *c, uint32_t i)
     return true;
 }
 
-static bool look_at_histogram(struct changes *c, uint32_t i)
+static bool refresh_histogram(struct changes *c, uint32_t i)
 {
-    const struct seen_row *row = &c->seen->row[i];
+    const struct rtl_seen_row *row = &c->seen->row[i];
     struct rtl_histogram h;
     if (row->listed)
         return true;
-    if (!fetch(c, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
+    if (!fetch_or_damaged(c, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
         return false;
-    return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || list(c, i);
+    return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || hand_out_row(c, i);
 }
 
-/* Completions that the worker has accounted for, over all queues. */
+/* Sum the completions that the worker has accounted for, over all queues. */
 static bool sum_completions(struct changes *c, uint64_t *sum)
 {
     *sum = 0;
     for (uint32_t q = 0; q < c->t.reader->queues; q++) {
         uint64_t completed;
-        if (!fetch(c, RTL_SECTION_QUEUES, q, offsetof(struct rtl_queue, completed), &completed, sizeof completed))
+        if (!fetch_or_damaged(c, RTL_SECTION_QUEUES, q, offsetof(struct rtl_queue, completed), &completed,
+                              sizeof completed))
             return false;
         *sum += completed;
     }
     return true;
 }
 
-/* Rows of a list are far from one another in memory: while one is read, those that follow are on their way. */
+/* Rows of the list lie far apart in memory: prefetch the next ones while one is read. */
 static void expect_histogram(const struct changes *c, uint32_t at)
 {
     const struct rtl_seen *seen = c->seen;
@@ -175,21 +134,21 @@ static void expect_histogram(const struct changes *c, uint32_t at)
             rtl_expect_entry(r, RTL_SECTION_CHUNKS, directory.chunk[o], sizeof(struct rtl_chunk));
 }
 
-static bool look_at_histograms(struct changes *c)
+static bool refresh_histograms(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     uint64_t accounted;
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->rows && !seen->any; i++)
-        ok = list(c, i);
+        ok = hand_out_row(c, i);
     for (uint32_t i = 0; ok && i < seen->hot_count && seen->any; i++) {
         expect_histogram(c, i);
-        ok = look_at_histogram(c, seen->hot[i]);
+        ok = refresh_histogram(c, seen->hot[i]);
     }
     if (!ok || !seen->any || !sum_completions(c, &accounted) || accounted == seen->accounted)
         return ok && !c->t.damaged;
     for (uint32_t i = 0; ok && i < c->rows; i++)
-        ok = look_at_histogram(c, i);
+        ok = refresh_histogram(c, i);
     return ok;
 }
 
@@ -204,7 +163,7 @@ static void expect_cells(const struct changes *c, uint32_t at)
                          sizeof(struct rtl_dispatches));
 }
 
-/* All cells of a row into `k`, as far as there is something in them. */
+/* Read all cells of a row that have data into `k`. */
 static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot *k)
 {
     const struct rtl_snapshot *s = c->t.out;
@@ -214,8 +173,8 @@ static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot
         uint32_t slot = s->queues[q].slot;
         if (!rtl_build_is_there(&c->t, slot, i))
             continue;
-        if (!fetch(c, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i, 0, &cell,
-                   sizeof cell))
+        if (!fetch_or_damaged(c, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i, 0,
+                              &cell, sizeof cell))
             return false;
         rtl_build_cell(k, &busiest, &cell);
     }
@@ -224,15 +183,15 @@ static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot
 
 static void note_cells(struct changes *c, uint32_t i, uint64_t calls, uint64_t untimed)
 {
-    struct seen_row *row = &c->seen->row[i];
+    struct rtl_seen_row *row = &c->seen->row[i];
     c->seen->calls += calls - row->calls;
     c->seen->untimed += untimed - row->untimed;
     row->calls = calls;
     row->untimed = untimed;
 }
 
-/* The launch sizes and calls of a row that is in the snapshot; its histogram was copied before. */
-static bool complete(struct changes *c, struct rtl_kernel_snapshot *k)
+/* Add launch sizes and calls to a row of the snapshot; its histogram was copied before. */
+static bool fill_in_cells(struct changes *c, struct rtl_kernel_snapshot *k)
 {
     uint64_t failed = k->untimed;
     k->calls = k->untimed = 0;
@@ -243,16 +202,16 @@ static bool complete(struct changes *c, struct rtl_kernel_snapshot *k)
     return true;
 }
 
-/* A row that isn't in the snapshot so far and has these cells. */
+/* Put a row into the snapshot if its cells have changed. */
 static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *now)
 {
-    const struct seen_row *row = &c->seen->row[now->id];
+    const struct rtl_seen_row *row = &c->seen->row[now->id];
     if (row->listed || (row->calls == now->calls && row->untimed == now->untimed))
         return true;
-    return list(c, now->id) && complete(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
+    return hand_out_row(c, now->id) && fill_in_cells(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
 }
 
-/* Whether all that the queues have counted is in the rows as they were seen. */
+/* Find out whether the rows add up to the queues' counts. */
 static bool are_accounted(struct changes *c, bool *all)
 {
     const struct rtl_snapshot *s = c->t.out;
@@ -261,30 +220,30 @@ static bool are_accounted(struct changes *c, bool *all)
         struct rtl_queue q = {0};
         const size_t from = offsetof(struct rtl_queue, dispatches), to = offsetof(struct rtl_queue, completed),
                      reasons = offsetof(struct rtl_queue, untimed);
-        if (!fetch(c, RTL_SECTION_QUEUES, s->queues[i].slot, reasons, q.untimed, sizeof q.untimed) ||
-            !fetch(c, RTL_SECTION_QUEUES, s->queues[i].slot, from, &q.dispatches, to - from))
+        if (!fetch_or_damaged(c, RTL_SECTION_QUEUES, s->queues[i].slot, reasons, q.untimed, sizeof q.untimed) ||
+            !fetch_or_damaged(c, RTL_SECTION_QUEUES, s->queues[i].slot, from, &q.dispatches, to - from))
             return false;
         calls += q.dispatches;
         for (unsigned r = 0; r < RTL_UNTIMED_LIMIT; r++)
-            if (r < RTL_UNTIMED_LINES / 2 || r >= RTL_UNTIMED_LINES) /* the others are the worker's: no cell has them */
+            if (r < RTL_UNTIMED_LINES / 2 || r >= RTL_UNTIMED_LINES) /* the worker's reasons: no cell counts them */
                 untimed += *rtl_queue_untimed(&q, r);
     }
     *all = calls == c->seen->calls && untimed == c->seen->untimed;
     return true;
 }
 
-/* Walks along the data of all queues, as a whole snapshot does. */
-static bool look_at_all_cells(struct changes *c)
+/* Read the data of all queues, as for a whole snapshot. */
+static bool refresh_all_cells(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out, all = {.queues = s->queues, .queue_count = s->queue_count};
     all.kernels = calloc(c->rows + 1, sizeof *all.kernels);
     all.kernel_count = c->rows;
     if (!all.kernels)
-        return no_memory(c);
+        return fail_memory(c);
     c->t.out = &all;
     bool ok = rtl_build_dispatches(&c->t);
     c->t.out = s;
-    for (uint32_t i = 0; ok && i < s->kernel_count; i++) { /* what is there was found just now */
+    for (uint32_t i = 0; ok && i < s->kernel_count; i++) { /* replace their cells by the ones just read */
         struct rtl_kernel_snapshot *k = &s->kernels[i], *found = &all.kernels[k->id];
         uint64_t failed = c->seen->row[k->id].failed;
         note_cells(c, k->id, found->calls, found->untimed);
@@ -303,44 +262,45 @@ static bool look_at_all_cells(struct changes *c)
     return ok;
 }
 
-static bool look_at_cells(struct changes *c)
+static bool refresh_cells(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     bool all = false, ok = true;
     c->t.there = seen->there;
     if (!seen->any || seen->hot_count > c->rows / 2 || c->t.out->kernel_count > c->rows / 2)
-        return look_at_all_cells(c);
+        return refresh_all_cells(c);
     for (uint32_t i = 0; ok && i < c->t.out->kernel_count; i++) {
         expect_cells(c, i + NEAR);
-        ok = complete(c, &c->t.out->kernels[i]);
+        ok = fill_in_cells(c, &c->t.out->kernels[i]);
     }
     for (uint32_t i = 0; ok && i < seen->hot_count; i++) {
         struct rtl_kernel_snapshot k = {.id = seen->hot[i]};
         if (!seen->row[k.id].listed)
             ok = read_cells(c, k.id, &k) && compare_cells(c, &k);
     }
-    return ok && are_accounted(c, &all) && (all || look_at_all_cells(c));
+    return ok && are_accounted(c, &all) && (all || refresh_all_cells(c));
 }
 
 /* --- the whole --- */
 
-/* Rows that changed are looked at first from now on, until they haven't for a while. */
-static void warm_up(struct changes *c)
+/* Make rows that changed hot, and drop rows that have been quiet for QUIET_FRAMES. */
+static void update_hot_rows(struct changes *c)
 {
     struct rtl_seen *seen = c->seen;
     const struct rtl_snapshot *s = c->t.out;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->kernel_count; i++) {
-        struct seen_row *row = &seen->row[s->kernels[i].id];
+        struct rtl_seen_row *row = &seen->row[s->kernels[i].id];
         row->quiet = 0;
         row->listed = false;
-        if (!row->hot && (seen->any || row->unsettled)) { /* at first everything has changed, which says nothing */
+        if (!row->hot &&
+            (seen->any || row->unsettled)) { /* in the first snapshot every row changed, which says nothing */
             row->hot = true;
             seen->hot[seen->hot_count++] = s->kernels[i].id;
         }
     }
     for (uint32_t i = 0; i < seen->hot_count; i++) {
-        struct seen_row *row = &seen->row[seen->hot[i]];
+        struct rtl_seen_row *row = &seen->row[seen->hot[i]];
         row->hot = row->quiet++ < QUIET_FRAMES;
         if (row->hot)
             seen->hot[kept++] = seen->hot[i];
@@ -348,32 +308,17 @@ static void warm_up(struct changes *c)
     seen->hot_count = kept;
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_kernel_ids(const void *a, const void *b)
 {
     const struct rtl_kernel_snapshot *x = a, *y = b;
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* As in a whole snapshot: rows that were never called are left out, and one without a name has one that says so. */
-static void tidy_up(struct changes *c)
+static void finish_snapshot(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out;
-    uint32_t kept = 0;
-    bool ascend = true;
-    for (uint32_t i = 0; i < s->kernel_count; i++) {
-        struct rtl_kernel_snapshot *k = &s->kernels[i];
-        if (!k->calls && !k->untimed && !k->histogram.count)
-            continue;
-        if (!k->name) {
-            k->name = RTL_UNNAMED_KERNEL;
-            k->name_length = strlen(k->name);
-        }
-        ascend = ascend && (!kept || s->kernels[kept - 1].id < k->id);
-        s->kernels[kept++] = *k;
-    }
-    s->kernel_count = kept;
-    if (!ascend)
-        qsort(s->kernels, kept, sizeof *s->kernels, by_id);
+    if (!rtl_build_compact(s))
+        qsort(s->kernels, s->kernel_count, sizeof *s->kernels, compare_kernel_ids);
     s->timed = c->seen->timed;
     for (uint32_t i = 0; i < c->rows && c->seen->huge; i++)
         s->timed = i ? rtl_plus(s->timed, c->seen->row[i].count) : c->seen->row[i].count;
@@ -389,11 +334,11 @@ enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_
     if (!rtl_build_header(&c.t, reader, snapshot, &c.rows))
         return RTL_READER_VERSION;
     if (c.rows < c.seen->rows)
-        c.rows = c.seen->rows; /* rows don't go */
-    if (make_room(&c) && look_at_histograms(&c) && rtl_build_queues(&c.t) && look_at_cells(&c) &&
+        c.rows = c.seen->rows; /* rows never disappear */
+    if (make_row_room(&c) && refresh_histograms(&c) && rtl_build_queues(&c.t) && refresh_cells(&c) &&
         rtl_build_copies(&c.t) && rtl_build_agents(&c.t)) {
-        warm_up(&c);
-        tidy_up(&c);
+        update_hot_rows(&c);
+        finish_snapshot(&c);
         c.seen->any = true;
         return RTL_READER_OK;
     }

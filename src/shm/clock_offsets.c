@@ -11,19 +11,16 @@
 
 enum { NAME = 64, LOOKS = 5 };
 
-/* Reads a namespace's name, as "time:[4026531834]"; "" and errno on failure. */
+/* Read a namespace's name, as "time:[4026531834]"; "" and errno on failure. */
 static const char *read_name(pid_t pid, const char *file, char name[NAME])
 {
-    char path[NAME], number[16] = "self";
-    if (pid)
-        snprintf(number, sizeof number, "%d", (int)pid);
-    snprintf(path, sizeof path, "/proc/%s/ns/%s", number, file);
-    ssize_t n = readlink(path, name, NAME - 1);
+    char path[RTL_PROC_PATH_MAX];
+    ssize_t n = readlink(rtl_proc_path(path, pid, "ns/%s", file), name, NAME - 1);
     name[n > 0 ? n : 0] = '\0';
     return name;
 }
 
-/* Finds "monotonic SECONDS NS". */
+/* Find "monotonic SECONDS NS". */
 static bool parse_clock(const char *text, const char *clock, int64_t *offset)
 {
     long long seconds, ns;

@@ -21,15 +21,15 @@ struct rtl_clocks {
     int64_t ahead_ns, own_ahead_ns;    /* how far CLOCK_MONOTONIC of each is ahead of the time line in use */
 };
 
-/* Reads the clocks of a process or thread, for this process's time line. False when they can't be compared. */
+/* Read the clocks of a process or thread, for this process's time line. False when they can't be compared. */
 bool rtl_clocks_read(pid_t pid, struct rtl_clocks *clocks);
-/* Parses the file timens_offsets; false unless it has both clocks, within 2^32 seconds. Pure. */
+/* Parse the file timens_offsets; false unless it has both clocks, within 2^32 seconds. Pure. */
 bool rtl_clock_offsets_parse(const char *text, struct rtl_clock_offsets *offsets);
 
-/* Returns how far the host's boot time is ahead of its monotonic time. Returns `before` as long as that can be right,
+/* Return how far the host's boot time is ahead of its monotonic time. Returns `before` as long as that can be right,
  * so that two calls return the same offset unless the host was suspended between them. */
 int64_t rtl_boot_offset(const struct rtl_clock_offsets *own, int64_t before);
-/* Chooses the offset from the range [least, most]: 0 if in range, `before` if in range, otherwise the middle, whose
+/* Choose the offset from the range [least, most]: 0 if in range, `before` if in range, otherwise the middle, whose
  * error is less than the time of reading a clock. Pure. */
 int64_t rtl_boot_offset_between(int64_t least, int64_t most, int64_t before);
 

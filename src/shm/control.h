@@ -1,23 +1,23 @@
 /*
- * The control page: what viewers ask of the library, in one word. The contract, whole.
+ * The control page: one word by which viewers make requests to the library. This header is the contract.
  *
- * One page in a memfd of its own ("/memfd:rtl-control", mode 0600, sealed against any change of size), because the
- * segment can't be written by anybody but the library. Viewers of the same user (and root) map it writable, the library
- * maps it read-only. The segment says which descriptor it is: rtl_header.control_fd, control_inode.
+ * One page in a memfd of its own ("/memfd:rtl-control", mode 0600, sealed against any change of size), because only the
+ * library can write the segment. Viewers of the same user (and root) map it writable, the library maps it read-only.
+ * rtl_header.control_fd and control_inode name its descriptor.
  *
- * The word holds two things that viewers write, and a check:
- *  - heartbeat: changes as long as somebody watches, at least every 1.5 s. Whoever watches adds one; two do no harm. In
- *    mode auto dispatches are timed while it changes, and RTL_HEARTBEAT_NS after its last change they aren't any more:
- *    that is how a viewer that was killed is noticed.
- *  - request: the mode that somebody asked for last, and a number that is another with each request. The library
- *    publishes the number of the request that it took up (RTL_IN_FORCE in segment.h).
+ * The word holds two values that viewers write, and a check:
+ *  - heartbeat: changes at least every 1.5 s while a viewer is open. Each viewer adds one; several viewers do no harm.
+ *    In mode auto the library times dispatches while it changes, and stops RTL_HEARTBEAT_NS after its last change: that
+ *    is how the library notices that a viewer was killed.
+ *  - request: the mode that a viewer asked for last, and a number that differs for each request. The library publishes
+ *    the number of the request that it has carried out (RTL_IN_FORCE in segment.h).
  *  - check: a function of the two, so that a word that no viewer wrote means nothing.
  *
- * Rules for viewers: change the word by compare-and-swap, keeping what isn't theirs; a word whose check is wrong may be
+ * Rules for viewers: change the word by compare-and-swap and keep the other value; a word with a wrong check may be
  * replaced.
- * Rules for the library: it trusts nothing in the page. It loads the word once into a local, believes it only if check
- * and mode are right, and whatever it says the worst is another mode. The dispatch path only compares the word with the
- * one last seen, and wakes the worker if need be; it is the worker that decides.
+ * Rules for the library: it trusts nothing in the page. It loads the word once into a local and believes it only if
+ * check and mode are right; the worst that any word can do is to switch to another mode. The dispatch path only
+ * compares the word with the last one and wakes the worker if needed; the worker decides.
  */
 #ifndef RTL_SHM_CONTROL_H
 #define RTL_SHM_CONTROL_H
@@ -32,20 +32,20 @@
 #define RTL_CONTROL_NAME    "rtl-control"
 #define RTL_CONTROL_MAGIC   0x314c54434c5452ffull /* 0xff "RTLCTL1" read as little-endian */
 #define RTL_CONTROL_VERSION 1u
-#define RTL_HEARTBEAT_NS    3000000000ull /* a change of the heartbeat holds for that long */
+#define RTL_HEARTBEAT_NS    3000000000ull /* dispatches are timed for so long after a change */
 
 enum { RTL_CONTROL_BYTES = 4096, RTL_MODE_NONE = 0xff };
 
 struct rtl_control {
-    /* library, before the segment names the page; constant. Viewers check it, the library never looks at it again. */
+    /* library, before the segment names the page; constant. Viewers check it, the library never reads it again. */
     uint64_t magic;
     uint32_t version;
     uint32_t bytes;
-    uint64_t pid; /* as the process sees itself */
+    uint64_t pid; /* in its own pid namespace */
     uint64_t pad0[5];
     /* viewers */
     _Alignas(64) uint64_t word; /* compare-and-swap; the library loads it, relaxed */
-    uint64_t writer;            /* pid of the viewer that watched last, for display only */
+    uint64_t writer;            /* pid of the viewer that sent the last heartbeat, for display only */
     uint64_t pad1[6];
 };
 static_assert(sizeof(struct rtl_control) == 128, "control page");
@@ -57,7 +57,7 @@ static_assert(offsetof(struct rtl_control, word) == 64 && offsetof(struct rtl_co
 
 struct rtl_control_request {
     uint16_t heartbeat, number;
-    uint8_t mode; /* enum rtl_mode, or RTL_MODE_NONE: nothing was asked for so far */
+    uint8_t mode; /* enum rtl_mode, or RTL_MODE_NONE: no request so far */
 };
 
 static inline uint64_t rtl_control_encode(struct rtl_control_request request)
@@ -66,7 +66,7 @@ static inline uint64_t rtl_control_encode(struct rtl_control_request request)
     return ((bits + 1) * 0x9e3779b97f4a7c15ull >> 40 << 40) | bits; /* zeros are not a valid word */
 }
 
-/* False, and *request untouched, when that is no word of a viewer's. */
+/* False, with *request untouched, if no viewer wrote that word. */
 static inline bool rtl_control_decode(uint64_t word, struct rtl_control_request *request)
 {
 #define RTL_IS_MODE(sym, num, name, text) || mode == (num)

@@ -9,7 +9,7 @@
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
-enum { TRIES = 64 }; /* somebody else changes the word meanwhile: another viewer, or the process, if it is hostile */
+enum { TRIES = 64 }; /* at compare-and-swap against other viewers, or against a hostile process */
 
 bool rtl_reader_in_force(const struct rtl_reader *reader, struct rtl_in_force *in_force)
 {
@@ -23,8 +23,8 @@ bool rtl_reader_has_calls(const struct rtl_reader *reader)
     return reader->header.minor >= 6 && reader->header.calls == 1;
 }
 
-/* None was ever made. */
-static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
+/* Explain why the process has no control page. */
+static enum rtl_reader_status explain_no_control(const struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     const struct rtl_header *h = &reader->header;
     if (h->mode == RTL_MODE_OFF)
@@ -58,7 +58,7 @@ enum rtl_reader_status rtl_control_open(const struct rtl_reader *reader, struct 
     void *page;
     link->page = NULL;
     if (!reader->pid || !reader->header.control_inode)
-        return explain_none(reader, why, why_bytes);
+        return explain_no_control(reader, why, why_bytes);
     enum rtl_reader_status status = rtl_page_map(reader, &control_page, reader->header.control_fd,
                                                  reader->header.control_inode, &page, why, why_bytes);
     link->page = page;
@@ -72,16 +72,15 @@ void rtl_control_close(struct rtl_control_link *link)
     link->page = NULL;
 }
 
-/*
- * Changes the word: another request, or without one the heartbeat (who asks for a mode doesn't watch). Bounded, whoever
- * else writes.
- */
-static void change_word(struct rtl_control *page, const struct rtl_control_request *request)
+/* Change the word: set a request, or without one count up the heartbeat. (A program that only asks for a mode is no
+ * viewer.) Bounded, whatever others write. */
+static void change_control_word(struct rtl_control *page, const struct rtl_control_request *request)
 {
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
         struct rtl_control_request now = {.mode = RTL_MODE_NONE};
-        if (!rtl_control_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
+        if (!rtl_control_decode(before,
+                                &now)) /* no viewer's word: choose a heartbeat that is probably not the last one */
             now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
         if (request) {
             now.number = request->number;
@@ -105,7 +104,7 @@ uint64_t rtl_control_writer(const struct rtl_control_link *link)
 void rtl_control_heartbeat(struct rtl_control_link *link)
 {
     if (link->page)
-        change_word(link->page, NULL);
+        change_control_word(link->page, NULL);
 }
 
 static uint16_t number_taken(const struct rtl_reader *reader)
@@ -121,10 +120,10 @@ uint16_t rtl_control_request_mode(const struct rtl_reader *reader, struct rtl_co
     struct rtl_control_request request = {.number = taken};
     rtl_control_decode(__atomic_load_n(&link->page->word, __ATOMIC_RELAXED), &request);
     request.number++;
-    if (request.number == taken) /* the page was wiped: a request of the number that was taken up last would be none */
+    if (request.number == taken) /* the page was wiped: the library ignores the number that it carried out last */
         request.number++;
     request.mode = (uint8_t)mode;
-    change_word(link->page, &request);
+    change_control_word(link->page, &request);
     return request.number;
 }
 

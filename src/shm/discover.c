@@ -1,9 +1,9 @@
 /*
- * Finds segments: from a pid to its memfd, over the links in /proc/PID/fd. Nothing but the pid is needed.
+ * Finds segments: from a pid over the links in /proc/PID/fd to the memfd. The pid is all it needs.
  *
- * The links of a hostile process may lead anywhere (a pipe that blocks, a file system that never answers), so a
- * descriptor is first pinned with O_PATH and compared with a memfd of our own: all of them live on one kernel-internal
- * file system, which nothing else can imitate.
+ * The links of a hostile process may lead anywhere (a pipe that blocks, a file system that never answers). So this code
+ * first pins a descriptor with O_PATH and compares its device with that of a memfd of our own: all memfds live on one
+ * kernel-internal file system, which nothing can imitate.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "shm/gpu_use.h"
 #include "shm/process.h"
 #include "shm/reader_private.h"
@@ -28,26 +29,26 @@
 #define LINK_START "/memfd:" RTL_SEGMENT_NAME
 
 enum {
-    USUAL_FIRST = 512, /* where librtl.so puts the descriptor; tried before thousands of others are */
+    USUAL_FIRST = 512, /* where librtl.so puts the descriptor; tried before all others */
     USUAL_LAST = 520,
     CANDIDATES_MAX = 16,
-    LOOK_NS = 5000000, /* between two looks at a segment that is being made */
+    LOOK_NS = 5000000, /* between two attempts at a segment that is being made */
 };
 static const uint64_t PATIENCE_NS = 2000000000;
 
-struct search {
+struct segment_search {
     const struct rtl_process *process;
-    struct rtl_reader *best; /* the youngest segment that the process itself made */
+    struct rtl_reader *best; /* the youngest segment made by the process itself */
     enum rtl_reader_status status;
-    pid_t inherited_from;  /* the maker of a segment that came here by fork; 0 = none */
+    pid_t inherited_from;  /* the maker of a segment inherited by fork; 0 = none */
     int candidates, error; /* error: errno of the first refusal */
-    int left;              /* descriptors and tasks that are still looked at, of all its tasks together */
-    bool being_made;       /* a segment is there that has no mark yet */
+    int left;              /* descriptors and tasks still allowed, over all tasks */
+    bool being_made;       /* a segment without its mark exists */
     char *why;
     size_t why_bytes;
 };
 
-/* Device of memfds; 0 when it can't be had (sandbox): then the check is left out. */
+/* Return the device of memfds; 0 if it is not known (sandbox): then the check is skipped. */
 static uint64_t memfd_device(void)
 {
     struct stat st;
@@ -62,17 +63,16 @@ static uint64_t memfd_device(void)
 int rtl_open_memfd_link(const char *path, int flags, bool strict)
 {
     struct statx sx;
-    char self[40];
+    char self[RTL_PROC_PATH_MAX];
     uint64_t device = memfd_device();
     int pin = open(path, O_PATH | O_CLOEXEC);
     if (pin < 0)
         return -errno;
     int fd = -ENOENT;
-    /* DONT_SYNC: answered from what the kernel knows, without asking a file server */
+    /* DONT_SYNC: the kernel answers without asking a file server */
     if (statx(pin, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &sx) == 0 && S_ISREG(sx.stx_mode) &&
         (device ? (uint64_t)makedev(sx.stx_dev_major, sx.stx_dev_minor) == device : !strict)) {
-        snprintf(self, sizeof self, "/proc/self/fd/%d", pin);
-        fd = open(self, flags | O_NONBLOCK | O_CLOEXEC);
+        fd = open(rtl_proc_path(self, 0, "fd/%d", pin), flags | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = -errno;
     }
@@ -80,7 +80,7 @@ int rtl_open_memfd_link(const char *path, int flags, bool strict)
     return fd;
 }
 
-/* The writer has the descriptor before the segment has a size, and stores the mark last. */
+/* The writer opens the descriptor before the segment has a size, and stores the mark last. */
 static bool is_being_made(int fd)
 {
     struct stat st;
@@ -90,8 +90,8 @@ static bool is_being_made(int fd)
     return st.st_size == 0 || (pread(fd, &mark, sizeof mark, 0) == sizeof mark && mark == 0);
 }
 
-/* Takes or leaves one candidate; owns fd. */
-static void consider(struct search *s, int fd, const char *path)
+/* Accept or reject one candidate; owns fd. */
+static void consider_candidate(struct segment_search *s, int fd, const char *path)
 {
     struct rtl_reader *reader;
     char text[400];
@@ -123,7 +123,7 @@ static void consider(struct search *s, int fd, const char *path)
     s->status = RTL_READER_OK;
 }
 
-static void try_link(struct search *s, const char *path)
+static void try_link(struct segment_search *s, const char *path)
 {
     char link[sizeof LINK_TEXT + 1];
     ssize_t n = readlink(path, link, sizeof link - 1);
@@ -134,14 +134,14 @@ static void try_link(struct search *s, const char *path)
     s->candidates++;
     int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
-        consider(s, fd, path);
+        consider_candidate(s, fd, path);
     else if ((fd == -EACCES || fd == -EPERM) && !s->error)
         s->error = -fd;
 }
 
-/* The descriptors of one task, as far as there is something left to look at: each of a thousand threads shows all of
- * the process's. */
-static void search_descriptors(struct search *s, const char *directory)
+/* Search the descriptors of one task within the allowance: each of a thousand threads shows all descriptors of the
+ * process. */
+static void search_descriptors(struct segment_search *s, const char *directory)
 {
     char path[sizeof "/proc/2147483647/task/2147483647/fd/2147483647"];
     DIR *dir = opendir(directory);
@@ -159,43 +159,37 @@ static void search_descriptors(struct search *s, const char *directory)
     closedir(dir);
 }
 
-/* The descriptor was closed by the program: the mapping still leads to the file, for root. */
-static void search_mappings(struct search *s)
+/* Open the file through the mapping (root only): the program may have closed the descriptor. */
+static void search_mappings(struct segment_search *s)
 {
-    char path[80];
+    char path[RTL_PROC_PATH_MAX];
     uint64_t from, to;
     if (!rtl_process_maps(s->process->pid, LINK_START, &from, &to))
         return;
-    snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", (int)s->process->pid, (unsigned long long)from,
-             (unsigned long long)to);
+    rtl_proc_path(path, s->process->pid, "map_files/%llx-%llx", (unsigned long long)from, (unsigned long long)to);
     int fd = rtl_open_memfd_link(path, O_RDONLY, false);
     if (fd >= 0)
-        consider(s, fd, path);
+        consider_candidate(s, fd, path);
 }
 
-static void search_process(struct search *s)
+static void search_process(struct segment_search *s)
 {
-    char path[64];
-    int pid = (int)s->process->pid;
-    for (int i = USUAL_FIRST; i < USUAL_LAST; i++) {
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, i);
-        try_link(s, path);
-    }
+    char path[RTL_PROC_PATH_MAX];
+    pid_t pid = s->process->pid;
+    for (int i = USUAL_FIRST; i < USUAL_LAST; i++)
+        try_link(s, rtl_proc_path(path, pid, "fd/%d", i));
     if (s->best)
         return;
     s->candidates = 0;
     s->left = RTL_FILES_MAX;
-    snprintf(path, sizeof path, "/proc/%d/fd", pid);
-    search_descriptors(s, path);
+    search_descriptors(s, rtl_proc_path(path, pid, "fd"));
     if (!s->best && s->process->state == 'Z' && !rtl_process_is_zombie(s->process)) {
-        /* the main thread has ended, the others have the descriptors */
-        snprintf(path, sizeof path, "/proc/%d/task", pid);
-        DIR *dir = opendir(path);
+        /* the main thread has ended; the others hold the descriptors */
+        DIR *dir = opendir(rtl_proc_path(path, pid, "task"));
         for (struct dirent *e; dir && !s->best && s->left > 0 && (e = readdir(dir)); s->left--) {
             if (atoi(e->d_name) <= 0 || atoi(e->d_name) == pid)
                 continue;
-            snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, atoi(e->d_name));
-            search_descriptors(s, path);
+            search_descriptors(s, rtl_proc_path(path, pid, "task/%d/fd", atoi(e->d_name)));
         }
         if (dir)
             closedir(dir);
@@ -214,16 +208,17 @@ static int open_pidfd(pid_t pid)
 #endif
 }
 
-/* Reads the process's clocks, for the segment's times. False when they differ from ours by an unknown offset. */
-static bool know_clocks(struct rtl_reader *reader, pid_t pid)
+/* Read the process's clocks for the segment's times. False if they differ from ours by an unknown offset. */
+static bool read_clocks(struct rtl_reader *reader, pid_t pid)
 {
-    int thread; /* the thread that has the descriptor: /proc shows no offsets once the main thread has ended */
+    int thread; /* the thread with the descriptor: /proc shows no offsets once the main thread has ended */
     return rtl_clocks_read(pid, &reader->clocks) ||
            (sscanf(reader->link, "/proc/%*d/task/%d", &thread) == 1 && rtl_clocks_read(thread, &reader->clocks));
 }
 
-/* `patience` is how long to wait for a segment that is being made, in ns. */
-static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why, size_t why_bytes)
+/* `patience`: how long to wait for a segment that is being made, ns. */
+static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct rtl_reader **out, char *why,
+                                            size_t why_bytes)
 {
     struct rtl_process process, again;
     int error = rtl_process_read(pid, &process);
@@ -231,20 +226,22 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
     if (error)
         return rtl_explain_missing(pid, error, why, why_bytes);
 
-    struct search s = {.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
+    struct segment_search s = {
+        .process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
     int pidfd = open_pidfd(process.tgid);
     search_process(&s);
     for (uint64_t waited = 0; s.being_made && s.status == RTL_READER_NOT_TRACED && waited < patience;
          waited += LOOK_NS) {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-        s = (struct search){.process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
+        s = (struct segment_search){
+            .process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
         search_process(&s);
     }
     if (s.status == RTL_READER_NOT_TRACED && s.being_made) {
         s.status = rtl_explain(RTL_READER_VERSION, why, why_bytes,
                                "process %d (%s): its segment is still being made: try again", (int)pid, process.name);
     } else if (s.status == RTL_READER_OK) {
-        bool known = know_clocks(s.best, pid); /* `same`, below: still that process? */
+        bool known = read_clocks(s.best, pid); /* may take time: compare start times afterwards */
         bool same = rtl_process_read(pid, &again) == 0 && again.start_time == process.start_time;
         if (same && known) {
             s.best->pid = pid;
@@ -271,7 +268,7 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
                                    "process %d (%s) is a fork of traced process %d and not traced itself: children are "
                                    "traced once they exec. Watch -p %d",
                                    (int)pid, process.name, (int)s.inherited_from, (int)s.inherited_from);
-        else if (why) /* it looks into maps and environment: not for every process there is */
+        else if (why) /* reads maps and environment: too slow for each process in /proc */
             s.status = rtl_explain_untraced(&process, why, why_bytes);
     }
     if (pidfd >= 0)
@@ -281,15 +278,15 @@ static enum rtl_reader_status attach(pid_t pid, uint64_t patience, struct rtl_re
 
 enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes)
 {
-    return attach(pid, PATIENCE_NS, reader, why, why_bytes);
+    return attach_reader(pid, PATIENCE_NS, reader, why, why_bytes);
 }
 
 enum rtl_reader_status rtl_reader_try(pid_t pid, struct rtl_reader **reader)
 {
-    return attach(pid, 0, reader, NULL, 0);
+    return attach_reader(pid, 0, reader, NULL, 0);
 }
 
-/* Whether the process still has the segment: an exec keeps the pid but not the program. */
+/* True if the process still has the segment: an exec keeps the pid but not the program. */
 static bool still_holds(const struct rtl_reader *reader)
 {
     struct stat ours, theirs;
@@ -299,8 +296,8 @@ static bool still_holds(const struct rtl_reader *reader)
     if (stat(reader->link, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino)
         return true;
     if (errno == EACCES || errno == EPERM)
-        return true; /* may not look any more (it changed its user, say): pidfd or start time have to do */
-    return rtl_process_maps(reader->pid, LINK_START, NULL, NULL); /* it closed the descriptor */
+        return true; /* no permission any more (the process changed its user): rely on pidfd or start time */
+    return rtl_process_maps(reader->pid, LINK_START, NULL, NULL); /* the process may have closed the descriptor */
 }
 
 bool rtl_reader_alive(struct rtl_reader *reader)
@@ -333,7 +330,8 @@ static int compare_pids(const void *a, const void *b)
 
 int rtl_discover(pid_t **pids)
 {
-    int count = 0, room = 0;
+    uint32_t room = 0;
+    int count = 0;
     *pids = NULL;
     DIR *dir = opendir("/proc");
     if (!dir)
@@ -346,17 +344,12 @@ int rtl_discover(pid_t **pids)
         enum rtl_reader_status status = rtl_reader_try(pid, &reader);
         rtl_reader_close(reader);
         if (status != RTL_READER_OK && status != RTL_READER_VERSION)
-            continue; /* one of another version is listed: choosing it says what is wrong */
-        if (count == room) {
-            room = room ? 2 * room : 16;
-            pid_t *more = realloc(*pids, (size_t)room * sizeof *more);
-            if (!more) {
-                free(*pids);
-                *pids = NULL;
-                closedir(dir);
-                return -ENOMEM;
-            }
-            *pids = more;
+            continue; /* list a segment of another version: choosing it explains the version */
+        if (!rtl_grow(pids, &room, (size_t)count + 1, sizeof **pids)) {
+            free(*pids);
+            *pids = NULL;
+            closedir(dir);
+            return -ENOMEM;
         }
         (*pids)[count++] = pid;
     }

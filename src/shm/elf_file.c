@@ -18,13 +18,13 @@
 #define NATIVE_MACHINE EM_NONE /* no ROCm */
 #endif
 
-/* Read, not mapped: a mapped file that somebody shortens meanwhile would end the viewer (SIGBUS). */
-struct file {
+/* Read, not mapped: truncating a mapped file would end the viewer (SIGBUS). */
+struct elf_input {
     int fd;
     uint64_t size;
 };
 
-static bool open_file(struct file *f, const char *path, char *why, size_t why_bytes)
+static bool open_file(struct elf_input *f, const char *path, char *why, size_t why_bytes)
 {
     struct stat st;
     f->fd = rtl_plain_file_open(open(path, O_PATH | O_CLOEXEC), &st);
@@ -36,22 +36,22 @@ static bool open_file(struct file *f, const char *path, char *why, size_t why_by
     return true;
 }
 
-static bool fetch(const struct file *f, uint64_t offset, void *to, size_t bytes)
+static bool read_at(const struct elf_input *f, uint64_t offset, void *to, size_t bytes)
 {
     if (offset > f->size || bytes > f->size - offset)
         return false;
     return pread(f->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* A string at an offset, terminated; one that is too long is left empty. */
-static void fetch_name(const struct file *f, uint64_t offset, char name[RTL_ELF_NAME_MAX + 1])
+/* Read a terminated string at an offset; a string that is too long becomes "". */
+static void fetch_name(const struct elf_input *f, uint64_t offset, char name[RTL_ELF_NAME_MAX + 1])
 {
     name[0] = '\0';
     if (offset >= f->size)
         return;
     uint64_t left = f->size - offset;
     size_t bytes = left < RTL_ELF_NAME_MAX + 1 ? (size_t)left : RTL_ELF_NAME_MAX + 1;
-    if (!fetch(f, offset, name, bytes) || !memchr(name, '\0', bytes))
+    if (!read_at(f, offset, name, bytes) || !memchr(name, '\0', bytes))
         name[0] = '\0';
 }
 
@@ -62,8 +62,8 @@ struct layout {
     Elf64_Phdr header[HEADERS_MAX];
 };
 
-/* Where in the file an address of the loaded image comes from; the file's size when it doesn't. */
-static uint64_t offset_of(const struct file *f, const struct layout *l, uint64_t address)
+/* Return the file offset of an address of the loaded image; the file's size if there is none. */
+static uint64_t file_offset_of(const struct elf_input *f, const struct layout *l, uint64_t address)
 {
     for (unsigned i = 0; i < l->count; i++) {
         const Elf64_Phdr *p = &l->header[i];
@@ -74,17 +74,17 @@ static uint64_t offset_of(const struct file *f, const struct layout *l, uint64_t
     return f->size;
 }
 
-static void read_needed(const struct file *f, const struct layout *l, const Elf64_Phdr *dynamic,
+static void read_needed(const struct elf_input *f, const struct layout *l, const Elf64_Phdr *dynamic,
                         struct rtl_elf_file *elf)
 {
     uint64_t strings = f->size;
     for (int pass = 0; pass < 2; pass++) {
         for (uint64_t i = 0; i < DYNAMIC_MAX && (i + 1) * sizeof(Elf64_Dyn) <= dynamic->p_filesz; i++) {
             Elf64_Dyn entry;
-            if (!fetch(f, dynamic->p_offset + i * sizeof entry, &entry, sizeof entry) || entry.d_tag == DT_NULL)
+            if (!read_at(f, dynamic->p_offset + i * sizeof entry, &entry, sizeof entry) || entry.d_tag == DT_NULL)
                 break;
             if (pass == 0 && entry.d_tag == DT_STRTAB)
-                strings = offset_of(f, l, entry.d_un.d_ptr);
+                strings = file_offset_of(f, l, entry.d_un.d_ptr);
             elf->audits |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
             if (pass == 1 && entry.d_tag == DT_NEEDED && elf->needed_count < RTL_ELF_NEEDED_MAX &&
                 entry.d_un.d_val < f->size && strings < f->size) {
@@ -95,11 +95,11 @@ static void read_needed(const struct file *f, const struct layout *l, const Elf6
     }
 }
 
-static bool read_headers(const struct file *f, struct rtl_elf_file *elf)
+static bool read_headers(const struct elf_input *f, struct rtl_elf_file *elf)
 {
     Elf64_Ehdr header;
     struct layout layout = {0};
-    if (!fetch(f, 0, &header, sizeof header))
+    if (!read_at(f, 0, &header, sizeof header))
         return false;
     elf->native = header.e_machine == NATIVE_MACHINE && header.e_ident[EI_DATA] == ELFDATA2LSB;
     elf->shared = header.e_type == ET_DYN;
@@ -107,7 +107,7 @@ static bool read_headers(const struct file *f, struct rtl_elf_file *elf)
         (header.e_type != ET_DYN && header.e_type != ET_EXEC))
         return false;
     layout.count = header.e_phnum;
-    if (!fetch(f, header.e_phoff, layout.header, layout.count * sizeof(Elf64_Phdr)))
+    if (!read_at(f, header.e_phoff, layout.header, layout.count * sizeof(Elf64_Phdr)))
         return false;
     for (unsigned i = 0; i < layout.count; i++) {
         const Elf64_Phdr *p = &layout.header[i];
@@ -124,12 +124,12 @@ static bool read_headers(const struct file *f, struct rtl_elf_file *elf)
 bool rtl_elf_read(const char *path, struct rtl_elf_file *elf, char *why, size_t why_bytes)
 {
     unsigned char ident[EI_NIDENT] = {0};
-    struct file f;
+    struct elf_input f;
     memset(elf, 0, sizeof *elf);
     if (!open_file(&f, path, why, why_bytes))
         return false;
     bool ok = true;
-    elf->elf = fetch(&f, 0, ident, sizeof ident) && memcmp(ident, ELFMAG, SELFMAG) == 0;
+    elf->elf = read_at(&f, 0, ident, sizeof ident) && memcmp(ident, ELFMAG, SELFMAG) == 0;
     elf->bits32 = elf->elf && ident[EI_CLASS] == ELFCLASS32;
     if (elf->elf && ident[EI_CLASS] == ELFCLASS64 && !read_headers(&f, elf)) {
         snprintf(why, why_bytes, "it is a damaged ELF file");
@@ -142,15 +142,15 @@ bool rtl_elf_read(const char *path, struct rtl_elf_file *elf, char *why, size_t 
 bool rtl_elf_has(const char *path, const char *text)
 {
     enum { PIECE = 1 << 16 };
-    static const uint64_t bytes_max = 2ull << 30; /* no library is larger, a sparse file may have terabytes */
-    static char piece[PIECE];                     /* one thread asks */
+    static const uint64_t bytes_max = 2ull << 30; /* no library is larger; a sparse file may have terabytes */
+    static char piece[PIECE];                     /* single-threaded */
     char why[200];
-    struct file f;
+    struct elf_input f;
     size_t length = strlen(text) + 1, kept = 0;
     bool found = false;
     if (!open_file(&f, path, why, sizeof why))
         return false;
-    /* the size as it was: a file that grows isn't followed */
+    /* by the size at open: don't follow a growing file */
     for (uint64_t at = 0; !found && at < f.size && at < bytes_max;) {
         ssize_t n = pread(f.fd, piece + kept, PIECE - kept, (off_t)at);
         if (n <= 0)

@@ -1,8 +1,8 @@
 /*
- * Reads the event ring: copies records out while the worker overwrites them, and counts those that it didn't get.
+ * Copies records out of the event ring while the worker overwrites them, and counts lost ones.
  *
- * Each record is believed only if its own number stands in it before and after the copy. What was passed over is lost,
- * one by one or, when the writer has gone round, all at once.
+ * A record counts only if its own number stands in it before and after the copy. Skipped records are lost: one by one
+ * or, if the writer has lapped the reader, all at once.
  */
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
@@ -12,24 +12,24 @@ uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader)
     return reader->events ? reader->view[RTL_SECTION_EVENTS].capacity : 0;
 }
 
-static bool head_of(const struct rtl_reader *reader, uint64_t *head)
+static bool read_ring_head(const struct rtl_reader *reader, uint64_t *head)
 {
     return rtl_fetch_entry(reader, RTL_SECTION_RING, 0, offsetof(struct rtl_ring, head), head, sizeof *head) &&
-           *head <= INT64_MAX; /* nobody has written that many */
+           *head <= INT64_MAX; /* a larger number can't be true */
 }
 
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events)
 {
     uint64_t head, capacity = rtl_reader_events_capacity(reader);
-    if (!capacity || !head_of(reader, &head))
+    if (!capacity || !read_ring_head(reader, &head))
         return false;
     events->first = events->next = head > capacity ? head - capacity : 0;
     events->lost = 0;
     return true;
 }
 
-/* Passes over what has been overwritten by now. */
-static void skip(struct rtl_events *events, uint64_t head, uint64_t capacity)
+/* Skip overwritten records and count them as lost. */
+static void skip_overwritten(struct rtl_events *events, uint64_t head, uint64_t capacity)
 {
     if (head <= capacity || events->next >= head - capacity)
         return;
@@ -43,9 +43,9 @@ uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_ev
     bool links = reader->view[RTL_SECTION_EVENTS].stride >= sizeof *out;
     uint64_t head, again, capacity = rtl_reader_events_capacity(reader);
     uint32_t count = 0;
-    if (!capacity || !head_of(reader, &head))
+    if (!capacity || !read_ring_head(reader, &head))
         return 0;
-    skip(events, head, capacity);
+    skip_overwritten(events, head, capacity);
     for (; events->next < head && count < most; events->next++) {
         uint32_t entry = (uint32_t)(events->next & (capacity - 1));
         struct rtl_event_record *to = &out[count].record;
@@ -53,7 +53,7 @@ uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_ev
             out[count].link = (struct rtl_event_link){0};
         if (!rtl_fetch_entry(reader, RTL_SECTION_EVENTS, entry, 0, to, links ? sizeof *out : sizeof *to) ||
             !rtl_fetch_entry(reader, RTL_SECTION_EVENTS, entry, 0, &again, sizeof again))
-            return count; /* a file that was cut: nothing more will come */
+            return count; /* the file was cut: no more records come */
         if (to->sequence == events->next + 1 && again == to->sequence) {
             if (!(to->flags & RTL_EVENT_AGENT_CLOCK))
                 to->start_ns = rtl_reader_line(reader, to->start_ns);
@@ -62,11 +62,11 @@ uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_ev
             continue;
         }
         events->lost++;
-        /* overtaken: more will be gone, see how much */
-        if (!head_of(reader, &again) || again < head)
+        /* the writer has overtaken us: find out how many more are lost */
+        if (!read_ring_head(reader, &again) || again < head)
             continue;
         events->next++;
-        skip(events, again, capacity);
+        skip_overwritten(events, again, capacity);
         events->next--;
     }
     return count;

@@ -15,7 +15,7 @@ bool rtl_file_data_next(int fd, struct rtl_file_data *known, uint64_t at, uint64
     const off_t nowhere = INT64_MAX;
     if ((off_t)at < known->asked || (off_t)at >= known->to) {
         off_t data = lseek(fd, (off_t)at, SEEK_DATA), hole = data < 0 ? -1 : lseek(fd, data, SEEK_HOLE);
-        if (data < 0 && errno == ENXIO) /* nothing but a hole up to the end of the file */
+        if (data < 0 && errno == ENXIO) /* a hole up to the end of the file */
             data = hole = nowhere;
         if (data < 0 || hole < 0)
             return false;

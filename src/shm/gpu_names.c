@@ -1,4 +1,4 @@
-/* Names of GPUs and queues, and of the ways of their packets. See gpu_names.h. */
+/* Names of GPUs, queues and queue paths. See gpu_names.h. */
 #include "shm/gpu_names.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ struct way_name {
 static const struct way_name ways[] = {RTL_QUEUE_PATHS(NAME)}, reasons[] = {RTL_PATH_REASONS(NAME)};
 #undef NAME
 
-/* Numbers that the tables leave out are zeros: no name. */
+/* Numbers missing in the tables have zeros: no name. */
 static struct way_name name_of(const struct way_name *names, size_t count, uint32_t number)
 {
     return number < count ? names[number] : (struct way_name){NULL, NULL};

@@ -1,4 +1,4 @@
-/* Looks at what a process has of a runtime, a GPU and us. See gpu_use.h. */
+/* Finds out whether a process uses a runtime, a GPU and librtl.so. See gpu_use.h. */
 #include "shm/gpu_use.h"
 #include "shm/elf_file.h"
 #include "shm/reader_private.h"
@@ -19,15 +19,15 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/* Opens the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
-static int open_theirs(pid_t pid, const char *path, bool *missing)
+/* Open the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
+static int open_in_target(pid_t pid, const char *path, bool *missing)
 {
     int fd = rtl_process_open(pid, path, O_PATH);
     *missing = fd == -ENOENT || fd == -ENOTDIR;
     return fd < 0 ? -1 : fd;
 }
 
-/* The names of the list are taken apart by blanks alone here: quotes and escapes only ever hide that one is ours. */
+/* Split the list at blanks only: quotes and escapes can at most hide our library. */
 static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, const char *list)
 {
     rtl_copy_printable(use->tools, sizeof use->tools, list, strlen(list));
@@ -41,13 +41,13 @@ static void read_tools(const struct rtl_process *p, struct rtl_gpu_use *use, con
         start--;
     if (*start == '/' && end - start < PATH_MAX) {
         snprintf(path, sizeof path, "%.*s", (int)(end - start), start);
-        int fd = open_theirs(p->pid, path, &use->missing);
+        int fd = open_in_target(p->pid, path, &use->missing);
         if (fd >= 0)
             close(fd);
     }
 }
 
-static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void read_target_environment(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     static const char name[] = "HSA_TOOLS_LIB=", preload[] = "LD_PRELOAD=";
     char *bytes = malloc(ENVIRONMENT_MAX);
@@ -69,12 +69,11 @@ static void read_environment(const struct rtl_process *p, struct rtl_gpu_use *us
 
 /* --- what it has loaded and opened --- */
 
-static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void read_target_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = rtl_proc_fopen(p->pid, "maps");
     while (maps && getline(&line, &room, maps) > 0) {
         const char *file = strchr(line, '/');
         if (!file)
@@ -89,65 +88,61 @@ static void read_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
         fclose(maps);
 }
 
-static void read_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void read_target_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char folder[64], path[sizeof folder + NAME_MAX + 2], link[sizeof DEVICE + 1];
-    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)p->pid);
-    DIR *dir = opendir(folder);
+    char folder[RTL_PROC_PATH_MAX], link[sizeof DEVICE + 1];
+    DIR *dir = opendir(rtl_proc_path(folder, p->pid, "fd"));
     for (struct dirent *e; dir && !use->device && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        ssize_t n = readlink(path, link, sizeof link);
+        ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link);
         use->device = n == sizeof DEVICE - 1 && memcmp(link, DEVICE, sizeof DEVICE - 1) == 0;
     }
     if (dir)
         closedir(dir);
 }
 
-/* Rights by mode bits alone: other groups of the process than its own are in its status, which isn't read for this. */
-static void look_at_device(const struct rtl_process *p, struct rtl_gpu_use *use)
+/* Check access by mode bits only: this code doesn't read the process's supplementary groups. */
+static void check_device(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char path[64];
+    char path[RTL_PROC_PATH_MAX];
     use->no_right = false;
-    int fd = open_theirs(p->pid, DEVICE, &use->no_device);
+    int fd = open_in_target(p->pid, DEVICE, &use->no_device);
     if (fd < 0)
         return;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (p->euid == geteuid() && p->egid == getegid() && p->euid)
-        use->no_right = access(path, R_OK | W_OK) != 0;
+        use->no_right = access(rtl_proc_path(path, 0, "fd/%d", fd), R_OK | W_OK) != 0;
     close(fd);
 }
 
-static void look_at_program(const struct rtl_process *p, struct rtl_gpu_use *use)
+static void check_program_file(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char path[64], why[100];
+    char path[RTL_PROC_PATH_MAX], why[100];
     struct rtl_elf_file *elf = malloc(sizeof *elf);
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
-    if (elf && rtl_elf_read(path, elf, why, sizeof why) && elf->elf) {
+    if (elf && rtl_elf_read(rtl_proc_path(path, p->pid, "exe"), elf, why, sizeof why) && elf->elf) {
         use->bits32 = elf->bits32;
         use->unlinked = !elf->bits32 && !elf->interpreter[0] && !elf->dynamic;
     }
     free(elf);
 }
 
-void rtl_gpu_use_look(const struct rtl_process *p, struct rtl_gpu_use *use)
+void rtl_gpu_use_read(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    read_environment(p, use);
-    read_mappings(p, use);
-    read_descriptors(p, use);
-    look_at_device(p, use);
-    look_at_program(p, use);
+    read_target_environment(p, use);
+    read_target_mappings(p, use);
+    read_target_descriptors(p, use);
+    check_device(p, use);
+    check_program_file(p, use);
 }
 
 /* --- in words --- */
 
-struct line {
+struct explanation {
     const struct rtl_process *p;
     bool ended;
     char *why;
     size_t bytes;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(const struct line *l, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void explain_line(const struct explanation *l, const char *format, ...)
 {
     char text[1500];
     va_list args;
@@ -158,38 +153,43 @@ __attribute__((format(printf, 2, 3))) static void say(const struct line *l, cons
              l->ended ? "has ended and was not traced: it " : "", text);
 }
 
-/* Explains that the runtime ignores HSA_TOOLS_LIB because of rocprofiler-sdk. */
-static void explain_profiler(const struct line *l, const struct rtl_profiler *profiler)
+/* Explain that the runtime ignores HSA_TOOLS_LIB because of rocprofiler-sdk. */
+static void explain_profiler(const struct explanation *l, const struct rtl_profiler *profiler)
 {
-    say(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
-        profiler->both ? " in spite of " RTL_PROFILER_BOTH "=1: preload librtl.so (--preload of rtl-top run and env)"
-                       : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
+    explain_line(l, "has rocprofiler-sdk (%s), beside which the runtime leaves out HSA_TOOLS_LIB%s", profiler->why,
+                 profiler->both ? " in spite of " RTL_PROFILER_BOTH
+                                  "=1: preload librtl.so (--preload of rtl-top run and env)"
+                                : ": start it with " RTL_PROFILER_BOTH "=1 for both, as rtl-top run and env do");
 }
 
-/* Explains why the process isn't traced although HSA_TOOLS_LIB or LD_PRELOAD lists the library and ROCm is in use. */
-static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
+/* Explain why the process isn't traced although HSA_TOOLS_LIB or LD_PRELOAD lists the library and the process uses
+ * ROCm. */
+static void explain_refused(const struct explanation *l, const struct rtl_gpu_use *use)
 {
     if (use->missing)
-        say(l,
+        explain_line(
+            l,
             "was started with HSA_TOOLS_LIB=%s, and where it runs there is no such file: mount librtl.so into the "
             "container (rtl-top env --shell docker)",
             use->tools);
     else if (use->profiler.active && !use->preloaded)
         explain_profiler(l, &use->profiler);
     else if (use->no_device && !use->device)
-        say(l,
-            "found no GPU: there is no " DEVICE
-            " where it runs. Is the driver (amdgpu) loaded? A container wants --device " DEVICE " --device /dev/dri");
+        explain_line(l, "found no GPU: there is no " DEVICE
+                        " where it runs. Is the driver (amdgpu) loaded? A container wants --device " DEVICE
+                        " --device /dev/dri");
     else if (use->no_right && !use->device)
-        say(l,
-            "found no GPU: uid %u, gid %u may not open " DEVICE
-            ". Let its user into the group that the file has (usermod -aG render USER)",
-            l->p->euid, l->p->egid);
+        explain_line(l,
+                     "found no GPU: uid %u, gid %u may not open " DEVICE
+                     ". Let its user into the group that the file has (usermod -aG render USER)",
+                     l->p->euid, l->p->egid);
     else if (use->preloaded)
-        say(l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
+        explain_line(
+            l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
                "without that, or linked into the program. Start it with HSA_TOOLS_LIB=librtl.so instead");
     else
-        say(l,
+        explain_line(
+            l,
             "was started with HSA_TOOLS_LIB=%s, but the runtime has not loaded it: can the dynamic linker find it "
             "(full path, LD_LIBRARY_PATH)? HSA_TOOLS_REPORT_LOAD_FAILURE=1 makes the runtime say",
             use->tools);
@@ -198,32 +198,34 @@ static void explain_refused(const struct line *l, const struct rtl_gpu_use *use)
 void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *use, bool ended, char *why,
                          size_t why_bytes)
 {
-    const struct line l = {p, ended, why, why_bytes};
+    const struct explanation l = {p, ended, why, why_bytes};
     bool uses = use->runtime || use->device;
     if (use->bits32)
-        say(&l, "is a 32-bit program: ROCm and librtl.so have 64 bits");
+        explain_line(&l, "is a 32-bit program: ROCm and librtl.so have 64 bits");
     else if (use->unlinked)
-        say(&l, "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
+        explain_line(&l,
+                     "is linked statically: it can load no library, so neither a ROCm of this system's nor librtl.so");
     else if (use->library && !use->preloaded)
-        say(&l, "has librtl.so loaded but no segment: it said why on its standard error");
+        explain_line(&l, "has librtl.so loaded but no segment: see its standard error");
     else if ((use->asked || use->preloaded) && uses)
         explain_refused(&l, use);
     else if (use->asked && use->profiler.active && !use->profiler.both && !use->preloaded)
         explain_profiler(&l, &use->profiler);
     else if (use->asked)
-        say(&l, "was started with HSA_TOOLS_LIB=%s but %s", use->tools,
-            ended ? "no HSA runtime was seen in it while it ran"
-                  : "has not used the GPU so far: no HSA runtime is loaded");
+        explain_line(&l, "was started with HSA_TOOLS_LIB=%s but %s", use->tools,
+                     ended ? "no HSA runtime was seen in it while it ran"
+                           : "has not used the GPU so far: no HSA runtime is loaded");
     else if (uses)
-        say(&l,
-            "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB, which can't be made up "
-            "for. Start it anew: rtl-top run -- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
-            p->name, p->name);
+        explain_line(&l,
+                     "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB. Restart it: "
+                     "rtl-top run "
+                     "-- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
+                     p->name, p->name);
     else
-        say(&l,
-            "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "
-            "HSA_TOOLS_LIB=librtl.so %s ...",
-            p->name, p->name);
+        explain_line(&l,
+                     "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "
+                     "HSA_TOOLS_LIB=librtl.so %s ...",
+                     p->name, p->name);
 }
 
 enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *why, size_t why_bytes)
@@ -242,8 +244,8 @@ enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *w
                            (int)p->pid, p->name, (int)p->pid);
     struct rtl_gpu_use use = {0};
     struct rtl_process again;
-    rtl_gpu_use_look(p, &use);
-    /* an ending process has no memory any more, so it seems to have loaded nothing */
+    rtl_gpu_use_read(p, &use);
+    /* an ending process has lost its memory, so it seems to have loaded nothing */
     if (rtl_process_read(p->pid, &again) != 0 || again.start_time != p->start_time || rtl_process_is_ending(&again))
         return rtl_explain(RTL_READER_NO_PROCESS, why, why_bytes, "process %d (%s) has ended, or is just ending",
                            (int)p->pid, p->name);

@@ -1,6 +1,5 @@
 /*
- * How far a process has come on its way to being traced: what its environment, its mappings, its descriptors and its
- * program say. None of it decides anything; it explains why there is no segment.
+ * Collects from a process's environment, mappings, descriptors and program why there is no segment. It decides nothing.
  */
 #ifndef RTL_SHM_GPU_USE_H
 #define RTL_SHM_GPU_USE_H
@@ -14,30 +13,30 @@
 enum { RTL_TOOLS_LIB_MAX = 1024 };
 
 struct rtl_gpu_use {
-    bool environment;              /* its environment could be read */
-    bool asked;                    /* HSA_TOOLS_LIB there lists a librtl.so */
+    bool environment;              /* the environment is readable */
+    bool asked;                    /* HSA_TOOLS_LIB lists a librtl.so */
     bool preloaded;                /* LD_PRELOAD lists one: the loader maps the library before any runtime */
-    bool missing;                  /* by a path at which, where the process runs, there is nothing */
+    bool missing;                  /* that path doesn't exist where the process runs */
     bool runtime;                  /* the HSA runtime is loaded */
-    bool library;                  /* librtl.so is */
+    bool library;                  /* librtl.so is loaded */
     struct rtl_profiler profiler;  /* whether rocprofiler-sdk is active in the process */
     bool device;                   /* /dev/kfd is open */
-    bool no_device;                /* there is no /dev/kfd where it runs, */
-    bool no_right;                 /* or it may not open it */
+    bool no_device;                /* /dev/kfd doesn't exist where the process runs */
+    bool no_right;                 /* the process may not open /dev/kfd */
     bool bits32;                   /* a 32-bit program */
     bool unlinked;                 /* a program without a dynamic loader */
     char tools[RTL_TOOLS_LIB_MAX]; /* HSA_TOOLS_LIB, printable; "" = none */
 };
 
-/* Looks again; what was seen once stays. */
-void rtl_gpu_use_look(const struct rtl_process *process, struct rtl_gpu_use *use);
+/* Read the process again; facts seen once stay set. */
+void rtl_gpu_use_read(const struct rtl_process *process, struct rtl_gpu_use *use);
 
-/* Why such a process is not traced, and what to do: a line that begins with its number and name. `ended`: it is no
- * more. */
+/* Explain why such a process is not traced and what to do, in one line that begins with its number and name. `ended`:
+ * the process has ended. */
 void rtl_gpu_use_explain(const struct rtl_process *process, const struct rtl_gpu_use *use, bool ended, char *why,
                          size_t why_bytes);
 
-/* The same for a process that is looked at now, kernel threads and zombies too: RTL_READER_NOT_TRACED. */
+/* Explain the same for a running process, also for kernel threads and zombies. Returns RTL_READER_NOT_TRACED. */
 enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *process, char *why, size_t why_bytes);
 
 #endif

@@ -1,5 +1,4 @@
-/* A hash of text (FNV-1a), for tables, and for what tells long names apart. Whoever wants to can make two that meet.
- * Pure. */
+/* A hash of text (FNV-1a) for tables and for the marks of long names. Not safe against made collisions. Pure. */
 #ifndef RTL_SHM_HASH_H
 #define RTL_SHM_HASH_H
 

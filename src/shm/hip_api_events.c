@@ -1,20 +1,20 @@
 /*
- * Reads the API segment's event rings (hip_api_reader.h): copies records out while threads overwrite them, and counts
- * those that it didn't get. A record is believed only if its own number stands in it before and after the copy.
+ * Copies records out of event rings while threads overwrite them, and counts lost ones. A record counts only if its own
+ * number stands in it before and after the copy.
  */
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shm/hip_api_reader.h"
+#include "shm/hip_api_events.h"
 #include "shm/file_data.h"
 
-static bool heads_of(int fd, uint64_t heads[RTL_HIP_API_BLOCKS])
+static bool read_heads(int fd, uint64_t heads[RTL_HIP_API_BLOCKS])
 {
     struct rtl_hip_api_thread threads[RTL_HIP_API_BLOCKS];
     if (!rtl_file_read(fd, threads, sizeof threads, RTL_HIP_API_THREADS_AT))
         return false;
     for (uint32_t i = 0; i < RTL_HIP_API_BLOCKS; i++)
-        heads[i] = threads[i].events <= INT64_MAX ? threads[i].events : 0; /* nobody has written that many */
+        heads[i] = threads[i].events <= INT64_MAX ? threads[i].events : 0; /* a larger number can't be true */
     return true;
 }
 
@@ -26,7 +26,7 @@ bool rtl_hip_api_events_begin(int fd, struct rtl_hip_api_events *e)
     if (fstat(fd, &st) != 0 || !rtl_file_read(fd, &h, sizeof h, 0) || h.magic != RTL_HIP_API_MAGIC ||
         h.major != RTL_HIP_API_MAJOR || h.minor < 1 || !h.events || (h.events & (h.events - 1)) ||
         h.events > RTL_HIP_API_EVENTS_MAX ||
-        (uint64_t)st.st_size < RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, h.events) || !heads_of(fd, e->next))
+        (uint64_t)st.st_size < RTL_HIP_API_EVENTS_OF(RTL_HIP_API_BLOCKS, h.events) || !read_heads(fd, e->next))
         return false;
     e->records = h.events;
     for (uint32_t i = 0; i < RTL_HIP_API_BLOCKS; i++)
@@ -34,8 +34,8 @@ bool rtl_hip_api_events_begin(int fd, struct rtl_hip_api_events *e)
     return true;
 }
 
-/* Passes over what has been overwritten by now. */
-static void skip(struct rtl_hip_api_events *e, uint32_t block, uint64_t head)
+/* Skip overwritten records and count them as lost. */
+static void skip_lost(struct rtl_hip_api_events *e, uint32_t block, uint64_t head)
 {
     if (head <= e->records || e->next[block] >= head - e->records)
         return;
@@ -43,7 +43,7 @@ static void skip(struct rtl_hip_api_events *e, uint32_t block, uint64_t head)
     e->next[block] = head - e->records;
 }
 
-static struct rtl_hip_api_event on_line(const struct rtl_hip_api_events *e, const struct rtl_hip_api_event *event)
+static struct rtl_hip_api_event to_time_line(const struct rtl_hip_api_events *e, const struct rtl_hip_api_event *event)
 {
     struct rtl_hip_api_event moved = *event;
     moved.start_ns -= (uint64_t)e->ahead_ns;
@@ -56,9 +56,9 @@ static uint32_t read_ring(int fd, struct rtl_hip_api_events *e, uint32_t block, 
 {
     uint64_t ring = RTL_HIP_API_EVENTS_OF(block, e->records);
     uint32_t count = 0;
-    skip(e, block, head);
+    skip_lost(e, block, head);
     while (e->next[block] < head && count < most) {
-        /* up to the ring's end at once, then the numbers again: what was overwritten meanwhile has another */
+        /* Copy up to the ring's end, then copy again: a record overwritten meanwhile has another number. */
         uint64_t first = e->next[block] & (e->records - 1), n = e->records - first;
         struct rtl_hip_api_event again[64];
         n = n < head - e->next[block] ? n : head - e->next[block];
@@ -67,10 +67,10 @@ static uint32_t read_ring(int fd, struct rtl_hip_api_events *e, uint32_t block, 
         uint64_t at = ring + first * sizeof *out;
         struct rtl_hip_api_event *to = &out[count];
         if (!rtl_file_read(fd, to, n * sizeof *to, at) || !rtl_file_read(fd, again, n * sizeof *to, at))
-            return count; /* a file that was cut: nothing more will come */
+            return count; /* the file was cut: no more records come */
         for (uint64_t i = 0; i < n; i++, e->next[block]++) {
             if (to[i].sequence == e->next[block] + 1 && again[i].sequence == to[i].sequence)
-                out[count++] = on_line(e, &to[i]);
+                out[count++] = to_time_line(e, &to[i]);
             else
                 e->lost++;
         }
@@ -82,13 +82,13 @@ uint32_t rtl_hip_api_events(int fd, struct rtl_hip_api_events *e, struct rtl_hip
 {
     uint64_t heads[RTL_HIP_API_BLOCKS];
     uint32_t count = 0;
-    if (!e->records || !heads_of(fd, heads))
+    if (!e->records || !read_heads(fd, heads))
         return 0;
     for (uint32_t i = 0; i < RTL_HIP_API_BLOCKS && count < most; i++) {
         uint32_t block = (e->block + i) % RTL_HIP_API_BLOCKS;
         count += read_ring(fd, e, block, heads[block], out + count, most - count);
         if (count == most)
-            e->block = (block + 1) % RTL_HIP_API_BLOCKS; /* no ring waits for ever behind another that is busy */
+            e->block = (block + 1) % RTL_HIP_API_BLOCKS; /* so that a busy ring doesn't starve the others */
     }
     return count;
 }

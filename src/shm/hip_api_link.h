@@ -1,7 +1,7 @@
 /*
- * What librtl-hip.so tells librtl.so in the same process: which call the calling thread is in, and where the API
- * segment lies, in which librtl.so counts what it links; and the clock that librtl.so tells it in return. librtl.so
- * looks the function up by its name when it is loaded; neither library needs the other.
+ * How librtl.so learns from librtl-hip.so in the same process which call the calling thread is in and where the API
+ * segment lies; in return its worker sets the clock. librtl.so looks the function up by name at load. Neither library
+ * needs the other.
  */
 #ifndef RTL_SHM_HIP_API_LINK_H
 #define RTL_SHM_HIP_API_LINK_H
@@ -13,27 +13,26 @@
 #define RTL_HIP_API_LINK_NAME    "rtl_api_link"
 #define RTL_HIP_API_LINK_VERSION 1u
 
-/* A thread's own; nobody else looks at it. */
+/* Private to one thread. */
 struct rtl_hip_api_call {
-    uint64_t id;       /* of the call that it is in; 0: in none */
-    uint64_t entry_ns; /* when that began, CLOCK_MONOTONIC */
-    uint64_t range;    /* id of the innermost range that it has pushed; 0: none */
+    uint64_t id;       /* of the current call; 0: none */
+    uint64_t entry_ns; /* its begin, CLOCK_MONOTONIC */
+    uint64_t range;    /* id of the innermost pushed range; 0: none */
     uint32_t node;     /* of that range */
-    uint32_t ordinal;  /* packets and copies that were submitted in this call so far; librtl.so counts it on */
+    uint32_t ordinal;  /* packets and copies submitted in this call so far; librtl.so counts it */
 };
 
 struct rtl_hip_api_clock;
 
 struct rtl_hip_api_link {
-    uint32_t version; /* RTL_HIP_API_LINK_VERSION: another one isn't used */
+    uint32_t version; /* RTL_HIP_API_LINK_VERSION: librtl.so ignores other versions */
     uint32_t bytes;
-    struct rtl_hip_api_call *(*call)(void); /* the calling thread's; no lock, no allocation */
-    struct rtl_hip_api_header *header;      /* the segment: the rest lies at RTL_HIP_API_*_AT behind it */
-    struct rtl_hip_api_clock
-        *clock; /* for the worker to set (hip_api_clock.h); only where `bytes` say that it is there */
+    struct rtl_hip_api_call *(*call)(void); /* of the calling thread; no lock, no allocation */
+    struct rtl_hip_api_header *header;      /* the segment; its other parts lie at RTL_HIP_API_*_AT */
+    struct rtl_hip_api_clock *clock; /* set by the worker (hip_api_clock.h); present only if `bytes` includes it */
 };
 
-/* The exported function: NULL where no calls are recorded (another mode, a forked child, no memory). */
+/* The exported function. NULL if no calls are recorded (another mode, a forked child, no memory). */
 typedef const struct rtl_hip_api_link *rtl_hip_api_link_function(void);
 
 #endif

@@ -13,23 +13,23 @@
 
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* The descriptor's link in /proc: beside the one where the segment was found. */
-static void link_of(const struct rtl_reader *reader, uint32_t number, char *path, size_t bytes)
+/* Write the path of the descriptor in /proc, beside the segment's own link. */
+static void link_of(const struct rtl_reader *reader, uint32_t number, char path[RTL_PROC_PATH_MAX])
 {
     const char *slash = strstr(reader->link, "/fd/");
     if (slash)
-        snprintf(path, bytes, "%.*s%u", (int)(slash - reader->link + 4), reader->link, number);
+        snprintf(path, RTL_PROC_PATH_MAX, "%.*s%u", (int)(slash - reader->link + 4), reader->link, number);
     else
-        snprintf(path, bytes, "/proc/%d/fd/%u", (int)reader->pid, number);
+        rtl_proc_path(path, reader->pid, "fd/%u", number);
 }
 
-/* The descriptor, its head in `head`; or -errno. */
+/* Open and check the page, and read its head. Returns a descriptor or -errno. */
 static int open_page(const struct rtl_reader *reader, uint32_t number, uint64_t inode, uint64_t bytes,
                      struct rtl_page_head *head)
 {
-    char path[96];
+    char path[RTL_PROC_PATH_MAX];
     struct stat st;
-    link_of(reader, number, path, sizeof path);
+    link_of(reader, number, path);
     int fd = rtl_open_memfd_link(path, O_RDWR, true);
     if (fd < 0)
         return fd;

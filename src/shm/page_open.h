@@ -1,4 +1,4 @@
-/* Opens a page that the library made for viewers to write to: the control page, the probe page. */
+/* Opens a page that the library made for viewers to write: the control page, the probe page. */
 #ifndef RTL_SHM_PAGE_OPEN_H
 #define RTL_SHM_PAGE_OPEN_H
 
@@ -8,7 +8,7 @@
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
-/* What all such pages begin with; who defines one asserts it by RTL_PAGE_BEGINS_SO. */
+/* All such pages begin so; RTL_PAGE_BEGINS_SO asserts it. */
 struct rtl_page_head {
     uint64_t magic;
     uint32_t version;
@@ -23,19 +23,17 @@ struct rtl_page_head {
 
 struct rtl_page_kind {
     uint64_t magic;
-    uint64_t bytes; /* all of it */
+    uint64_t bytes; /* of the page */
     uint32_t version;
-    enum rtl_reader_status missing; /* what it is called when there is none */
+    enum rtl_reader_status missing; /* status without such a page */
     const char *name;               /* "control page" */
-    const char *allows;             /* what only the same user may do, "may ..." */
+    const char *allows;             /* what only the same user may do: "probe its kernels" */
 };
 
-/*
- * Maps the descriptor `number` of the process that the reader has open, for reading and writing, if it is a memfd of
- * that inode and size that nobody can cut off under a mapping, and begins as that kind of page of that process. The
- * process may be hostile: anything else is left alone. RTL_READER_OK, and it is the caller's to unmap; else NULL in
- * `page`, and why: RTL_READER_PERMISSION, or what the kind calls missing.
- */
+/* Map descriptor `number` of the reader's process for reading and writing, if it is a memfd of that inode and size,
+ * sealed so that nobody can cut it off under the mapping, and begins as that kind of page of that process. The process
+ * may be hostile: nothing else is mapped. On RTL_READER_OK the caller unmaps *page; otherwise it is NULL and the status
+ * is RTL_READER_PERMISSION or kind->missing. */
 enum rtl_reader_status rtl_page_map(const struct rtl_reader *reader, const struct rtl_page_kind *kind, uint32_t number,
                                     uint64_t inode, void **page, char *why, size_t why_bytes);
 

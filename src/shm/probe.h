@@ -1,38 +1,38 @@
 /*
- * The block that a probed kernel's waves write: a page of GPU memory a probe, and a table of wave slots behind it; of a
- * GPU of several dies as many pages, and behind them as many tables. The contract, whole.
+ * The block that a probed kernel's waves write: a page of GPU memory for each probe, followed by a table of wave slots;
+ * on a GPU of several dies a page for each die, followed by a table for each. This header is the contract.
  *
- * It lies in the GPU's own memory: minima and maxima of 64 bits are operations that no bus to the host carries.
+ * The block lies in the GPU's own memory: no bus to the host carries 64-bit minima and maxima.
  *
- * Written by the exit stub (src/probe/stubs.h), once a wave, by one lane, with atomic operations that return nothing:
- * additions, minima and maxima. Nothing is lost and nothing overflows soon; a reader that reads while waves end sees
- * some of a wave's numbers before the others. Whoever makes the block fills it with rtl_probe_block_clear's numbers,
- * and may do so again when no probed dispatch is in flight.
+ * One lane of each wave writes it once, in the exit stub (src/probe/stubs.h), with atomic operations without a return
+ * value: additions, minima and maxima. Nothing is lost, and no counter overflows soon; a reader during writes sees some
+ * numbers of a wave before others. The maker of the block fills it with rtl_probe_block_clear, and may do so again
+ * while no probed dispatch is in flight.
  *
- * Two clocks. Durations are in cycles of the shader clock (s_memtime): fine, but as fast as the clock happens to be,
- * and comparable only on one compute unit. When waves begin and end is in ticks of the agent clock (s_memrealtime),
- * which dispatches are timed with.
+ * Two clocks. Durations are in cycles of the shader clock (s_memtime): fine, but its frequency varies, and cycles are
+ * comparable only within one compute unit. Begins and ends of waves are in ticks of the agent clock (s_memrealtime),
+ * which also times dispatches.
  *
- * A wave that ends in a function that the kernel calls, by a trap, or with the process is in none of the numbers:
- * `waves` beside the dispatch's grid says how many are missing.
+ * A wave that ends in a called function, by a trap, or with the process is in none of the numbers: compare `waves` with
+ * the dispatch's grid to see how many are missing.
  *
- * A copy that times the kernel's waits (s_waitcnt) writes `busy` otherwise, and all else as any copy does: pairs of the
- * cycles that passed at one place and how often a wave came by there. Pair 0 is what reading the clock takes by itself,
- * once a wave; the waits of this copy follow from pair 1 on. Who made the copy knows which kind it is, and nobody else
- * has to: whoever adds up blocks adds these as well. It leaves the gaps and the table alone.
+ * Waits. A copy that times the kernel's waits (s_waitcnt) uses `busy` differently, as pairs: cycles spent at one place,
+ * and how often a wave passed it. Pair 0 is the cost of reading the clock, once a wave; the copy's waits follow from
+ * pair 1. Only the maker of the copy needs to know its kind: adding up blocks works the same. Such a copy writes
+ * neither gaps nor the table.
  *
- * Gaps. A wave slot runs one wave after another; which slot a wave has is in HW_ID. When a wave ends it takes what the
- * slot's place in the table has and leaves 0 there (an exchange), and as the last thing that it does it puts the clock
- * there. So the next wave of that slot finds when the one before it ended; what passed until it began itself is a gap.
- * 0: it is the first one, or the one before didn't get to that. Nothing is taken for a gap that isn't between two waves
- * of one dispatch, because the table is cleared with the block, and one probed dispatch runs at a time.
- * Libraries before minor version 8 of the segment have the page alone: rtl_probe_state.block_bytes says how much there
- * is, and a copy that is made for less than RTL_PROBE_BLOCK_ALL writes the page alone.
+ * Gaps. A wave slot runs one wave after another; HW_ID holds a wave's slot. An ending wave exchanges the slot's entry
+ * in the table for 0 and, as its last action, stores the clock there. So the slot's next wave finds the end of the wave
+ * before; the time until its own begin is a gap. 0: first wave of the slot, or the wave before did not store its end.
+ * Only times between two waves of one dispatch count as gaps: the table is cleared with the block, and one probed
+ * dispatch runs at a time.
+ * Libraries before minor version 8 of the segment have only the page: rtl_probe_state.block_bytes is the size, and a
+ * copy made for less than RTL_PROBE_BLOCK_ALL writes only the page.
  *
- * Dies. The numbers of HW_ID are those within one die of gfx942; which die is in XCC_ID, of which three bits are taken:
- * whatever the hardware says, nobody writes behind the last page or table. A copy for gfx942 writes to its die's page
- * and table, and is made for no less than RTL_PROBE_BLOCK_DIES, which libraries have from minor version 9 on, on GPUs
- * of that kind; only there is a block of that size, and it is laid out for no other copy.
+ * Dies. Numbers in HW_ID count within one die of gfx942; XCC_ID holds the die. The stub uses three bits of it, so that
+ * no wave writes beyond the last page or table, whatever the hardware returns. A copy for gfx942 writes to its die's
+ * page and table and needs RTL_PROBE_BLOCK_DIES, which libraries have from minor version 9 on, for GPUs of that kind
+ * only; no other copy can use that layout.
  */
 #ifndef RTL_SHM_PROBE_H
 #define RTL_SHM_PROBE_H
@@ -49,30 +49,30 @@ enum {
     RTL_PROBE_PAIRS = RTL_PROBE_UNITS / 2,
     RTL_PROBE_UNIT_SLOTS = 64, /* bits 0 to 5 of HW_ID: the slot on its SIMD (4 bits), the SIMD (2) */
     RTL_PROBE_SLOTS = RTL_PROBE_UNITS * RTL_PROBE_UNIT_SLOTS,
-    RTL_PROBE_SLOTS_AT = RTL_PROBE_BLOCK_BYTES, /* in cycles, 64 bits each: by unit, within it by slot */
+    RTL_PROBE_SLOTS_AT = RTL_PROBE_BLOCK_BYTES, /* cycles, 64 bits each: by unit, within it by slot */
     RTL_PROBE_BLOCK_ALL = RTL_PROBE_SLOTS_AT + RTL_PROBE_SLOTS * 8,
-    /* with dies: their pages, then their tables */
+    /* with dies: all pages, then all tables */
     RTL_PROBE_DIES = 8,
     RTL_PROBE_DIES_SLOTS_AT = RTL_PROBE_DIES * RTL_PROBE_BLOCK_BYTES,
     RTL_PROBE_BLOCK_DIES = RTL_PROBE_DIES_SLOTS_AT + RTL_PROBE_DIES * RTL_PROBE_SLOTS * 8,
     RTL_PROBE_UNITS_ALL =
-        RTL_PROBE_DIES * RTL_PROBE_UNITS, /* a unit's number: its die's times RTL_PROBE_UNITS, and that there */
+        RTL_PROBE_DIES * RTL_PROBE_UNITS, /* unit number: die * RTL_PROBE_UNITS + number within the die */
 };
 
 struct rtl_probe_block {
-    uint64_t waves;                 /* that have ended */
-    uint64_t sum, min, max;         /* cycles that they lasted; min is UINT64_MAX before the first */
+    uint64_t waves;                 /* ended waves */
+    uint64_t sum, min, max;         /* their cycles; min is UINT64_MAX before the first */
     uint64_t first_start, last_end; /* ticks; first_start is UINT64_MAX before the first */
     uint64_t reserved[2];
     uint32_t durations[RTL_PROBE_DURATIONS]; /* waves by the highest bit set in their cycles; [0]: 0 and 1 */
-    /* cycles of the waves that ended on a compute unit, which is bits 8 to 15 of the register HW_ID: its number in the
-     * shader array (4 bits), the array (1), the shader engine (3) */
+    /* cycles of waves by the compute unit that they ended on: bits 8 to 15 of HW_ID, which are its number in the shader
+     * array (4 bits), the array (1), the shader engine (3) */
     uint64_t busy[RTL_PROBE_UNITS];
-    /* waves by the tick at which they ended, shifted right as the patch was told to, modulo 256: of one dispatch that
-     * lasts less than 256 of these steps it says when they ended, from first_start on */
+    /* waves by the tick of their end, shifted right by the patch's ends_shift, modulo 256: for one dispatch shorter
+     * than 256 such steps this says when waves ended, counted from first_start */
     uint32_t ends[RTL_PROBE_ENDS];
-    uint64_t gap_sum;                   /* cycles that slots were empty between waves */
-    uint32_t gaps[RTL_PROBE_DURATIONS]; /* how often, by the highest bit set in them; [0]: 0 and 1 */
+    uint64_t gap_sum;                   /* cycles of empty slots between waves */
+    uint32_t gaps[RTL_PROBE_DURATIONS]; /* gaps by the highest bit set in their cycles; [0]: 0 and 1 */
     uint8_t rest[440];
 };
 static_assert(sizeof(struct rtl_probe_block) == RTL_PROBE_BLOCK_BYTES, "a page");
@@ -87,7 +87,7 @@ static inline void rtl_probe_block_clear(struct rtl_probe_block *block)
     *block = (struct rtl_probe_block){.min = UINT64_MAX, .first_start = UINT64_MAX};
 }
 
-/* Adds one die's page to the sum of others, of the same dispatch; but for `busy`, which is each die's own. */
+/* Add one die's page of the same dispatch to a sum; `busy` stays separate for each die. */
 static inline void rtl_probe_block_add(struct rtl_probe_block *sum, const struct rtl_probe_block *die)
 {
     sum->waves += die->waves;

@@ -10,14 +10,14 @@
 #include "shm/process.h"
 
 enum {
-    TRIES = 64,       /* somebody else changes the word meanwhile: another viewer, or the process, if it is hostile */
-    STATE_TRIES = 64, /* the state is being written meanwhile: for a microsecond, if the writer isn't held up */
+    TRIES = 64,       /* at compare-and-swap against other viewers, or against a hostile process */
+    STATE_TRIES = 64, /* while the worker writes the state: a microsecond, if nothing holds it up */
 };
 _Static_assert(offsetof(struct rtl_probe_state, sequence) % 8 == 0 && sizeof(struct rtl_probe_state) % 8 == 0 &&
                    RTL_PROBE_STATE_FIRST % 8 == 0,
                "fetched by words");
 
-static enum rtl_reader_status explain_none(const struct rtl_reader *reader, char *why, size_t why_bytes)
+static enum rtl_reader_status explain_no_probe(const struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     const struct rtl_header *h = &reader->header;
     if (h->minor < 7)
@@ -52,7 +52,7 @@ enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rt
     if (!reader->pid || !reader->probe ||
         !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &state, offsetof(struct rtl_probe_state, sequence)) ||
         !state.page_inode)
-        return explain_none(reader, why, why_bytes);
+        return explain_no_probe(reader, why, why_bytes);
     enum rtl_reader_status status =
         rtl_page_map(reader, &probe_page, state.page_fd, state.page_inode, &page, why, why_bytes);
     link->page = page;
@@ -66,19 +66,19 @@ void rtl_probe_close(struct rtl_probe_link *link)
     link->page = NULL;
 }
 
-/*
- * Changes the word: another request, whose number is returned, or without one the heartbeat alone. Bounded, whoever
- * else writes; of viewers that ask at the same time each has a number of its own. `taken_up`: the request that the
- * library took up last. One of its number would be none, and where the page was wiped it is what is counted from.
- * `follows`: the request that this one goes on from; 0 is returned, and nothing changed, where another has come since.
- */
-static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up, uint16_t follows)
+/* Change the word: set a request and return its number, or without one count up the heartbeat. Bounded, whatever others
+ * write; concurrent requests get different numbers. `taken_up`: the request that the library has carried out last,
+ * whose number is never used; after a wipe of the page numbers go on from it. `follows`: the request that this one
+ * continues; if the word has another one, nothing changes and the function returns 0. */
+static uint16_t change_probe_word(struct rtl_probe_page *page, enum rtl_probe_ask what, uint16_t taken_up,
+                                  uint16_t follows)
 {
     struct rtl_probe_word now;
     uint64_t before = __atomic_load_n(&page->word, __ATOMIC_RELAXED);
     for (int i = 0; i < TRIES; i++) {
         now = (struct rtl_probe_word){.ask = RTL_PROBE_ASK_NOTHING, .number = taken_up};
-        if (!rtl_probe_decode(before, &now)) /* no viewer's word: a heartbeat that hardly was the last one */
+        if (!rtl_probe_decode(before,
+                              &now)) /* no viewer's word: choose a heartbeat that is probably not the last one */
             now.heartbeat = (uint16_t)(before * 31 + (uint64_t)getpid());
         if (follows && now.number != follows)
             return 0;
@@ -100,7 +100,7 @@ static uint16_t change_word(struct rtl_probe_page *page, enum rtl_probe_ask what
 void rtl_probe_heartbeat(struct rtl_probe_link *link)
 {
     if (link->page)
-        change_word(link->page, RTL_PROBE_ASK_NOTHING, 0, 0);
+        change_probe_word(link->page, RTL_PROBE_ASK_NOTHING, 0, 0);
 }
 
 uint64_t rtl_probe_word_now(const struct rtl_probe_link *link)
@@ -113,19 +113,19 @@ uint64_t rtl_probe_writer(const struct rtl_probe_link *link)
     return link->page ? __atomic_load_n(&link->page->writer, __ATOMIC_RELAXED) : 0;
 }
 
-static uint16_t ask(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what,
-                    uint16_t follows)
+static uint16_t write_request(const struct rtl_reader *reader, struct rtl_probe_link *link, enum rtl_probe_ask what,
+                              uint16_t follows)
 {
     struct rtl_probe_state state;
     uint64_t bits = 0;
     if (!link->page)
         return 0;
-    /* the number alone: one word, which needs no second look */
+    /* read only the word with the number: one word is always consistent */
     if (rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits))
         memcpy((char *)&state + offsetof(struct rtl_probe_state, sequence), &bits, sizeof bits);
     else
         state.number = 0;
-    return change_word(link->page, what, state.number, follows);
+    return change_probe_word(link->page, what, state.number, follows);
 }
 
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
@@ -134,7 +134,7 @@ uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_lin
     if (!link->page)
         return 0;
     link->page->request = (struct rtl_probe_request){.kernel_object = kernel_object, .agent = agent};
-    return ask(reader, link, RTL_PROBE_ASK_PREPARE, 0);
+    return write_request(reader, link, RTL_PROBE_ASK_PREPARE, 0);
 }
 
 uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link, uint16_t prepared,
@@ -149,26 +149,26 @@ uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *l
     whole.code_hash = rtl_hash(code, bytes);
     memcpy((char *)link->page + RTL_PROBE_CODE_AT, code, bytes);
     link->page->request = whole;
-    return ask(reader, link, RTL_PROBE_ASK_ARM, prepared);
+    return write_request(reader, link, RTL_PROBE_ASK_ARM, prepared);
 }
 
 uint16_t rtl_probe_disarm(const struct rtl_reader *reader, struct rtl_probe_link *link)
 {
-    return ask(reader, link, RTL_PROBE_ASK_DISARM, 0);
+    return write_request(reader, link, RTL_PROBE_ASK_DISARM, 0);
 }
 
 /* --- the state --- */
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller_of(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* What a process says of itself is bounded to what could be true. */
+/* Bound the process's numbers to possible values. */
 static bool believe(struct rtl_probe_state *state)
 {
     if (state->phase >= RTL_PROBE_PHASE_COUNT)
-        return false; /* a newer library's */
+        return false; /* a newer library */
     if (state->why >= RTL_PROBE_WHY_COUNT)
         state->why = RTL_PROBE_WHY_NONE;
     if (state->agent >= RTL_AGENTS_MAX)
@@ -177,10 +177,10 @@ static bool believe(struct rtl_probe_state *state)
         state->kernel = RTL_KERNEL_UNKNOWN;
     if (state->ends_shift > 63)
         state->ends_shift = 63;
-    state->probed = least(state->probed, state->dispatches);
-    state->recorded = least(state->recorded, state->probed);
-    state->tails = least(state->tails, state->recorded);
-    state->dies = least(state->dies, RTL_PROBE_DIES);
+    state->probed = smaller_of(state->probed, state->dispatches);
+    state->recorded = smaller_of(state->recorded, state->probed);
+    state->tails = smaller_of(state->tails, state->recorded);
+    state->dies = smaller_of(state->dies, RTL_PROBE_DIES);
     if (!state->recorded)
         state->duration_min_ns = state->duration_max_ns = state->duration_total_ns = 0;
     if (!state->waves)
@@ -190,7 +190,7 @@ static bool believe(struct rtl_probe_state *state)
     return true;
 }
 
-/* What isn't there stays 0: an older library has less of it, and of one die there is no more. */
+/* Missing dies stay 0: older libraries and GPUs of one die have none. */
 static bool fetch_dies(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
     uint32_t there = reader->view[RTL_SECTION_PROBE_DIES].capacity;
@@ -203,7 +203,7 @@ static bool fetch_dies(const struct rtl_reader *reader, struct rtl_probe_state *
 bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *state)
 {
     const size_t at = offsetof(struct rtl_probe_state, sequence);
-    const size_t bytes = (size_t)least(reader->view[RTL_SECTION_PROBE].stride, RTL_PROBE_STATE_BYTES);
+    const size_t bytes = (size_t)smaller_of(reader->view[RTL_SECTION_PROBE].stride, RTL_PROBE_STATE_BYTES);
     uint64_t before = 0, after = 0;
     for (int i = 0; reader->probe && i < STATE_TRIES; i++) {
         struct rtl_probe_state copy = {.page_fd = 0};

@@ -1,9 +1,9 @@
 /*
- * The viewer's side of a probe: finding the probe page (probe_page.h), asking, and reading what the library says
+ * The viewer's side of a probe: find the probe page (probe_page.h), write requests, read the library's state
  * (probe_state.h).
  *
- * Page and segment belong to the traced process, which may be hostile: only a sealed memfd is mapped, nothing else is
- * written to, and what is read is bounded before it is handed out. One thread a link.
+ * Page and segment belong to the traced process, which may be hostile: the client maps and writes only a sealed memfd,
+ * and bounds everything it reads. One thread a link.
  */
 #ifndef RTL_SHM_PROBE_CLIENT_H
 #define RTL_SHM_PROBE_CLIENT_H
@@ -18,40 +18,36 @@ struct rtl_probe_link {
     struct rtl_probe_page *page;
 };
 
-/* Opens the page of the process that the reader has open. On failure `why` gets one line, and the link leads nowhere:
- * NO_PROBE, or PERMISSION. */
+/* Open the page of the reader's process. On failure `why` gets one line, and the link's page is NULL: NO_PROBE or
+ * PERMISSION. */
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes);
 void rtl_probe_close(struct rtl_probe_link *link);
-/* Whether NO_PROBE is for want of RTL_PROBE=1: another start helps then, and only then. */
+/* True if NO_PROBE means that RTL_PROBE=1 is missing: only then a restart helps. */
 bool rtl_probe_wants_setting(const struct rtl_reader *reader);
 
-/* Somebody watches. At least once a second from PREPARE until it is over. */
+/* Tell the library that the viewer is open; at least once a second from PREPARE until the end. */
 void rtl_probe_heartbeat(struct rtl_probe_link *link);
 
-/* The word as it is, heartbeat and all: who doesn't hold the probe sees by its changes whether somebody does. */
+/* Return the raw word; its changes show whether another viewer sends heartbeats. */
 uint64_t rtl_probe_word_now(const struct rtl_probe_link *link);
-/* The viewer that wrote last, by its own account; 0: none did. */
+/* Return the pid of the viewer that wrote last, by its own account; 0: none. */
 uint64_t rtl_probe_writer(const struct rtl_probe_link *link);
 
-/*
- * The three requests. They return the request's number, never 0: it was taken up once the state has that number, and
- * answered by phase and why at the same time. Of `request`, ARM takes kernel_object, agent, wanted, every and
- * ends_shift; code_bytes and code_hash are made here. It goes on from the PREPARE of that number, in whose block the
- * copy's waves write: 0, and nothing was asked, if another request has come since, or the code is too long.
- */
+/* The three requests. Each returns its number, never 0. The library has taken up a request once the state has its
+ * number; phase and why then hold the answer. ARM uses kernel_object, agent, wanted, every and ends_shift of `request`,
+ * and sets code_bytes and code_hash. It continues the PREPARE of number `prepared`, whose block the copy's waves write;
+ * it returns 0 and requests nothing if another request has come since, or the code is too long. */
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
                            uint32_t agent);
 uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *link, uint16_t prepared,
                        const struct rtl_probe_request *request, const void *code, size_t bytes);
 uint16_t rtl_probe_disarm(const struct rtl_reader *reader, struct rtl_probe_link *link);
 
-/*
- * Where the probe stands. False when the process has none, or the state couldn't be had whole just now: then what was
- * read before holds on. What is handed out is bounded: phase and why are in their tables (a newer library's reason is
- * NONE), agent is below RTL_AGENTS_MAX, kernel below RTL_KERNELS_MAX, ends_shift below 64, recorded <= probed <=
- * dispatches, tails <= recorded; minima are 0 where there is nothing. All other numbers are the process's word.
- */
+/* Read the state of the probe. False without a probe, or if no consistent copy was possible now: then earlier numbers
+ * stay valid. Values are bounded: phase and why are in their tables (a newer library's reason becomes NONE), agent <
+ * RTL_AGENTS_MAX, kernel < RTL_KERNELS_MAX, ends_shift < 64, recorded <= probed <= dispatches, tails <= recorded;
+ * minima are 0 without values. All other numbers are unchecked. */
 bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *state);
 
 #endif

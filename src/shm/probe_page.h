@@ -1,28 +1,28 @@
 /*
- * The probe page: how a viewer hands the library a probed copy of a kernel. The contract, whole; what the library says
- * of it is in probe_state.h.
+ * The probe page: a viewer passes a probed copy of a kernel to the library. This header is the contract; the library's
+ * answers are in probe_state.h.
  *
- * A memfd of its own ("/memfd:rtl-probe", mode 0600, sealed against any change of size), there only in a process that
- * was started with RTL_PROBE=1. Viewers of the same user (and root) map it writable, the library maps it read-only. The
- * segment says which descriptor it is: rtl_probe_state.page_fd, page_inode.
+ * A memfd of its own ("/memfd:rtl-probe", mode 0600, sealed against any change of size), only in a process started with
+ * RTL_PROBE=1. Viewers of the same user (and root) map it writable, the library maps it read-only.
+ * rtl_probe_state.page_fd and page_inode name its descriptor.
  *
- * The way of a probe. Each step is a request with a number of its own; the library answers with that number.
- *  1. PREPARE: kernel_object and agent. The library allocates the block (probe.h) in that GPU's memory, and says where.
- *  2. The viewer makes the copy (src/probe/patch.h), which has the block's address in it, and writes it behind the
- * page.
- *  3. ARM: the library takes a private copy of the code, compares its hash, loads it, and, if it is a kernel of the
- * same name, from then on one of `every` dispatches of that kernel object runs it, one at a time.
- *  4. It ends with DISARM, with `wanted` dispatches, when the heartbeat stands still for RTL_PROBE_HEARTBEAT_NS, or for
- *     one of the reasons in probe_state.h. The numbers stay until the next PREPARE.
+ * Steps of a probe. Each is a request with a number of its own; the library answers with that number.
+ *  1. PREPARE: kernel_object and agent. The library allocates the block (probe.h) in that GPU's memory and publishes
+ *     its address.
+ *  2. The viewer makes the copy (src/probe/patch.h), which contains the block's address, and writes it behind the page.
+ *  3. ARM: the library makes a private copy of the code, compares its hash and loads it. If it is a kernel of the same
+ *     name, one of `every` dispatches of that kernel object runs it from then on, one at a time.
+ *  4. The probe ends with DISARM, after `wanted` dispatches, when the heartbeat stands still for
+ *     RTL_PROBE_HEARTBEAT_NS, or for a reason in probe_state.h. The numbers stay until the next PREPARE.
  *
- * While it is loaded the copy is among the process's code objects, under the kernel's own name: its kernel object is
- * rtl_probe_state.probed_object, and no dispatch of the application's says it.
+ * While the copy is loaded it is one of the process's code objects under the kernel's own name. Its kernel object is
+ * rtl_probe_state.probed_object; no dispatch of the application uses it.
  *
- * Rules for viewers: write the request and the code, then the word (release). One probe at a time: who finds one that
- * isn't over and whose heartbeat moves leaves it alone. A number is another with each request: who finds another than
- * its own in the word was replaced, asks for nothing more and takes nothing back.
- * Rules for the library: it trusts nothing in the page. The worker alone looks at it, once a round at most while
- * nothing is asked, copies word, request and code once, and decides by its copies.
+ * Rules for viewers: write request and code, then the word (release). One probe at a time: leave a running probe alone
+ * if its heartbeat changes. Each request has another number: a viewer that finds another number than its own in the
+ * word was replaced, and makes no further requests, DISARM included.
+ * Rules for the library: it trusts nothing in the page. Only the worker reads it, at most once a round while no request
+ * is pending; it copies word, request and code once and decides by its copies.
  */
 #ifndef RTL_SHM_PROBE_PAGE_H
 #define RTL_SHM_PROBE_PAGE_H
@@ -35,11 +35,11 @@
 #define RTL_PROBE_NAME         "rtl-probe"
 #define RTL_PROBE_MAGIC        0x315242504c5452ffull /* 0xff "RTLPBR1" read as little-endian */
 #define RTL_PROBE_VERSION      1u
-#define RTL_PROBE_HEARTBEAT_NS 3000000000ull /* a change of the heartbeat holds for that long */
+#define RTL_PROBE_HEARTBEAT_NS 3000000000ull /* a probe lives for so long after a change */
 
 enum {
     RTL_PROBE_CODE_AT = 4096,
-    RTL_PROBE_CODE_MAX = 1 << 20, /* bytes of a probed copy: more than a branch reaches, and ELF around it */
+    RTL_PROBE_CODE_MAX = 1 << 20, /* bytes of a probed copy: more than a branch reaches, plus ELF headers */
     RTL_PROBE_PAGE_BYTES = RTL_PROBE_CODE_AT + RTL_PROBE_CODE_MAX,
     RTL_PROBE_EVERY_MAX = 1 << 20,
 };
@@ -47,21 +47,21 @@ enum {
 enum rtl_probe_ask { RTL_PROBE_ASK_NOTHING, RTL_PROBE_ASK_PREPARE, RTL_PROBE_ASK_ARM, RTL_PROBE_ASK_DISARM };
 
 struct rtl_probe_request {  /* viewers */
-    uint64_t kernel_object; /* what the packets say that are to be probed */
-    uint64_t wanted;        /* dispatches to be probed; 0: until it is disarmed */
+    uint64_t kernel_object; /* of the dispatches to probe */
+    uint64_t wanted;        /* dispatches to probe; 0: until DISARM */
     uint64_t code_hash;     /* rtl_hash of the code; ARM */
     uint32_t code_bytes;    /* ARM */
-    uint32_t every;         /* one in so many dispatches, from 1; ARM */
-    uint32_t agent;         /* index in the segment: whose kernel object it is; PREPARE */
-    uint32_t ends_shift;    /* what the copy was made with; ARM */
+    uint32_t every;         /* probe one in so many dispatches, from 1; ARM */
+    uint32_t agent;         /* index in the segment's agents; PREPARE */
+    uint32_t ends_shift;    /* as in the copy; ARM */
 };
 
 struct rtl_probe_page {
-    /* library, before the segment names the page; constant. Viewers check it, the library never looks at it again. */
+    /* library, before the segment names the page; constant. Viewers check it, the library never reads it again. */
     uint64_t magic;
     uint32_t version;
     uint32_t bytes;
-    uint64_t pid; /* as the process sees itself */
+    uint64_t pid; /* in its own pid namespace */
     uint64_t pad0[5];
     /* viewers */
     _Alignas(64) uint64_t word; /* release; the library loads it, acquire */
@@ -74,7 +74,7 @@ static_assert(offsetof(struct rtl_probe_page, word) == 64 && offsetof(struct rtl
                   sizeof(struct rtl_probe_page) <= RTL_PROBE_CODE_AT,
               "probe page");
 
-/* The word: heartbeat in bits 0..15, number of the request in 16..31, what is asked in 32..39, check in 40..63. */
+/* The word: heartbeat in bits 0..15, number of the request in 16..31, request in 32..39, check in 40..63. */
 struct rtl_probe_word {
     uint16_t heartbeat, number;
     uint8_t ask; /* enum rtl_probe_ask */
@@ -86,7 +86,7 @@ static inline uint64_t rtl_probe_encode(struct rtl_probe_word word)
     return ((bits + 1) * 0x9e3779b97f4a7c15ull >> 40 << 40) | bits; /* zeros are not a valid word */
 }
 
-/* False, and *read untouched, when that is no word of a viewer's. */
+/* False, with *read untouched, if no viewer wrote that word. */
 static inline bool rtl_probe_decode(uint64_t word, struct rtl_probe_word *read)
 {
     struct rtl_probe_word bits = {(uint16_t)word, (uint16_t)(word >> 16), (uint8_t)(word >> 32)};

@@ -1,14 +1,14 @@
 /*
- * What the library says of a probe: one entry in the segment (RTL_SECTION_PROBE) and, of a GPU of several dies, one for
- * each of them but the first (RTL_SECTION_PROBE_DIES), there only in a process that was started with RTL_PROBE=1. The
- * contract, whole; how a viewer asks is in probe_page.h, what waves write in probe.h.
+ * The library's state of a probe: one entry in the segment (RTL_SECTION_PROBE) and, on a GPU of several dies, one entry
+ * for each further die (RTL_SECTION_PROBE_DIES); only in a process started with RTL_PROBE=1. This header is the
+ * contract; viewers make requests through probe_page.h, waves write probe.h.
  *
- * Two sections, because an entry may not grow without end (RTL_STRIDE_GROWTH). The library has them one behind the
- * other, as one struct; a reader goes by the sections.
+ * There are two sections because an entry may grow only so far (RTL_STRIDE_GROWTH). The library lays them out one
+ * behind the other, as one struct; a reader uses the sections.
  *
- * Written by the worker alone (page_fd and page_inode: load), under `sequence`, which is odd meanwhile (release before
- * and behind). A reader copies all, and has it whole when the sequence is even and the same before and after; bounded
- * tries. Counters begin anew with each PREPARE, and only grow until the next.
+ * Only the worker writes it (page_fd and page_inode: load), under `sequence`, which is odd during a write (release
+ * before and after). A reader copies everything; the copy is consistent if the sequence is even and the same before and
+ * after. Its attempts are bounded. Counters restart with each PREPARE and only grow until the next.
  */
 #ifndef RTL_SHM_PROBE_STATE_H
 #define RTL_SHM_PROBE_STATE_H
@@ -19,15 +19,15 @@
 
 #include "shm/probe.h"
 
-/* Where a probe stands. X(symbol, number, JSON value, text on screen) */
+/* Phase of a probe. X(symbol, number, JSON value, text on screen) */
 #define RTL_PROBE_PHASES(X)                                            \
     X(IDLE, 0, "idle", "no probe")                                     \
-    X(PREPARED, 1, "prepared", "there is a place for its numbers")     \
+    X(PREPARED, 1, "prepared", "its block is allocated")               \
     X(ARMED, 2, "armed", "armed")                                      \
     X(ENDING, 3, "ending", "disarmed, a probed dispatch is in flight") \
     X(OVER, 4, "over", "over")
 
-/* Why it was refused, or ended. X(symbol, number, JSON value, text on screen); the text goes on from "the probe ended:
+/* Why a probe was refused or ended. X(symbol, number, JSON value, text on screen); the text continues "the probe ended:
  * " */
 #define RTL_PROBE_ENDS_WHY(X)                                                            \
     X(NONE, 0, "", "")                                                                   \
@@ -40,8 +40,8 @@
     X(SHUTDOWN, 6, "shutdown", "the runtime was shut down")                              \
     X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel on that GPU")           \
     X(NO_BLOCK, 8, "no_block", "there is no GPU memory for its numbers")                 \
-    X(BAD_REQUEST, 9, "bad_request", "what was asked for makes no sense")                \
-    X(BAD_CODE, 10, "bad_code", "its code isn't what was announced")                     \
+    X(BAD_REQUEST, 9, "bad_request", "the request was invalid")                          \
+    X(BAD_CODE, 10, "bad_code", "its code differs from the request")                     \
     X(NOT_LOADED, 11, "not_loaded", "the runtime didn't load its code")                  \
     X(NO_NUMBERS, 12, "no_numbers", "its numbers could not be copied from the GPU")      \
     X(NOT_TIMED, 13, "not_timed", "dispatches aren't timed in this mode")                \
@@ -56,7 +56,7 @@ enum rtl_probe_phase { RTL_PROBE_PHASES(RTL_PROBE_PHASE_ENUM) RTL_PROBE_PHASE_CO
 enum rtl_probe_why { RTL_PROBE_ENDS_WHY(RTL_PROBE_WHY_ENUM) RTL_PROBE_WHY_COUNT };
 #undef RTL_PROBE_WHY_ENUM
 
-/* bytes that every version of it has; of the section PROBE, in this one */
+/* bytes that every version has; bytes of the section PROBE in this version */
 enum { RTL_PROBE_STATE_FIRST = 3288, RTL_PROBE_STATE_BYTES = 3840 };
 
 struct rtl_probe_die { /* worker */
@@ -65,47 +65,47 @@ struct rtl_probe_die { /* worker */
 
 struct rtl_probe_state {
     /* load */
-    uint32_t page_fd; /* the process's descriptor of the probe page, */
+    uint32_t page_fd; /* the process's descriptor of the probe page */
     uint32_t pad0;
-    uint64_t page_inode; /* and what tells that it still is that; 0 = there is none */
-    /* worker, all that follows */
+    uint64_t page_inode; /* its inode, to check that it still is that page; 0: no page */
+    /* worker: all members below */
     uint32_t sequence; /* odd: being written */
-    uint16_t number;   /* of the last request that was taken up */
+    uint16_t number;   /* of the last request that the library carried out */
     uint8_t phase;     /* enum rtl_probe_phase */
-    uint8_t why;       /* enum rtl_probe_why: why it is OVER, or was refused */
-    uint32_t status;   /* hsa_status_t of what the runtime refused; 0: it refused nothing */
+    uint8_t why;       /* enum rtl_probe_why: why it is OVER or was refused */
+    uint32_t status;   /* hsa_status_t of the runtime's refusal; 0: none */
     uint32_t agent;    /* index into the agents */
     uint32_t kernel;   /* row; RTL_KERNEL_UNKNOWN before its first dispatch */
     uint32_t every;
     uint32_t code_bytes, ends_shift;
-    uint64_t kernel_object, probed_object; /* the original's, and the copy's (0: not loaded) */
+    uint64_t kernel_object, probed_object; /* of the original and of the copy (0: not loaded) */
     uint64_t block;                        /* GPU address of the block; 0: none */
     uint64_t code_hash;
     uint64_t wanted;
-    uint64_t armed_mono_ns; /* when; 0: never */
-    uint64_t dispatches;    /* of that kernel object while it was armed */
-    uint64_t probed;        /* of them, those that ran the copy; counted untimed, too, under the reason "probed" */
-    uint64_t recorded;      /* of the probed, those whose numbers are below */
-    /* of the recorded ones: as the GPU's timestamps say, ns */
+    uint64_t armed_mono_ns; /* time of arming; 0: never */
+    uint64_t dispatches;    /* of that kernel object while armed */
+    uint64_t probed;        /* dispatches that ran the copy; also counted untimed, under the reason "probed" */
+    uint64_t recorded;      /* probed dispatches whose numbers are below */
+    /* of the recorded dispatches, from the GPU's timestamps, ns */
     uint64_t duration_total_ns, duration_min_ns, duration_max_ns;
-    uint64_t waves_expected; /* by their grids */
+    uint64_t waves_expected; /* from the grids */
     /* sums of the blocks; cycles of the shader clock */
     uint64_t waves, sum, min, max;
-    /* from the time at which half of a dispatch's waves have ended, or earlier, to its last one's, ns */
-    uint64_t tails; /* dispatches of which that is known */
+    /* time from the end of half of a dispatch's waves, or earlier, to the end of the last wave, ns */
+    uint64_t tails; /* dispatches with a known tail */
     uint64_t tail_total_ns, tail_max_ns;
-    uint64_t tail_step_ns;                   /* how exact that is */
+    uint64_t tail_step_ns;                   /* resolution of tails */
     uint64_t durations[RTL_PROBE_DURATIONS]; /* waves by the highest bit set in their cycles */
-    uint64_t busy[RTL_PROBE_UNITS];          /* cycles a compute unit (probe.h says which is which), of the first die */
+    uint64_t busy[RTL_PROBE_UNITS];          /* cycles by compute unit (numbered as in probe.h) of the first die */
     uint64_t tail_ns[RTL_PROBE_DURATIONS];   /* dispatches by the highest bit set in their tail, ns */
-    /* since minor version 8; before, a viewer takes it for 0 */
-    uint64_t block_bytes;               /* that there are at `block`; 0: RTL_PROBE_BLOCK_BYTES */
-    uint64_t gap_sum;                   /* cycles that wave slots were empty between waves */
-    uint64_t gaps[RTL_PROBE_DURATIONS]; /* how often, by the highest bit set in them */
-    /* since minor version 9; before, a viewer takes it for 0 */
-    uint64_t dies; /* that there are pages and tables for at `block`; 0: one */
+    /* since minor version 8; viewers read 0 before */
+    uint64_t block_bytes;               /* size of `block`; 0: RTL_PROBE_BLOCK_BYTES */
+    uint64_t gap_sum;                   /* cycles of empty wave slots between waves */
+    uint64_t gaps[RTL_PROBE_DURATIONS]; /* gaps by the highest bit set in their cycles */
+    /* since minor version 9; viewers read 0 before */
+    uint64_t dies; /* dies with pages and tables at `block`; 0: one */
     uint64_t reserved[2];
-    /* the section PROBE_DIES: of the others, if there are any */
+    /* the section PROBE_DIES: of the further dies */
     struct rtl_probe_die die[RTL_PROBE_DIES - 1];
 };
 static_assert(offsetof(struct rtl_probe_state, sequence) == 16 &&
@@ -116,14 +116,14 @@ static_assert(offsetof(struct rtl_probe_state, sequence) == 16 &&
                   offsetof(struct rtl_probe_state, die) == RTL_PROBE_STATE_BYTES && RTL_PROBE_STATE_BYTES % 64 == 0,
               "probe state");
 
-/* Cycles of a unit, below RTL_PROBE_UNITS_ALL. */
+/* Return the cycles of a unit below RTL_PROBE_UNITS_ALL. */
 static inline uint64_t rtl_probe_busy(const struct rtl_probe_state *state, uint32_t unit)
 {
     uint32_t die = unit / RTL_PROBE_UNITS, there = unit % RTL_PROBE_UNITS;
     return die ? state->die[die - 1].busy[there] : state->busy[there];
 }
 
-/* How many units there can be: of all dies, or of the only one. */
+/* Return the number of possible units, over all dies. */
 static inline uint32_t rtl_probe_units(const struct rtl_probe_state *state)
 {
     return state->dies > 1 ? RTL_PROBE_UNITS_ALL : RTL_PROBE_UNITS;

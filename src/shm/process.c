@@ -1,8 +1,8 @@
 /*
- * Reads /proc/PID and puts into one line why a process can't be watched and what its user can do about it.
+ * Reads /proc/PID and explains in one line why a process can't be watched and what its user can do.
  *
- * Nothing here decides whether it can: the kernel does, when discover.c opens the descriptor. This file explains
- * the refusal afterwards, from what everybody may read (status, stat) and, where allowed, environ and maps.
+ * Nothing here decides: the kernel does, when discover.c opens the descriptor. This file explains the refusal
+ * afterwards, from what everybody may read (status, stat) and, if allowed, environ and maps.
  */
 #include "shm/process.h"
 
@@ -11,7 +11,6 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +22,7 @@
 #define KERNEL_THREAD_FLAG 0x00200000u /* PF_KTHREAD */
 #define EXITING_FLAG       0x00000004u /* PF_EXITING */
 
-enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, size_t why_bytes, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    if (why && why_bytes)
-        vsnprintf(why, why_bytes, format, args);
-    va_end(args);
-    return status;
-}
-
-static const char *field(const char *line, const char *name)
+static const char *value_after(const char *line, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(line, name, length) == 0 ? line + length : NULL;
@@ -41,7 +30,7 @@ static const char *field(const char *line, const char *name)
 
 static int parse_stat(struct rtl_process *p, const char *stat)
 {
-    const char *open = strchr(stat, '('), *close = strrchr(stat, ')'); /* a name may hold anything, ')' too */
+    const char *open = strchr(stat, '('), *close = strrchr(stat, ')'); /* a name may contain ')' */
     unsigned long flags, threads;
     unsigned long long start;
     if (!open || !close || close < open)
@@ -59,14 +48,14 @@ static int parse_stat(struct rtl_process *p, const char *stat)
 static void parse_status_line(struct rtl_process *p, const char *line)
 {
     const char *at;
-    if ((at = field(line, "Tgid:")))
+    if ((at = value_after(line, "Tgid:")))
         p->tgid = p->innermost = (pid_t)atol(at);
-    if ((at = field(line, "Uid:")))
+    if ((at = value_after(line, "Uid:")))
         sscanf(at, "%u %u %u", &p->ruid, &p->euid, &p->suid);
-    if ((at = field(line, "Gid:")))
+    if ((at = value_after(line, "Gid:")))
         sscanf(at, "%u %u %u", &p->rgid, &p->egid, &p->sgid);
-    /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 have none, nor namespaces worth it here */
-    for (at = field(line, "NStgid:"); at && *at && *at != '\n';) {
+    /* "NStgid: 4711 12 1": outermost first; kernels before 4.1 lack it */
+    for (at = value_after(line, "NStgid:"); at && *at && *at != '\n';) {
         char *end;
         if (*at < '0' || *at > '9') {
             at++;
@@ -77,13 +66,12 @@ static void parse_status_line(struct rtl_process *p, const char *line)
     }
 }
 
-/* To its end: 65,536 groups alone are a line of 700 kB, and what counts stands behind it. 0 or -errno. */
+/* Read all lines: 65,536 groups make a line of 700 kB before the wanted ones. 0 or -errno. */
 static int read_status(struct rtl_process *p)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)p->pid);
-    FILE *status = fopen(path, "re");
+    FILE *status = rtl_proc_fopen(p->pid, "status");
     if (!status)
         return -errno;
     while (getline(&line, &room, status) > 0)
@@ -115,7 +103,7 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
 
 bool rtl_process_is_zombie(const struct rtl_process *process)
 {
-    /* a main thread that ended before its other threads looks the same but for their number */
+    /* a main thread that ended before the others looks the same except for their number */
     return process->state == 'X' || (process->state == 'Z' && process->threads <= 1);
 }
 
@@ -129,14 +117,13 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process)
     return process->flags & KERNEL_THREAD_FLAG;
 }
 
-/* Returns the first line of the mappings that contains the text, allocated; NULL: none. */
+/* Return the first line of the mappings that contains the text, allocated; NULL: none. */
 static char *find_mapping(pid_t pid, const char *text)
 {
-    char path[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
     bool found = false;
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
+    FILE *maps = rtl_proc_fopen(pid, "maps");
     while (maps && !found && getline(&line, &room, maps) > 0)
         found = strstr(line, text);
     if (maps)
@@ -180,7 +167,7 @@ enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size
     return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot read /proc/%d: %s", (int)pid, strerror(-error));
 }
 
-/* "alice (uid 1001)", or "uid 1001" when the number has no name here (a container's, say). */
+/* Return "alice (uid 1001)", or "uid 1001" if the number has no name here (a container's). */
 static const char *user_text(uid_t uid, char *buffer, size_t bytes)
 {
     struct passwd *user = getpwuid(uid);
@@ -201,7 +188,8 @@ static const char *group_text(gid_t gid, char *buffer, size_t bytes)
     return buffer;
 }
 
-/* The rule of ptrace(2) for reading: same user and group in all three ids, a dumpable process, or a capability. */
+/* ptrace(2) allows reading with the same user and group in all three ids and a dumpable process, or with a capability.
+ */
 enum rtl_reader_status rtl_explain_permission(const struct rtl_process *p, char *why, size_t why_bytes)
 {
     char theirs[80], mine[80], user[80], group[80], own[80];

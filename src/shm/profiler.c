@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Parses a switch as the runtime and rocprofiler-register do: 0 and the words in `off` are off, all else is on. */
+/* Parse a switch as the runtime and rocprofiler-register do: 0 and the words in `off` are off, all else is on. */
 static bool is_on(const char *value)
 {
     static const char *const off[] = {"off", "false", "no", "n", "f"};

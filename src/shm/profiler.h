@@ -18,9 +18,9 @@ struct rtl_profiler {
     char why[400]; /* the first thing that makes it active, printable */
 };
 
-/* Evaluates one NAME=VALUE of the environment; ignores names that it doesn't know. */
+/* Evaluate one NAME=VALUE of the environment; ignore names that it doesn't know. */
 void rtl_profiler_variable(struct rtl_profiler *profiler, const char *entry);
-/* Records that rocprofiler-sdk is active for another reason, unless it is disabled or a reason is known. */
+/* Record that rocprofiler-sdk is active for another reason, unless it is disabled or a reason is known. */
 __attribute__((format(printf, 2, 3))) void rtl_profiler_because(struct rtl_profiler *profiler, const char *format, ...);
 
 #endif

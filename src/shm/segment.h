@@ -1,45 +1,46 @@
 /*
- * The segment: one sealed memfd a traced process, the only thing that the library and the viewer share.
+ * The segment: one sealed memfd for each traced process, the only memory that the library and the viewer share.
  *
- * This header is the contract, whole. Little-endian, 64-bit, lock-free; the library in the traced process is
- * the only writer, any number of viewers map it read-only.
+ * This header is the contract. Little-endian, 64-bit, lock-free; the library in the traced process is the only writer,
+ * any number of viewers map it read-only.
  *
  * Finding it: a descriptor of the process whose /proc/PID/fd link reads "/memfd:" RTL_SEGMENT_NAME " (deleted)".
- * What viewers may say to the library goes through a page of its own: control.h.
+ * Viewers make requests through a page of their own: control.h.
  *
  * Rules for the writer
- *  - It never reads anything back to decide with: a value that it needs again is kept in private memory. (A
- *    reader can't write a sealed segment, but the rule costs nothing and survives a kernel without the seals.)
- *    Adding to a counter in place decides nothing, nor does copying one of its own into another of its own
- *    (dispatches_before).
- *  - Every field has one writing thread at a time, named beside it: "load" (written once before the state
- *    becomes LIVE), "create" (a runtime call of the application, under the library's own lock), "dispatch" (the
- *    thread that rings that queue's doorbell; the runtime serialises them per queue), "worker" (the one
- *    completion worker), "any" (atomic read-modify-write, off the steady path).
+ *  - It never decides by a value read back: it keeps a private copy of a value that it needs again. (Readers can't
+ *    write a sealed segment, but the rule costs nothing and holds on kernels without the seals.) Adding to a counter in
+ *    place decides nothing, nor does copying one of its values into another (dispatches_before).
+ *  - Each field has one writing thread at a time, named beside it: "load" (written once before the state becomes LIVE),
+ *    "create" (a runtime call of the application, under the library's own lock), "dispatch" (the thread that rings the
+ *    queue's doorbell; the runtime serialises them per queue), "worker" (the one completion worker), "any" (atomic
+ *    read-modify-write, off the steady path).
  *  - Counters only grow. All shared fields are stored with relaxed atomics unless a rule below says more.
  *  - Histogram record: bucket + 1, then min, max and total, then count + 1, each a release store. A reader loads count,
- *    then total, min and max, then the buckets, each with acquire. It has a whole snapshot exactly when the sum of the
- *    buckets is that count: what of record m shows in total, min or max shows in the buckets read after it, and
- *    they hold no less than the count read before them; so a sum that isn't larger leaves nothing in between.
- *    A writer killed in between leaves a sum of count + 1, never more.
- *  - A chunk is published in the directory (release) after its number was taken and before its first count.
- *  - A kernel is published by storing its state READY (release) after name_offset, name_length are set.
+ *    then total, min and max, then the buckets, each with acquire. Its copy is consistent exactly when the sum of the
+ *    buckets is that count: whatever total, min or max show of record m, the buckets read after them show as well, and
+ *    the buckets hold no less than the count read before them; so an equal sum leaves nothing in between. A writer
+ *    killed in between leaves a sum of count + 1, never more.
+ *  - The directory gets a chunk's number (release) before the chunk's first count.
+ *  - A kernel is published by storing its state READY (release) after name_offset and name_length.
  *  - Record n (from 0) of the event ring goes into entry n % capacity: sequence = 0 (relaxed); the other words, each a
- *    release store; sequence = n + 1 (release); head = n + 1 (release). It overwrites the oldest and waits for nobody.
+ *    release store; sequence = n + 1 (release); head = n + 1 (release). The writer overwrites the oldest record and
+ *    never waits.
  *
  * Rules for the reader
- *  - It trusts nothing: each offset, stride, count, id, length is copied once and bounded by the size that
- *    fstat gives (not by the header's). Without the SHRINK seal it reads with pread and never maps.
- *  - Other magic, other major version or an unknown required feature bit: refuse, naming both versions.
- *    Larger strides (up to RTL_STRIDE_GROWTH times) and sizes, more sections and unknown optional bits are accepted and
- *    ignored. Of rows and names it takes no more than this version could have written, whatever their sections hold.
- *  - Retries are bounded; then the sum of the buckets is the count and the row is marked approximate.
- *  - Record n of the event ring is whole when its sequence is n + 1 before and after it was copied; otherwise it was
- *    overwritten, and is lost. Every number below head is either read or lost, so losses are counted exactly.
+ *  - It trusts nothing: it copies each offset, stride, count, id and length once and bounds it by the size from fstat
+ *    (not from the header). Without the SHRINK seal it reads with pread and never maps.
+ *  - Other magic, other major version or an unknown required feature bit: refuse, naming both versions. It accepts and
+ *    ignores larger strides (up to RTL_STRIDE_GROWTH times) and sizes, more sections and unknown optional bits. It
+ *    reads no more rows and names than this version could have written, whatever their sections hold.
+ *  - Retries are bounded; after the last one the sum of the buckets becomes the count and the row is marked
+ *    approximate.
+ *  - Record n of the event ring is whole if its sequence is n + 1 before and after the copy; otherwise it was
+ *    overwritten and is lost. Each number below head is either read or lost, so losses are counted exactly.
  *
  * Times: ns unless named otherwise. *_mono_ns is CLOCK_MONOTONIC as the process reads it, which in a time namespace
  * differs from the viewer's: readers convert it to one time line (clock_offsets.h). *_ticks is the agent's own clock.
- * Sources: the layout follows measurements of our own (doc/costs.md).
+ * The layout follows measurements in doc/costs.md.
  */
 /* clang-format off */
 #ifndef RTL_SHM_SEGMENT_H
@@ -54,27 +55,27 @@
 #define RTL_SEGMENT_NAME "rtl-segment"
 #define RTL_SEGMENT_MAGIC 0x314745534c5452ffull /* 0xff "RTLSEG1" read as little-endian */
 #define RTL_SEGMENT_MAJOR 1u
-/* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring;
- * 4: the way that packets of a queue come; 5: links of events; 6: whether calls are recorded; 7: the probe, reason 14;
- * 8: gaps between a probe's waves; 9: its dies */
+/* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring; 4:
+ * queue paths; 5: links of events; 6: whether HIP calls are recorded; 7: the probe, reason 14; 8: gaps between a
+ * probe's waves; 9: dies of a probe */
 #define RTL_SEGMENT_MINOR 9u
-/* bits that a reader must know */
+/* a reader must know these bits */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
-/* bits that a reader may ignore */
-#define RTL_FEATURE_EVENTS 1ull /* the sections RING and EVENTS are there: the process was started with RTL_TRACE */
-#define RTL_FEATURE_COPIES 2ull /* the section COPIES is there, and a histogram for each of its entries */
-#define RTL_FEATURE_PROBE 4ull  /* the section PROBE is there: the process was started with RTL_PROBE=1 */
+/* a reader may ignore these bits */
+#define RTL_FEATURE_EVENTS 1ull /* sections RING and EVENTS exist: the process was started with RTL_TRACE */
+#define RTL_FEATURE_COPIES 2ull /* section COPIES exists, with a histogram for each entry */
+#define RTL_FEATURE_PROBE 4ull  /* section PROBE exists: the process was started with RTL_PROBE=1 */
 #define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES | RTL_FEATURE_PROBE)
 
 enum {
-    RTL_STRIDE_GROWTH = 4,   /* a later minor version's entries are at most that many times as long as this one's */
+    RTL_STRIDE_GROWTH = 4,   /* a later minor version's entries are at most this many times as long */
     RTL_KERNELS_MAX = 16384, /* rows, the two fixed ones below included */
     RTL_KERNEL_OTHER = 0,    /* "(other kernels)": everything beyond the rows */
     RTL_KERNEL_UNKNOWN = 1,  /* "(unknown kernel)": a kernel object that no executable named */
     RTL_KERNEL_FIRST = 2,
     RTL_QUEUES_MAX = 128,       /* slots */
-    RTL_QUEUE_SHARED = 127,     /* the last slot is shared by all queues that found no other */
+    RTL_QUEUE_SHARED = 127,     /* the last slot is shared by all queues without a slot of their own */
     RTL_AGENTS_MAX = 64,
     RTL_AGENT_NAME_MAX = 64,
     RTL_AGENT_UUID_MAX = 24,
@@ -105,7 +106,7 @@ enum rtl_section_id {
     RTL_SECTION_AGENTS,     /* struct rtl_agent[RTL_AGENTS_MAX] */
     RTL_SECTION_DISPATCHES, /* struct rtl_dispatches[RTL_QUEUES_MAX][RTL_KERNELS_MAX] */
     RTL_SECTION_NAMES,      /* char[RTL_NAMES_BYTES], not terminated */
-    RTL_SECTION_COUNT,      /* what every segment has */
+    RTL_SECTION_COUNT,      /* sections of every segment */
     /* only with RTL_FEATURE_EVENTS; all zeros without, where sections follow */
     RTL_SECTION_RING = RTL_SECTION_COUNT, /* struct rtl_ring[1] */
     RTL_SECTION_EVENTS,                   /* struct rtl_event_record[a power of two], or struct rtl_linked_event */
@@ -120,7 +121,7 @@ enum rtl_section_id {
 
 struct rtl_section {
     uint64_t offset;   /* bytes from the start of the segment, a multiple of 64 */
-    uint32_t stride;   /* bytes an entry, at least the size that this version knows */
+    uint32_t stride;   /* bytes of an entry, at least the size in this version */
     uint32_t capacity; /* entries */
 };
 
@@ -134,7 +135,7 @@ struct rtl_histogram { /* worker; one cache line */
     uint64_t total_ns;
     uint64_t min_ns;   /* meaningless while count is 0 */
     uint64_t max_ns;
-    uint64_t untimed;  /* kernels only: counted by the worker under a reason, never timed */
+    uint64_t untimed;  /* kernels only: counted by the worker under a reason, not timed */
     uint32_t flags;    /* RTL_HISTOGRAM_* */
     uint32_t pad;
     uint64_t reserved[2];
@@ -147,19 +148,19 @@ struct rtl_chunk { uint64_t bucket[RTL_CHUNK_BUCKETS]; };   /* worker */
 
 enum rtl_kernel_state { RTL_KERNEL_FREE = 0, RTL_KERNEL_READY = 1 };
 struct rtl_kernel { /* the thread of the kernel's first dispatch, once; state last, release */
-    uint32_t state;        /* slots may stay FREE for ever: skip them */
+    uint32_t state;        /* slots may stay FREE: skip them */
     uint32_t name_length;  /* bytes, without terminator, at most RTL_NAME_MAX: a longer name is cut, and ends in "~"
                               and 16 digits that tell it from others of the same beginning */
     uint64_t name_offset;  /* bytes into RTL_SECTION_NAMES */
     uint64_t kernel_object; /* handle of the first agent's copy, for display only */
-    uint64_t first_mono_ns; /* when the row was made */
+    uint64_t first_mono_ns; /* creation of the row */
 };
 
-/* One line per (queue slot, kernel): what the dispatch path counts. dispatch; "any" in slot RTL_QUEUE_SHARED. */
+/* One line per (queue slot, kernel), counted by the dispatch path. dispatch; "any" in slot RTL_QUEUE_SHARED. */
 struct rtl_dispatches {
     uint64_t calls;    /* every dispatch, timed or not */
-    uint64_t untimed;  /* those that the dispatch path decided not to time */
-    uint32_t grid[3];  /* last dispatch, work-items; fields are not consistent with one another */
+    uint64_t untimed;  /* dispatches that the dispatch path decided not to time */
+    uint32_t grid[3];  /* last dispatch, work-items; fields may be of different dispatches */
     uint16_t workgroup[3];
     uint16_t pad0;
     uint32_t lds_bytes;
@@ -168,13 +169,13 @@ struct rtl_dispatches {
     uint64_t reserved[2];
 };
 
-enum { RTL_UNTIMED_LINES = 16 }; /* reasons that have lines of their own */
+enum { RTL_UNTIMED_LINES = 16 }; /* reasons in the lines below */
 
 struct rtl_queue {
-    /* create; generation is odd while the identity is being changed (seqlock), 0 = slot never used */
+    /* create; generation is odd during a change of the identity (seqlock), 0 = slot never used */
     uint32_t generation;
     uint32_t agent;            /* index into the agents */
-    uint64_t queue_id;         /* hsa_queue_t.id as it would be without the library, or 0 for the shared slot */
+    uint64_t queue_id;         /* hsa_queue_t.id as without the library, or 0 for the shared slot */
     uint32_t size_packets;
     uint32_t live;             /* 1 from create to destroy */
     uint64_t created_mono_ns;
@@ -182,15 +183,15 @@ struct rtl_queue {
     uint64_t dispatches_before; /* dispatches of earlier queues in this slot */
     uint32_t path;             /* RTL_QUEUE_PATH_WORD; create, dispatch or worker when it changes; 0: an older library, shared */
     uint32_t real_key;         /* RTL_QUEUE_KEY of amd_queue_t.queue_inactive_signal; 0: an older library, shared, none */
-    uint64_t real_id;          /* hsa_queue_t.id + 1, as whoever looks into the process finds it; 0: an older library, shared */
+    uint64_t real_id;          /* hsa_queue_t.id + 1 as in the process's memory; 0: an older library, shared */
     /* dispatch */
     uint64_t dispatches;       /* every kernel dispatch */
-    uint64_t injected;         /* those that the worker accounts for: on a signal of ours or the application's */
+    uint64_t injected;         /* dispatches that the worker accounts for: on a signal of the library or of the application */
     uint64_t packets;          /* every packet of any kind */
     uint64_t untimed_more[RTL_UNTIMED_LIMIT - RTL_UNTIMED_LINES]; /* 16..20 dispatch */
     /* worker: depth = injected - completed */
-    uint64_t completed;        /* injected ones that are over: timed or counted under a worker's reason */
-    uint64_t last_end_mono_ns; /* when the worker last saw one complete */
+    uint64_t completed;        /* injected dispatches that are over: timed, or counted under a worker's reason */
+    uint64_t last_end_mono_ns; /* when the worker last saw a completion */
     uint64_t pad2[6];
     /* 0..7 dispatch, 8..15 worker (tables.h) */
     uint64_t untimed[RTL_UNTIMED_LINES];
@@ -202,12 +203,12 @@ struct rtl_queue {
  */
 #define RTL_QUEUE_KEY(signal) ((uint32_t)((uint64_t)(signal) >> 6))
 
-/* How packets of a queue come, and why so (tables.h). A reader shows numbers that it doesn't know as unknown. */
+/* Queue path and its reason (tables.h). A reader shows unknown numbers as unknown. */
 #define RTL_QUEUE_PATH_WORD(way, why) ((uint32_t)(way) | (uint32_t)(why) << 8)
 #define RTL_QUEUE_PATH_OF(word)       ((uint32_t)(word) & 0xff)
 #define RTL_PATH_REASON_OF(word)   ((uint32_t)(word) >> 8)
 
-/* The counter of a reason (below RTL_UNTIMED_LIMIT). */
+/* Return the counter of a reason below RTL_UNTIMED_LIMIT. */
 static inline uint64_t *rtl_queue_untimed(struct rtl_queue *queue, unsigned reason)
 {
     return reason < RTL_UNTIMED_LINES ? &queue->untimed[reason] : &queue->untimed_more[reason - RTL_UNTIMED_LINES];
@@ -222,41 +223,39 @@ struct rtl_agent {
     uint32_t bdf;              /* PCI domain << 16 | bus << 8 | device << 3 | function */
     uint32_t compute_units;
     char name[RTL_AGENT_NAME_MAX]; /* NUL-padded, e.g. "gfx90a" */
-    char uuid[RTL_AGENT_UUID_MAX]; /* NUL-padded, the runtime's, e.g. "GPU-7b3e5d2c9a100000"; empty: not known */
+    char uuid[RTL_AGENT_UUID_MAX]; /* NUL-padded, from the runtime, e.g. "GPU-7b3e5d2c9a100000"; empty: not known */
     uint64_t pad0;
     /* worker */
     uint64_t busy_ns;          /* length of the union of the timed kernels' intervals */
-    uint64_t clock_residual_ns;      /* how far the line from ticks to host time was off when it was last drawn anew */
-    uint64_t clock_residual_most_ns; /* the most that was seen */
-    uint64_t clock_residuals;        /* how often that was measured; 0: the two above mean nothing */
-    int64_t clock_drift_ppb;         /* of the ticks against tick_hz and the host's clock, parts per 10^9 */
-    uint64_t clock_drift_over_ns;    /* the time over which the drift was taken; 0: not measured */
+    uint64_t clock_residual_ns;      /* error of the line from ticks to host time when it was last renewed */
+    uint64_t clock_residual_most_ns; /* the largest so far */
+    uint64_t clock_residuals;        /* number of measurements; 0: the two above mean nothing */
+    int64_t clock_drift_ppb;         /* ticks against tick_hz and the host's clock, parts per 10^9 */
+    uint64_t clock_drift_over_ns;    /* time span of the drift; 0: not measured */
     uint64_t pad1[2];
-    /* worker: times between timed kernels of all queues by size class (tables.h); counted a second later */
+    /* worker: times between timed kernels of all queues by size class (tables.h), counted a second later */
     struct rtl_idle {
         uint64_t count;
         uint64_t total_ns;
     } idle[RTL_IDLE_LIMIT];
 };
 
-/* One line per (agent, direction), see RTL_COPIES_OF; how long they took is in the histogram RTL_HISTOGRAM_COPIES. */
+/* One line per (agent, direction), see RTL_COPIES_OF; histogram RTL_HISTOGRAM_COPIES has the durations. */
 struct rtl_copies {
     /* any (atomic additions) */
-    uint64_t count;            /* every copy that the runtime took, timed or not */
-    uint64_t bytes;            /* theirs */
+    uint64_t count;            /* every copy, timed or not */
+    uint64_t bytes;            /* bytes of those copies */
     uint64_t pad0[6];
     /* worker */
-    uint64_t timed_bytes;      /* of the timed ones */
+    uint64_t timed_bytes;      /* bytes of timed copies */
     uint64_t pad1[7];
     /* 0..7 any, 8..15 worker (tables.h) */
     uint64_t untimed[RTL_COPY_UNTIMED_LIMIT];
 };
 
-/*
- * The event ring: every timed dispatch, the newest of them. In the segment and not in a memfd of its own, so that seals,
- * permission, discovery and life are the same; but only when it is asked for at launch, because its pages are all
- * there from the start (16 MB at 262,144 records): the worker must not meet a page fault.
- */
+/* The event ring: the newest timed dispatches. It lies in the segment, not in a memfd of its own, so that seals,
+ * permissions, discovery and life are the same; but it exists only if requested at launch, because all its pages are
+ * allocated from the start (16 MB at 262,144 records): the worker must not meet a page fault. */
 enum {
     RTL_EVENTS_MIN = 1024, /* records */
     RTL_EVENTS_DEFAULT = 262144,
@@ -264,14 +263,14 @@ enum {
 };
 
 struct rtl_ring { /* worker */
-    uint64_t head;    /* records written, ever; release */
+    uint64_t head;    /* records ever written; release */
     uint64_t pad[7];
 };
 
 struct rtl_event_record { /* worker; one cache line */
-    uint64_t sequence;       /* number of the record from 1; 0 while it is being written */
+    uint64_t sequence;       /* number of the record, from 1; 0 while it is being written */
     uint64_t start_ns;       /* CLOCK_MONOTONIC; the agent's own clock where the flag says so */
-    uint64_t duration_ns;    /* what the histogram counted */
+    uint64_t duration_ns;    /* as counted in the histogram */
     uint32_t kernel;         /* row; of a copy: enum rtl_direction */
     uint32_t generation;     /* of the queue slot since the queue was described; 0 = shared by several */
     uint16_t queue;          /* slot; of a copy 0, with generation 0 */
@@ -280,19 +279,19 @@ struct rtl_event_record { /* worker; one cache line */
     uint32_t grid[3];        /* work-items; of a copy: its bytes, the lower 32 bits first, and 0 */
     uint16_t workgroup[3];
     uint16_t pad;
-    uint64_t correlation;    /* id of the API call (api.h) that it belongs to; 0 = none known */
+    uint64_t correlation;    /* id of the HIP call (hip_api.h) that it belongs to; 0 = not known */
 };
 enum {
-    RTL_EVENT_AGENT_CLOCK = 1u << 0, /* the runtime told no host time: start_ns are the agent's ticks in ns */
+    RTL_EVENT_AGENT_CLOCK = 1u << 0, /* the runtime gave no host time: start_ns are the agent's ticks in ns */
     RTL_EVENT_COPY = 1u << 1,        /* a copy; otherwise a dispatch */
 };
 
-/* Where calls are recorded, too (api.h), entries of the event ring are longer by this. All zeros: linked to no call. */
+/* If HIP calls are recorded, too (hip_api.h), entries of the event ring are longer by this. All zeros: no link. */
 struct rtl_event_link { /* worker */
     uint64_t range;          /* id of the innermost range that the call's thread had pushed; 0: none */
     uint64_t entry_ns;       /* when the call began, CLOCK_MONOTONIC */
-    uint32_t node;           /* that range's node (api.h) */
-    uint32_t ordinal;        /* packets and copies that the call submitted before it: the order within a graph's launch */
+    uint32_t node;           /* that range's node (hip_api.h) */
+    uint32_t ordinal;        /* packets and copies that the call submitted before it: the order within a graph launch */
     uint64_t pad[5];
 };
 struct rtl_linked_event {
@@ -310,55 +309,53 @@ struct rtl_header {
     uint32_t section_count;
     uint32_t pad0;
     struct rtl_section section[RTL_SECTION_LIMIT];
-    uint64_t pid;              /* as the process sees itself */
-    uint64_t start_mono_ns;    /* when the segment was made */
-    uint64_t start_real_ns;    /* CLOCK_REALTIME then */
-    uint32_t mode;             /* enum rtl_mode: what the process was started with */
-    uint32_t seals;            /* F_SEAL_* that hold */
+    uint64_t pid;              /* in its own pid namespace */
+    uint64_t start_mono_ns;    /* creation of the segment */
+    uint64_t start_real_ns;    /* CLOCK_REALTIME at start_mono_ns */
+    uint32_t mode;             /* enum rtl_mode at the start of the process */
+    uint32_t seals;            /* F_SEAL_* in force */
     /* load, and again at each later load: HSA version as the runtime reports it, sizes of its API tables */
     uint32_t runtime_major, runtime_minor;
     uint32_t table_core_bytes, table_ext_bytes;
     char comm[RTL_COMM_MAX];
     char library_version[32];
-    uint32_t control_fd;       /* the process's descriptor of the control page (control.h), */
-    uint32_t calls;            /* 1: librtl-hip.so records calls of HIP, too: mode hip */
-    uint64_t control_inode;    /* and what tells that it still is that; 0 = there is no control page */
+    uint32_t control_fd;       /* the process's descriptor of the control page */
+    uint32_t calls;            /* 1: librtl-hip.so records HIP calls, too: mode hip */
+    uint64_t control_inode;    /* its inode, to check that it still is that page; 0: no control page */
     uint64_t pad1[6];
     /* any */
     _Alignas(64) uint32_t state; /* enum rtl_state, release */
     uint32_t notes;              /* RTL_NOTE_* */
-    uint32_t kernel_count;       /* slots taken, READY or not; may exceed the capacity: bound it */
+    uint32_t kernel_count;       /* slots in use, READY or not; may exceed the capacity: bound it */
     uint32_t agent_count;
     uint64_t names_used;         /* bytes; may exceed the capacity: bound it */
-    uint64_t kernels_over;       /* kernels that found no row */
-    uint64_t queues_refused;     /* queues that could not be intercepted */
+    uint64_t kernels_over;       /* kernels without a row of their own */
+    uint64_t queues_refused;     /* queues that the library could not intercept */
     uint64_t signals_created;    /* ever */
     uint64_t in_force;           /* load, then worker, release: RTL_IN_FORCE; 0 before minor version 2 */
     uint64_t pad2;
     /* worker */
-    _Alignas(64) uint64_t heartbeat_mono_ns; /* last pass; it stands still while nothing is in flight */
+    _Alignas(64) uint64_t heartbeat_mono_ns; /* last pass; unchanged while nothing is in flight */
     uint64_t passes;
     uint64_t signals_destroyed;  /* ever */
-    uint64_t signals_peak;       /* most in use at once, as the worker saw it */
-    uint64_t signals_limit;      /* create: limit of the signals, which follows the sizes of the queues */
+    uint64_t signals_peak;       /* most in use at once, as seen by the worker */
+    uint64_t signals_limit;      /* create: limit of the signals, from the sizes of the queues */
     uint64_t chunks_used;
-    uint64_t worker_cpu_ns;      /* the worker's own CPU time, brought up to date now and then */
+    uint64_t worker_cpu_ns;      /* the worker's CPU time, updated now and then */
     uint64_t parked;             /* 1 while the worker sleeps without a timeout: nothing is in flight */
 };
 
-/*
- * The mode in force: which it is, what that means for a dispatch now (auto both counts and times), and the number of
- * the last request of the control page that was taken up. One word, so that the three belong together.
- */
+/* The mode in force, its activity now (auto both counts and times), and the number of the last request of the control
+ * page that the library carried out. One word, so that the three belong together. */
 #define RTL_IN_FORCE(mode, activity, number) \
     (1ull << 32 | (uint64_t)(uint16_t)(number) << 16 | (uint64_t)(uint8_t)(activity) << 8 | (uint8_t)(mode))
 
 struct rtl_in_force {
-    uint8_t mode, activity; /* enum rtl_mode, of a newer library perhaps; enum rtl_activity */
+    uint8_t mode, activity; /* enum rtl_mode, perhaps a newer library's; enum rtl_activity */
     uint16_t number;
 };
 
-/* False when the word says nothing: of an older library, or damaged. */
+/* False for the word of an older library or a damaged one. */
 static inline _Bool rtl_in_force_read(uint64_t word, struct rtl_in_force *in_force)
 {
     if (word >> 32 != 1 || (uint8_t)(word >> 8) > RTL_ACTIVITY_TIMING)

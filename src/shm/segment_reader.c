@@ -1,9 +1,9 @@
 /*
- * Opens a segment by descriptor: decides whether it can be believed, and how its bytes are read from then on.
+ * Opens a segment by descriptor: decides whether to believe it and how to read it.
  *
- * A segment is hostile until shown otherwise. The header is copied once, every section is bounded by the size that
- * fstat gives, and only a file that can't be shrunk any more (sealed memfd) is mapped: a mapping of anything else is a
- * SIGBUS that its owner may send at will. Everything else is read with pread.
+ * A segment is hostile until shown otherwise. The reader copies the header once, bounds every section by the size from
+ * fstat, and maps only a file that can't shrink any more (sealed memfd): the owner of any other file could raise SIGBUS
+ * in a mapping at will. Everything else is read with pread.
  */
 #include "shm/segment_reader.h"
 
@@ -23,7 +23,7 @@
 
 #define TMPFS_MAGIC_NUMBER 0x01021994
 
-/* What this version needs of each section; larger strides and capacities are a later version's business. */
+/* Sizes of entries in this version; a later version may have larger strides and capacities. */
 static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_KERNELS] = sizeof(struct rtl_kernel),
     [RTL_SECTION_HISTOGRAMS] = sizeof(struct rtl_histogram),
@@ -41,8 +41,7 @@ static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
     [RTL_SECTION_PROBE_DIES] = sizeof(struct rtl_probe_die),
 };
 
-__attribute__((format(printf, 4, 5))) static enum rtl_reader_status fail(enum rtl_reader_status status, char *why,
-                                                                         size_t why_bytes, const char *format, ...)
+enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, size_t why_bytes, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -82,7 +81,7 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return false; /* shrunk meanwhile, or no file that one can read */
+            return false; /* the file shrank, or can't be read */
         out += n;
         offset += (uint64_t)n;
         bytes -= (size_t)n;
@@ -131,7 +130,7 @@ const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *da
         *damaged = true;
         return NULL;
     }
-    /* whole words around the name, because that is what is fetched; the section ends on a word (checked at open) */
+    /* fetch whole words around the name; the section ends on a word (checked at open) */
     uint64_t from = (names->offset + k.name_offset) & ~7ull;
     size_t lead = (size_t)(names->offset + k.name_offset - from);
     size_t bytes = (size_t)RTL_ALIGN_UP(lead + k.name_length, 8);
@@ -144,65 +143,66 @@ const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *da
     memmove(buffer, buffer + lead, k.name_length);
     buffer[k.name_length] = '\0';
     for (char *zero = buffer; (zero = memchr(zero, '\0', (size_t)(buffer + k.name_length - zero)));)
-        *zero = '?'; /* so that its length and its terminator agree */
+        *zero = '?'; /* so that length and terminator agree */
     reader->name_room -= k.name_length;
     reader->name_length[kernel] = k.name_length;
     return reader->name[kernel] = buffer;
 }
 
-/* A header that says something impossible; `why` says what. */
-static enum rtl_reader_status damaged(char *why, size_t why_bytes, const char *what)
+/* Refuse a header with an impossible value; `why` says which. */
+static enum rtl_reader_status refuse_damaged(char *why, size_t why_bytes, const char *what)
 {
-    return fail(RTL_READER_VERSION, why, why_bytes, "the segment is damaged: %s", what);
+    return rtl_explain(RTL_READER_VERSION, why, why_bytes, "the segment is damaged: %s", what);
 }
 
 static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     const struct rtl_header *h = &reader->header;
     if (h->section_count < RTL_SECTION_COUNT || h->section_count > RTL_SECTION_LIMIT)
-        return damaged(why, why_bytes, "wrong number of sections");
+        return refuse_damaged(why, why_bytes, "wrong number of sections");
     reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count > RTL_SECTION_EVENTS;
     reader->copies = (h->features_optional & RTL_FEATURE_COPIES) && h->section_count > RTL_SECTION_COPIES;
     reader->probe = (h->features_optional & RTL_FEATURE_PROBE) && h->section_count > RTL_SECTION_PROBE;
-    bool dies = reader->probe && h->section_count > RTL_SECTION_PROBE_DIES; /* older libraries tell nothing of any */
+    bool dies = reader->probe && h->section_count > RTL_SECTION_PROBE_DIES; /* older libraries have no such section */
     for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
         bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES       ? reader->copies
                                                : i == RTL_SECTION_PROBE      ? reader->probe
                                                : i == RTL_SECTION_PROBE_DIES ? dies
                                                                              : reader->events);
         if (!there)
-            continue; /* its view stays empty: nothing overlaps it */
+            continue; /* its view stays empty and overlaps nothing */
         const struct rtl_section *s = &h->section[i];
         uint64_t bytes = (uint64_t)s->stride * s->capacity; /* 32 by 32 bits: can't wrap */
         bool words = i == RTL_SECTION_NAMES ? s->stride == 1 && s->capacity % 8 == 0 : s->stride % 8 == 0;
         if (s->offset % 64 || s->offset < h->header_bytes)
-            return damaged(why, why_bytes, "a section lies in the wrong place");
+            return refuse_damaged(why, why_bytes, "a section lies in the wrong place");
         if (s->stride < known_stride[i] || s->stride > RTL_STRIDE_GROWTH * known_stride[i] || !words || !s->capacity)
-            return damaged(why, why_bytes, "a section has entries of the wrong size");
-        if (s->offset > h->size || bytes > h->size - s->offset) /* which is not beyond the file's */
-            return damaged(why, why_bytes, "a section reaches beyond the end");
+            return refuse_damaged(why, why_bytes, "a section has entries of the wrong size");
+        if (s->offset > h->size ||
+            bytes > h->size - s->offset) /* the size lies within the file (check_segment_header) */
+            return refuse_damaged(why, why_bytes, "a section reaches beyond the end");
         for (uint32_t j = 0; j < i; j++) {
             const struct rtl_section_view *v = &reader->view[j];
             if (s->offset < v->offset + (uint64_t)v->stride * v->capacity && v->offset < s->offset + bytes)
-                return damaged(why, why_bytes, "two sections overlap");
+                return refuse_damaged(why, why_bytes, "two sections overlap");
         }
         reader->view[i] = (struct rtl_section_view){s->offset, s->stride, s->capacity};
     }
-    /* what one section says about another's capacity has to agree, or rows would be taken for others */
+    /* sections that state each other's capacity have to agree, or the reader would take rows for others */
     uint64_t kernels = reader->view[RTL_SECTION_KERNELS].capacity, queues = reader->view[RTL_SECTION_QUEUES].capacity;
     uint64_t histograms = reader->view[RTL_SECTION_HISTOGRAMS].capacity;
     if (kernels < RTL_KERNEL_FIRST || histograms < kernels + 2 * queues ||
         reader->view[RTL_SECTION_DIRECTORY].capacity != histograms ||
         reader->view[RTL_SECTION_COARSE].capacity != histograms ||
         reader->view[RTL_SECTION_DISPATCHES].capacity != kernels * queues)
-        return damaged(why, why_bytes, "its sections don't fit together");
+        return refuse_damaged(why, why_bytes, "its sections don't fit together");
     uint64_t copies = reader->view[RTL_SECTION_COPIES].capacity;
     if (reader->copies && (copies != (uint64_t)reader->view[RTL_SECTION_AGENTS].capacity * RTL_DIRECTION_COUNT ||
                            histograms < kernels + 2 * queues + copies))
-        return damaged(why, why_bytes, "the copies don't fit its other sections");
+        return refuse_damaged(why, why_bytes, "the copies don't fit its other sections");
     uint32_t events = reader->view[RTL_SECTION_EVENTS].capacity;
     if (reader->events && ((events & (events - 1)) || events > RTL_EVENTS_LIMIT))
-        return damaged(why, why_bytes, "the event ring is of the wrong size");
+        return refuse_damaged(why, why_bytes, "the event ring is of the wrong size");
     reader->kernels = (uint32_t)(kernels < RTL_KERNELS_MAX ? kernels : RTL_KERNELS_MAX);
     reader->queues = (uint32_t)(queues < RTL_QUEUES_MAX ? queues : RTL_QUEUES_MAX);
     uint32_t agents = reader->view[RTL_SECTION_AGENTS].capacity;
@@ -210,36 +210,38 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     return RTL_READER_OK;
 }
 
-static enum rtl_reader_status check_header(struct rtl_reader *reader, char *why, size_t why_bytes)
+static enum rtl_reader_status check_segment_header(struct rtl_reader *reader, char *why, size_t why_bytes)
 {
     struct rtl_header *h = &reader->header;
     if (!rtl_fetch(reader, 0, h, sizeof *h))
-        return damaged(why, why_bytes, "shorter than its header");
+        return refuse_damaged(why, why_bytes, "shorter than its header");
     if (h->magic == 0)
-        return fail(RTL_READER_VERSION, why, why_bytes, "the segment is still being made: try again");
+        return rtl_explain(RTL_READER_VERSION, why, why_bytes, "the segment is still being made: try again");
     if (h->magic != RTL_SEGMENT_MAGIC)
-        return fail(RTL_READER_VERSION, why, why_bytes,
-                    "not a segment of version %u.%u: its first bytes are not the segment's mark", RTL_SEGMENT_MAJOR,
-                    RTL_SEGMENT_MINOR);
+        return rtl_explain(RTL_READER_VERSION, why, why_bytes,
+                           "not a segment of version %u.%u: its first bytes are not the segment's mark",
+                           RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
     if (h->major != RTL_SEGMENT_MAJOR)
-        return fail(RTL_READER_VERSION, why, why_bytes,
-                    "librtl.so in the process writes segment version %u.%u, this rtl-top reads %u.%u: use the rtl-top "
-                    "that belongs to that librtl.so",
-                    h->major, h->minor, RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
+        return rtl_explain(
+            RTL_READER_VERSION, why, why_bytes,
+            "librtl.so in the process writes segment version %u.%u, this rtl-top reads %u.%u: use the rtl-top "
+            "that belongs to that librtl.so",
+            h->major, h->minor, RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
     if (h->features_required & ~RTL_FEATURES_REQUIRED)
-        return fail(RTL_READER_VERSION, why, why_bytes,
-                    "librtl.so in the process writes segment version %u.%u with features (%#llx) that this rtl-top, "
-                    "which reads %u.%u, does not know: use a newer rtl-top",
-                    h->major, h->minor, (unsigned long long)(h->features_required & ~RTL_FEATURES_REQUIRED),
-                    RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
+        return rtl_explain(
+            RTL_READER_VERSION, why, why_bytes,
+            "librtl.so in the process writes segment version %u.%u with features (%#llx) that this rtl-top, "
+            "which reads %u.%u, does not know: use a newer rtl-top",
+            h->major, h->minor, (unsigned long long)(h->features_required & ~RTL_FEATURES_REQUIRED), RTL_SEGMENT_MAJOR,
+            RTL_SEGMENT_MINOR);
     if (h->header_bytes < sizeof *h || h->header_bytes > 65536)
-        return damaged(why, why_bytes, "wrong header size");
+        return refuse_damaged(why, why_bytes, "wrong header size");
     if (h->size > reader->size)
-        return damaged(why, why_bytes, "cut short");
+        return refuse_damaged(why, why_bytes, "cut short");
     return check_sections(reader, why, why_bytes);
 }
 
-/* Maps what can't be taken away: sealed against shrinking, and in ordinary memory (huge pages run out at a touch). */
+/* Map a file that can't go away: sealed against shrinking, and in ordinary memory (huge pages run out at a touch). */
 static void map_if_safe(struct rtl_reader *reader)
 {
     struct statfs fs;
@@ -247,7 +249,7 @@ static void map_if_safe(struct rtl_reader *reader)
     int seals = fcntl(reader->fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstatfs(reader->fd, &fs) != 0 || fs.f_type != TMPFS_MAGIC_NUMBER)
         return;
-    if (fstat(reader->fd, &st) != 0) /* again: the size from before the seal was seen may be gone */
+    if (fstat(reader->fd, &st) != 0) /* again: the size from before the seal may be outdated */
         return;
     reader->size = (uint64_t)st.st_size & ~7ull;
     void *base = mmap(NULL, reader->size, PROT_READ, MAP_SHARED | MAP_NORESERVE, reader->fd, 0);
@@ -260,19 +262,19 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
     struct stat st;
     *out = NULL;
     if (fstat(fd, &st) != 0)
-        return fail(RTL_READER_USAGE, why, why_bytes, "cannot look at the segment: %s", strerror(errno));
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot look at the segment: %s", strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return damaged(why, why_bytes, "not a file");
+        return refuse_damaged(why, why_bytes, "not a file");
 
     struct rtl_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
-        return fail(RTL_READER_USAGE, why, why_bytes, "out of memory");
+        return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     reader->fd = fd;
     reader->pidfd = -1;
     reader->size = (uint64_t)st.st_size & ~7ull;
     map_if_safe(reader);
 
-    enum rtl_reader_status status = check_header(reader, why, why_bytes);
+    enum rtl_reader_status status = check_segment_header(reader, why, why_bytes);
     if (status == RTL_READER_OK) {
         reader->name = calloc(reader->kernels, sizeof *reader->name);
         reader->name_length = calloc(reader->kernels, sizeof *reader->name_length);
@@ -280,10 +282,10 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
         reader->name_room = names < RTL_NAMES_BYTES ? names : RTL_NAMES_BYTES;
         rtl_copy_printable(reader->comm, sizeof reader->comm, reader->header.comm, sizeof reader->header.comm);
         if (!reader->name || !reader->name_length)
-            status = fail(RTL_READER_USAGE, why, why_bytes, "out of memory");
+            status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     }
     if (status != RTL_READER_OK) {
-        reader->fd = -1; /* stays the caller's */
+        reader->fd = -1; /* the caller keeps it */
         rtl_reader_close(reader);
         return status;
     }
@@ -303,7 +305,7 @@ uint64_t rtl_reader_memory(const struct rtl_reader *reader)
 {
     uint64_t bytes = sizeof *reader + reader->kernels * (sizeof *reader->name + sizeof *reader->name_length);
     for (uint32_t i = 0; i < reader->kernels; i++)
-        bytes += reader->name[i] ? RTL_ALIGN_UP(reader->name_length[i], 8) + 8 : 0; /* at least */
+        bytes += reader->name[i] ? RTL_ALIGN_UP(reader->name_length[i], 8) + 8 : 0; /* a lower bound */
     return bytes;
 }
 

@@ -1,9 +1,9 @@
 /*
- * The viewer's side of the segment: finding it from a pid, refusing what can't be trusted, taking snapshots.
+ * The viewer's side of the segment: find it from a pid, refuse what can't be trusted, take snapshots.
  *
- * The reader trusts nothing in the segment (rules in shm/segment.h). Ownership: a reader owns its mapping and
- * descriptor until rtl_reader_close; a snapshot owns its arrays until rtl_snapshot_free and points to names that the
- * reader owns: free snapshots first. Threads: one thread a reader.
+ * The reader trusts nothing in the segment (rules in segment.h). Ownership: a reader owns its mapping and descriptor
+ * until rtl_reader_close; a snapshot owns its arrays until rtl_snapshot_free and points to names that the reader owns,
+ * so free snapshots first. Threads: one thread a reader.
  */
 #ifndef RTL_SHM_SEGMENT_READER_H
 #define RTL_SHM_SEGMENT_READER_H
@@ -16,7 +16,7 @@
 #include "shm/clock_offsets.h"
 #include "shm/segment.h"
 
-/* X(symbol, exit status of rtl-top, what it means); the messages themselves name pid, user and remedy */
+/* X(symbol, exit status of rtl-top, meaning); the messages themselves name pid, user and remedy */
 #define RTL_READER_ERRORS(X)                                                    \
     X(OK, 0, "success")                                                         \
     X(USAGE, 1, "wrong usage or an unexpected system error")                    \
@@ -35,35 +35,36 @@
 enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) RTL_PROBE_ERRORS(RTL_READER_ENUM) };
 #undef RTL_READER_ENUM
 
+/* Write one line to `why`, if it isn't NULL, and return the status. */
+__attribute__((format(printf, 4, 5))) enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why,
+                                                                         size_t why_bytes, const char *format, ...);
+
 struct rtl_reader;
 
-/*
- * Attaches to the process. On failure `why` gets one line that says what is wrong and what to do about it (no
- * trailing newline, no "rtl-top:" prefix).
- */
+/* Attach to the process. On failure `why` gets one line that says what is wrong and what to do about it (no trailing
+ * newline, no "rtl-top:" prefix). */
 enum rtl_reader_status rtl_reader_open(pid_t pid, struct rtl_reader **reader, char *why, size_t why_bytes);
 
-/* The same for looking around: doesn't wait for a segment that is being made, and says nothing. */
+/* Attach without a message and without waiting for a segment that is being made. */
 enum rtl_reader_status rtl_reader_try(pid_t pid, struct rtl_reader **reader);
 
-/* The same on a descriptor of a segment (tests, fuzzing, recordings). Takes over the descriptor on success only. */
+/* Open a segment by descriptor (tests, fuzzing, recordings). The reader takes over the descriptor on success only. */
 enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **reader, char *why, size_t why_bytes);
 
 void rtl_reader_close(struct rtl_reader *reader);
 
-/* False once the process that was opened has ended (a reused pid counts as ended). Always true for open_fd. */
+/* False once the opened process has ended (a reused pid counts as ended). Always true after open_fd. */
 bool rtl_reader_alive(struct rtl_reader *reader);
-/* What tells the segment from others of the same process, also before and after it is open: its file's number; 0: it
- * can't be told. */
+/* Return the inode of the segment's file, which identifies it among the process's segments; 0: not known. */
 uint64_t rtl_reader_number(const struct rtl_reader *reader);
 
-/* Returns the process's clocks. `host` switches the reader's times from our CLOCK_MONOTONIC to the host's. */
+/* Return the process's clocks. `host` switches the reader's times from this process's CLOCK_MONOTONIC to the host's. */
 const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host);
 
-/* Pids of the traced processes that this user may see, ascending; the caller frees *pids. Count or -errno. */
+/* List the traced processes that this user may see, ascending; the caller frees *pids. Returns the count or -errno. */
 int rtl_discover(pid_t **pids);
 
-/* One octave of one histogram, 64 buckets. */
+/* One octave of a histogram: 64 buckets. */
 struct rtl_octave {
     uint8_t octave;
     uint64_t bucket[RTL_CHUNK_BUCKETS];
@@ -72,29 +73,29 @@ struct rtl_octave {
 /* A consistent copy of one histogram: the sum of all buckets and coarse counts is `count`. */
 struct rtl_histogram_copy {
     uint64_t count, total_ns, min_ns, max_ns;
-    bool approximate;           /* count was taken from the buckets after bounded retries, or some of it is coarse */
+    bool approximate;           /* count comes from the buckets after bounded retries, or some counts are coarse */
     uint32_t octave_count;      /* ascending */
     struct rtl_octave *octaves; /* owned by the snapshot */
     uint64_t *coarse;           /* RTL_OCTAVES_MAX counts, or NULL; owned by the snapshot */
 };
 
 struct rtl_kernel_snapshot {
-    uint32_t id;      /* the segment's row: stable for the life of the process */
+    uint32_t id;      /* the segment's row: stable for the process's life */
     const char *name; /* full, mangled, NUL-terminated, untrusted bytes; owned by the reader, stable */
     size_t name_length;
     uint64_t calls;   /* every dispatch */
-    uint64_t untimed; /* dispatch path's and worker's together */
-    uint32_t grid[3]; /* of the last dispatch seen on the busiest queue */
+    uint64_t untimed; /* by the dispatch path and by the worker */
+    uint32_t grid[3]; /* of the last dispatch on the busiest queue */
     uint16_t workgroup[3];
     uint32_t lds_bytes, scratch_bytes;
     struct rtl_histogram_copy histogram; /* histogram.count = timed dispatches */
-    uint64_t estimated_ns;               /* of an observed process: of all its calls; 0 = not known */
+    uint64_t estimated_ns;               /* of all calls of an observed process; 0 = not known */
 };
 
 struct rtl_queue_snapshot {
     uint32_t slot, agent, gpu; /* gpu: number on screen */
     uint64_t queue_id;
-    uint64_t real_id; /* as in struct rtl_queue, like real_key; only in a live snapshot */
+    uint64_t real_id; /* as in struct rtl_queue, like real_key; live snapshots only */
     uint32_t real_key;
     bool live, shared;
     uint32_t size_packets;
@@ -102,25 +103,25 @@ struct rtl_queue_snapshot {
     uint64_t depth; /* injected - completed, never negative */
     uint64_t untimed[RTL_UNTIMED_LIMIT];
     struct rtl_histogram_copy wait, gap;
-    uint32_t generation;        /* as struct rtl_queue has it: tells queues that had the slot one after another */
-    uint64_t dispatches_before; /* of earlier queues in this slot; `dispatches` is this queue's alone */
-    uint64_t pid;               /* of a merged snapshot: whose queue it is; 0 = of one process */
-    /* as RTL_QUEUE_PATH_WORD has them: untrusted, of a newer library perhaps; both 0 where nothing is told (an older
-     * library, the shared slot) */
+    uint32_t generation;        /* as in struct rtl_queue: distinguishes queues that had the slot one after another */
+    uint64_t dispatches_before; /* of earlier queues in this slot; `dispatches` counts this queue alone */
+    uint64_t pid;               /* of a merged snapshot: the queue's process; 0 = snapshot of one process */
+    /* from RTL_QUEUE_PATH_WORD: untrusted, perhaps a newer library's; both 0 if unknown (an older library, the shared
+     * slot) */
     uint32_t path, path_reason;
 };
 
 struct rtl_agent_snapshot {
-    uint32_t gpu, agent;               /* number on screen; index into the segment's agents, live snapshots only */
+    uint32_t gpu, agent;               /* number on screen; index into the segment's agents (live snapshots only) */
     char name[RTL_AGENT_NAME_MAX + 1]; /* printable ASCII only */
-    char uuid[RTL_AGENT_UUID_MAX + 1]; /* too; empty: not known */
+    char uuid[RTL_AGENT_UUID_MAX + 1]; /* printable ASCII only; empty: not known */
     uint64_t busy_ns, tick_hz;
     uint32_t bdf, compute_units;
     struct rtl_idle idle[RTL_IDLE_COUNT];
     /* ticks to host time, as in struct rtl_agent */
     uint64_t clock_residual_ns, clock_residual_most_ns, clock_residuals, clock_drift_over_ns;
     int64_t clock_drift_ppb;
-    uint32_t users; /* of a merged snapshot: processes that had work on it; 0 = of one process */
+    uint32_t users; /* of a merged snapshot: processes that had work on this GPU; 0 = snapshot of one process */
 };
 
 struct rtl_copies_snapshot {
@@ -134,17 +135,17 @@ struct rtl_copies_snapshot {
 
 struct rtl_parts;
 struct rtl_hip_api_snapshot;
-#define RTL_MODE_MIXED    0xffeu /* of a merged snapshot: they have several */
-#define RTL_MODE_CALLS    0xffcu /* default in a process whose calls of HIP are recorded: RTL_MODE_HIP */
-#define RTL_MODE_OBSERVED 0xffdu /* of a process without the library, seen from outside (src/observe) */
+#define RTL_MODE_MIXED    0xffeu /* a merged snapshot of processes in several modes */
+#define RTL_MODE_CALLS    0xffcu /* default in a process whose HIP calls are recorded: RTL_MODE_HIP */
+#define RTL_MODE_OBSERVED 0xffdu /* an observed process, without the library (src/observe) */
 
 struct rtl_snapshot {
-    uint64_t taken_mono_ns; /* CLOCK_MONOTONIC when the copy was taken */
+    uint64_t taken_mono_ns; /* CLOCK_MONOTONIC of the copy */
     uint64_t pid;
     char comm[RTL_COMM_MAX + 1]; /* printable ASCII only */
     char library_version[33];
     uint32_t mode, state, notes, seals; /* mode: in force now */
-    uint32_t mode_started, in_force;    /* what it was started with; enum rtl_activity: what the mode means now */
+    uint32_t mode_started, in_force;    /* mode at the start; enum rtl_activity: what the mode means now */
     uint32_t runtime_major, runtime_minor;
     uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, worker_cpu_ns, passes;
     bool parked;
@@ -157,24 +158,23 @@ struct rtl_snapshot {
     struct rtl_queue_snapshot *queues;   /* ascending slot; slots never used are left out */
     struct rtl_agent_snapshot *agents;   /* ascending gpu */
     uint32_t copies_count;
-    struct rtl_copies_snapshot *copies; /* ascending agent, direction; those without a copy are left out */
-    void *storage;                      /* what the histogram copies point into */
-    struct rtl_hip_api_snapshot
-        *calls; /* of HIP, and ranges of roctx (shm/hip_api_snapshot.h), in the storage; or NULL */
+    struct rtl_copies_snapshot *copies;   /* ascending agent, direction; those without a copy are left out */
+    void *storage;                        /* memory that the histogram copies point into */
+    struct rtl_hip_api_snapshot *hip_api; /* HIP calls and roctx ranges (hip_api_snapshot.h), in storage; or NULL */
     /* of an observed process */
-    uint32_t convention;     /* enum rtl_convention: whether there are estimates */
-    uint64_t packets_lost;   /* overwritten before they were counted, of whatever kind */
-    struct rtl_parts *parts; /* of a merged snapshot (model/merge.h): what came from whom; or NULL */
+    uint32_t convention;     /* enum rtl_convention: whether estimates exist */
+    uint64_t packets_lost;   /* packets of any kind overwritten before the observer counted them */
+    struct rtl_parts *parts; /* of a merged snapshot (model/merge.h): each process's part; or NULL */
     void (*release_parts)(struct rtl_parts *parts);
 };
 
-/* What a process's mode is shown as, where its calls are recorded or not. */
+/* Return the mode to show for a process whose HIP calls are recorded or not. */
 static inline uint32_t rtl_mode_with(bool calls, uint32_t mode)
 {
     return calls && mode == RTL_MODE_DEFAULT ? RTL_MODE_CALLS : mode;
 }
 
-/* Whether some of it was seen from outside (src/observe): in a merged snapshot one process at least. */
+/* True if the snapshot is of an observed process (src/observe) or, when merged, of at least one. */
 static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
 {
     bool observed = snapshot->mode == RTL_MODE_OBSERVED;
@@ -183,65 +183,57 @@ static inline bool rtl_is_observed(const struct rtl_snapshot *snapshot)
     return observed;
 }
 
-/*
- * What a snapshot takes at most, whatever the segment holds: bytes looked at (less than half of it where entries have
- * the length that this version writes; mostly the cells of (queue, kernel), holes of the file left out), and memory.
- * Names are the reader's: RTL_NAMES_BYTES at most, each once.
- */
+/* Limits for a snapshot, whatever the segment holds: bytes read (less than half of that with entries of this version's
+ * length; mostly cells of (queue, kernel), without the file's holes), and memory. Names belong to the reader:
+ * RTL_NAMES_BYTES at most, each read once. */
 #define RTL_SNAPSHOT_READ_MAX   (1024ull << 20)
 #define RTL_SNAPSHOT_MEMORY_MAX (64ull << 20)
 
-/*
- * Takes a snapshot into *snapshot (zero-initialised or freed before). OK, or VERSION when the segment turned out to be
- * damaged, or USAGE when there is no memory.
- */
+/* Take a snapshot into *snapshot (zero-initialised or freed before). OK, or VERSION if the segment is damaged, or USAGE
+ * without memory. */
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_snapshot_free(struct rtl_snapshot *snapshot);
-/* Bytes of memory that one holds, and a reader: names most of all. */
+/* Return the bytes of memory of a snapshot; of a reader: mostly names. */
 uint64_t rtl_snapshot_memory(const struct rtl_snapshot *snapshot);
 uint64_t rtl_reader_memory(const struct rtl_reader *reader);
 
-/*
- * The same, but of the kernels only those that changed since the last one that this handed out; at first all. What it
- * costs goes with what changed, as long as the writer's sums and rows agree; where they don't, all rows are looked at.
- * Names are the reader's. After what it handed out was not used (no memory), rtl_reader_forget: then all come again.
- */
+/* Take a snapshot of only the kernels that changed since the last call of this function; at first of all. The cost is
+ * proportional to the changes as long as the writer's sums and rows agree; otherwise the reader reads all rows. Names
+ * belong to the reader. If a caller drops such a snapshot (no memory), it calls rtl_reader_forget: the next one has all
+ * kernels. */
 enum rtl_reader_status rtl_reader_changes(struct rtl_reader *reader, struct rtl_snapshot *snapshot);
 void rtl_reader_forget(struct rtl_reader *reader);
-/* A copy of its own but for the names, which stay whose they were. False without memory: then it is empty. */
+/* Copy a snapshot; names keep their owner. False without memory: then `to` is empty. */
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
-/* Memory for a snapshot that is being put together, freed with it; NULL when there is none. */
+/* Allocate memory that rtl_snapshot_free frees; NULL without memory. */
 void *rtl_snapshot_allocate(struct rtl_snapshot *snapshot, size_t bytes);
+/* Replace a histogram's arrays by copies in the snapshot's storage. False without memory. */
+bool rtl_snapshot_own_histogram(struct rtl_snapshot *snapshot, struct rtl_histogram_copy *histogram);
 
-/*
- * The event ring, where the process was started with one (RTL_TRACE): every timed dispatch, the newest of them. Reading
- * holds nobody up, so a reader that is too slow loses records, and knows how many: next - first = records handed out
- * plus lost, always.
- */
+/* The event ring of a process started with RTL_TRACE: the newest timed dispatches. The writer never waits for a reader,
+ * so a slow reader loses records and counts them: next - first = records handed out + lost, always. */
 struct rtl_events {
-    uint64_t first; /* number (from 0) of the oldest record that was there when reading began */
-    uint64_t next;  /* of the next to read */
-    uint64_t lost;  /* overwritten before they were read, of those from `first` on */
+    uint64_t first; /* number (from 0) of the oldest record when reading began */
+    uint64_t next;  /* number of the next record */
+    uint64_t lost;  /* records from `first` on that were overwritten before they were read */
 };
 
-/* Records that the ring holds, 0 when the process has none. */
+/* Return the ring's size in records; 0: no ring. */
 uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader);
 
-/* Starts with the oldest record that is there. False when there is no ring. */
+/* Start with the oldest record. False without a ring. */
 bool rtl_reader_events_begin(const struct rtl_reader *reader, struct rtl_events *events);
 
-/*
- * Copies up to `most` records, oldest first, each whole and with its link to a call of the API; the link is zeros if
- * the process records no calls. Returns 0 when there are no new records. Bounded work whatever the segment holds: the
- * function reads at most as many records as the ring has, and the numbers in them are untrusted.
- */
+/* Copy up to `most` whole records, oldest first, each with its link to a HIP call; links are zeros if the process
+ * records no calls. Returns 0 if there are no new records. Bounded work whatever the segment holds: the function reads
+ * at most as many records as the ring has, and the numbers in them are untrusted. */
 uint32_t rtl_reader_linked_events(const struct rtl_reader *reader, struct rtl_events *events,
                                   struct rtl_linked_event *out, uint32_t most);
 
-/* The full name of a kernel's row, as in snapshots; NULL when the row has none. */
+/* Return the full name of a kernel's row, as in snapshots; NULL: none. */
 const char *rtl_reader_kernel_name(struct rtl_reader *reader, uint32_t kernel);
 
-/* What packets said that meant this row at first: of the GPU that had it first; 0 when the row says nothing. */
+/* Return the kernel object of the row's first dispatch, valid on the GPU that ran it; 0: not known. */
 uint64_t rtl_reader_kernel_object(const struct rtl_reader *reader, uint32_t kernel);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Makes the segment: one memfd, sized, mapped once writable, sealed, described by its header.
+ * Creates the segment: one memfd, sized, mapped once writable, sealed, described by its header.
  *
- * Runs inside other people's programs at load, so whatever can kill or disturb one is met first: a file size
- * limit (SIGXFSZ), an address space limit, descriptor limits, mlockall, huge pages, core dumps, kernels without the
- * newer flags and seals. Everything here fails with an errno value and one line of text, never otherwise.
+ * This runs at load inside other people's programs, so it first handles everything that could kill or disturb them: a
+ * file size limit (SIGXFSZ), an address space limit, descriptor limits, mlockall, huge pages, core dumps, kernels
+ * without the newer flags and seals. Each failure is an errno value and one line of text.
  */
 #include "shm/segment_writer.h"
 
@@ -54,13 +54,14 @@ static const struct {
     [RTL_SECTION_DISPATCHES] = {sizeof(struct rtl_dispatches), RTL_QUEUES_MAX *RTL_KERNELS_MAX},
     [RTL_SECTION_NAMES] = {1, RTL_NAMES_BYTES},
     [RTL_SECTION_RING] = {sizeof(struct rtl_ring), 1},
-    [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* as many as are asked for */
+    [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), 0}, /* capacity from the configuration */
     [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_COPIES_MAX},
     [RTL_SECTION_PROBE] = {RTL_PROBE_STATE_BYTES, 1},
     [RTL_SECTION_PROBE_DIES] = {sizeof(struct rtl_probe_die), RTL_PROBE_DIES - 1},
 };
 
-__attribute__((format(printf, 4, 5))) static int fail(int error, char *why, size_t why_bytes, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int fail_with(int error, char *why, size_t why_bytes, const char *format,
+                                                           ...)
 {
     va_list args;
     va_start(args, format);
@@ -75,12 +76,12 @@ static bool is_probes(int section)
     return section == RTL_SECTION_PROBE || section == RTL_SECTION_PROBE_DIES;
 }
 
-/* Sections start on pages of their own, so that a page belongs to one writer's part and populates by itself; the two of
- * a probe are one part. */
+/* Each section starts on a page of its own, so that a page has one writer and can be populated alone; the two sections
+ * of a probe are one part. */
 static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t events, bool links, bool probe)
 {
     uint64_t at = 4096;
-    /* the largest that is touched whole lies last */
+    /* the largest section that is fully populated lies last */
     static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_PROBE, RTL_SECTION_PROBE_DIES, RTL_SECTION_RING,
                                 RTL_SECTION_EVENTS};
     int count = RTL_SECTION_COUNT + (events ? 5 : 3);
@@ -96,14 +97,14 @@ static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t 
     return at;
 }
 
-static uint32_t seal(int fd)
+static uint32_t seal_segment(int fd)
 {
     rtl_memory_file_seal(fd);
     int held = fcntl(fd, F_GET_SEALS);
     return held < 0 ? 0 : (uint32_t)held;
 }
 
-/* The process's name, not this thread's. */
+/* Read the process's name, not this thread's. */
 static void read_comm(char comm[RTL_COMM_MAX])
 {
     int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
@@ -118,10 +119,8 @@ static void read_comm(char comm[RTL_COMM_MAX])
     }
 }
 
-/*
- * A page that viewers write to and the library only reads: so it is mapped read-only, and its constant part, `first`,
- * is written before through the descriptor. NULL when it can't be had; else *fd and *inode say which descriptor it is.
- */
+/* Create a page that viewers write and the library only reads: it is mapped read-only, after its constant part `first`
+ * was written through the descriptor. NULL on failure; otherwise *fd and *inode identify the descriptor. */
 static const void *make_page(const char *name, const void *first, size_t first_bytes, size_t bytes, uint32_t *fd_out,
                              uint64_t *inode)
 {
@@ -157,10 +156,10 @@ static void make_control(struct rtl_segment *segment)
     if (!page)
         return;
     segment->control = page;
-    (void)__atomic_load_n(&segment->control->word, __ATOMIC_RELAXED); /* so that no dispatch is the first to touch it */
+    (void)__atomic_load_n(&segment->control->word, __ATOMIC_RELAXED); /* so that no dispatch touches it first */
 }
 
-/* Where a probe stands, at `state` in the segment, and the page on which one is asked for. Both or neither. */
+/* Create a probe's state, at `state` in the segment, and the probe page. Both or neither. */
 static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *state)
 {
     struct rtl_probe_page first = {.magic = RTL_PROBE_MAGIC,
@@ -178,8 +177,8 @@ static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *stat
     segment->probe = state;
 }
 
-static void write_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
-                         const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
+static void publish_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
+                           const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
 {
     struct rtl_header *h = segment->header;
     h->major = RTL_SEGMENT_MAJOR;
@@ -211,7 +210,7 @@ static void write_header(struct rtl_segment *segment, const struct rtl_segment_c
     read_comm(h->comm);
     if (config->library_version)
         snprintf(h->library_version, sizeof h->library_version, "%s", config->library_version);
-    /* last: a viewer that opens the descriptor meanwhile sees no segment yet, rather than half of one */
+    /* last: a viewer that opens the descriptor early sees no segment, rather than half of one */
     __atomic_store_n(&h->magic, RTL_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
@@ -228,27 +227,28 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         why[0] = '\0';
 
     if (!rtl_file_size_allowed(size))
-        return fail(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
+        return fail_with(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
                     (unsigned long long)(size >> 20));
 
     int fd = rtl_memory_file(RTL_SEGMENT_NAME);
     if (fd < 0)
-        return fail(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
+        return fail_with(errno, why, why_bytes, "no memfd for the segment: %s", strerror(errno));
 
     void *base = NULL;
     int error = 0;
-    last_segment.fd = -1; /* what was found out about an earlier segment doesn't hold for this one */
+    last_segment.fd = -1; /* data of an earlier segment doesn't apply to this one */
     if (ftruncate(fd, (off_t)size) != 0) {
         error = errno;
-        fail(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
+        fail_with(error, why, why_bytes, "cannot size the segment: %s", strerror(error));
     } else if (!(base = rtl_map_sparse(fd, size))) {
         error = errno;
-        fail(error, why, why_bytes, "cannot map the segment's %llu MB of address space: %s",
-             (unsigned long long)(size >> 20),
-             error == EAGAIN ? "the program locks its memory (mlockall) and ulimit -l is too low" : strerror(error));
+        fail_with(error, why, why_bytes, "cannot map the segment's %llu MB of address space: %s",
+                  (unsigned long long)(size >> 20),
+                  error == EAGAIN ? "the program locks its memory (mlockall) and ulimit -l is too low"
+                                  : strerror(error));
     } else if (!rtl_segment_populate(base, 4096)) {
         error = ENOMEM;
-        fail(error, why, why_bytes, "no memory for the segment");
+        fail_with(error, why, why_bytes, "no memory for the segment");
         munmap(base, size);
     }
     if (error) {
@@ -289,7 +289,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         }
     }
 
-    /* The two fixed rows come first, so that they get the ids that the contract says. */
+    /* The two fixed rows come first, to get their fixed ids. */
     static const char *const fixed[RTL_KERNEL_FIRST] = {
         [RTL_KERNEL_OTHER] = "(other kernels)", [RTL_KERNEL_UNKNOWN] = "(unknown kernel)"};
     for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++)
@@ -299,7 +299,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         make_control(segment);
     if (config->probe)
         make_probe(segment, (void *)(at + section[RTL_SECTION_PROBE].offset));
-    write_header(segment, config, section, seal(fd));
+    publish_header(segment, config, section, seal_segment(fd));
     return 0;
 }
 
@@ -319,8 +319,9 @@ void rtl_segment_note(struct rtl_segment *segment, uint32_t notes)
     __atomic_fetch_or(&segment->header->notes, notes, __ATOMIC_RELAXED);
 }
 
-/* Takes bytes from the names; UINT64_MAX when they don't fit. Compare-and-swap, so that a name too long leaves room. */
-static uint64_t take_name(struct rtl_segment *segment, uint64_t room)
+/* Reserve bytes of names; UINT64_MAX if they don't fit. Compare-and-swap, so that a name that is too long leaves the
+ * room to others. */
+static uint64_t reserve_name(struct rtl_segment *segment, uint64_t room)
 {
     uint64_t used = atomic_load_explicit(&segment->names_used, memory_order_relaxed);
     do {
@@ -331,7 +332,7 @@ static uint64_t take_name(struct rtl_segment *segment, uint64_t room)
     return used;
 }
 
-static uint32_t take_row(struct rtl_segment *segment)
+static uint32_t reserve_row(struct rtl_segment *segment)
 {
     uint32_t row = atomic_load_explicit(&segment->kernel_count, memory_order_relaxed);
     do {
@@ -342,16 +343,15 @@ static uint32_t take_row(struct rtl_segment *segment)
     return row;
 }
 
-static uint32_t no_room(struct rtl_segment *segment, enum rtl_note note)
+static uint32_t count_no_room(struct rtl_segment *segment, enum rtl_note note)
 {
     rtl_segment_note(segment, note);
     __atomic_fetch_add(&segment->header->kernels_over, 1, __ATOMIC_RELAXED);
     return RTL_KERNEL_OTHER;
 }
 
-/* Copies a name; of one that is longer than the segment takes its beginning, and a hash that tells it from others that
- * begin alike. */
-static void put_name(char *to, uint32_t kept, const char *name, uint32_t length)
+/* Copy a name; cut a long one, and end it in a hash that distinguishes names of the same beginning. */
+static void write_name(char *to, uint32_t kept, const char *name, uint32_t length)
 {
     enum { MARK = 17 };
     if (kept == length) {
@@ -369,17 +369,17 @@ uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, u
 {
     uint32_t kept = length < RTL_NAME_MAX ? length : RTL_NAME_MAX;
     if (atomic_load_explicit(&segment->kernel_count, memory_order_relaxed) >= RTL_KERNELS_MAX)
-        return no_room(segment, RTL_NOTE_KERNELS_FULL); /* before names are spent on it */
-    uint64_t room = RTL_ALIGN_UP(kept, 8);              /* readers fetch words: none holds parts of two names */
-    uint64_t offset = take_name(segment, room);
+        return count_no_room(segment, RTL_NOTE_KERNELS_FULL); /* before reserving names for it */
+    uint64_t room = RTL_ALIGN_UP(kept, 8); /* readers fetch words, so no word may hold parts of two names */
+    uint64_t offset = reserve_name(segment, room);
     if (offset == UINT64_MAX)
-        return no_room(segment, RTL_NOTE_NAMES_FULL);
-    uint32_t row = take_row(segment);
+        return count_no_room(segment, RTL_NOTE_NAMES_FULL);
+    uint32_t row = reserve_row(segment);
     if (row == UINT32_MAX)
-        return no_room(segment, RTL_NOTE_KERNELS_FULL);
+        return count_no_room(segment, RTL_NOTE_KERNELS_FULL);
 
     struct rtl_kernel *k = &segment->kernels[row];
-    put_name(segment->names + offset, kept, name, length);
+    write_name(segment->names + offset, kept, name, length);
     __atomic_store_n(&k->name_length, kept, __ATOMIC_RELAXED);
     __atomic_store_n(&k->name_offset, offset, __ATOMIC_RELAXED);
     __atomic_store_n(&k->kernel_object, kernel_object, __ATOMIC_RELAXED);
@@ -406,13 +406,13 @@ bool rtl_segment_populate(void *address, uint64_t bytes)
         return true;
     if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON)
         return false;
-    /* Before Linux 5.14 (EINVAL), or in a sandbox that doesn't know the call: have the pages made in the file. */
+    /* Before Linux 5.14 (EINVAL), or in a sandbox that doesn't know the call: allocate the pages in the file. */
     uintptr_t base = (uintptr_t)last_segment.base;
     if (last_segment.fd < 0 || from < base || from + length > base + last_segment.size)
         return true; /* private memory */
     struct stat now;
     if (fstat(last_segment.fd, &now) != 0 || now.st_dev != last_segment.device || now.st_ino != last_segment.inode)
-        return false; /* closed behind our back: that number may be a file of the application's now */
-    /* not fallocate: a thread may not be cancelled inside a call that is no cancellation point */
+        return false; /* the application has closed it: the number may be its own file now */
+    /* not fallocate(): it is a cancellation point, and callers are not */
     return syscall(SYS_fallocate, last_segment.fd, 0, (off_t)(from - base), (off_t)length) == 0 || errno == EOPNOTSUPP;
 }

@@ -1,10 +1,10 @@
 /*
- * The library's side of the segment: making it, and handing out rows in it. Recording itself is stats/recorder.h.
+ * The library's side of the segment: create it and reserve rows in it. stats/recorder.h records values.
  *
- * Ownership: the caller owns struct rtl_segment; the memory and the descriptor live until the process ends, on
- * purpose: callbacks may come late and a viewer may still be looking.
- * Errors: negative errno values; `why` gets one line for a person. Nothing here aborts, prints or raises a signal:
- * RLIMIT_FSIZE, RLIMIT_AS, a missing memfd_create and a memory limit are checked or survived.
+ * Ownership: the caller owns struct rtl_segment; memory and descriptor live until the process ends, on purpose:
+ * callbacks may come late, and a viewer may still be open.
+ * Errors: negative errno values; `why` gets one line for a person. Nothing here aborts, prints or raises a signal: the
+ * code checks or survives RLIMIT_FSIZE, RLIMIT_AS, a missing memfd_create and a memory limit.
  */
 #ifndef RTL_SHM_SEGMENT_WRITER_H
 #define RTL_SHM_SEGMENT_WRITER_H
@@ -33,12 +33,12 @@ struct rtl_segment {
     struct rtl_ring *ring;         /* NULL: no event ring */
     struct rtl_event_record *events;
     uint64_t event_mask; /* records - 1 */
-    bool event_links;    /* each record has a link behind it (struct rtl_linked_event) */
-    uint64_t event_next; /* worker: records written, ever */
+    bool event_links;    /* each record is followed by a link (struct rtl_linked_event) */
+    uint64_t event_next; /* worker: records ever written */
     uint64_t size;
     int fd;
-    const struct rtl_control *control;       /* read-only; zeros of the library's own where there is no control page */
-    const struct rtl_probe_page *probe_page; /* read-only; NULL: there is none */
+    const struct rtl_control *control;       /* read-only; zeros of the library's own without a control page */
+    const struct rtl_probe_page *probe_page; /* read-only; NULL: none */
     /* private copies: never read back from the segment */
     _Atomic uint32_t kernel_count;
     _Atomic uint64_t names_used;
@@ -46,50 +46,44 @@ struct rtl_segment {
 
 struct rtl_segment_config {
     enum rtl_mode mode;
-    bool calls; /* of HIP are recorded */
+    bool calls; /* HIP calls are recorded */
     uint32_t runtime_major, runtime_minor;
     uint32_t table_core_bytes, table_ext_bytes;
     uint64_t signals_limit;
     uint32_t events; /* records of the event ring, a power of two; 0 = none */
-    bool links;      /* and those with links */
-    bool control;    /* with a control page */
-    bool probe;      /* with a probe's state, and its page */
+    bool links;      /* events have links */
+    bool control;    /* create a control page */
+    bool probe;      /* create a probe's state and its page */
     const char *library_version;
 };
 
-/*
- * Makes, sizes, maps and seals the memfd and fills in the header; the state stays STARTING. 0 or -errno. When there is
- * no memory for the event ring alone, the segment is made without it: look at segment->ring. Likewise the control page:
- * then it is rtl_control_none; and the probe: then segment->probe is NULL.
- */
+/* Create, size, map and seal the memfd and fill in the header; the state stays STARTING. 0 or -errno. Without memory
+ * for the event ring alone the segment has none: check segment->ring. Likewise segment->control is then
+ * &rtl_control_none, and segment->probe NULL. */
 int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_config *config, char *why,
                        size_t why_bytes);
 
-/* A control page on which there is never a request. */
+/* A control page without requests. */
 extern const struct rtl_control rtl_control_none;
 
-/* Publishes the mode in force (release). Load, then worker. */
+/* Publish the mode in force (release). Load, then worker. */
 void rtl_segment_set_in_force(struct rtl_segment *segment, enum rtl_mode mode, enum rtl_activity activity,
                               uint16_t number);
 
-/* Publishes the state (release). Any thread. */
+/* Publish the state (release). Any thread. */
 void rtl_segment_set_state(struct rtl_segment *segment, enum rtl_state state);
 
-/* Sets bits of enum rtl_note. Any thread. */
+/* Set bits of enum rtl_note. Any thread. */
 void rtl_segment_note(struct rtl_segment *segment, uint32_t notes);
 
-/*
- * Takes a row for a kernel of that full name, copies the name and publishes the row. Lock-free, no allocation, no
- * syscall, callable on the dispatch path (once a kernel). RTL_KERNEL_OTHER when rows or names have run out: then the
- * note is set and kernels_over counted. The caller makes sure that one name gets one row. A name longer than
- * RTL_NAME_MAX is cut as the contract says.
- */
+/* Reserve a row for a kernel of that full name, copy the name and publish the row. Lock-free, no allocation, no
+ * syscall; the dispatch path calls it once a kernel. Returns RTL_KERNEL_OTHER if rows or names have run out; then sets
+ * the note and counts kernels_over. The caller makes sure that each name gets one row. Names longer than RTL_NAME_MAX
+ * are cut as in segment.h. */
 uint32_t rtl_segment_add_kernel(struct rtl_segment *segment, const char *name, uint32_t length, uint64_t kernel_object);
 
-/*
- * Makes the pages behind [address, address + bytes) present, so that a later store can't fault for long or raise
- * SIGBUS. Off the dispatch path. False when the system refuses (no memory): the caller goes without.
- */
+/* Make the pages of [address, address + bytes) present, so that a later store can neither fault for long nor raise
+ * SIGBUS. Off the dispatch path. False if the system refuses (no memory): the caller does without. */
 bool rtl_segment_populate(void *address, uint64_t bytes);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Takes snapshots: copies the statistics out of a segment that is being written, each histogram consistent in itself.
+ * Takes snapshots: copies statistics out of a segment during writes, each histogram consistent in itself.
  *
- * Order matters: what the worker writes is copied before what the dispatch path writes, so that timed + untimed never
- * exceeds calls. Work is bounded whatever the segment holds: every chunk may be used once, retries come out of one
- * allowance for the whole snapshot, and holes of the sparse file are skipped (reading one through a mapping would make
- * a page of it, which the traced process then carries).
+ * Order matters: the copy of the worker's part precedes the copy of the dispatch path's part, so that timed + untimed
+ * never exceeds calls. Work is bounded whatever the segment holds: each chunk counts once, one allowance of retries
+ * covers the whole snapshot, and the reader skips holes of the sparse file (reading a hole through a mapping would
+ * allocate a page, charged to the traced process).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +17,12 @@
 
 enum {
     TRIES = 8,              /* for a histogram, then a pause, then as many again */
-    RETRIES_ALLOWED = 4096, /* in one snapshot, over all histograms */
+    RETRIES_ALLOWED = 4096, /* in one snapshot */
     PAUSES_ALLOWED = 32,
     PAUSE_NS = 20000,
-    BLOCK_BYTES = 256 << 10,
 };
 
-/* One try at a histogram, and what all of them together may take (segment_reader.h). */
+/* Bytes of one attempt at a histogram, and of all parts together (limits in segment_reader.h). */
 #define TRY_BYTES                                                                                               \
     (sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) + RTL_OCTAVES_MAX * sizeof(struct rtl_chunk) + \
      sizeof(struct rtl_coarse))
@@ -32,7 +31,7 @@ enum {
     (RTL_KERNELS_MAX * sizeof(struct rtl_kernel) + \
      RTL_HISTOGRAMS_MAX *                          \
          (2 * sizeof(struct rtl_histogram) + 2 * sizeof(struct rtl_directory) + sizeof(struct rtl_coarse)))
-/* of changes alone: half of the rows, then all, then those that changed meanwhile one by one */
+/* of changes: half of the rows, then all, then those that changed meanwhile one by one */
 #define AGAIN_BYTES (3 * (LINES_BYTES / RTL_STRIDE_GROWTH) / 2)
 static_assert(LINES_BYTES + AGAIN_BYTES + 2 * ROWS_BYTES + RETRIES_ALLOWED * TRY_BYTES +
                       RTL_CHUNKS_MAX * sizeof(struct rtl_chunk) + RTL_NAMES_BYTES <
@@ -41,11 +40,11 @@ static_assert(LINES_BYTES + AGAIN_BYTES + 2 * ROWS_BYTES + RETRIES_ALLOWED * TRY
 static_assert(RTL_CHUNKS_MAX * sizeof(struct rtl_octave) +
                       RTL_HISTOGRAMS_MAX * (RTL_OCTAVES_MAX + 2) * sizeof(uint64_t) +
                       RTL_KERNELS_MAX * (sizeof(struct rtl_kernel_snapshot) + sizeof(uint64_t)) <
-                  RTL_SNAPSHOT_MEMORY_MAX * 7 / 8, /* the rest: ends of blocks that nothing fitted into */
+                  RTL_SNAPSHOT_MEMORY_MAX * 7 / 8, /* the last eighth: ends of blocks too small for the next piece */
               "memory");
 
-/* Saturating, but plain additions as long as no sum of 64 could wrap, which is always in honest segments. */
-static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
+/* Saturating sum. Plain additions if no sum of 64 such counts can wrap, which is always so in honest segments. */
+static uint64_t sum_buckets(const uint64_t bucket[RTL_CHUNK_BUCKETS])
 {
     uint64_t sum = 0, any = 0;
     for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++) {
@@ -60,32 +59,16 @@ static uint64_t sum_of(const uint64_t bucket[RTL_CHUNK_BUCKETS])
     return sum;
 }
 
-static void *keep(struct rtl_snapshot_builder *t, const void *what, size_t bytes)
+/* Copy `bytes` into the snapshot's storage; NULL without memory. */
+static void *copy_to_storage(struct rtl_snapshot_builder *t, const void *from, size_t bytes)
 {
-    struct rtl_block *b = t->out->storage;
-    bytes = (bytes + 15) & ~(size_t)15;
-    if (!b || b->size - b->used < bytes) {
-        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        b = malloc(sizeof *b + size);
-        if (!b) {
-            t->no_memory = true;
-            return NULL;
-        }
-        b->next = t->out->storage;
-        b->used = 0;
-        b->size = size;
-        t->out->storage = b;
-    }
-    void *at = b->bytes + b->used;
-    b->used += bytes;
-    memcpy(at, what, bytes);
-    return at;
+    void *to = rtl_snapshot_allocate(t->out, bytes);
+    t->no_memory |= !to;
+    return to ? memcpy(to, from, bytes) : NULL;
 }
 
-/*
- * One try at a histogram: into t->octaves and t->coarse. True when the copy is whole; the sum of what was found is
- * set in any case.
- */
+/* Try to copy a histogram into t->octaves and t->coarse. True if the copy is consistent; *sum gets the sum of the
+ * buckets in any case. */
 static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count,
                           uint64_t *sum)
 {
@@ -95,7 +78,7 @@ static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rt
 
     *sum = 0;
     *octave_count = 0;
-    /* every load is an acquire, in the order of the words: count, total, min, max, then the buckets (shm/segment.h) */
+    /* every load is an acquire, in the order count, total, min, max, buckets (segment.h) */
     if (!rtl_fetch_entry(r, RTL_SECTION_HISTOGRAMS, id, 0, h, sizeof *h) ||
         !rtl_fetch_entry(r, RTL_SECTION_DIRECTORY, id, 0, &directory, sizeof directory)) {
         t->damaged = true;
@@ -112,7 +95,7 @@ static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rt
         }
         o->octave = (uint8_t)i;
         octaves++;
-        *sum = rtl_plus(*sum, sum_of(o->bucket));
+        *sum = rtl_plus(*sum, sum_buckets(o->bucket));
     }
     if (h->flags & RTL_HISTOGRAM_COARSE) {
         if (!rtl_fetch_entry(r, RTL_SECTION_COARSE, id, 0, t->coarse, sizeof t->coarse)) {
@@ -126,7 +109,7 @@ static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rt
     return *sum == h->count;
 }
 
-/* Copies one histogram; *untimed gets the worker's count of dispatches given up on. False when the snapshot is off. */
+/* Copy one histogram; *untimed gets the worker's count of dispatches that it gave up. False if the snapshot failed. */
 bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram_copy *copy,
                          uint64_t *untimed)
 {
@@ -141,7 +124,7 @@ bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl
     }
     *untimed = h.untimed;
     if (!h.count)
-        return true; /* a first record in the making is not there yet */
+        return true; /* the first record is not complete yet */
 
     bool whole = false;
     for (uint32_t i = 0; i < 2 * TRIES; i++) {
@@ -159,7 +142,7 @@ bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl
     }
     if (t->damaged)
         return false;
-    if (octave_count > t->chunks) { /* more octaves than there are chunks: some are used twice */
+    if (octave_count > t->chunks) { /* more octaves than chunks: some chunks are used twice */
         t->damaged = true;
         return false;
     }
@@ -174,10 +157,10 @@ bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl
     copy->total_ns = h.total_ns;
     copy->min_ns = sum ? h.min_ns : 0;
     copy->max_ns = sum ? h.max_ns : 0;
-    if (octave_count && !(copy->octaves = keep(t, t->octaves, octave_count * sizeof *t->octaves)))
+    if (octave_count && !(copy->octaves = copy_to_storage(t, t->octaves, octave_count * sizeof *t->octaves)))
         return false;
     copy->octave_count = octave_count;
-    return !coarse || (copy->coarse = keep(t, t->coarse, sizeof t->coarse));
+    return !coarse || (copy->coarse = copy_to_storage(t, t->coarse, sizeof t->coarse));
 }
 
 bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader, struct rtl_snapshot *s,
@@ -233,7 +216,7 @@ bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader,
     return true;
 }
 
-/* The rows' names and histograms; rows that turn out never to have been called go in compact_kernels. */
+/* Copy names and histograms of all rows; rtl_build_compact removes rows that were never called. */
 static bool copy_kernels(struct rtl_snapshot_builder *t, uint32_t count)
 {
     struct rtl_snapshot *s = t->out;
@@ -265,14 +248,14 @@ static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
     char *bytes = (char *)&q;
     bool ok = true;
 
-    /* most were never used: their lines needn't be fetched */
+    /* most slots were never used: don't fetch their other lines */
     ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, bytes, 8) &&
          (q.generation || rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, 24));
     if (ok && !q.generation && !q.packets && !q.dispatches) {
         memset(out, 0, sizeof *out);
         return true;
     }
-    /* a writer that died while it changed the identity leaves it odd: then it is shown as it was found */
+    /* a writer that died in a change leaves the generation odd: then show what was found */
     for (int i = 0; ok && i < TRIES; i++) {
         ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &q, identity) &&
              rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &again, 8);
@@ -312,7 +295,8 @@ static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
 
     struct rtl_snapshot *s = t->out;
     uint64_t none;
-    uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * slot; /* as RTL_HISTOGRAM_WAIT, in its layout */
+    uint32_t base =
+        t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * slot; /* RTL_HISTOGRAM_WAIT in the segment's own layout */
     s->counted = rtl_plus(s->counted, q.dispatches);
     s->signals_in_use = rtl_plus(s->signals_in_use, out->depth);
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++) {
@@ -340,7 +324,7 @@ bool rtl_build_queues(struct rtl_snapshot_builder *t)
     return true;
 }
 
-/* Adds one cell of (queue, kernel) to its kernel; busiest[] holds the calls that its launch sizes came from. */
+/* Add one cell of (queue, kernel) to its kernel; *busiest has the calls of the cell that its launch sizes come from. */
 void rtl_build_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d)
 {
     k->calls = rtl_plus(k->calls, d->calls);
@@ -354,7 +338,7 @@ void rtl_build_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const stru
     k->scratch_bytes = d->scratch_bytes;
 }
 
-/* Cells [first, last) of the section; `row` is the number of the cell of the queue's kernel 0. */
+/* Add cells [first, last) of the section; `row` is the number of the cell of the queue's kernel 0. */
 static bool add_lines(struct rtl_snapshot_builder *t, uint64_t *busiest, uint32_t row, uint32_t first, uint32_t last)
 {
     const struct rtl_section_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
@@ -384,7 +368,7 @@ static bool add_lines(struct rtl_snapshot_builder *t, uint64_t *busiest, uint32_
     return true;
 }
 
-/* The cells of one queue, without the holes of the file. */
+/* Add the cells of one queue and skip holes of the file. */
 static bool add_queue_lines(struct rtl_snapshot_builder *t, uint64_t *busiest, uint32_t slot)
 {
     const struct rtl_section_view *view = &t->reader->view[RTL_SECTION_DISPATCHES];
@@ -424,10 +408,11 @@ bool rtl_build_dispatches(struct rtl_snapshot_builder *t)
     return ok;
 }
 
-/* Leaves out what was never called. A row with work but without a name (its writer died first) is shown as unknown. */
-static void compact_kernels(struct rtl_snapshot *s)
+/* Leave out rows that were never called. A row with work but no name (its writer died first) gets a name. */
+bool rtl_build_compact(struct rtl_snapshot *s)
 {
     uint32_t kept = 0;
+    bool ascend = true;
     for (uint32_t i = 0; i < s->kernel_count; i++) {
         struct rtl_kernel_snapshot *k = &s->kernels[i];
         if (!k->calls && !k->untimed && !k->histogram.count)
@@ -436,20 +421,18 @@ static void compact_kernels(struct rtl_snapshot *s)
             k->name = RTL_UNNAMED_KERNEL;
             k->name_length = strlen(k->name);
         }
+        ascend = ascend && (!kept || s->kernels[kept - 1].id < k->id);
         s->kernels[kept++] = *k;
     }
     s->kernel_count = kept;
-    /* who says that there are many and has called few would be given megabytes for nothing */
-    struct rtl_kernel_snapshot *fitting = realloc(s->kernels, (kept ? kept : 1) * sizeof *s->kernels);
-    if (fitting)
-        s->kernels = fitting;
+    return ascend;
 }
 
 bool rtl_build_copies(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
     uint32_t lines = t->reader->copies ? t->agents * RTL_DIRECTION_COUNT : 0;
-    /* as RTL_HISTOGRAM_COPIES, in its layout; its sections were found to fit when it was opened */
+    /* RTL_HISTOGRAM_COPIES in the segment's own layout; open checked that its sections fit */
     uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * t->reader->view[RTL_SECTION_QUEUES].capacity;
     const size_t worker = offsetof(struct rtl_copies, timed_bytes);
 
@@ -544,30 +527,11 @@ enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl
         rtl_snapshot_free(snapshot);
         return t.no_memory ? RTL_READER_USAGE : RTL_READER_VERSION;
     }
-    compact_kernels(snapshot);
+    rtl_build_compact(snapshot);
+    /* shrink: a segment may claim many rows and have called few */
+    struct rtl_kernel_snapshot *fitting =
+        realloc(snapshot->kernels, (snapshot->kernel_count + 1u) * sizeof *snapshot->kernels);
+    if (fitting)
+        snapshot->kernels = fitting;
     return RTL_READER_OK;
-}
-
-uint64_t rtl_snapshot_memory(const struct rtl_snapshot *s)
-{
-    uint64_t bytes = s->kernel_count * sizeof *s->kernels + s->agent_count * sizeof *s->agents +
-                     (s->queues ? RTL_QUEUES_MAX * sizeof *s->queues : 0) + s->copies_count * sizeof *s->copies;
-    for (const struct rtl_block *b = s->storage; b; b = b->next)
-        bytes += sizeof *b + b->size;
-    return bytes;
-}
-
-void rtl_snapshot_free(struct rtl_snapshot *snapshot)
-{
-    for (struct rtl_block *b = snapshot->storage, *next; b; b = next) {
-        next = b->next;
-        free(b);
-    }
-    if (snapshot->parts)
-        snapshot->release_parts(snapshot->parts);
-    free(snapshot->kernels);
-    free(snapshot->queues);
-    free(snapshot->agents);
-    free(snapshot->copies);
-    memset(snapshot, 0, sizeof *snapshot);
 }

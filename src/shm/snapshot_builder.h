@@ -1,6 +1,4 @@
-/*
- * A snapshot being taken: what whole ones (snapshot.c) and those of changes alone (changes.c) have in common.
- */
+/* A snapshot being taken: shared by whole snapshots (snapshot.c) and snapshots of changes (changes.c). */
 #ifndef RTL_SHM_SNAPSHOT_BUILDER_H
 #define RTL_SHM_SNAPSHOT_BUILDER_H
 
@@ -9,25 +7,22 @@
 #include "shm/segment_reader.h"
 
 #define RTL_UNNAMED_KERNEL "(unnamed kernel)"
-enum { RTL_CELLS_AT_ONCE = 16, RTL_THERE_WORDS = RTL_KERNELS_MAX / RTL_CELLS_AT_ONCE / 64 };
 
-/* One snapshot being taken. */
 struct rtl_snapshot_builder {
     struct rtl_reader *reader;
     struct rtl_snapshot *out;
     bool damaged, no_memory;
     uint32_t retries, pauses; /* still allowed */
-    uint32_t chunks;          /* still to be believed */
-    uint32_t agents;          /* that the header says there are; bounded */
-    /* changes.c: where cells of (queue slot, kernel) are more than zeros, a bit for RTL_CELLS_AT_ONCE of them; or NULL
-     */
+    uint32_t chunks;          /* chunks still allowed */
+    uint32_t agents;          /* from the header, bounded */
+    /* changes.c: one bit for RTL_CELLS_AT_ONCE cells of (queue slot, kernel) with data; or NULL */
     uint64_t *there;
     struct rtl_file_data data; /* of the cells */
     struct rtl_octave octaves[RTL_OCTAVES_MAX];
     uint64_t coarse[RTL_OCTAVES_MAX];
 };
 
-/* Numbers of a segment are untrusted: sums stay at the end of what they can say. */
+/* Numbers of a segment are untrusted: sums saturate. */
 static inline uint64_t rtl_plus(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -51,19 +46,22 @@ static inline bool rtl_build_is_there(const struct rtl_snapshot_builder *t, uint
     return t->there[slot * RTL_THERE_WORDS + bit / 64] >> bit % 64 & 1;
 }
 
-/* Begins: the header. *kernels: rows in use. False when it can't be read. */
+/* First step: the header. *kernels: rows in use. False if it can't be read. */
 bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader, struct rtl_snapshot *out,
                       uint32_t *kernels);
 
-/* The parts, in this order: kernels' histograms, queues, dispatches, copies, agents. False: damaged or no memory. */
+/* The other steps, in this order: kernels' histograms, queues, dispatches, copies, agents. False: damaged or no memory.
+ */
 bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram_copy *copy,
                          uint64_t *untimed);
 bool rtl_build_queues(struct rtl_snapshot_builder *t);
 bool rtl_build_dispatches(struct rtl_snapshot_builder *t); /* of all kernels, out->kernels[row] */
 bool rtl_build_copies(struct rtl_snapshot_builder *t);
 bool rtl_build_agents(struct rtl_snapshot_builder *t);
+/* The last step. True if the kernels are in the order of their ids. */
+bool rtl_build_compact(struct rtl_snapshot *s);
 
-/* Adds one cell of (queue, kernel) to its kernel; *busiest has the calls that its launch sizes came from. */
+/* Add one cell of (queue, kernel) to its kernel; *busiest has the calls that its launch sizes came from. */
 void rtl_build_cell(struct rtl_kernel_snapshot *k, uint64_t *busiest, const struct rtl_dispatches *d);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The small tables that the library, the viewer, the help, the man pages and the tests share.
+ * Small tables shared by the library, the viewer, the help, the man pages and the tests.
  *
- * Each is an X-macro: one line an entry, nothing about an entry stated anywhere else. Numbers are part of the
+ * Each is an X-macro: one line an entry, and no other place states anything about an entry. Numbers are part of the
  * segment's contract (segment.h): append, never renumber, never reuse.
  */
 #ifndef RTL_SHM_TABLES_H
@@ -19,11 +19,11 @@
     X("standard", DEFAULT)  \
     X("full", DEFAULT)
 
-/* In RTL_MODE only: as default, and librtl-hip.so, where it is preloaded, records the calls of HIP. */
+/* In RTL_MODE only: as default, and a preloaded librtl-hip.so records HIP calls. */
 #define RTL_MODE_HIP       "hip"
 #define RTL_MODE_HIP_MEANS "as default, and the calls of HIP are recorded; a process has to begin in it"
 
-/* The activity: what happens to a dispatch now, under the mode in force. X(symbol, number, JSON key) */
+/* The activity: how the library treats a dispatch now, under the mode in force. X(symbol, number, JSON key) */
 #define RTL_ACTIVITIES(X)      \
     X(OFF, 0, "off")           \
     X(COUNTING, 1, "counting") \
@@ -62,7 +62,7 @@
     X(DEMOTED, 3, "demoted", "the library reads the ring after the application: counts, no times") \
     X(OBSERVED, 4, "observed", "rtl-top reads the ring from outside the process")
 
-/* Why a queue is watched in that way; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
+/* Why a queue has its path; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
 #define RTL_PATH_REASONS(X)                                                                     \
     X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                          \
     X(OTHER_TOOL, 5, "other_tool", "another tool made the queue")                               \
@@ -75,16 +75,14 @@
     X(PAST_LIBRARY, 12, "past_library", "the library doesn't see it: counted from outside")     \
     X(DEFAULT, 13, "default", "queues are native by default")
 
-/*
- * When the read index of a queue moves, as far as whoever observes it from outside can tell. X(symbol, number, JSON
- * value, text on screen)
- */
+/* When the read index of a queue moves, as the observer judges it from outside. X(symbol, number, JSON value, text on
+ * screen) */
 #define RTL_CONVENTIONS(X)                                                   \
     X(UNKNOWN, 0, "unknown", "not known so far which packet runs: no times") \
     X(LATE, 1, "late", "when a packet has ended")                            \
     X(EARLY, 2, "early", "when a packet was launched")
 
-/* What a copy moves between. X(symbol, number, JSON value, text on screen, meaning) */
+/* Directions of copies. X(symbol, number, JSON value, text on screen, meaning) */
 #define RTL_DIRECTIONS(X)                   \
     X(H2D, 0, "h2d", "H2D", "host to GPU")  \
     X(D2H, 1, "d2h", "D2H", "GPU to host")  \
@@ -133,10 +131,8 @@
     X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")   \
     X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is not traced, only observed")
 
-/*
- * Size classes of the times in which a GPU had nothing to do. X(number, shorter than so many ns, header on screen)
- * Ascending; the last one has no bound.
- */
+/* Size classes of idle times of a GPU. X(number, shorter than so many ns, header on screen). Ascending; the last one
+ * has no bound. */
 #define RTL_IDLE_CLASSES(X)      \
     X(0, 10000ull, "<10µs")      \
     X(1, 100000ull, "<100µs")    \
@@ -159,7 +155,7 @@ enum { RTL_IDLE_COUNT = 0 RTL_IDLE_CLASSES(RTL_ONE_IDLE), RTL_IDLE_LIMIT = 8 };
 enum rtl_mode { RTL_MODES(RTL_ENUM_MODE) RTL_MODE_COUNT, RTL_MODE_FULL = 3 };
 #undef RTL_ENUM_MODE
 
-/* FULL has been a mode of its own, which did what DEFAULT does: in segments, control pages and recordings of then. */
+/* FULL was a mode of its own and did what DEFAULT does; old segments, control pages and recordings have it. */
 static inline unsigned rtl_mode_read(unsigned mode)
 {
     return mode == RTL_MODE_FULL ? RTL_MODE_DEFAULT : mode;

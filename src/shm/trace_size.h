@@ -1,4 +1,4 @@
-/* How many events RTL_TRACE asks for: librtl.so and librtl-hip.so read it alike. Pure. */
+/* Parses RTL_TRACE for librtl.so and librtl-hip.so. Pure. */
 #ifndef RTL_SHM_TRACE_SIZE_H
 #define RTL_SHM_TRACE_SIZE_H
 
@@ -7,11 +7,9 @@
 
 #include "shm/segment.h"
 
-/*
- * Pure: the value of RTL_TRACE. *records becomes the size of the event ring, a power of two: 0 for NULL, empty or "0",
- * the default for "1", otherwise what a size such as 512K, 64M or 1G holds, rounded up. False when it was not
- * understood.
- */
+/* Parse the value of RTL_TRACE. *records becomes the size of the event ring, a power of two: 0 for NULL, empty or "0";
+ * the default for "1"; otherwise as many as fit into a size such as 512K, 64M or 1G, rounded up. False for any other
+ * value. */
 static inline bool rtl_trace_parse(const char *trace, uint32_t *records)
 {
     uint64_t size = 0, unit = 0, most = (uint64_t)RTL_EVENTS_LIMIT * sizeof(struct rtl_event_record);

@@ -15,7 +15,7 @@ bool rtl_ui_shows_calls(const struct rtl_ui *ui)
 
 const struct rtl_hip_api_model_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count)
 {
-    const struct rtl_hip_api_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->hip_api;
     bool ranges = ui->view == RTL_VIEW_RANGES;
     *count = (int)(ranges ? calls->ranges : calls->functions);
     if (ranges && calls->tree_count) {
@@ -50,7 +50,7 @@ unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
 
 static unsigned order_by(struct rtl_ui *ui, enum rtl_hip_api_order order, bool reverse)
 {
-    struct rtl_hip_api_rows *calls = &ui->model->calls;
+    struct rtl_hip_api_rows *calls = &ui->model->hip_api;
     calls->order = order;
     calls->reverse = reverse;
     rtl_model_refresh(ui->model);
@@ -61,13 +61,13 @@ static unsigned order_by(struct rtl_ui *ui, enum rtl_hip_api_order order, bool r
 
 unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order)
 {
-    const struct rtl_hip_api_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->hip_api;
     return order_by(ui, order, calls->order == order && calls->reverse);
 }
 
 unsigned rtl_ui_act_on_calls(struct rtl_ui *ui, enum rtl_action action)
 {
-    const struct rtl_hip_api_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->hip_api;
     int order = (int)calls->order;
     switch (action) {
     case RTL_ACTION_SORT_TIME:
@@ -95,7 +95,7 @@ unsigned rtl_ui_act_on_calls(struct rtl_ui *ui, enum rtl_action action)
 
 unsigned rtl_ui_enter_range(struct rtl_ui *ui)
 {
-    const struct rtl_hip_api_rows *calls = &ui->model->calls;
+    const struct rtl_hip_api_rows *calls = &ui->model->hip_api;
     int at = ui->calls_at[1];
     if (at < 0 || at >= (int)(calls->tree_count ? calls->tree_count : calls->ranges))
         return 0;

@@ -115,7 +115,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
     int columns, rows, row = l->head.row;
     const struct column *column = columns_of(ui, &columns);
     rtl_ui_call_rows(ui, &rows);
-    int order = (int)ui->model->calls.order;
+    int order = (int)ui->model->hip_api.order;
     rtl_frame_fill(frame, row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
     for (int i = 0; i < columns; i++)
         if (p->at[i] >= 0)
@@ -182,7 +182,7 @@ enum {
 
 static const struct rtl_hip_api_snapshot *calls_of(const struct rtl_ui *ui)
 {
-    return ui->model->latest ? ui->model->latest->snapshot.calls : NULL;
+    return ui->model->latest ? ui->model->latest->snapshot.hip_api : NULL;
 }
 
 static int memory_lines(const struct rtl_ui *ui)
@@ -239,7 +239,7 @@ void rtl_draw_calls(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
         top = ui->calls_top[shows_ranges(ui)];
     rtl_ui_call_rows(ui, &rows);
     draw_head(ui, frame, l, &p);
-    if (!ui->model->calls.any)
+    if (!ui->model->hip_api.any)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
                       ui->replay ? "no calls were recorded up to here"
                                  : "calls aren't recorded: start it with rtl-top run --mode hip");

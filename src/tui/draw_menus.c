@@ -86,7 +86,7 @@ void rtl_draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     const struct rtl_sample *now = ui->model->latest;
-    bool calls = now && now->snapshot.calls; /* they go on being recorded: default is called hip then */
+    bool calls = now && now->snapshot.hip_api; /* they go on being recorded: default is called hip then */
     const struct line line[] = {
 #define MODE(sym, num, name, text) {calls && (num) == RTL_MODE_DEFAULT ? RTL_MODE_HIP : name, text, num},
         RTL_MODES(MODE)

@@ -93,10 +93,10 @@ static void step(struct rtl_loop *w)
     bool alive = rtl_reader_alive(w->probe_reader), goes_on;
     if (w->stalls) {
         goes_on = rtl_probe_rounds_step(w->stalls, alive, rtl_mono_ns());
-        rtl_probe_rounds_tell(w->stalls, &w->ui.probe);
+        rtl_probe_rounds_report(w->stalls, &w->ui.probe);
     } else {
         goes_on = rtl_probe_session_step(w->probe, alive, rtl_mono_ns());
-        rtl_probe_session_tell(w->probe, &w->ui.probe);
+        rtl_probe_session_report(w->probe, &w->ui.probe);
     }
     look_at_others(w, !goes_on);
     if (goes_on)

@@ -84,7 +84,7 @@ static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
     }
-    ui->menu = rtl_ui_shows_calls(ui) ? (int)ui->model->calls.order : (int)ui->model->sort;
+    ui->menu = rtl_ui_shows_calls(ui) ? (int)ui->model->hip_api.order : (int)ui->model->sort;
     if (prompt == RTL_PROMPT_MODE) {
         uint32_t mode = ui->model->latest->snapshot.mode;
         ui->menu = mode == RTL_MODE_CALLS ? RTL_MODE_DEFAULT : (int)mode; /* calls are recorded in all of them */

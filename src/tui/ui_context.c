@@ -35,7 +35,7 @@ struct rtl_layout_wants rtl_ui_wants(const struct rtl_ui *ui, int cols)
     return (struct rtl_layout_wants){.gpus = (int)ui->model->gpu_count,
                                      .gpu_lines = ui->gpu_lines,
                                      .slowest = ui->model->latest && ui->model->latest->snapshot.parts,
-                                     .launch = ui->model->calls.launches,
+                                     .launch = ui->model->hip_api.launches,
                                      .columns = ui->columns,
                                      .places = ui->column_places,
                                      .pane = ui->view == RTL_VIEW_KERNELS && rtl_ui_selected(ui),

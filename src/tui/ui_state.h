@@ -128,13 +128,13 @@ struct rtl_ui {
     char search[RTL_FILTER_MAX];
     int menu; /* chosen line of a menu: a column to sort by, or a mode */
 
-    char message[160];                    /* one line for the user, until the next key or for RTL_MESSAGE_NS */
-    uint64_t message_ns;                  /* monotonic */
-    struct rtl_probe_told probe;          /* of this process, or recorded */
-    uint64_t others_ns;                   /* mean of the kernel's other dispatches while it was armed; 0: not known */
-    const struct rtl_stalls_told *stalls; /* it is one of waits: what is known of them; else NULL */
-    int stall_at;                         /* of them, the line with the cursor; 0: the hottest, whichever it is */
-    uint32_t stall_place;                 /* its place in the code */
+    char message[160];                      /* one line for the user, until the next key or for RTL_MESSAGE_NS */
+    uint64_t message_ns;                    /* monotonic */
+    struct rtl_probe_told probe;            /* of this process, or recorded */
+    uint64_t others_ns;                     /* mean of the kernel's other dispatches while it was armed; 0: not known */
+    const struct rtl_stalls_report *stalls; /* it is one of waits: what is known of them; else NULL */
+    int stall_at;                           /* of them, the line with the cursor; 0: the hottest, whichever it is */
+    uint32_t stall_place;                   /* its place in the code */
     const char *copy;
     enum rtl_launched launched;
     char log[200]; /* where its output goes, safe text; "" = nothing was started */

@@ -101,11 +101,10 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
 
 bool rtl_proc_maps_file(pid_t pid, const char *path)
 {
-    char name[64], link[256];
+    char name[RTL_PROC_PATH_MAX], link[256];
     bool held = false;
     int left = RTL_FILES_MAX;
-    snprintf(name, sizeof name, "/proc/%d/fd", (int)pid);
-    DIR *dir = opendir(name);
+    DIR *dir = opendir(rtl_proc_path(name, pid, "fd"));
     if (!dir)
         return false;
     for (struct dirent *e; !held && left-- && (e = readdir(dir));) {

@@ -8,7 +8,7 @@
 #include "watch/attach_backoff.h"
 #include "watch/attach.h"
 #include "watch/proc_title.h"
-#include "shm/hip_api_snapshot.h"
+#include "shm/hip_api_reader.h"
 #include "shm/process.h"
 #include "text/text.h"
 

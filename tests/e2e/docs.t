@@ -7,7 +7,7 @@ for page in man/*.[0-9]; do
     is "$page is a clean manual page" "$(mandoc -Tlint -Wwarning "$page" 2>&1)" ""
 done
 
-# --- librtl(7) against src/shm/tables.h and api.h, both ways ---
+# --- librtl(7) against src/shm/tables.h and hip_api.h, both ways ---
 cat >"$work/tables.c" <<'EOF'
 #include "shm/hip_api.h"
 #include "shm/tables.h"

@@ -41,8 +41,8 @@ for behind in "" $real; do
     api --json >"$work/json"
     is "$name: ranges by name" "$(jq -r '.ranges[] | "\(.kind) \(.name | .[0:9] | gsub("[^a-zA-Z ]"; "_")) \(.calls) \(.open)"' "$work/json" | sort)" \
         'mark token 10 0
-range ____mred_ 10 0
 range _no name_ 1 0
+range _x_b___mr 10 0
 range attention 10 0
 range decode 10 0
 range deep 64 0

@@ -212,7 +212,7 @@ refuses() { # KERNEL WHY
         "original.co probe.txt 1"
 }
 refuses refused_mode "it switches vector instructions off (s_setvskip, s_setreg)"
-refuses refused_ending "it ends otherwise than with s_endpgm"
+refuses refused_ending "it ends with another instruction than s_endpgm"
 is "nothing of them was loaded" "$(grep -c 'a probe was loaded' "$work/refused.err")" 0
 probe -p "$server" -k refused_nothing -n 1
 is "a kernel that doesn't run any more" "$? $(grep -c 'no dispatch of it came for 10 s' "$work/err")" "17 1"

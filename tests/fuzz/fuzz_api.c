@@ -18,6 +18,8 @@
 #include "fuzz.h"
 #include "model/merge_hip_api.h"
 #include "model/model_range.h"
+#include "shm/hip_api_events.h"
+#include "shm/hip_api_reader.h"
 
 enum { RECORDS = 64 };
 
@@ -104,22 +106,7 @@ static void lay_out_links(void)
     }
 }
 
-static void read_links(const struct rtl_hip_api_copy *copy)
-{
-    static struct rtl_hip_api_buckets buckets;
-    MUST(copy->node_count <= RTL_HIP_API_NODES && copy->launch_count <= RTL_HIP_API_KERNELS);
-    MUST(copy->pair_count <= RTL_HIP_API_PAIRS);
-    for (uint32_t i = 0; i < copy->pair_count; i++)
-        MUST(copy->pairs[i].node && copy->pairs[i].node < copy->node_count &&
-             copy->pairs[i].kernel < RTL_HIP_API_KERNELS);
-    for (uint32_t i = 0; i < copy->node_count; i++)
-        MUST((copy->nodes[i].parent < i || copy->nodes[i].parent == 0) && copy->node_text_bytes[i] <= RTL_HIP_API_TEXT);
-    for (uint32_t i = 0; i < copy->launch_count && i < 10; i++)
-        MUST(copy->launches[i].kernel < RTL_HIP_API_KERNELS &&
-             rtl_hip_api_read_launches(file, copy->launches[i].kernel, &buckets));
-}
-
-/* Reads all events: reading ends, and each event is either returned or counted as lost. */
+/* From the beginning, and once more behind a call that says where to go on: it ends, and each is counted once. */
 static void read_events(void)
 {
     struct rtl_hip_api_events events;
@@ -172,77 +159,72 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     MUST(file >= 0 && freopen("/dev/null", "w", stdout));
     /* a count of blocks beyond the limit reads as the limit */
     static const uint8_t all_blocks[12] = {[3] = 24, 255, 255, 255, 255, 255, 255, 255, 255};
-    struct rtl_hip_api_copy copy;
-    char why[256];
+    struct rtl_snapshot s = {0};
     lay_out();
     lay_out_links();
     patch(all_blocks);
-    MUST(rtl_hip_api_read(file, &copy, why, sizeof why) == RTL_READER_OK && copy.rows[0].calls == 9);
-    MUST(copy.links && copy.node_count == 5 && copy.launch_count == 1 && copy.linked.linked == 3);
-    rtl_hip_api_free(&copy);
+    MUST(rtl_hip_api_read(file, &(struct rtl_hip_api_request){.pid = 1}, &s, NULL, 0) == RTL_READER_OK);
+    MUST(s.hip_api->rows[0].histogram.count == 9 && s.hip_api->links && s.hip_api->node_count == 4 &&
+         s.hip_api->linked == 3);
+    rtl_snapshot_free(&s);
     read_events();
     return 0;
 }
 
-/* Checks the calls in a snapshot: rows sorted and unique, each range's parent before it. */
-static void take_into_snapshot(struct rtl_hip_api_copy *copy)
+/* Rows come by name, each once, and nodes behind their parents. */
+static void check(const struct rtl_snapshot *s)
 {
-    static char kernel[] = "kernel";
-    struct rtl_kernel_snapshot kernels[] = {{.id = 7, .name = kernel, .name_length = sizeof kernel - 1}};
-    struct rtl_snapshot s = {.taken_mono_ns = 1, .kernels = kernels, .kernel_count = 1}, other = {0};
-    struct rtl_hip_api_source source = {.fd = file};
-    rtl_hip_api_source_read(&source, 4711, NULL, &s);
-    const struct rtl_hip_api_snapshot *c = s.calls;
-    for (uint32_t i = 0; c && i < c->count; i++) {
+    const struct rtl_hip_api_snapshot *c = s->hip_api;
+    struct rtl_snapshot other = {0};
+    MUST(c->count <= RTL_HIP_API_ROWS && c->node_count <= RTL_HIP_API_NODES && c->launch_count <= 1 &&
+         c->pair_count <= RTL_HIP_API_PAIRS);
+    for (uint32_t i = 0; i < c->count; i++) {
+        uint64_t sum = 0;
         MUST(c->rows[i].name_bytes <= RTL_HIP_API_TEXT &&
              (!i || rtl_hip_api_compare_rows(&c->rows[i - 1], &c->rows[i]) < 0));
-        for (uint32_t o = 0; o < c->rows[i].histogram.octave_count; o++)
+        for (uint32_t o = 0; o < c->rows[i].histogram.octave_count; o++) {
             MUST(c->rows[i].histogram.octaves[o].octave < RTL_OCTAVES_MAX);
+            for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS; b++)
+                sum += c->rows[i].histogram.octaves[o].bucket[b];
+        }
+        MUST(sum == c->rows[i].histogram.count);
     }
-    for (uint32_t i = 0; c && i < c->node_count; i++)
+    for (uint32_t i = 0; i < c->node_count; i++)
         MUST(i ? c->nodes[i].parent < i : !c->nodes[i].parent);
-    for (uint32_t i = 0; c && i < c->thread_count; i++)
+    for (uint32_t i = 0; i < c->thread_count; i++)
         MUST(c->threads[i].row <= c->count && c->threads[i].last_row <= c->count);
-    for (uint32_t i = 0; c && i < c->pair_count; i++)
+    for (uint32_t i = 0; i < c->pair_count; i++)
         MUST(c->pairs[i].node && c->pairs[i].node < c->node_count &&
              rtl_hip_api_find_pair(c, c->pairs[i].node, c->pairs[i].kernel) == &c->pairs[i]);
     const struct rtl_hip_api_snapshot *both[] = {c, c};
-    MUST(rtl_merge_hip_api(both, 2, &other));
-    MUST(!c || other.calls->pair_count <= c->pair_count);
+    MUST(rtl_merge_hip_api(both, 2, &other) && other.hip_api->pair_count <= c->pair_count);
     struct rtl_range_kernel *list;
-    MUST(rtl_range_kernels(&s, &list) == (c ? c->pair_count : 0) && list);
+    MUST(rtl_range_kernels(s, &list) == c->pair_count && list);
     free(list);
-    rtl_hip_api_print(copy, 1, c ? &s : NULL, RTL_HIP_API_TABLE);
-    rtl_hip_api_print(copy, 1, c ? &s : NULL, RTL_HIP_API_JSON);
-    rtl_hip_api_print(copy, 1, c ? &s : NULL, RTL_HIP_API_CSV);
     rtl_snapshot_free(&other);
-    s.kernels = NULL;
-    rtl_snapshot_free(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct rtl_hip_api_copy copy;
+    static char kernel[] = "kernel";
+    struct rtl_kernel_snapshot kernels[] = {{.id = 7, .name = kernel, .name_length = sizeof kernel - 1}};
+    struct rtl_snapshot s = {.kernels = kernels, .kernel_count = 1};
     char why[256] = "";
     lay_out();
     lay_out_links();
     for (size_t at = 0; at + 12 <= size; at += 12)
         patch(data + at);
-    enum rtl_reader_status status = rtl_hip_api_read(file, &copy, why, sizeof why);
+    enum rtl_reader_status status =
+        rtl_hip_api_read(file, &(struct rtl_hip_api_request){.pid = 4711}, &s, why, sizeof why);
     MUST((status == RTL_READER_OK) == !why[0] && (status == RTL_READER_OK || status == RTL_READER_VERSION));
-    if (status == RTL_READER_OK) {
-        MUST(copy.count <= RTL_HIP_API_ROWS);
-        for (uint32_t i = 0; i < copy.count; i++) {
-            const struct rtl_hip_api_row_copy *row = &copy.rows[i];
-            uint64_t sum = 0;
-            for (uint32_t b = 0; row->buckets && b < RTL_HIP_API_BUCKETS; b++)
-                sum += row->buckets->count[b];
-            MUST(sum == row->calls && row->text_bytes <= RTL_HIP_API_TEXT);
-        }
-        read_links(&copy);
-        take_into_snapshot(&copy);
+    MUST((status == RTL_READER_OK) == (s.hip_api != NULL));
+    if (s.hip_api) {
+        check(&s);
+        MUST(rtl_hip_api_print(&s, 1, RTL_HIP_API_TABLE) && rtl_hip_api_print(&s, 1, RTL_HIP_API_JSON) &&
+             rtl_hip_api_print(&s, 1, RTL_HIP_API_CSV));
     }
-    rtl_hip_api_free(&copy);
+    s.kernels = NULL;
+    rtl_snapshot_free(&s);
     read_events();
     return 0;
 }

@@ -115,11 +115,11 @@ static void watch(const struct rtl_found_queue *found)
     memset(&queue, 0, sizeof queue);
     MUST(rtl_observed_queue_begin(&queue, found, &head, false));
     for (uint64_t now = 1000; now < 4000; now += 1000) {
-        bool there = rtl_observed_queue_look(&seen, &queue, &head, now);
+        bool there = rtl_observed_queue_poll(&seen, &queue, &head, now);
         if (there && seen.unknown) {
-            rtl_kernel_names_nameless(seen.names, seen.unknown);
+            rtl_kernel_names_set_nameless(seen.names, seen.unknown);
             seen.unknown = 0;
-            rtl_observed_queue_look(&seen, &queue, &head, now);
+            rtl_observed_queue_poll(&seen, &queue, &head, now);
         }
         MUST(queue.dispatches + queue.others <= 8ull * found->size);
         head.read_index += 7;

@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         struct rtl_probe_plan_seen seen = {
             .alive = how != 255, .state = read ? &state : NULL, .heartbeat = how, .beats = how & 1};
-        switch (rtl_probe_plan_look(&p, &seen, now)) {
+        switch (rtl_probe_plan_step(&p, &seen, now)) {
         case RTL_PROBING_DO_ASK:
             asked = true;
             taken_back = p.ask == RTL_PROBE_ASK_DISARM;

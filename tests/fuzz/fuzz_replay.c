@@ -341,8 +341,8 @@ static void replay_all(void)
         struct rtl_diff diff;
         check(&first);
         check(&last);
-        check_calls(first.calls);
-        check_calls(last.calls);
+        check_calls(first.hip_api);
+        check_calls(last.hip_api);
         check_probes(r);
         struct rtl_span a = {.later = &first}, b = {.earlier = &first, .later = &last};
         MUST(rtl_diff_make(&a, &b, &diff));

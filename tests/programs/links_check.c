@@ -25,6 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shm/hash.h"
+#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/segment_reader.h"
 
@@ -180,69 +182,72 @@ static void compare_ops(int fd, struct rtl_reader *reader)
         printf("%s %lu\n", tally[i].what, tally[i].n);
 }
 
-static void print_path(const struct rtl_hip_api_copy *c, uint32_t node)
+static void print_path(const struct rtl_hip_api_snapshot *api, uint32_t node)
 {
-    if (node >= RTL_HIP_API_NODE_FIRST && c->nodes[node].parent)
-        print_path(c, c->nodes[node].parent);
-    printf("/%.*s", (int)c->node_text_bytes[node], c->node_text[node]);
+    if (api->nodes[node].parent)
+        print_path(api, api->nodes[node].parent);
+    printf("/%s", api->nodes[node].name);
+}
+
+static const char *kernel_of_hash(struct rtl_reader *reader, uint64_t hash)
+{
+    for (uint32_t i = 0; i < RTL_HIP_API_KERNELS; i++) {
+        const char *name = rtl_reader_kernel_name(reader, i);
+        if (name && rtl_hash(name, strlen(name)) == hash)
+            return name;
+    }
+    return "?";
 }
 
 static void print_counters(int fd, struct rtl_reader *reader)
 {
-    struct rtl_hip_api_copy c;
-    static struct rtl_hip_api_buckets buckets;
+    const struct rtl_hip_api_request request = {.reader = reader};
+    struct rtl_snapshot snapshot = {0};
     static const char *const reasons[RTL_HIP_API_UNLINKED_LIMIT] = {
 #define NAME(sym, number, key, text) [number] = key,
         RTL_HIP_API_UNLINKED(NAME)
 #undef NAME
     };
-    char why[500], name[RTL_HIP_API_TEXT + 1];
-    if (rtl_hip_api_read(fd, &c, why, sizeof why) != RTL_READER_OK)
+    char why[500];
+    if (rtl_hip_api_read(fd, &request, &snapshot, why, sizeof why) != RTL_READER_OK)
         die(why);
-    printf("counted linked %llu", (unsigned long long)c.linked.linked);
+    const struct rtl_hip_api_snapshot *api = snapshot.hip_api;
+    printf("counted linked %llu", (unsigned long long)api->linked);
     for (int i = 0; i < RTL_HIP_API_UNLINKED_LIMIT; i++)
         if (reasons[i])
-            printf(" %s %llu", reasons[i], (unsigned long long)c.linked.unlinked[i]);
-    printf("\ncopied linked %llu unlinked %llu\n", (unsigned long long)c.header.copies_linked,
-           (unsigned long long)c.header.copies_unlinked);
+            printf(" %s %llu", reasons[i], (unsigned long long)api->unlinked[i]);
+    printf("\ncopied linked %llu unlinked %llu\n", (unsigned long long)api->copies_linked,
+           (unsigned long long)api->copies_unlinked);
     uint64_t launches_ns = 0, nodes_ns = 0;
-    for (uint32_t i = 0; i < c.launch_count; i++)
-        launches_ns += c.launches[i].total_ns;
-    for (uint32_t i = 0; i < c.node_count; i++)
-        nodes_ns += c.nodes[i].kernels_ns;
+    for (uint32_t i = 0; i < api->launch_count; i++)
+        launches_ns += api->launches[i].histogram.total_ns;
+    for (uint32_t i = 0; i < api->node_count; i++)
+        nodes_ns += api->nodes[i].kernels_ns;
     printf("sums %llu %llu %llu %llu\n", (unsigned long long)latency_ns, (unsigned long long)launches_ns,
            (unsigned long long)kernels_ns, (unsigned long long)nodes_ns);
-    for (uint32_t i = 0; i < c.node_count; i++) {
-        const struct rtl_hip_api_node *n = &c.nodes[i];
-        if (!n->state || (!n->count && !n->kernels && !n->copies))
+    for (uint32_t i = 0; i < api->node_count; i++) {
+        const struct rtl_hip_api_node_snapshot *n = &api->nodes[i];
+        if (!n->count && !n->kernels && !n->copies)
             continue;
         printf("node ");
-        print_path(&c, i);
+        print_path(api, i);
         printf(" count %llu kernels %llu copies %llu ns %llu\n", (unsigned long long)n->count,
                (unsigned long long)n->kernels, (unsigned long long)n->copies, (unsigned long long)n->kernels_ns);
     }
-    for (uint32_t i = 0; i < c.launch_count; i++) {
-        unsigned long long sum = 0;
-        uint32_t least = RTL_HIP_API_BUCKETS;
-        if (!rtl_hip_api_read_launches(fd, c.launches[i].kernel, &buckets))
-            die("no buckets");
-        for (uint32_t b = 0; b < RTL_HIP_API_BUCKETS; b++) {
-            sum += buckets.count[b];
-            least = buckets.count[b] && b < least ? b : least;
-        }
-        const char *kernel = rtl_reader_kernel_name(reader, c.launches[i].kernel);
-        printf("launches %s %llu least %u\n", kernel ? kernel : "?", sum, least);
+    for (uint32_t i = 0; i < api->launch_count; i++) {
+        const struct rtl_histogram_copy *h = &api->launches[i].histogram;
+        uint32_t least = 0;
+        while (h->octave_count && least < RTL_CHUNK_BUCKETS - 1 && !h->octaves[0].bucket[least])
+            least++;
+        printf("launches %s %llu least %u\n", kernel_of_hash(reader, api->launches[i].kernel),
+               (unsigned long long)h->count, (h->octave_count ? h->octaves[0].octave * RTL_CHUNK_BUCKETS : 0) + least);
     }
-    for (uint32_t i = 1; i < RTL_HIP_API_BLOCKS; i++) {
-        const struct rtl_hip_api_thread *t = &c.thread[i];
-        if (!t->tid)
-            continue;
-        name_of(fd, RTL_HIP_API_NOW_ROW(t->now), name, sizeof name, NULL);
-        printf("thread %u function %s", t->tid, t->now ? name : "none");
-        name_of(fd, RTL_HIP_API_NOW_ROW(t->last), name, sizeof name, NULL);
-        printf(" last %s\n", t->last ? name : "none");
+    for (uint32_t i = 0; i < api->thread_count; i++) {
+        const struct rtl_hip_api_thread_snapshot *t = &api->threads[i];
+        printf("thread %u function %s", t->tid, t->row ? api->rows[t->row - 1].name : "none");
+        printf(" last %s\n", t->last_row ? api->rows[t->last_row - 1].name : "none");
     }
-    rtl_hip_api_free(&c);
+    rtl_snapshot_free(&snapshot);
 }
 
 int main(int argc, char **argv)

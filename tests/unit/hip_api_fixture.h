@@ -94,7 +94,7 @@ static inline void synth_put_calls(struct synth *p, const struct synth_calls *c,
     calls->linked = c->linked;
     memcpy(calls->nodes, c->nodes, c->node_count * sizeof *c->nodes);
     calls->node_count = c->node_count;
-    assert_true(rtl_hip_api_sort_nodes(calls->nodes, calls->node_count));
+    assert_true(rtl_hip_api_sort_nodes(calls->nodes, calls->node_count, NULL));
     uint32_t place[16] = {0};
     for (uint32_t i = 1; i < c->node_count; i++)
         place[i] = rtl_hip_api_find_child(calls, place[c->nodes[i].parent], c->nodes[i].name, c->nodes[i].name_bytes);

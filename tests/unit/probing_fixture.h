@@ -37,7 +37,7 @@ static inline int begin(void **state)
 static inline enum rtl_probe_plan_do look(uint64_t ns)
 {
     now += ns;
-    enum rtl_probe_plan_do act = rtl_probe_plan_look(&p, &seen, now);
+    enum rtl_probe_plan_do act = rtl_probe_plan_step(&p, &seen, now);
     if (act == RTL_PROBING_DO_ASK) {
         asked[p.ask]++;
         rtl_probe_plan_asked(&p, ++number, now);

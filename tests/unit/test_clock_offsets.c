@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "shm/hip_api.h"
+#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/hip_api_snapshot.h"
 #include "shm/clock_offsets.h"
@@ -230,10 +231,10 @@ static void calls_are_on_it_too(void **state)
     rtl_hip_api_source_open(&source);
     source.fd = fd;
     rtl_hip_api_source_read(&source, getpid(), &reader, &s);
-    assert_non_null(s.calls);
-    assert_int_equal(s.calls->thread_count, 1);
-    assert_int_equal(s.calls->threads[0].since_ns, 30);
-    assert_int_equal(s.calls->threads[0].last_ns, 20);
+    assert_non_null(s.hip_api);
+    assert_int_equal(s.hip_api->thread_count, 1);
+    assert_int_equal(s.hip_api->threads[0].since_ns, 30);
+    assert_int_equal(s.hip_api->threads[0].last_ns, 20);
     rtl_snapshot_free(&s);
     rtl_hip_api_source_close(&source);
 }

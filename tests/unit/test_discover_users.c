@@ -301,18 +301,18 @@ static void files_are_those_of_its_own_root(void **state)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(rtl_process_read(pid, &p), 0);
-    rtl_gpu_use_look(&p, &use);
+    rtl_gpu_use_read(&p, &use);
     assert_false(use.no_device);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/proc/self/exe", path), 0);
-    rtl_gpu_use_look(&p, &use);
+    rtl_gpu_use_read(&p, &use);
     assert_true(use.no_device);
     /* a zombie has no root: nothing is said of it */
     siginfo_t info;
     kill(pid, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
     use = (struct rtl_gpu_use){0};
-    rtl_gpu_use_look(&p, &use);
+    rtl_gpu_use_read(&p, &use);
     assert_false(use.no_device);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     close(ready[0]);

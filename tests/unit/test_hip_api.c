@@ -6,16 +6,21 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
+#include "shm/hash.h"
 #include "shm/hip_api_snapshot.h"
 
 enum { RECORDS = 1024 };
 
 static int file = -1;
+static struct rtl_snapshot snapshot;
 static struct rtl_hip_api_header header;
 
 static void put(const void *bytes, size_t count, uint64_t at)
@@ -50,6 +55,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
+    rtl_snapshot_free(&snapshot);
     return close(file);
 }
 
@@ -62,6 +68,12 @@ static void name(uint32_t row, const char *text)
     put(&r, sizeof r, RTL_HIP_API_ROWS_AT + row * sizeof r);
 }
 
+static void open_row(uint32_t row, uint64_t open)
+{
+    put(&open, sizeof open,
+        RTL_HIP_API_ROWS_AT + row * sizeof(struct rtl_hip_api_row) + offsetof(struct rtl_hip_api_row, open));
+}
+
 static void node(uint32_t number, uint32_t parent, uint32_t row, uint64_t kernels)
 {
     struct rtl_hip_api_node n = {
@@ -69,11 +81,31 @@ static void node(uint32_t number, uint32_t parent, uint32_t row, uint64_t kernel
     put(&n, sizeof n, RTL_HIP_API_NODES_AT + number * sizeof n);
 }
 
-static void what_is_linked_is_summed(void **state)
+/* Read the segment into `snapshot`, whose rows of kernels are all named. */
+static enum rtl_reader_status read_segment(void)
+{
+    static char names[16][8];
+    char why[200];
+    rtl_snapshot_free(&snapshot);
+    enum rtl_reader_status status =
+        (snapshot.kernels = calloc(16, sizeof *snapshot.kernels)) ? RTL_READER_OK : RTL_READER_USAGE;
+    for (uint32_t i = 0; i < 16; i++) {
+        snprintf(names[i], sizeof names[i], "k%u", i);
+        snapshot.kernels[i] = (struct rtl_kernel_snapshot){.id = i, .name = names[i], .name_length = strlen(names[i])};
+    }
+    snapshot.kernel_count = 16;
+    return status ? status
+                  : rtl_hip_api_read(file, &(struct rtl_hip_api_request){.pid = 1}, &snapshot, why, sizeof why);
+}
+
+static uint64_t kernel_hash(uint32_t row)
+{
+    return rtl_hash(snapshot.kernels[row].name, snapshot.kernels[row].name_length);
+}
+
+static void links_are_summed(void **state)
 {
     (void)state;
-    struct rtl_hip_api_copy copy;
-    char why[200];
     for (uint64_t i = 0; i < RTL_HIP_API_QUEUES; i++) {
         struct rtl_hip_api_queue q = {.linked = i, .unlinked = {i % 2, 3}};
         put(&q, sizeof q, RTL_HIP_API_QUEUES_AT + i * sizeof q);
@@ -81,6 +113,9 @@ static void what_is_linked_is_summed(void **state)
     struct rtl_hip_api_thread t = {
         .tid = 42, .node = 2, .now = RTL_HIP_API_NOW(7, 123456789), .last = RTL_HIP_API_NOW(255, 99)};
     put(&t, sizeof t, RTL_HIP_API_THREADS_AT + 5 * sizeof t);
+    name(7, "hipFree");
+    name(255, "hipMalloc");
+    open_row(7, 1);
     name(RTL_HIP_API_FUNCTIONS + 3, "decode");
     node(0, 0, 0, 11);
     node(2, 0, RTL_HIP_API_FUNCTIONS + 3, 5);
@@ -93,27 +128,51 @@ static void what_is_linked_is_summed(void **state)
     header.kernels_used = 10;
     put(&header, sizeof header, 0);
 
-    assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
-    assert_true(copy.links);
-    assert_int_equal(copy.linked.linked, 127 * 64);
-    assert_int_equal(copy.linked.unlinked[RTL_HIP_API_UNLINKED_OUTSIDE], 64);
-    assert_int_equal(copy.linked.unlinked[RTL_HIP_API_UNLINKED_QUEUE_THREAD], 3 * 128);
-    assert_int_equal(copy.thread[5].tid, 42);
-    assert_int_equal(RTL_HIP_API_NOW_ROW(copy.thread[5].now), 7);
-    assert_int_equal(RTL_HIP_API_NOW_NS(copy.thread[5].now), 123456789);
-    assert_int_equal(RTL_HIP_API_NOW_ROW(copy.thread[5].last), 255);
-    assert_int_equal(copy.node_count, 3);
-    assert_int_equal(copy.nodes[0].kernels, 11);
-    assert_int_equal(copy.nodes[2].kernels, 5);
-    assert_int_equal(copy.node_text_bytes[2], 6);
-    assert_memory_equal(copy.node_text[2], "decode", 6);
-    assert_int_equal(copy.launch_count, 1);
-    assert_int_equal(copy.launches[0].kernel, 9);
-    assert_int_equal(copy.launches[0].calls, 4);
-    assert_true(rtl_hip_api_read_launches(file, 9, &buckets));
-    assert_int_equal(buckets.count[100], 4);
-    assert_false(rtl_hip_api_read_launches(file, RTL_HIP_API_KERNELS, &buckets));
-    rtl_hip_api_free(&copy);
+    assert_int_equal(read_segment(), RTL_READER_OK);
+    const struct rtl_hip_api_snapshot *api = snapshot.hip_api;
+    assert_true(api->links);
+    assert_int_equal(api->linked, 127 * 64);
+    assert_int_equal(api->unlinked[RTL_HIP_API_UNLINKED_OUTSIDE], 64);
+    assert_int_equal(api->unlinked[RTL_HIP_API_UNLINKED_QUEUE_THREAD], 3 * 128);
+    assert_int_equal(api->thread_count, 1);
+    assert_int_equal(api->threads[0].tid, 42);
+    assert_string_equal(api->rows[api->threads[0].row - 1].name, "hipFree");
+    assert_int_equal(api->threads[0].since_ns, 123456789);
+    assert_int_equal(api->threads[0].last_row, 0); /* a row that counts nothing is left out */
+    assert_int_equal(api->threads[0].last_ns, 99);
+    assert_int_equal(api->node_count, 2);
+    assert_int_equal(api->nodes[0].kernels, 11);
+    assert_int_equal(api->nodes[1].kernels, 5);
+    assert_string_equal(api->nodes[1].name, "decode");
+    assert_int_equal(api->launch_count, 1);
+    assert_int_equal(api->launches[0].kernel, kernel_hash(9));
+    assert_int_equal(api->launches[0].histogram.count, 4);
+    assert_int_equal(api->launches[0].histogram.total_ns, 400);
+    assert_int_equal(api->launches[0].histogram.octaves[0].octave, 1);
+    assert_int_equal(api->launches[0].histogram.octaves[0].bucket[100 - 64], 4);
+    assert_int_equal(api->launches[0].histogram.min_ns, 100);
+}
+
+static void rows_have_their_return_codes(void **state)
+{
+    (void)state;
+    struct rtl_hip_api_row r = {.state = 1, .kind = RTL_HIP_API_COPY, .text_bytes = 1, .text = "b", .in_use = 7};
+    r.code[1] = (struct rtl_hip_api_code){.code = 2, .count = 3};
+    r.codes_more = 9;
+    put(&r, sizeof r, RTL_HIP_API_ROWS_AT);
+    name(1, "a");
+    open_row(1, 2);
+    assert_int_equal(read_segment(), RTL_READER_OK);
+    const struct rtl_hip_api_snapshot *api = snapshot.hip_api;
+    assert_int_equal(api->count, 2);
+    assert_null(api->rows[0].codes);
+    assert_int_equal(api->rows[1].codes->code[1].count, 3);
+    assert_int_equal(api->rows[1].codes->more, 9);
+    struct rtl_snapshot copy = {0};
+    assert_true(rtl_hip_api_copy_to(api, &copy));
+    assert_null(copy.hip_api->rows[1].codes);
+    assert_int_equal(copy.hip_api->rows[1].in_use, 7);
+    rtl_snapshot_free(&copy);
 }
 
 static void pair(uint32_t number, uint32_t node, uint32_t kernel, uint64_t calls)
@@ -125,13 +184,10 @@ static void pair(uint32_t number, uint32_t node, uint32_t kernel, uint64_t calls
         header.pairs_at + RTL_HIP_API_PAIR_BUCKETS_AT + number * sizeof(struct rtl_hip_api_buckets) + 100 * 8);
 }
 
-/* Those of nodes that are there only, and only where they can lie. */
+/* The reader keeps pairs of existing nodes only, and only where pairs can lie. */
 static void pairs_are_of_nodes(void **state)
 {
     (void)state;
-    struct rtl_hip_api_copy copy;
-    struct rtl_hip_api_buckets buckets;
-    char why[200];
     name(RTL_HIP_API_FUNCTIONS + 3, "decode");
     node(0, 0, 0, 0);
     node(2, 0, RTL_HIP_API_FUNCTIONS + 3, 5);
@@ -142,20 +198,17 @@ static void pairs_are_of_nodes(void **state)
     pair(0, 2, 9, 5);
     pair(1, 0, 9, 5);                   /* of no range */
     pair(2, 1, 9, 5);                   /* not READY */
-    pair(3, 3, 9, 5);                   /* beyond those there are */
+    pair(3, 3, 9, 5);                   /* beyond the last node */
     pair(4, 2, RTL_HIP_API_KERNELS, 5); /* no kernel */
-    pair(5, 2, 10, 0);                  /* has not counted so far */
+    pair(5, 2, 10, 0);                  /* has counted nothing */
     pair(6, 2, 11, 1);
-    assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
-    assert_int_equal(copy.pair_count, 2);
-    assert_int_equal(copy.pairs[0].kernel, 9);
-    assert_int_equal(copy.pairs[0].total_ns, 500);
-    assert_int_equal(copy.pairs[1].number, 6);
-    assert_int_equal(copy.pairs[1].kernel, 11);
-    assert_true(rtl_hip_api_read_pair(file, &copy, 0, &buckets));
-    assert_int_equal(buckets.count[100], 5);
-    assert_false(rtl_hip_api_read_pair(file, &copy, RTL_HIP_API_PAIRS, &buckets));
-    rtl_hip_api_free(&copy);
+    assert_int_equal(read_segment(), RTL_READER_OK);
+    assert_int_equal(snapshot.hip_api->pair_count, 2);
+    const struct rtl_hip_api_pair_snapshot *found = rtl_hip_api_find_pair(snapshot.hip_api, 1, kernel_hash(9));
+    assert_non_null(found);
+    assert_int_equal(found->histogram.total_ns, 500);
+    assert_int_equal(found->histogram.octaves[0].bucket[100 - 64], 5);
+    assert_non_null(rtl_hip_api_find_pair(snapshot.hip_api, 1, kernel_hash(11)));
     const struct rtl_hip_api_pair elsewhere = {.node = 2, .kernel = 9, .calls = 5};
     put(&elsewhere, sizeof elsewhere, RTL_HIP_API_EVENTS_AT - 64);
     const uint64_t wrong[] = {0, header.pairs_at + 64, header.pairs_at - 8, RTL_HIP_API_EVENTS_AT - 64,
@@ -164,39 +217,34 @@ static void pairs_are_of_nodes(void **state)
         struct rtl_hip_api_header h = header;
         h.pairs_at = wrong[i];
         put(&h, sizeof h, 0);
-        assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
-        assert_int_equal(copy.pair_count, 0);
-        assert_int_equal(copy.node_count, 3);
-        rtl_hip_api_free(&copy);
+        assert_int_equal(read_segment(), RTL_READER_OK);
+        assert_int_equal(snapshot.hip_api->pair_count, 0);
+        assert_int_equal(snapshot.hip_api->node_count, 2);
     }
-    header.minor = 1; /* a library that knows of none */
+    header.minor = 1; /* a library without pairs */
     put(&header, sizeof header, 0);
-    assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
-    assert_int_equal(copy.pair_count, 0);
-    rtl_hip_api_free(&copy);
+    assert_int_equal(read_segment(), RTL_READER_OK);
+    assert_int_equal(snapshot.hip_api->pair_count, 0);
 }
 
-static void nodes_go_up_always(void **state)
+static void no_node_is_above_itself(void **state)
 {
     (void)state;
-    struct rtl_hip_api_copy copy;
-    char why[200];
-    node(2, 3, RTL_HIP_API_FUNCTIONS, 1);
+    name(RTL_HIP_API_FUNCTIONS, "a");
+    node(2, 3, RTL_HIP_API_FUNCTIONS, 2);
     node(3, 2, RTL_HIP_API_FUNCTIONS, 1);
-    node(4, 4, RTL_HIP_API_FUNCTIONS, 1);
-    node(5, UINT32_MAX, UINT32_MAX, 1);
+    node(4, 4, RTL_HIP_API_FUNCTIONS, 2);
+    node(5, UINT32_MAX, UINT32_MAX, 2);
     node(0, 7, 0, 1);
     header.nodes_used = UINT64_MAX;
     header.kernels_used = UINT64_MAX;
     put(&header, sizeof header, 0);
-    assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
-    assert_int_equal(copy.node_count, RTL_HIP_API_NODES);
-    for (uint32_t i = 1; i < copy.node_count; i++)
-        assert_true(copy.nodes[i].parent < i);
-    assert_int_equal(copy.nodes[0].parent, 0);
-    assert_int_equal(copy.nodes[3].kernels, 1); /* only what can't be is left out */
-    assert_int_equal(copy.nodes[2].kernels + copy.nodes[4].kernels + copy.nodes[5].kernels, 0);
-    rtl_hip_api_free(&copy);
+    assert_int_equal(read_segment(), RTL_READER_OK);
+    const struct rtl_hip_api_snapshot *api = snapshot.hip_api;
+    assert_int_equal(api->node_count, 2); /* only impossible nodes are left out */
+    assert_int_equal(api->nodes[0].parent + api->nodes[1].parent, 0);
+    assert_int_equal(api->nodes[0].kernels, 1);
+    assert_int_equal(api->nodes[1].kernels, 1);
 }
 
 /* Two nodes of one place, which no honest library makes: the first stands for both, also for what is below them. */
@@ -217,12 +265,12 @@ static void siblings_of_one_name_are_one(void **state)
     header.nodes_used = 7;
     put(&header, sizeof header, 0);
     rtl_hip_api_source_read(&source, 1, NULL, &s);
-    assert_non_null(s.calls);
-    assert_int_equal(s.calls->node_count, 4);
+    assert_non_null(s.hip_api);
+    assert_int_equal(s.hip_api->node_count, 4);
     for (uint32_t i = 1; i < 4; i++) {
-        assert_int_equal(s.calls->nodes[i].parent, i - 1);
-        assert_string_equal(s.calls->nodes[i].name, i == 2 ? "inner" : "outer");
-        assert_int_equal(s.calls->nodes[i].kernels, 2 * i - 1);
+        assert_int_equal(s.hip_api->nodes[i].parent, i - 1);
+        assert_string_equal(s.hip_api->nodes[i].name, i == 2 ? "inner" : "outer");
+        assert_int_equal(s.hip_api->nodes[i].kernels, 2 * i - 1);
     }
     rtl_snapshot_free(&s);
 }
@@ -230,22 +278,19 @@ static void siblings_of_one_name_are_one(void **state)
 static void segments_without_links_are_read(void **state)
 {
     (void)state;
-    struct rtl_hip_api_copy copy;
     struct rtl_hip_api_events events;
-    char why[200];
     header.minor = 0;
     put(&header, sizeof header, 0);
     assert_int_equal(ftruncate(file, (off_t)RTL_HIP_API_THREADS_AT), 0);
-    assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
-    assert_false(copy.links);
-    assert_int_equal(copy.node_count + copy.launch_count, 0);
-    rtl_hip_api_free(&copy);
+    assert_int_equal(read_segment(), RTL_READER_OK);
+    assert_false(snapshot.hip_api->links);
+    assert_int_equal(snapshot.hip_api->node_count + snapshot.hip_api->launch_count, 0);
     assert_false(rtl_hip_api_events_begin(file, &events));
 
-    header.minor = RTL_HIP_API_MINOR; /* and one that says that it has them */
+    header.minor = RTL_HIP_API_MINOR; /* the header claims links, the file is too short */
     put(&header, sizeof header, 0);
-    assert_int_equal(rtl_hip_api_read(file, &copy, why, sizeof why), RTL_READER_VERSION);
-    rtl_hip_api_free(&copy);
+    assert_int_equal(read_segment(), RTL_READER_VERSION);
+    assert_null(snapshot.hip_api);
 }
 
 /* --- events --- */
@@ -354,8 +399,9 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_linked_is_summed),
-        TEST(nodes_go_up_always),
+        TEST(links_are_summed),
+        TEST(rows_have_their_return_codes),
+        TEST(no_node_is_above_itself),
         TEST(pairs_are_of_nodes),
         TEST(siblings_of_one_name_are_one),
         TEST(segments_without_links_are_read),

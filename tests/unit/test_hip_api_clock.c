@@ -82,9 +82,9 @@ static void the_first_one_writes(void **state)
     struct rtl_hip_api_clock clock = {0};
     char one, other;
     (void)state;
-    assert_true(rtl_hip_api_clock_take(&clock, &one));
-    assert_false(rtl_hip_api_clock_take(&clock, &other));
-    assert_true(rtl_hip_api_clock_take(&clock, &one)); /* loaded again */
+    assert_true(rtl_hip_api_clock_claim(&clock, &one));
+    assert_false(rtl_hip_api_clock_claim(&clock, &other));
+    assert_true(rtl_hip_api_clock_claim(&clock, &one)); /* loaded again */
 }
 
 /* --- what a thread is told --- */

@@ -317,7 +317,7 @@ static bool others_clocks_are_let_be(void)
     bool linked = rtl_links_find();
     rtl_links_set_clock(&line);
     link_bytes = sizeof(struct rtl_hip_api_link);
-    linked &= rtl_hip_api_clock_take(&api_clock, &another) && rtl_links_find();
+    linked &= rtl_hip_api_clock_claim(&api_clock, &another) && rtl_links_find();
     rtl_links_set_clock(&line);
     bool let_be = rtl_hip_api_clock_version(&api_clock) == 0;
     memset(&api_clock, 0, sizeof api_clock);

@@ -145,18 +145,18 @@ static void indices_that_lie_are_bounded(void **state)
 
 /* --- which packet runs --- */
 
-static void see(struct rtl_evidence *e, struct rtl_queue_look look, int times)
+static void see(struct rtl_evidence *e, struct rtl_queue_moment look, int times)
 {
     for (int i = 0; i < times; i++)
-        rtl_convention_see(e, &look);
+        rtl_convention_add_evidence(e, &look);
 }
 
 static void the_convention_follows_from_signals(void **state)
 {
     (void)state;
-    struct rtl_queue_look ended = {.waiting = true, .queued = true, .before_signalled = true, .before_in_order = true},
-                          pending = {.waiting = true, .queued = true, .before_signalled = true, .before_pending = true},
-                          look;
+    struct rtl_queue_moment
+        ended = {.waiting = true, .queued = true, .before_signalled = true, .before_in_order = true},
+        pending = {.waiting = true, .queued = true, .before_signalled = true, .before_pending = true}, look;
     struct rtl_evidence e = {0, 0};
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
     see(&e, ended, 7);
@@ -192,7 +192,7 @@ static void the_convention_follows_from_signals(void **state)
 static void who_runs_depends_on_it(void **state)
 {
     (void)state;
-    struct rtl_queue_look look = {.waiting = true, .in_order = true, .before = true};
+    struct rtl_queue_moment look = {.waiting = true, .in_order = true, .before = true};
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_UNKNOWN, &look), 1);
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_LATE, &look), 0);
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
@@ -202,7 +202,7 @@ static void who_runs_depends_on_it(void **state)
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
     look.before_pending = false;
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), 1);
-    look = (struct rtl_queue_look){.before = true, .before_signalled = true, .before_pending = true};
+    look = (struct rtl_queue_moment){.before = true, .before_signalled = true, .before_pending = true};
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_LATE, &look), 1);
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
 }
@@ -368,7 +368,7 @@ static void names_have_one_row_each(void **state)
     assert_int_equal(rtl_kernel_names_row(n, 0x200), RTL_KERNEL_FIRST + 1);
     assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_UNKNOWN);
     assert_false(rtl_kernel_names_known(n, 0x999));
-    rtl_kernel_names_nameless(n, 0x999);
+    rtl_kernel_names_set_nameless(n, 0x999);
     assert_true(rtl_kernel_names_known(n, 0x999));
     assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_UNKNOWN);
     rtl_kernel_names_add(n, "late", 4, 0x999); /* its code object came after all */
@@ -483,11 +483,11 @@ static void indices_that_go_back_end_a_queue(void **state)
     o->names = rtl_kernel_names_create();
     o->users = calloc(RTL_SIGNAL_USERS, sizeof *o->users);
     assert_true(rtl_observed_queue_begin(&q, &found, &head, true));
-    assert_true(rtl_observed_queue_look(o, &q, &head, 1));
+    assert_true(rtl_observed_queue_poll(o, &q, &head, 1));
     head.write_index = head.read_index = UINT64_MAX - 1; /* the one in the file stays 3 */
-    assert_false(rtl_observed_queue_look(o, &q, &head, 2));
+    assert_false(rtl_observed_queue_poll(o, &q, &head, 2));
     assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
-    assert_true(rtl_observed_queue_look(o, &q, &head, 3)); /* and that ends */
+    assert_true(rtl_observed_queue_poll(o, &q, &head, 3)); /* and that ends */
     rtl_observed_queue_end(o, &q);
     rtl_kernel_names_free(o->names);
     free(o->users);

@@ -49,16 +49,16 @@ static void pauses_keep_the_budget_of_all(void **state)
     (void)state;
     const uint64_t ms = 1000000, second = 1000 * ms;
     struct rtl_pace one = {.cpu = 0.05, .looking = 1, .scanning = 1, .cost_ns = 30000}, p = one;
-    assert_int_equal(rtl_pace_look_ns(&p), 2 * ms); /* nothing runs */
+    assert_int_equal(rtl_pace_poll_ns(&p), 2 * ms); /* nothing runs */
     p.rate = 10000;
-    assert_in_range(rtl_pace_look_ns(&p), 799000, 801000); /* it would want 12.5 us: 30 us are 3.75 % of so many */
+    assert_in_range(rtl_pace_poll_ns(&p), 799000, 801000); /* it would want 12.5 us: 30 us are 3.75 % of so many */
     p.looking = 10;
-    assert_in_range(rtl_pace_look_ns(&p), 7999000, 8001000);
+    assert_in_range(rtl_pace_poll_ns(&p), 7999000, 8001000);
     p.cost_ns = 1e9;
-    assert_int_equal(rtl_pace_look_ns(&p), 4 * second); /* somebody watches */
+    assert_int_equal(rtl_pace_poll_ns(&p), 4 * second); /* somebody watches */
     p = one;
     p.past_library = true;
-    assert_int_equal(rtl_pace_look_ns(&p), 20 * ms);
+    assert_int_equal(rtl_pace_poll_ns(&p), 20 * ms);
     /* a quarter of 5 %, for the scans of all */
     assert_in_range(rtl_pace_scan_ns(&one, 20 * ms), 1599 * ms, 1601 * ms);
     p.scanning = 20;

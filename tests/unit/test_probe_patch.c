@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "probe/code_writer.h"
-#include "probe/gcn_look.h"
+#include "probe/gcn_decode.h"
 #include "probe/patch.h"
 #include "shm/probe.h"
 
@@ -44,7 +44,7 @@ static void looks_agree_with_the_decoder(void **unused)
         assert_true(gcn_decode(target, words, 2, &in));
         if (in.op == GCN_UNKNOWN || (in.op == GCN_s_getpc_b64 && in.bytes != 4)) /* which no assembler writes */
             continue;
-        struct rtl_gcn_look look = rtl_gcn_look(words, true);
+        struct rtl_gcn_instruction look = rtl_gcn_decode(words, true);
         known++;
         if (look.words * 4 != in.bytes || look.kind == RTL_GCN_UNKNOWN)
             fail_msg("%s (%08x %08x): %u words, kind %u", gcn_op_name(in.op), words[0], words[1], look.words,
@@ -85,7 +85,7 @@ static void widths_of_registers(void **unused)
         {{0xbf8c0000}, 0},              /* s_waitcnt */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(rtl_gcn_look(cases[i].words, true).sgprs, cases[i].sgprs);
+        assert_int_equal(rtl_gcn_decode(cases[i].words, true).sgprs, cases[i].sgprs);
 }
 
 /* --- kernels made here --- */

@@ -56,12 +56,12 @@ static void what_the_library_refuses(void **state)
          "it can't be probed: dispatches aren't timed in this mode; have them timed: rtl-top mode -p PID default"},
         {RTL_PROBE_WHY_SHUTDOWN, false, "not probed: the runtime was shut down"},
         {RTL_PROBE_WHY_BAD_CODE, true,
-         "it can't be probed: its code isn't what was announced; --keep DIR keeps the code for who looks into it"},
+         "it can't be probed: its code differs from the request; --keep DIR keeps the code for who looks into it"},
         {RTL_PROBE_WHY_NOT_LOADED, true,
          "it can't be probed: the runtime didn't load its code (status 0x1001); --keep DIR keeps the code for who "
          "looks into it"},
         {RTL_PROBE_WHY_BAD_REQUEST, true,
-         "it can't be probed: what was asked for makes no sense; --keep DIR keeps the code for who looks into it"},
+         "it can't be probed: the request was invalid; --keep DIR keeps the code for who looks into it"},
         {RTL_PROBE_WHY_KERNEL_GONE, true, "not probed: the program has unloaded the kernel"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -259,7 +259,7 @@ static void no_dispatch(void **state)
         library.dispatches += 3;
         look(SEC);
     }
-    over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches come, and none of them is probed; they may be "
+    over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches run, but none of them is probed; they may be "
                                  "another GPU's, or their packets of a kind that is left as it is");
     begin(state); /* one in ten of few takes its time */
     p.plan.targets = 1;
@@ -325,7 +325,7 @@ static void numbers_that_go_back(void **state)
         look(0);
         assert_int_equal(p.over, RTL_PROBING_DAMAGED);
         assert_int_equal(p.state.dispatches, UINT64_MAX); /* the last that made sense */
-        over(RTL_PROBING_DAMAGED, "the probe ended: what its library says makes no sense; the segment is damaged");
+        over(RTL_PROBING_DAMAGED, "the probe ended: its library's numbers are impossible; the segment is damaged");
         assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 1);
     }
 }
@@ -336,7 +336,7 @@ static void never_to_be_read(void **state)
     seen.state = NULL;
     assert_int_equal(look(RTL_PROBING_READ_NS - 1), RTL_PROBING_DO_WAIT);
     assert_int_equal(look(1), RTL_PROBING_DO_END);
-    over(RTL_PROBING_UNREADABLE, "it can't be probed: its numbers can't be read: they are being written all the time; "
+    over(RTL_PROBING_UNREADABLE, "it can't be probed: its numbers can't be read: the library keeps writing them; "
                                  "the segment is damaged");
     begin(state);
     arm();
@@ -365,7 +365,7 @@ static void answers_without_sense(void **state)
                         : RTL_PROBE_PHASE_PREPARED,
                RTL_PROBE_WHY_NONE);
         look(0);
-        over(RTL_PROBING_DAMAGED, "it can't be probed: what its library says makes no sense; the segment is damaged");
+        over(RTL_PROBING_DAMAGED, "it can't be probed: its library's numbers are impossible; the segment is damaged");
     }
     for (int phase = 0; phase < 256; phase++) {
         if (phase == RTL_PROBE_PHASE_ARMED || phase == RTL_PROBE_PHASE_ENDING || phase == RTL_PROBE_PHASE_OVER)

@@ -92,15 +92,14 @@ static void replaced(void **state)
     library.number += 2;
     assert_int_equal(look(0), RTL_PROBING_DO_END);
     over(RTL_PROBING_REPLACED,
-         "the probe ended: another viewer has put one in its place; one at a time: wait until that is over");
+         "the probe ended: another viewer has replaced it; one at a time: wait until that is over");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
 /* Two begin together: the page holds one request, and that of the second one is in it. */
 static void another_viewer_asks_at_the_same_time(void **state)
 {
-    static const char text[] =
-        "not probed: another viewer has put one in its place; one at a time: wait until that is over";
+    static const char text[] = "not probed: another viewer has replaced it; one at a time: wait until that is over";
     (void)state;
     seen.beats = true;
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);

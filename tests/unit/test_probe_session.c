@@ -251,7 +251,7 @@ static void what_was_loaded_anew_is_left_alone(void **state)
         assert_false(rtl_probe_session_step(session, true, now));
         assert_string_equal(rtl_probe_plan_word(&session->probing), "reloaded");
         rtl_probe_plan_text(&session->probing, why, sizeof why);
-        assert_string_equal(why, "not probed: its code isn't where it was found any more; does the program "
+        assert_string_equal(why, "not probed: its code was unloaded or moved; does the program "
                                  "load it anew each time?");
     }
 }
@@ -520,7 +520,7 @@ static void the_probe_in_front_is_recorded(void **state)
 {
     struct rtl_loop *behind = calloc(1, sizeof *behind), *kept = calloc(1, sizeof *kept),
                     *shown = calloc(1, sizeof *shown);
-    struct rtl_stalls_told waits = {.copy = 1};
+    struct rtl_stalls_report waits = {.copy = 1};
     (void)state;
     assert_true(kept && behind && shown);
     shown->parent = kept->parent = behind;

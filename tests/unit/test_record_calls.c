@@ -150,7 +150,7 @@ static void calls_come_back(void **state)
         struct rtl_snapshot s;
         bool exited;
         assert_int_equal(rtl_replay_read(replay, frame, &s, &exited), RTL_DB_OK);
-        same_calls(all[frame].calls, s.calls);
+        same_calls(all[frame].hip_api, s.hip_api);
         rtl_snapshot_free(&s);
         at = (at * 101 + 17) % FRAMES;
     }
@@ -259,7 +259,7 @@ static struct rtl_snapshot full_of(int of, uint64_t t)
         *n = (struct rtl_hip_api_node_snapshot){.parent = i < 2 ? 0 : i - 2, .count = t + i};
         n->name_bytes = i ? (uint32_t)snprintf(n->name, sizeof n->name, "range %d %05u", of, (unsigned)i) : 0;
     }
-    assert_true(rtl_hip_api_sort_nodes(calls->nodes, calls->node_count));
+    assert_true(rtl_hip_api_sort_nodes(calls->nodes, calls->node_count, NULL));
     return s;
 }
 
@@ -282,11 +282,11 @@ static void names_without_end(void **state)
         struct rtl_snapshot s;
         bool exited;
         assert_int_equal(rtl_replay_read(replay, t, &s, &exited), RTL_DB_OK);
-        assert_int_equal(s.calls->count, RTL_HIP_API_ROWS);
-        assert_int_equal(s.calls->node_count, RTL_HIP_API_NODES);
-        assert_int_equal(s.calls->ranges_other, t == 1 ? RTL_HIP_API_ROWS + RTL_HIP_API_NODES - 1 : 0);
+        assert_int_equal(s.hip_api->count, RTL_HIP_API_ROWS);
+        assert_int_equal(s.hip_api->node_count, RTL_HIP_API_NODES);
+        assert_int_equal(s.hip_api->ranges_other, t == 1 ? RTL_HIP_API_ROWS + RTL_HIP_API_NODES - 1 : 0);
         if (t == 0)
-            same_calls(s.calls, all[0].calls);
+            same_calls(s.hip_api, all[0].hip_api);
         rtl_snapshot_free(&s);
     }
     rtl_replay_close(replay);

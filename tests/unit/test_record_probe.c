@@ -111,7 +111,7 @@ enum { FRAMES = 12 };
 static struct rtl_probe_told at_frame(uint32_t frame)
 {
     struct rtl_probe_told other = {
-        .there = true, .runs = true, .kernel = RTL_KERNEL_FIRST + 1, .stage = "its code is looked for"};
+        .there = true, .runs = true, .kernel = RTL_KERNEL_FIRST + 1, .stage = "searching its code"};
     return frame < 2 ? (struct rtl_probe_told){0} : frame < 6 ? told(frame / 2) : frame < 9 ? over(7) : other;
 }
 

@@ -118,13 +118,13 @@ static void a_user_brings_so_much_and_no_more(void **state)
 static void bring_ranges(struct rtl_totals *totals, const struct rtl_user *user, unsigned kind, const char *what,
                          uint32_t count)
 {
-    struct rtl_hip_api_row_copy *rows = calloc(count, sizeof *rows);
-    struct rtl_hip_api_copy calls = {.count = count, .rows = rows};
+    struct rtl_hip_api_row_snapshot *rows = calloc(count, sizeof *rows);
+    struct rtl_hip_api_snapshot calls = {.count = count, .rows = rows};
     struct rtl_share share = {.credit = {.events = count}};
     for (uint32_t i = 0; i < count; i++) {
         rows[i].kind = kind;
-        rows[i].text_bytes = (uint32_t)snprintf(rows[i].text, sizeof rows[i].text, "%s %u", what, i);
-        rows[i].calls = 1;
+        rows[i].name_bytes = (uint32_t)snprintf(rows[i].name, sizeof rows[i].name, "%s %u", what, i);
+        rows[i].histogram.count = 1;
     }
     rtl_user_share_calls(user, totals, &share);
     rtl_totals_add_calls(totals, NULL, &calls, &share);
@@ -284,11 +284,17 @@ static void what_cant_be_adds_nothing(void **state)
 static void nor_do_calls_that_cant_be(void **state)
 {
     (void)state;
-    struct rtl_hip_api_buckets buckets = {.count = {[5] = 1ull << 60}};
-    struct rtl_hip_api_row_copy rows[2] = {
-        {.kind = RTL_HIP_API_RANGE, .text_bytes = 1, .text = "a", .calls = 7, .buckets = &buckets},
-        {.kind = RTL_HIP_API_RANGE, .text_bytes = 1, .text = "b", .calls = 7, .errors = 1, .total_ns = 70}};
-    struct rtl_hip_api_copy calls = {.count = 2, .rows = rows};
+    struct rtl_octave octave = {.bucket = {[5] = 1ull << 60}};
+    struct rtl_hip_api_row_snapshot rows[2] = {{.kind = RTL_HIP_API_RANGE,
+                                                .name_bytes = 1,
+                                                .name = "a",
+                                                .histogram = {.count = 7, .octave_count = 1, .octaves = &octave}},
+                                               {.kind = RTL_HIP_API_RANGE,
+                                                .name_bytes = 1,
+                                                .name = "b",
+                                                .errors = 1,
+                                                .histogram = {.count = 7, .total_ns = 70}}};
+    struct rtl_hip_api_snapshot calls = {.count = 2, .rows = rows};
     struct rtl_share share = {.ranges = 2};
     struct rtl_totals totals;
     assert_true(rtl_totals_init(&totals, 1));

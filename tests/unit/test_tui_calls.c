@@ -112,7 +112,7 @@ static void the_calls(void **state)
     for (int rows = 1; rows < 30; rows++)
         free(draw(rows, 80));
     rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
-    drawn(10, 80, "7 ends of ranges that nobody had begun");
+    drawn(10, 80, "7 ends of ranges without a begin");
     rtl_ui_key(&ui, 'a');
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
@@ -201,8 +201,8 @@ static void a_range_has_its_kernels(void **state)
 static void ranges_are_a_tree(void **state)
 {
     (void)state;
-    const struct rtl_hip_api_model_row *tree = m->calls.tree;
-    assert_int_equal(m->calls.tree_count, 4);
+    const struct rtl_hip_api_model_row *tree = m->hip_api.tree;
+    assert_int_equal(m->hip_api.tree_count, 4);
     assert_string_equal(tree[0].call->name, "decode");
     assert_string_equal(tree[1].call->name, "attention");
     assert_int_equal(tree[0].depth, 0);
@@ -215,8 +215,8 @@ static void ranges_are_a_tree(void **state)
     rtl_ui_key(&ui, 'z');
     c.nodes[2].kernels_ns += 5;
     tick(13);
-    assert_int_equal(m->calls.tree[0].gpu_ns, 5);
-    assert_int_equal(m->calls.tree[0].calls, 0);
+    assert_int_equal(m->hip_api.tree[0].gpu_ns, 5);
+    assert_int_equal(m->hip_api.tree[0].calls, 0);
 }
 
 static void kernels_say_how_long_they_took_to_start(void **state)
@@ -238,7 +238,7 @@ static void kernels_say_how_long_they_took_to_start(void **state)
 
 static const char *first(void)
 {
-    return m->calls.rows[0].call->name;
+    return m->hip_api.rows[0].call->name;
 }
 
 static void they_are_ranked(void **state)
@@ -246,7 +246,7 @@ static void they_are_ranked(void **state)
     (void)state;
     rtl_ui_key(&ui, 'a');
     assert_string_equal(first(), "hipStreamSynchronize");
-    assert_true(m->calls.rows[0].share > 0.63 && m->calls.rows[0].share < 0.65);
+    assert_true(m->hip_api.rows[0].share > 0.63 && m->hip_api.rows[0].share < 0.65);
     rtl_ui_key(&ui, 'C');
     assert_string_equal(first(), "hipLaunchKernel");
     drawn(24, 80, "ranked by calls since the start");
@@ -257,14 +257,14 @@ static void they_are_ranked(void **state)
     rtl_ui_key(&ui, '>');
     assert_string_equal(first(), "hipLaunchKernel"); /* by name */
     rtl_ui_key(&ui, '>');
-    assert_int_equal(m->calls.order, RTL_HIP_API_BY_NAME);
+    assert_int_equal(m->hip_api.order, RTL_HIP_API_BY_NAME);
     rtl_ui_key(&ui, 'R');
     assert_string_equal(first(), "hipStreamSynchronize");
     rtl_ui_key(&ui, 'T');
     assert_string_equal(first(), "hipStreamSynchronize");
     rtl_ui_key(&ui, 'P');
     rtl_ui_key(&ui, '<');
-    assert_int_equal(m->calls.order, RTL_HIP_API_BY_SHARE);
+    assert_int_equal(m->hip_api.order, RTL_HIP_API_BY_SHARE);
     assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels' order is theirs */
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     free(draw(24, 80));
@@ -286,17 +286,17 @@ static void calls_are_sorted_and_found(void **state)
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    assert_int_equal(m->calls.order, RTL_HIP_API_BY_CALLS);
+    assert_int_equal(m->hip_api.order, RTL_HIP_API_BY_CALLS);
     rtl_ui_key(&ui, 's');
     for (int i = 0; i < 9; i++)
         rtl_ui_key(&ui, 'j');
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    assert_int_equal(m->calls.order, RTL_HIP_API_BY_NAME);
+    assert_int_equal(m->hip_api.order, RTL_HIP_API_BY_NAME);
     assert_int_equal(m->sort, RTL_COLUMN_TIME);
     rtl_ui_key(&ui, 's');
     rtl_ui_key(&ui, 'k');
     rtl_ui_key(&ui, RTL_KEY_ESC);
-    assert_int_equal(m->calls.order, RTL_HIP_API_BY_NAME);
+    assert_int_equal(m->hip_api.order, RTL_HIP_API_BY_NAME);
     rtl_ui_key(&ui, '/');
     for (const char *at = text; *at; at++)
         rtl_ui_key(&ui, (uint32_t)*at);
@@ -331,13 +331,13 @@ static void zero_and_the_window(void **state)
     c.rows[copy].bytes += 4000;
     tick(13);
     assert_string_equal(first(), "hipMemcpyAsync");
-    assert_int_equal(m->calls.rows[0].calls, 4);
-    assert_int_equal(m->calls.rows[0].total_ns, 200000);
-    assert_int_equal(m->calls.rows[0].bytes, 4000);
-    assert_int_equal(m->calls.rows[0].window.count, 4);
-    assert_true(m->calls.rows[0].rate == 4);
-    assert_true(m->calls.rows[0].bandwidth == 4000);
-    assert_true(m->calls.rows[0].p99 >= 49000 && m->calls.rows[0].p99 <= 51000);
+    assert_int_equal(m->hip_api.rows[0].calls, 4);
+    assert_int_equal(m->hip_api.rows[0].total_ns, 200000);
+    assert_int_equal(m->hip_api.rows[0].bytes, 4000);
+    assert_int_equal(m->hip_api.rows[0].window.count, 4);
+    assert_true(m->hip_api.rows[0].rate == 4);
+    assert_true(m->hip_api.rows[0].bandwidth == 4000);
+    assert_true(m->hip_api.rows[0].p99 >= 49000 && m->hip_api.rows[0].p99 <= 51000);
 }
 
 /* A call that goes on counts for what it has taken so far: the one that holds the host up now is named. */
@@ -399,21 +399,21 @@ static void several_processes_are_one(void **state)
     synth_add(&other.pairs[0].h, 300000, 5);
     synth_add(&other.pairs[1].h, 300000, 4);
     synth_put_calls(p, &other, &two);
-    const struct rtl_hip_api_snapshot *all[] = {one.calls, NULL, two.calls};
+    const struct rtl_hip_api_snapshot *all[] = {one.hip_api, NULL, two.hip_api};
     assert_true(rtl_merge_hip_api(all, 3, &sum));
-    assert_int_equal(sum.calls->count, one.calls->count + 2);
-    assert_int_equal(sum.calls->memory_count, 3);
-    assert_int_equal(sum.calls->memory[2].pid, 4712);
-    assert_int_equal(sum.calls->pops_unbalanced, 8);
-    assert_string_equal(sum.calls->rows[0].name, "hipAbove");
-    assert_string_equal(sum.calls->rows[1].name, "hipLaunchKernel");
-    assert_int_equal(sum.calls->rows[1].histogram.count, 12 * 9200 + 10);
-    assert_int_equal(sum.calls->rows[1].histogram.min_ns, 100);
-    assert_int_equal(sum.calls->rows[1].errors, 3);
-    for (uint32_t i = 1; i < sum.calls->count; i++)
-        assert_true(rtl_hip_api_compare_rows(&sum.calls->rows[i - 1], &sum.calls->rows[i]) < 0);
-    assert_int_equal(sum.calls->pair_count, 3); /* of decode, attention and one that only the other has */
-    const struct rtl_hip_api_snapshot *s = sum.calls;
+    assert_int_equal(sum.hip_api->count, one.hip_api->count + 2);
+    assert_int_equal(sum.hip_api->memory_count, 3);
+    assert_int_equal(sum.hip_api->memory[2].pid, 4712);
+    assert_int_equal(sum.hip_api->pops_unbalanced, 8);
+    assert_string_equal(sum.hip_api->rows[0].name, "hipAbove");
+    assert_string_equal(sum.hip_api->rows[1].name, "hipLaunchKernel");
+    assert_int_equal(sum.hip_api->rows[1].histogram.count, 12 * 9200 + 10);
+    assert_int_equal(sum.hip_api->rows[1].histogram.min_ns, 100);
+    assert_int_equal(sum.hip_api->rows[1].errors, 3);
+    for (uint32_t i = 1; i < sum.hip_api->count; i++)
+        assert_true(rtl_hip_api_compare_rows(&sum.hip_api->rows[i - 1], &sum.hip_api->rows[i]) < 0);
+    assert_int_equal(sum.hip_api->pair_count, 3); /* of decode, attention and one that only the other has */
+    const struct rtl_hip_api_snapshot *s = sum.hip_api;
     uint32_t outer = rtl_hip_api_find_child(s, 0, "decode", 6),
              inner = rtl_hip_api_find_child(s, outer, "attention", 9);
     uint64_t kernel = rtl_hash("paged_attention", strlen("paged_attention"));
@@ -424,19 +424,19 @@ static void several_processes_are_one(void **state)
                      5);
     assert_null(rtl_hip_api_find_pair(s, outer, kernel + 1));
     assert_true(rtl_snapshot_copy(&sum, &copied));
-    assert_int_equal(copied.calls->pair_count, 3);
-    assert_ptr_not_equal(copied.calls->rows[1].histogram.octaves, s->rows[1].histogram.octaves);
-    assert_ptr_not_equal(copied.calls->pairs[0].histogram.octaves, s->pairs[0].histogram.octaves);
-    assert_int_equal(rtl_hip_api_find_pair(copied.calls, inner, kernel)->histogram.count, 12 * 20 + 4);
+    assert_int_equal(copied.hip_api->pair_count, 3);
+    assert_ptr_not_equal(copied.hip_api->rows[1].histogram.octaves, s->rows[1].histogram.octaves);
+    assert_ptr_not_equal(copied.hip_api->pairs[0].histogram.octaves, s->pairs[0].histogram.octaves);
+    assert_int_equal(rtl_hip_api_find_pair(copied.hip_api, inner, kernel)->histogram.count, 12 * 20 + 4);
     rtl_snapshot_free(&sum);
-    assert_int_equal(copied.calls->rows[1].histogram.count, 12 * 9200 + 10);
-    assert_int_equal(copied.calls->rows[1].histogram.octaves[0].bucket[rtl_bucket_of(100) % 64], 10);
+    assert_int_equal(copied.hip_api->rows[1].histogram.count, 12 * 9200 + 10);
+    assert_int_equal(copied.hip_api->rows[1].histogram.octaves[0].bucket[rtl_bucket_of(100) % 64], 10);
     rtl_snapshot_free(&copied);
     rtl_snapshot_free(&one);
     rtl_snapshot_free(&two);
     const struct rtl_hip_api_snapshot *none[] = {NULL, NULL};
     assert_true(rtl_merge_hip_api(none, 2, &sum));
-    assert_null(sum.calls);
+    assert_null(sum.hip_api);
     rtl_snapshot_free(&sum);
 }
 

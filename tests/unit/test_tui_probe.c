@@ -160,9 +160,8 @@ static void a_pane_without_numbers(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
-    ui.probe =
-        (struct rtl_probe_told){.there = true, .runs = true, .kernel = KERNEL, .stage = "its code is looked for"};
-    drawn(24, 80, "PROBE its code is looked for");
+    ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = KERNEL, .stage = "searching its code"};
+    drawn(24, 80, "PROBE searching its code");
     drawn(24, 80, "no numbers so far");
     drawn(24, 80, "probed | ");
     ui.probe.runs = false;
@@ -291,12 +290,12 @@ static struct rtl_probe_stall waits[WAITS];
 static struct rtl_stall_before before = {3,
                                          {"v_add_co_u32_e32 v4, vcc, s0, v4", "v_addc_co_u32_e32 v5, vcc, v6, v5, vcc",
                                           "global_load_dword v1, v[4:5], off"}};
-static struct rtl_stalls_told stalls;
+static struct rtl_stalls_report stalls;
 
 static void stalled(bool lines)
 {
     probed(true);
-    stalls = (struct rtl_stalls_told){.copy = 2, .wanted = 20, .recorded = 13};
+    stalls = (struct rtl_stalls_report){.copy = 2, .wanted = 20, .recorded = 13};
     snprintf(stalls.no_lines, sizeof stalls.no_lines, "%s", lines ? "" : "libamd_comgr doesn't know gfx942");
     stalls.sum = (struct rtl_stall_costs){.wait = waits,
                                           .waits = 84,

@@ -197,7 +197,7 @@ bool rtl_links_find(void)
         if (!links)
             return false;
     }
-    if (!api_clock && api->bytes >= sizeof *api && rtl_hip_api_clock_take(api->clock, &api_clock))
+    if (!api_clock && api->bytes >= sizeof *api && rtl_hip_api_clock_claim(api->clock, &api_clock))
         api_clock = api->clock;
     char *base = (char *)(void *)api->header;
     queues = (void *)(base + RTL_HIP_API_QUEUES_AT);

@@ -1,10 +1,10 @@
 /*
- * Looks at instructions. See gcn_look.h.
+ * Decodes instructions. See gcn_decode.h.
  *
- * Encodings as AMD's manuals of the "Vega 7 nm", "CDNA 2" and "CDNA 3" instruction sets have them. A number that is an
- * instruction on one of the three only is taken as one on all: code for any has no others.
+ * Encodings follow AMD's manuals of the "Vega 7 nm", "CDNA 2" and "CDNA 3" instruction sets. An instruction of only one
+ * of them counts as one of all: code for each GPU contains no others.
  */
-#include "probe/gcn_look.h"
+#include "probe/gcn_decode.h"
 
 #include <stddef.h>
 
@@ -21,19 +21,19 @@ static bool in_ranges(const struct range *r, size_t count, uint32_t number)
             return true;
     return false;
 }
-/* numbers that are instructions, by encoding */
+/* True if the number is an instruction of the encoding. */
 #define KNOWN(number, ...)                                                                                             \
     in_ranges((const struct range[]){__VA_ARGS__}, sizeof((const struct range[]){__VA_ARGS__}) / sizeof(struct range), \
               number)
 
-static void touch(struct rtl_gcn_look *l, uint32_t code, unsigned count)
+static void touch(struct rtl_gcn_instruction *l, uint32_t code, unsigned count)
 {
     if (code < RTL_GCN_SGPRS && code + count > l->sgprs)
         l->sgprs = (uint8_t)(code + count > RTL_GCN_SGPRS ? RTL_GCN_SGPRS : code + count);
 }
 
-/* a scalar register by a number in m0: any */
-static void touch_all(struct rtl_gcn_look *l)
+/* m0 selects the scalar register: any of them */
+static void touch_all(struct rtl_gcn_instruction *l)
 {
     l->sgprs = RTL_GCN_SGPRS;
 }
@@ -42,7 +42,7 @@ enum { LITERAL = 255, SDWA = 249, DPP = 250, HWREG_MODE = 1, MODE_FIRST_SKIP = 2
 
 /* --- scalar --- */
 
-static void sopp(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sopp(struct rtl_gcn_instruction *l, uint32_t a)
 {
     uint32_t op = BITS(a, 22, 16);
     l->distance = (int16_t)(uint16_t)a;
@@ -60,7 +60,7 @@ static void sopp(struct rtl_gcn_look *l, uint32_t a)
         l->kind = op <= 29 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-static void sopk(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sopk(struct rtl_gcn_instruction *l, uint32_t a)
 {
     uint32_t op = BITS(a, 27, 23), from = BITS(a, 10, 6), bits = BITS(a, 15, 11) + 1;
     touch(l, BITS(a, 22, 16), 2);
@@ -76,7 +76,7 @@ static void sopk(struct rtl_gcn_look *l, uint32_t a)
         l->kind = KNOWN(op, {0, 18}, {20, 20}) ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-static void sop1(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sop1(struct rtl_gcn_instruction *l, uint32_t a)
 {
     uint32_t op = BITS(a, 15, 8);
     l->words = BITS(a, 7, 0) == LITERAL ? 2 : 1;
@@ -99,7 +99,7 @@ static void sop1(struct rtl_gcn_look *l, uint32_t a)
         touch_all(l);
 }
 
-static void sop2(struct rtl_gcn_look *l, uint32_t a)
+static void decode_sop2(struct rtl_gcn_instruction *l, uint32_t a)
 {
     bool compares = BITS(a, 31, 23) == 0x17e;
     uint32_t op = compares ? BITS(a, 22, 16) : BITS(a, 29, 23);
@@ -108,7 +108,7 @@ static void sop2(struct rtl_gcn_look *l, uint32_t a)
     touch(l, BITS(a, 15, 8), 2);
     if (compares) {
         l->kind = op == 16 ? RTL_GCN_SKIP_MODE : op <= 19 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
-        if (op == 17) { /* s_set_gpr_idx_on: the second is no register but four bits */
+        if (op == 17) { /* s_set_gpr_idx_on: the second operand is four bits, not a register */
             l->words = BITS(a, 7, 0) == LITERAL ? 2 : 1;
         }
         return;
@@ -117,7 +117,7 @@ static void sop2(struct rtl_gcn_look *l, uint32_t a)
     l->kind = op == 41 ? RTL_GCN_FORK : op == 43 ? RTL_GCN_RETURN : op <= 52 ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-static void smem(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_smem(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     uint32_t op = BITS(a, 25, 18);
     static const uint8_t widths[] = {1, 2, 4, 8, 16, 1, 2, 4, 1, 2, 4, 8, 16};
@@ -139,7 +139,7 @@ static void smem(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
 
 /* --- vector --- */
 
-static void vop12c(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_vop12c(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     uint32_t source = BITS(a, 8, 0), family = BITS(a, 30, 25);
     l->words = source == LITERAL || source == SDWA || source == DPP ? 2 : 1;
@@ -171,7 +171,7 @@ static void vop12c(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
     }
 }
 
-static void vop3(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_vop3(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     uint32_t op = BITS(a, 25, 16);
     bool packed = BITS(a, 31, 23) == 0x1a7;
@@ -196,7 +196,7 @@ static void vop3(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
         touch(l, BITS(a, 14, 8), 2);
 }
 
-static void memory(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
+static void decode_memory(struct rtl_gcn_instruction *l, uint32_t a, uint32_t b)
 {
     bool known = false;
     l->words = 2;
@@ -222,27 +222,27 @@ static void memory(struct rtl_gcn_look *l, uint32_t a, uint32_t b)
     l->kind = known ? RTL_GCN_PLAIN : RTL_GCN_UNKNOWN;
 }
 
-struct rtl_gcn_look rtl_gcn_look(const uint32_t *code, bool more)
+struct rtl_gcn_instruction rtl_gcn_decode(const uint32_t *code, bool more)
 {
-    struct rtl_gcn_look l = {.words = 1};
+    struct rtl_gcn_instruction l = {.words = 1};
     uint32_t a = code[0], b = more ? code[1] : 0;
     if (!(a >> 31)) {
-        vop12c(&l, a, b);
+        decode_vop12c(&l, a, b);
     } else if (a >> 30 == 2) {
         if (BITS(a, 31, 23) == 0x17f)
-            sopp(&l, a);
+            decode_sopp(&l, a);
         else if (BITS(a, 31, 23) == 0x17d)
-            sop1(&l, a);
+            decode_sop1(&l, a);
         else if (BITS(a, 31, 28) == 0xb && BITS(a, 27, 23) < 29)
-            sopk(&l, a);
+            decode_sopk(&l, a);
         else
-            sop2(&l, a);
+            decode_sop2(&l, a);
     } else if (BITS(a, 31, 26) == 0x30) {
-        smem(&l, a, b);
+        decode_smem(&l, a, b);
     } else if (BITS(a, 31, 26) == 0x34) {
-        vop3(&l, a, b);
+        decode_vop3(&l, a, b);
     } else {
-        memory(&l, a, b);
+        decode_memory(&l, a, b);
     }
     return l;
 }

@@ -1,16 +1,16 @@
 /*
- * What a probe has to know of an instruction of gfx906, gfx90a or gfx942: how long it is, whether it branches, ends or
- * reads the program counter, and which scalar registers it may touch. Pure; not a disassembler.
+ * Decodes what a probe needs of an instruction of gfx906, gfx90a or gfx942: its length, whether it branches, ends or
+ * reads the program counter, and which scalar registers it may use. Pure; not a disassembler.
  */
-#ifndef RTL_PROBE_GCN_LOOK_H
-#define RTL_PROBE_GCN_LOOK_H
+#ifndef RTL_PROBE_GCN_DECODE_H
+#define RTL_PROBE_GCN_DECODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum rtl_gcn_kind {
     RTL_GCN_PLAIN,
-    RTL_GCN_UNKNOWN,    /* an encoding that these GPUs don't have; its length is not to be trusted */
+    RTL_GCN_UNKNOWN,    /* no encoding of these GPUs; its length is unreliable */
     RTL_GCN_BRANCH,     /* always taken, by a distance */
     RTL_GCN_MAY_BRANCH, /* taken or not, by a distance */
     RTL_GCN_END,        /* s_endpgm */
@@ -27,15 +27,15 @@ enum rtl_gcn_kind {
 
 enum { RTL_GCN_SGPRS = 102, RTL_GCN_WORDS_MAX = 2 };
 
-struct rtl_gcn_look {
+struct rtl_gcn_instruction {
     uint8_t kind;        /* enum rtl_gcn_kind */
     uint8_t words;       /* 1 or 2 */
-    uint8_t sgprs;       /* one more than the highest scalar register that it may touch; never too few */
+    uint8_t sgprs;       /* one more than the highest scalar register that it may use; never too low */
     uint8_t destination; /* READ_PC: the first register of the pair */
-    int32_t distance;    /* BRANCH, MAY_BRANCH: in words, from the instruction behind it */
+    int32_t distance;    /* BRANCH, MAY_BRANCH: in words, from the next instruction */
 };
 
-/* What stands at `code`; the second word is looked at only where there is one (`more`). */
-struct rtl_gcn_look rtl_gcn_look(const uint32_t *code, bool more);
+/* Decode the instruction at `code`; the second word is read only if `more`. */
+struct rtl_gcn_instruction rtl_gcn_decode(const uint32_t *code, bool more);
 
 #endif
