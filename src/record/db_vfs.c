@@ -385,22 +385,19 @@ static int index_in_memory(struct rtl_db_file *f, int number, int bytes, int ext
     *out = NULL;
     if (bytes != SHM_BYTES)
         return SQLITE_IOERR_SHMMAP;
-    if (number >= f->index_count) {
-        if (!extend)
-            return SQLITE_OK;
-        unsigned char **more = sqlite3_realloc64(f->index, ((sqlite3_uint64)number + 1) * sizeof *more);
+    while (extend && number >= f->index_count) {
+        unsigned char **more = sqlite3_realloc64(f->index, ((sqlite3_uint64)f->index_count + 1) * sizeof *more);
         if (!more)
             return SQLITE_NOMEM;
         f->index = more;
-        while (f->index_count <= number) {
-            unsigned char *piece = sqlite3_malloc(SHM_BYTES);
-            if (!piece)
-                return SQLITE_NOMEM;
-            memset(piece, 0, SHM_BYTES);
-            f->index[f->index_count++] = piece;
-        }
+        unsigned char *piece = sqlite3_malloc(SHM_BYTES);
+        if (!piece)
+            return SQLITE_NOMEM;
+        memset(piece, 0, SHM_BYTES);
+        f->index[f->index_count++] = piece;
     }
-    *out = f->index[number];
+    if (number < f->index_count)
+        *out = f->index[number];
     return SQLITE_OK;
 }
 
@@ -588,15 +585,13 @@ static int system_access(sqlite3_vfs *system, const char *name, int what, int *r
     return files->below->xAccess(files->below, name, what, result);
 }
 
-struct rtl_db_files *rtl_db_files_create(struct rtl_db *db)
+int rtl_db_files_open(struct rtl_db *db)
 {
     static atomic_uint count;
-    struct rtl_db_files *files = calloc(1, sizeof *files);
+    struct rtl_db_files *files = db->files = calloc(1, sizeof *files);
     sqlite3_vfs *other = sqlite3_vfs_find(NULL);
-    if (!files || !other) {
-        free(files);
-        return NULL;
-    }
+    if (!files || !other)
+        return SQLITE_NOMEM;
     files->db = db;
     files->below = other;
     snprintf(files->name, sizeof files->name, "rtl-top-%u", atomic_fetch_add(&count, 1));
@@ -610,11 +605,13 @@ struct rtl_db_files *rtl_db_files_create(struct rtl_db *db)
     files->system.xDelete = system_delete;
     files->system.xAccess = system_access;
     files->system.xDlOpen = NULL;
-    if (sqlite3_vfs_register(&files->system, 0)) {
-        free(files);
-        return NULL;
-    }
-    return files;
+    char *path; /* begins with "./" or "/": SQLite gives names such as ":memory:" a special meaning */
+    if (sqlite3_vfs_register(&files->system, 0) || asprintf(&path, "%s%s", *db->path == '/' ? "" : "./", db->path) < 0)
+        return SQLITE_NOMEM;
+    int flags = db->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, files->name);
+    free(path);
+    return code;
 }
 
 void rtl_db_files_free(struct rtl_db_files *files)
@@ -626,11 +623,6 @@ void rtl_db_files_free(struct rtl_db_files *files)
         free(files->beside[i]);
     free(files->path);
     free(files);
-}
-
-const char *rtl_db_files_system(const struct rtl_db_files *files)
-{
-    return files->name;
 }
 
 enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes)
