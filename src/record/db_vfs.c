@@ -187,12 +187,12 @@ static uint32_t page_bytes_of(struct rtl_db_file *f)
 static int read_hot_journal(struct rtl_db_file *f)
 {
     struct rtl_db_files *files = f->files;
-    bool there;
+    bool exists;
     int writes = 0;
-    if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &there))
-        return refuse_journal(files, there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
-    int code = there ? methods_below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
-    if (code || !there || writes)
+    if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &exists))
+        return refuse_journal(files, exists ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
+    int code = exists ? methods_below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
+    if (code || !exists || writes)
         return code;
     enum rtl_journal is = RTL_JOURNAL_HOT;
     if (!rtl_journal_is_same(&f->undo, files->beside[RTL_JOURNAL])) {
@@ -242,8 +242,8 @@ static bool read_log_state(const struct rtl_db_files *files, struct rtl_db_log *
     *log = (struct rtl_db_log){.known = true};
     const struct rtl_db_file *f = files->wal;
     if (!f || f->role == RTL_ROLE_NO_WAL) {
-        bool there;
-        return rtl_journal_is_plain(files->beside[RTL_WAL], &there) && !there;
+        bool exists;
+        return rtl_journal_is_plain(files->beside[RTL_WAL], &exists) && !exists;
     }
     if (methods_below(f)->xFileSize(f->below, &log->size))
         return false;
@@ -404,13 +404,13 @@ static int index_in_memory(struct rtl_db_file *f, int number, int bytes, int ext
 static int file_map(sqlite3_file *base, int number, int bytes, int extend, void volatile **out)
 {
     struct rtl_db_file *f = as_file(base);
-    bool there, plain = rtl_journal_is_plain(f->files->beside[RTL_SHM], &there);
+    bool exists, plain = rtl_journal_is_plain(f->files->beside[RTL_SHM], &exists);
     if (!is_reader(f))
         return plain ? methods_below(f)->xShmMap(f->below, number, bytes, extend, out)
                      : refuse_odd(f->files, f->files->beside[RTL_SHM]);
     if (!f->index_known) {
         f->index_known = true;
-        int code = plain && there ? methods_below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
+        int code = plain && exists ? methods_below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
         f->index_below = !code || code == SQLITE_READONLY;
         if (f->index_below)
             return code;
@@ -520,7 +520,7 @@ static int open_main(struct rtl_db_file *f, const char *name, int flags, int *go
 static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *got)
 {
     struct rtl_db_files *files = f->files;
-    bool journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) && is_beside(files, RTL_JOURNAL, name), there;
+    bool journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) && is_beside(files, RTL_JOURNAL, name), exists;
     if (!journal && !((flags & SQLITE_OPEN_WAL) && is_beside(files, RTL_WAL, name)))
         return SQLITE_CANTOPEN; /* a file that a journal names */
     f->role = journal ? RTL_ROLE_JOURNAL : RTL_ROLE_WAL;
@@ -528,13 +528,13 @@ static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *
         int code = refuse_journal(files, rtl_journal_judge(name));
         return code ? code : open_below(f, name, flags, got);
     }
-    if (!rtl_journal_is_plain(name, &there))
+    if (!rtl_journal_is_plain(name, &exists))
         return refuse_odd(files, name);
     if (files->db->write)
         return open_below(f, name, flags, got);
     flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
     files->wal = f;
-    if (there)
+    if (exists)
         return open_below(f, name, flags, got);
     f->role = RTL_ROLE_NO_WAL;
     if (got)
