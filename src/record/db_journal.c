@@ -42,13 +42,13 @@ static bool is_planted(const char *path, const struct stat *info)
     return !stat_before(path, '-', &database) || database.st_uid != info->st_uid;
 }
 
-bool rtl_journal_is_plain(const char *path, bool *there)
+bool rtl_journal_is_plain(const char *path, bool *exists)
 {
     struct stat info;
-    *there = false;
+    *exists = false;
     if (lstat(path, &info))
         return errno == ENOENT;
-    *there = true;
+    *exists = true;
     return S_ISREG(info.st_mode) && info.st_nlink == 1 && !is_planted(path, &info);
 }
 
@@ -83,11 +83,11 @@ static enum rtl_journal judge_content(int fd, uint64_t size)
 
 static enum rtl_journal open_to_judge(const char *path, int *fd, struct stat *info)
 {
-    bool there;
+    bool exists;
     *fd = -1;
-    if (!rtl_journal_is_plain(path, &there))
-        return there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED;
-    if (!there)
+    if (!rtl_journal_is_plain(path, &exists))
+        return exists ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED;
+    if (!exists)
         return RTL_JOURNAL_NONE;
     *fd = open_plain(path, info);
     if (*fd < 0)
@@ -139,7 +139,7 @@ static bool next_header(struct journal_reader *r, struct rtl_undo *undo, uint32_
             return false;
     }
     r->at += r->sector;
-    if (r->records == UINT32_MAX) { /* written without a sync: as many as there are */
+    if (r->records == UINT32_MAX) { /* written without a sync: the file's size tells the number */
         uint64_t left = r->size > r->at ? (r->size - r->at) / (undo->page_bytes + 8) : 0;
         r->records = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX - 1;
     }

@@ -36,11 +36,11 @@ struct rtl_undo {
 };
 
 /*
- * Return whether SQLite may open this path (the database's plus -journal, -wal or -shm): it does not exist (*there
+ * Return whether SQLite may open this path (the database's plus -journal, -wal or -shm): it does not exist (*exists
  * false), or it is a plain file with one name, owned by a user who may write the database. Otherwise SQLite could write
  * to, truncate or wait for a file of another user, or read a file that another user planted in /tmp.
  */
-bool rtl_journal_is_plain(const char *path, bool *there);
+bool rtl_journal_is_plain(const char *path, bool *exists);
 
 /* Classify a journal for a writer: SQLite may open NONE and HOT (whose records aren't checked), not ODD, NAMES or
  * FAILED. */

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,18 +89,9 @@ static void disconnect_db(struct rtl_db *db)
     db->files = NULL;
 }
 
-/* The path gets "./" in front, because SQLite gives names such as ":memory:" a special meaning. */
 static bool connect_db(struct rtl_db *db)
 {
-    char *name;
-    db->files = rtl_db_files_create(db);
-    if (!db->files || asprintf(&name, "%s%s", *db->path == '/' ? "" : "./", db->path) < 0) {
-        rtl_db_no_memory(db);
-        return false;
-    }
-    int flags = db->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    int code = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, rtl_db_files_system(db->files));
-    free(name);
+    int code = rtl_db_files_open(db);
     if (code)
         rtl_db_fail_code(db, code);
     else
@@ -218,7 +208,7 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     pthread_mutex_lock(&one);
     /* memory statistics are unused and take locks; after initialization the call fails, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_initialize(); /* rtl_db_files_create needs it before the first sqlite3_open */
+    sqlite3_initialize(); /* rtl_db_files_open needs it before the first sqlite3_open */
     open_and_check(db, options);
     pthread_mutex_unlock(&one);
     enum rtl_db_status status = db->status;

@@ -187,12 +187,12 @@ static uint32_t page_bytes_of(struct rtl_db_file *f)
 static int read_hot_journal(struct rtl_db_file *f)
 {
     struct rtl_db_files *files = f->files;
-    bool there;
+    bool exists;
     int writes = 0;
-    if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &there))
-        return refuse_journal(files, there ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
-    int code = there ? methods_below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
-    if (code || !there || writes)
+    if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &exists))
+        return refuse_journal(files, exists ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
+    int code = exists ? methods_below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
+    if (code || !exists || writes)
         return code;
     enum rtl_journal is = RTL_JOURNAL_HOT;
     if (!rtl_journal_is_same(&f->undo, files->beside[RTL_JOURNAL])) {
@@ -242,8 +242,8 @@ static bool read_log_state(const struct rtl_db_files *files, struct rtl_db_log *
     *log = (struct rtl_db_log){.known = true};
     const struct rtl_db_file *f = files->wal;
     if (!f || f->role == RTL_ROLE_NO_WAL) {
-        bool there;
-        return rtl_journal_is_plain(files->beside[RTL_WAL], &there) && !there;
+        bool exists;
+        return rtl_journal_is_plain(files->beside[RTL_WAL], &exists) && !exists;
     }
     if (methods_below(f)->xFileSize(f->below, &log->size))
         return false;
@@ -385,35 +385,32 @@ static int index_in_memory(struct rtl_db_file *f, int number, int bytes, int ext
     *out = NULL;
     if (bytes != SHM_BYTES)
         return SQLITE_IOERR_SHMMAP;
-    if (number >= f->index_count) {
-        if (!extend)
-            return SQLITE_OK;
-        unsigned char **more = sqlite3_realloc64(f->index, ((sqlite3_uint64)number + 1) * sizeof *more);
+    while (extend && number >= f->index_count) {
+        unsigned char **more = sqlite3_realloc64(f->index, ((sqlite3_uint64)f->index_count + 1) * sizeof *more);
         if (!more)
             return SQLITE_NOMEM;
         f->index = more;
-        while (f->index_count <= number) {
-            unsigned char *piece = sqlite3_malloc(SHM_BYTES);
-            if (!piece)
-                return SQLITE_NOMEM;
-            memset(piece, 0, SHM_BYTES);
-            f->index[f->index_count++] = piece;
-        }
+        unsigned char *piece = sqlite3_malloc(SHM_BYTES);
+        if (!piece)
+            return SQLITE_NOMEM;
+        memset(piece, 0, SHM_BYTES);
+        f->index[f->index_count++] = piece;
     }
-    *out = f->index[number];
+    if (number < f->index_count)
+        *out = f->index[number];
     return SQLITE_OK;
 }
 
 static int file_map(sqlite3_file *base, int number, int bytes, int extend, void volatile **out)
 {
     struct rtl_db_file *f = as_file(base);
-    bool there, plain = rtl_journal_is_plain(f->files->beside[RTL_SHM], &there);
+    bool exists, plain = rtl_journal_is_plain(f->files->beside[RTL_SHM], &exists);
     if (!is_reader(f))
         return plain ? methods_below(f)->xShmMap(f->below, number, bytes, extend, out)
                      : refuse_odd(f->files, f->files->beside[RTL_SHM]);
     if (!f->index_known) {
         f->index_known = true;
-        int code = plain && there ? methods_below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
+        int code = plain && exists ? methods_below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
         f->index_below = !code || code == SQLITE_READONLY;
         if (f->index_below)
             return code;
@@ -523,7 +520,7 @@ static int open_main(struct rtl_db_file *f, const char *name, int flags, int *go
 static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *got)
 {
     struct rtl_db_files *files = f->files;
-    bool journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) && is_beside(files, RTL_JOURNAL, name), there;
+    bool journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) && is_beside(files, RTL_JOURNAL, name), exists;
     if (!journal && !((flags & SQLITE_OPEN_WAL) && is_beside(files, RTL_WAL, name)))
         return SQLITE_CANTOPEN; /* a file that a journal names */
     f->role = journal ? RTL_ROLE_JOURNAL : RTL_ROLE_WAL;
@@ -531,13 +528,13 @@ static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *
         int code = refuse_journal(files, rtl_journal_judge(name));
         return code ? code : open_below(f, name, flags, got);
     }
-    if (!rtl_journal_is_plain(name, &there))
+    if (!rtl_journal_is_plain(name, &exists))
         return refuse_odd(files, name);
     if (files->db->write)
         return open_below(f, name, flags, got);
     flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
     files->wal = f;
-    if (there)
+    if (exists)
         return open_below(f, name, flags, got);
     f->role = RTL_ROLE_NO_WAL;
     if (got)
@@ -588,15 +585,13 @@ static int system_access(sqlite3_vfs *system, const char *name, int what, int *r
     return files->below->xAccess(files->below, name, what, result);
 }
 
-struct rtl_db_files *rtl_db_files_create(struct rtl_db *db)
+int rtl_db_files_open(struct rtl_db *db)
 {
     static atomic_uint count;
-    struct rtl_db_files *files = calloc(1, sizeof *files);
+    struct rtl_db_files *files = db->files = calloc(1, sizeof *files);
     sqlite3_vfs *other = sqlite3_vfs_find(NULL);
-    if (!files || !other) {
-        free(files);
-        return NULL;
-    }
+    if (!files || !other)
+        return SQLITE_NOMEM;
     files->db = db;
     files->below = other;
     snprintf(files->name, sizeof files->name, "rtl-top-%u", atomic_fetch_add(&count, 1));
@@ -610,11 +605,13 @@ struct rtl_db_files *rtl_db_files_create(struct rtl_db *db)
     files->system.xDelete = system_delete;
     files->system.xAccess = system_access;
     files->system.xDlOpen = NULL;
-    if (sqlite3_vfs_register(&files->system, 0)) {
-        free(files);
-        return NULL;
-    }
-    return files;
+    char *path; /* begins with "./" or "/": SQLite gives names such as ":memory:" a special meaning */
+    if (sqlite3_vfs_register(&files->system, 0) || asprintf(&path, "%s%s", *db->path == '/' ? "" : "./", db->path) < 0)
+        return SQLITE_NOMEM;
+    int flags = db->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, files->name);
+    free(path);
+    return code;
 }
 
 void rtl_db_files_free(struct rtl_db_files *files)
@@ -626,11 +623,6 @@ void rtl_db_files_free(struct rtl_db_files *files)
         free(files->beside[i]);
     free(files->path);
     free(files);
-}
-
-const char *rtl_db_files_system(const struct rtl_db_files *files)
-{
-    return files->name;
 }
 
 enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes)

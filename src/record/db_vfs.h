@@ -6,10 +6,9 @@
 
 struct stat;
 
-/* Register a file system for the database, under a name for sqlite3_open_v2. NULL without memory. */
-struct rtl_db_files *rtl_db_files_create(struct rtl_db *db);
+/* Open db->path through a file system of its own; sets db->files and db->handle. Returns SQLite's code. */
+int rtl_db_files_open(struct rtl_db *db);
 void rtl_db_files_free(struct rtl_db_files *files); /* after the database was closed */
-const char *rtl_db_files_system(const struct rtl_db_files *files);
 /* Return and clear why a file beside the database was refused: the status and a line; OK if none was. */
 enum rtl_db_status rtl_db_files_refused(struct rtl_db_files *files, char *why, size_t why_bytes);
 bool rtl_db_files_is(const struct rtl_db_files *files, const struct stat *info); /* is this the open file? */

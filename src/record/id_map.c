@@ -13,7 +13,7 @@ enum { SLOTS_FIRST = 1024 };
 
 struct id_entry {
     struct rtl_id_key key;
-    int64_t number; /* -1 = free */
+    int64_t number; /* + 1; 0 = free */
 };
 
 struct rtl_id_map {
@@ -38,25 +38,17 @@ static size_t find_slot(struct rtl_id_map *t, const struct rtl_id_key *key)
         hash = mix(hash ^ key->word[i]) + t->seed;
     size_t at = (size_t)hash & (t->slots - 1);
     t->steps++;
-    while (t->entry[at].number >= 0 && memcmp(&t->entry[at].key, key, sizeof *key)) {
+    while (t->entry[at].number && memcmp(&t->entry[at].key, key, sizeof *key)) {
         at = (at + 1) & (t->slots - 1);
         t->steps++;
     }
     return at;
 }
 
-static struct id_entry *make_slots(size_t slots)
-{
-    struct id_entry *entry = calloc(slots, sizeof *entry);
-    for (size_t i = 0; entry && i < slots; i++)
-        entry[i].number = -1;
-    return entry;
-}
-
 struct rtl_id_map *rtl_id_map_new(size_t most)
 {
     struct rtl_id_map *t = calloc(1, sizeof *t);
-    if (!t || !(t->entry = make_slots(SLOTS_FIRST))) {
+    if (!t || !(t->entry = calloc(SLOTS_FIRST, sizeof *t->entry))) {
         free(t);
         return NULL;
     }
@@ -76,20 +68,20 @@ void rtl_id_map_free(struct rtl_id_map *t)
 
 int64_t rtl_id_map_find(struct rtl_id_map *t, const struct rtl_id_key *key)
 {
-    return t->entry[find_slot(t, key)].number;
+    return t->entry[find_slot(t, key)].number - 1;
 }
 
 static bool grow_table(struct rtl_id_map *t)
 {
     struct id_entry *old = t->entry;
     size_t slots = t->slots;
-    struct id_entry *more = make_slots(2 * slots);
+    struct id_entry *more = calloc(2 * slots, sizeof *more);
     if (!more)
         return false;
     t->entry = more;
     t->slots = 2 * slots;
     for (size_t i = 0; i < slots; i++)
-        if (old[i].number >= 0)
+        if (old[i].number)
             more[find_slot(t, &old[i].key)] = old[i];
     free(old);
     return true;
@@ -97,11 +89,17 @@ static bool grow_table(struct rtl_id_map *t)
 
 bool rtl_id_map_add(struct rtl_id_map *t, const struct rtl_id_key *key, int64_t number)
 {
-    if (t->count >= t->most || number < 0 || (2 * (t->count + 1) > t->slots && !grow_table(t)))
+    if (t->count >= t->most || number < 0 || number == INT64_MAX || (2 * (t->count + 1) > t->slots && !grow_table(t)))
         return false;
-    t->entry[find_slot(t, key)] = (struct id_entry){.key = *key, .number = number};
+    t->entry[find_slot(t, key)] = (struct id_entry){.key = *key, .number = number + 1};
     t->count++;
     return true;
+}
+
+void rtl_id_map_clear(struct rtl_id_map *t)
+{
+    memset(t->entry, 0, t->slots * sizeof *t->entry);
+    t->count = 0;
 }
 
 size_t rtl_id_map_count(const struct rtl_id_map *t)

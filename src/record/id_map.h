@@ -1,5 +1,5 @@
 /*
- * A hash table from a key of a few integers to a number. Entries are never removed.
+ * A hash table from a key of a few integers to a number. Entries are only removed all together.
  *
  * Keys come from untrusted segments and files, so the size is bounded, and the hash has a random seed: an attacker
  * cannot choose keys that collide.
@@ -25,6 +25,7 @@ void rtl_id_map_free(struct rtl_id_map *map);
 int64_t rtl_id_map_find(struct rtl_id_map *map, const struct rtl_id_key *key);
 /* Add a key that is not in the table. False if it is full, or without memory. */
 bool rtl_id_map_add(struct rtl_id_map *map, const struct rtl_id_key *key, int64_t number);
+void rtl_id_map_clear(struct rtl_id_map *map);
 size_t rtl_id_map_count(const struct rtl_id_map *map);
 
 /* Slots visited since the table was created: tests check the length of searches with it. */

@@ -380,7 +380,7 @@ static void unite_frames(struct rtl_replay *r, struct recording_sets *sets)
     }
 }
 
-enum rtl_db_status rtl_replay_companions(struct rtl_replay *r, int64_t **recordings, uint32_t *count)
+enum rtl_db_status rtl_replay_find_group(struct rtl_replay *r, int64_t **recordings, uint32_t *count)
 {
     struct recording_sets *sets = calloc(1, sizeof *sets);
     *count = 0;

@@ -42,7 +42,7 @@ void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
  * Return the recordings that were made together with this one, and itself: a recorder of several processes writes a
  * frame of each with the same times. Transitive, same kind, ascending; the caller frees the array.
  */
-enum rtl_db_status rtl_replay_companions(struct rtl_replay *replay, int64_t **recordings, uint32_t *count);
+enum rtl_db_status rtl_replay_find_group(struct rtl_replay *replay, int64_t **recordings, uint32_t *count);
 
 const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *replay);
 const char *rtl_replay_why(const struct rtl_replay *replay);

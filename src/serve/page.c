@@ -232,17 +232,12 @@ static void format_seconds(char out[32], uint64_t ns)
         out[--n] = '\0';
 }
 
-static void write_seconds(struct rtl_page *page, uint64_t ns)
-{
-    char text[32];
-    format_seconds(text, ns);
-    print_page(page, "%s\n", text);
-}
-
 static void write_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
 {
+    char text[32];
+    format_seconds(text, sum_ns);
     write_name(page, "_sum", "");
-    write_seconds(page, sum_ns);
+    print_page(page, "%s\n", text);
     write_name(page, "_count", "");
     print_page(page, "%" PRIu64 "\n", values);
 }
@@ -358,24 +353,28 @@ static void encode_histogram(struct rtl_page *page, const struct rtl_prom_bucket
 
 /* --- samples --- */
 
-void rtl_page_count(struct rtl_page *page, uint64_t value)
+static void add_value(struct rtl_page *page, double value, const char *text)
 {
     if (page->format == RTL_FORMAT_PROTOBUF) {
-        encode_value(page, (double)value);
+        encode_value(page, value);
         return;
     }
     write_name(page, suffix(rtl_metrics[page->metric].type), "");
-    print_page(page, "%" PRIu64 "\n", value);
+    print_page(page, "%s\n", text);
+}
+
+void rtl_page_count(struct rtl_page *page, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    add_value(page, (double)value, text);
 }
 
 void rtl_page_seconds(struct rtl_page *page, uint64_t ns)
 {
-    if (page->format == RTL_FORMAT_PROTOBUF) {
-        encode_value(page, seconds_of(ns));
-        return;
-    }
-    write_name(page, suffix(rtl_metrics[page->metric].type), "");
-    write_seconds(page, ns);
+    char text[32];
+    format_seconds(text, ns);
+    add_value(page, seconds_of(ns), text);
 }
 
 void rtl_page_info(struct rtl_page *page)

@@ -2,21 +2,13 @@
 #include "serve/pages.h"
 #include "base/clock.h"
 
-#include <sys/resource.h>
+#include <time.h>
 
 static const char *const types[RTL_FORMAT_COUNT] = {
 #define FORMAT(sym, text, type) [RTL_FORMAT_##sym] = type,
     RTL_FORMATS(FORMAT)
 #undef FORMAT
 };
-
-static uint64_t cpu_ns(void)
-{
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return (uint64_t)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000000000ull +
-           (uint64_t)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000ull;
-}
 
 static bool is_recent(uint64_t made_ns, uint64_t now_ns)
 {
@@ -33,7 +25,7 @@ struct rtl_http_body *rtl_pages_get(struct rtl_pages *pages, struct rtl_fleet *f
         return pages->body[format];
     rtl_http_body_free(pages->body[format]);
     pages->body[format] = NULL;
-    pages->facts.cpu_ns = cpu_ns();
+    pages->facts.cpu_ns = rtl_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (!is_recent(pages->collected_ns, from)) {
         rtl_fleet_collect(fleet);
         pages->collected_ns = rtl_mono_ns();

@@ -21,10 +21,8 @@ static bool copy_host(struct rtl_address *address, const char *from, size_t leng
 {
     if (length >= sizeof address->host)
         return false;
-    if (length) {
-        memcpy(address->host, from, length);
-        address->host[length] = '\0';
-    }
+    if (length)
+        snprintf(address->host, sizeof address->host, "%.*s", (int)length, from);
     return true;
 }
 

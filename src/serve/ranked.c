@@ -22,7 +22,7 @@ void rtl_ranked_free(struct rtl_ranked *ranked)
         free(ranked->series[i].frame);
     }
     free(ranked->series);
-    free(ranked->table);
+    rtl_id_map_free(ranked->table);
     free(ranked->free);
     rtl_ranked_init(ranked, ranked->most, ranked->keep_ns);
 }
@@ -42,21 +42,12 @@ uint32_t rtl_ranked_count_owned(const struct rtl_ranked *r, uint32_t owner)
 
 /* --- finding --- */
 
-/* Return the slot of a hash, or the free slot for it. */
-static uint32_t *find_slot(const struct rtl_ranked *r, uint64_t hash)
-{
-    uint32_t at = (uint32_t)(hash ^ hash >> 32) & (r->table_size - 1);
-    while (r->table[at] && r->series[r->table[at] - 1].hash != hash)
-        at = (at + 1) & (r->table_size - 1);
-    return &r->table[at];
-}
-
 static void fill_table(struct rtl_ranked *r)
 {
-    memset(r->table, 0, r->table_size * sizeof *r->table);
+    rtl_id_map_clear(r->table);
     for (uint32_t i = 0; i < r->count; i++)
         if (r->series[i].name)
-            *find_slot(r, r->series[i].hash) = i + 1;
+            rtl_id_map_add(r->table, &(struct rtl_id_key){{r->series[i].hash}}, i);
 }
 
 static bool reserve_series(struct rtl_ranked *r)
@@ -71,40 +62,38 @@ static bool reserve_series(struct rtl_ranked *r)
         r->free = unused;
         r->room = room;
     }
-    if (2 * r->count < r->table_size)
-        return true;
-    uint32_t size = r->table_size ? 2 * r->table_size : 256;
-    uint32_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
-    free(r->table);
-    r->table = table;
-    r->table_size = size;
-    fill_table(r);
-    return true;
+    if (!r->table)
+        r->table = rtl_id_map_new(RTL_SERIES_MAX);
+    return r->table != NULL;
 }
 
 uint32_t rtl_ranked_find(struct rtl_ranked *r, const char *name, size_t length, unsigned kind, bool *added)
 {
     uint64_t hash = rtl_hash(name, length) ^ kind * 0x9e3779b97f4a7c15ull;
-    uint32_t *at = r->table_size ? find_slot(r, hash) : NULL;
-    if (at && *at) {
-        r->series[*at - 1].found = r->now_ns;
-        return *at - 1;
+    const struct rtl_id_key key = {{hash}};
+    int64_t known = r->table ? rtl_id_map_find(r->table, &key) : -1;
+    if (known >= 0) {
+        r->series[known].found = r->now_ns;
+        return (uint32_t)known;
     }
     if (!added || rtl_ranked_living(r) == RTL_SERIES_MAX || r->text + length > RTL_SERIES_TEXT_MAX ||
         !reserve_series(r))
         return RTL_SERIES_OTHER;
+    uint32_t number = r->free_count ? r->free[r->free_count - 1] : r->count;
     char *copy = malloc(length + 1);
-    if (!copy)
+    if (!copy || !rtl_id_map_add(r->table, &key, number)) {
+        free(copy);
         return RTL_SERIES_OTHER;
+    }
     memcpy(copy, name, length);
     copy[length] = '\0';
     r->text += length;
-    uint32_t number = r->free_count ? r->free[--r->free_count] : r->count++;
+    if (r->free_count)
+        r->free_count--;
+    else
+        r->count++;
     r->series[number] =
         (struct rtl_series){.hash = hash, .name = copy, .length = length, .kind = kind, .found = r->now_ns};
-    *find_slot(r, hash) = number + 1;
     *added = true;
     return number;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/id_map.h"
 #include "serve/prom_buckets.h"
 
 enum {
@@ -44,7 +45,7 @@ struct rtl_series {
 struct rtl_ranked {
     struct rtl_series *series;
     uint32_t count, room, shown, most; /* count: entries, some may be unused */
-    uint32_t *table, table_size;       /* numbers + 1 by hash; a power of two */
+    struct rtl_id_map *table;          /* numbers by hash; NULL while empty */
     uint32_t *free, free_count;        /* unused entries */
     size_t text;
     uint64_t keep_ns; /* how long a series without holders is kept */

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct label_text {
     char text[24];
@@ -109,16 +108,11 @@ static void render_untimed(const struct rtl_totals *t, struct rtl_page *page)
 #undef REASON
 }
 
-static const char *gap_label(int idle_class)
-{
-    static const char *const labels[RTL_IDLE_COUNT] = {"<10us", "<100us", "<1ms", "<10ms", "<100ms", "more"};
-    return labels[idle_class];
-}
-
 static void render_gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
+    static const char *const gaps[RTL_IDLE_COUNT] = {"<10us", "<100us", "<1ms", "<10ms", "<100ms", "more"};
     for (int i = 0; i < RTL_IDLE_COUNT; i++) {
-        rtl_page_labels(page, (const char *[]){label, gap_label(i)});
+        rtl_page_labels(page, (const char *[]){label, gaps[i]});
         if (page->metric == RTL_METRIC_GPU_IDLE)
             rtl_page_seconds(page, gpu->idle[i].total_ns);
         else
@@ -270,14 +264,12 @@ static void render_process(struct rtl_fleet *fleet, const struct rtl_served *s, 
     }
     if (page->metric != RTL_METRIC_PROCESS && !s->has_snapshot)
         return;
-    bool observed = rtl_is_observed(snapshot);
+    if (page->metric == (rtl_is_observed(snapshot) ? RTL_METRIC_PROCESS_BUSY : RTL_METRIC_PROCESS_LOST))
+        return; /* busy times of observed processes are estimates, traced processes lose no packets */
     if (page->metric == RTL_METRIC_PROCESS_BUSY) {
-        if (!observed)
-            render_process_busy(s, pid.text, rank.text, page);
+        render_process_busy(s, pid.text, rank.text, page);
         return;
     }
-    if (page->metric == RTL_METRIC_PROCESS_LOST && !observed)
-        return;
     if (page->metric == RTL_METRIC_PROCESS_KERNEL) {
         render_process_kernels(fleet, s, pid.text, rank.text, page);
         return;

@@ -11,7 +11,6 @@
 #include "options/arguments.h"
 #include "options/complain.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>

@@ -109,7 +109,7 @@ enum rtl_db_status rtl_replay_group_open(const char *path, struct rtl_replay *re
     int64_t *recordings;
     uint32_t count;
     *out = NULL;
-    enum rtl_db_status status = rtl_replay_companions(replay, &recordings, &count);
+    enum rtl_db_status status = rtl_replay_find_group(replay, &recordings, &count);
     if (status)
         snprintf(why, why_bytes, "%s", rtl_replay_why(replay));
     if (status || count < 2) {

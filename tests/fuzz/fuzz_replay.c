@@ -344,7 +344,7 @@ static void replay_all(void)
         check_calls(first.hip_api);
         check_calls(last.hip_api);
         check_probes(r);
-        struct rtl_span a = {.later = &first}, b = {.earlier = &first, .later = &last};
+        struct rtl_diff_span a = {.later = &first}, b = {.earlier = &first, .later = &last};
         MUST(rtl_diff_make(&a, &b, &diff));
         rtl_diff_free(&diff);
         rtl_replay_find(r, rtl_replay_time(r, end - 1));
