@@ -55,8 +55,7 @@ static hsa_status_t hook_init(void)
 static hsa_status_t hook_shut_down(void)
 {
     pthread_mutex_lock(&registered.lock);
-    hsa_status_t (*next)(void) =
-        rtl_tool.hsa.shut_down; /* after rtl_unload another runtime may be traced, with its own function */
+    hsa_status_t (*next)(void) = rtl_tool.hsa.shut_down; /* rtl_unload may let another runtime replace it */
     /* before the runtime's: afterwards another thread may have registered the next table */
     if (atomic_load(&registered.opens) && atomic_fetch_sub(&registered.opens, 1) == 1)
         rtl_unload();

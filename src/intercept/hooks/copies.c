@@ -88,8 +88,7 @@ static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
         rtl_app_signal_copy(signal);
         return NULL;
     }
-    const amd_signal_t *memory =
-        (const amd_signal_t *)(uintptr_t)signal.handle; /* the table contains only real signals */
+    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle; /* a real signal: it is in the table */
     copy->app_signal = app_signal;
     copy->row = r->row;
     copy->bytes = r->bytes;

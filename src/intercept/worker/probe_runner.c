@@ -94,8 +94,7 @@ static void publish_state(void)
 {
     struct rtl_probe_state *shared = rtl_tool.segment.probe;
     const size_t first = offsetof(struct rtl_probe_state, sequence) / 8;
-    const size_t words =
-        (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8; /* readers check how many words count */
+    const size_t words = (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8;
     uint64_t word[sizeof *shared / 8];
     shared_word *to = (void *)shared;
     if (!probe.changed || probe.preparing)
