@@ -77,7 +77,7 @@ static void hook_table(void *table)
 
 static register_tables register_hook;
 
-/* Returns the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
+/* Return the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
  * (Python's wheels) has librocprofiler-register.so in its own scope only, where RTLD_NEXT doesn't search. */
 static register_tables *next_definition(const void *caller)
 {

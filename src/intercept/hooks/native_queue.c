@@ -85,7 +85,7 @@ static void publish_packets(struct rtl_native *native, uint64_t to)
 
 /* True if the packet at that index is complete. Packets below `own` are the calling thread's, which rings for them.
  * In a loose queue headers may come before bodies, so packets that no thread has rung for don't count. */
-static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
+static inline bool packet_is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
     if (likely(index < own))
         return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
@@ -103,10 +103,10 @@ static inline bool publish_complete(struct rtl_native *native, enum rtl_policy p
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
     bool pushed = false;
     struct packet_batch batch = begin_batch(policy);
-    for (bool more = is_complete(native, at, own); more;) {
+    for (bool more = packet_is_complete(native, at, own); more;) {
         pushed |= handle_packet(native->tracker, packet_at(native, at), at, &batch);
         at++;
-        more = is_complete(native, at, own);
+        more = packet_is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
             publish_packets(native, at);
             if (likely(!more || rtl_native_is_demoted(native)))

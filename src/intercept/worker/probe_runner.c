@@ -60,8 +60,8 @@ static struct {
     uint64_t taken_at; /* when that was first seen; 0: not taken */
     bool lost;         /* unknown whether it has completed: the block will show it */
     uint64_t poll_at;
-    /* permanent */
-    bool queue_failed, copies_failed;
+    bool queue_failed;  /* for good */
+    bool copies_failed; /* until the runtime is unloaded */
 } probe;
 
 static bool is_active(void)
