@@ -23,7 +23,7 @@ enum {
     CALLERS_MAX = 128, /* objects whose results are kept; others use the shared results */
     OUTSIDE_MAX = 256, /* pages of code outside all objects that are remembered */
     PAGE_BITS = 12,
-    HIPS_MAX = 8, /* HIPs whose nested calls differ from the application's */
+    HIPS_MAX = 8, /* HIPs whose nested calls are recognised */
 };
 
 enum { FREE, BUSY, USED }; /* a caller's entry; a fork may leave one BUSY, which then stays unused */

@@ -20,7 +20,7 @@ enum {
     CHUNK = 64,        /* packets published at once: a long batch must not delay the GPU */
     EARLY_OFTEN = 16,  /* a queue with this many packets rung for before they were written becomes loose */
     LET_GO_OFTEN = 2,  /* so does one with this many packets let go whose threads never rang */
-    UNHEARD_OFTEN = 3, /* a queue with this many packets that no thread rang for is demoted */
+    UNHEARD_OFTEN = 3, /* a queue is demoted after this many let go that no thread rang for */
 };
 static const uint64_t EAGER = 4000000;     /* ns of polling without a pause for a packet that isn't written yet */
 static const uint64_t LET_GO = 50000000;   /* ns until a complete packet is let go that only other threads rang for */
@@ -143,7 +143,7 @@ static void publish_unrung(struct rtl_native *native, bool unheard)
 /* Publish complete packets; or also one that only other threads, or no thread, rang for. */
 enum walk_kind { COMPLETE, NOT_RUNG, UNHEARD_OF };
 
-/* One pass over the queue, by the walking thread. True if the worker must poll the queue. */
+/* One pass over the queue, by the walking thread. True if the worker must be awake. */
 static inline bool walk_once(struct rtl_native *native, enum walk_kind kind, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
