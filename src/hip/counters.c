@@ -63,7 +63,7 @@ static void describe_row(struct rtl_hip_api_row *row, uint32_t kind, const char 
     __atomic_store_n(&row->state, 1u, __ATOMIC_RELEASE);
 }
 
-static void stop_in_child(void)
+static void stop_recording_in_child(void)
 {
     atomic_store(&rtl_hip_api_ready, NULL);
     rtl_hip_thread.block = 0; /* the parent's thread owns that block, in shared memory */
@@ -184,7 +184,7 @@ static void start_recording(void)
     describe_nodes(api.nodes);
     write_api_header(api.header, size, pairs_at, records);
     has_key = pthread_key_create(&thread_end, release_block) == 0;
-    pthread_atfork(NULL, NULL, stop_in_child);
+    pthread_atfork(NULL, NULL, stop_recording_in_child);
     atomic_store_explicit(&rtl_hip_api_ready, &api, memory_order_release);
 }
 

@@ -18,7 +18,7 @@ static void describe_node(struct rtl_hip_api_node *node, uint32_t parent, uint32
 }
 
 /* RTL_HIP_API_NODE_OTHER when there are none left. */
-static uint32_t claim_number(struct rtl_hip_api *api)
+static uint32_t claim_node_number(struct rtl_hip_api *api)
 {
     static _Atomic(uint32_t) used = RTL_HIP_API_NODE_FIRST;
     uint32_t number = atomic_load_explicit(&used, memory_order_relaxed);
@@ -39,7 +39,7 @@ uint32_t rtl_hip_api_node(struct rtl_hip_api *api, uint32_t parent, uint32_t row
         _Atomic(uint64_t) *place = &places[(first + i) % PLACES];
         uint64_t is = atomic_load_explicit(place, memory_order_acquire);
         if (!is) {
-            number = number == RTL_HIP_API_NODE_OTHER ? claim_number(api) : number;
+            number = number == RTL_HIP_API_NODE_OTHER ? claim_node_number(api) : number;
             if (number == RTL_HIP_API_NODE_OTHER)
                 return number;
             if (atomic_compare_exchange_strong_explicit(place, &is, key | number, memory_order_acq_rel,

@@ -23,7 +23,7 @@ enum {
     CALLERS_MAX = 128, /* objects whose results are kept; others use the shared results */
     OUTSIDE_MAX = 256, /* pages of code outside all objects that are remembered */
     PAGE_BITS = 12,
-    HIPS_MAX = 8, /* HIPs whose nested calls differ from the application's */
+    HIPS_MAX = 8, /* HIPs whose nested calls are recognised */
 };
 
 enum { FREE, BUSY, USED }; /* a caller's entry; a fork may leave one BUSY, which then stays unused */
@@ -170,7 +170,7 @@ bool rtl_pin(const void *f)
     return handle == map; /* else the library of that path is in another namespace */
 }
 
-static void *find_in(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
+static void *search_handle(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
 {
     void *f = find(handle, rtl_function_name(function));
     if (f && rtl_is_ours(f))
@@ -185,17 +185,17 @@ static void *find_in(rtl_dlsym *find, void *handle, enum rtl_hip_function functi
     return f;
 }
 
-static void *find_next(enum rtl_hip_function function, const struct mapped_object *o, bool *everybody)
+static void *search_next(enum rtl_hip_function function, const struct mapped_object *o, bool *everybody)
 {
     rtl_dlsym *find = rtl_real_dlsym();
     if (!find)
         return NULL;
-    void *f = find_in(find, RTLD_NEXT, function);
+    void *f = search_handle(find, RTLD_NEXT, function);
     *everybody = f != NULL;
     if (!f && o->path[0]) {
         void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
-            f = find_in(find, handle, function);
+            f = search_handle(find, handle, function);
             dlclose(handle);
         }
     }
@@ -290,7 +290,7 @@ static void *find_first(enum rtl_hip_function function, const void *address)
     struct mapped_object o = {.address = (uintptr_t)address};
     bool everybody = false;
     bool known = find_object(&o), full; /* code made at run time lies in no object */
-    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : find_next(function, &o, &everybody);
+    void *f = stays_without(function, caller_around(o.address, &full)) ? NULL : search_next(function, &o, &everybody);
     bool keeps = f ? rtl_pin(f) : is_roctx(function); /* roctx works without a library behind it */
     if (keeps) {
         struct hip_caller *c = known ? add_caller(&o) : NULL;

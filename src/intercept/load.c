@@ -104,7 +104,7 @@ static void stop_at_exit(void)
     errno = error;
 }
 
-/* Publishes the traced runtime's versions; a runtime that is traced later overwrites them. */
+/* Publish the traced runtime's versions; a runtime that is traced later overwrites them. */
 static void describe_runtime(struct rtl_header *header)
 {
     uint16_t major = 0, minor = 0;
@@ -300,7 +300,7 @@ done:
     return saved;
 }
 
-/* Returns true also on failure: some runtimes unmap us on false, and the application runs either way. */
+/* Return true also on failure: some runtimes unmap us on false, and the application runs either way. */
 bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_count, const char *const *failed_names)
 {
     (void)runtime_version;

@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/* Saves and hooks the table. Returns false on failure, or if it was hooked before (a library may get it twice). */
+/* Save and hook the table. Returns false on failure, or if it was hooked before (a library may get it twice). */
 bool rtl_load(void *table);
 
-/* Stops timing for good and releases everything that belongs to the runtime. Does nothing when no table is hooked. */
+/* Stop timing for good and release everything that belongs to the runtime. Does nothing when no table is hooked. */
 void rtl_unload(void);
 
 #endif

@@ -55,8 +55,7 @@ static hsa_status_t hook_init(void)
 static hsa_status_t hook_shut_down(void)
 {
     pthread_mutex_lock(&registered.lock);
-    hsa_status_t (*next)(void) =
-        rtl_tool.hsa.shut_down; /* after rtl_unload another runtime may be traced, with its own function */
+    hsa_status_t (*next)(void) = rtl_tool.hsa.shut_down; /* rtl_unload may let another runtime replace it */
     /* before the runtime's: afterwards another thread may have registered the next table */
     if (atomic_load(&registered.opens) && atomic_fetch_sub(&registered.opens, 1) == 1)
         rtl_unload();
@@ -78,7 +77,7 @@ static void hook_table(void *table)
 
 static register_tables register_hook;
 
-/* Returns the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
+/* Return the definition that the caller would be bound to without us. A runtime that was loaded without RTLD_GLOBAL
  * (Python's wheels) has librocprofiler-register.so in its own scope only, where RTLD_NEXT doesn't search. */
 static register_tables *next_definition(const void *caller)
 {

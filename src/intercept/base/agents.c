@@ -26,7 +26,7 @@ void rtl_gpu_set_rate(struct rtl_gpu *gpu, uint64_t hz)
     rtl_busy_classes(&gpu->busy, hz);
 }
 
-static void describe_gpu(struct rtl_gpu *gpu, hsa_agent_t agent)
+static void publish_gpu(struct rtl_gpu *gpu, hsa_agent_t agent)
 {
     struct rtl_agent *shared = gpu->shared;
     char name[RTL_AGENT_NAME_MAX + 1] = "", uuid[64] = ""; /* the runtime's is 21 bytes at most */
@@ -129,7 +129,7 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
             made->index = place;
             made->shared = &rtl_tool.segment.agents[place];
         }
-        describe_gpu(made, stock.gpu[i]);
+        publish_gpu(made, stock.gpu[i]);
         __atomic_store_n(&made->agent.handle, stock.gpu[i].handle,
                          __ATOMIC_RELEASE); /* from now on find_known_gpu finds it */
         if (place == n) {

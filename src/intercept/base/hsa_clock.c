@@ -12,9 +12,8 @@ enum {
     ANCHOR_NS = 1000000000, /* the slope is measured over one to two seconds */
     BROKEN_PPM = 2000,      /* a counter whose rate changes by more is unusable */
     SLOPE_NS = 100000000,   /* a slope over less time is too inexact */
-    FITS_NS =
-        1000, /* a line that was off by more isn't extrapolated: the clock is slewed, or a reading was interrupted */
-    LINE_USED = 100000000, /* a point further behind the line's point says nothing about the line */
+    FITS_NS = 1000,         /* a line that was off by more (slewed clock, interrupted reading) is not extrapolated */
+    LINE_USED = 100000000,  /* a point further behind the line's point says nothing about the line */
 };
 static const uint64_t CALIBRATED_NS = 5000000000; /* an agent's slope is measured over five to ten seconds */
 

@@ -88,8 +88,7 @@ static struct rtl_copy *put_stand_in(struct hooked_copy *r, hsa_signal_t signal)
         rtl_app_signal_copy(signal);
         return NULL;
     }
-    const amd_signal_t *memory =
-        (const amd_signal_t *)(uintptr_t)signal.handle; /* the table contains only real signals */
+    const amd_signal_t *memory = (const amd_signal_t *)(uintptr_t)signal.handle; /* a real signal: it is in the table */
     copy->app_signal = app_signal;
     copy->row = r->row;
     copy->bytes = r->bytes;
@@ -113,8 +112,8 @@ static void note_untimed_signal(hsa_signal_t signal)
 }
 
 /* Before the runtime gets the copy; without room it isn't timed. */
-static struct hooked_copy begin_copy(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes,
-                                     hsa_signal_t signal, bool room)
+static struct hooked_copy prepare_copy(struct rtl_gpu *gpu, enum rtl_direction direction, uint64_t bytes,
+                                       hsa_signal_t signal, bool room)
 {
     struct hooked_copy r = {.gpu = gpu, .bytes = bytes};
     /* a process may only copy: then copies wake the worker to read the control page (mode.h) */
@@ -204,7 +203,7 @@ static struct hooked_copy begin_linear_copy(hsa_agent_t to, hsa_agent_t from, si
                                    : !target          ? RTL_COPY_D2H
                                    : source == target ? RTL_COPY_D2D
                                                       : RTL_COPY_P2P;
-    struct hooked_copy r = begin_copy(source ? source : target, direction, bytes, signal, room);
+    struct hooked_copy r = prepare_copy(source ? source : target, direction, bytes, signal, room);
     errno = error;
     return r;
 }
@@ -250,7 +249,7 @@ static hsa_status_t hook_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *to,
                                    : direction == hsaDeviceToHost ? RTL_COPY_D2H
                                                                   : RTL_COPY_D2D;
         uint64_t bytes = range ? (uint64_t)range->x * range->y * range->z : 0;
-        r = begin_copy(direction == hsaHostToHost ? NULL : find_copy_gpu(agent), which, bytes, signal, true);
+        r = prepare_copy(direction == hsaHostToHost ? NULL : find_copy_gpu(agent), which, bytes, signal, true);
     }
     errno = error;
     return finish_copy(&r, rtl_tool.hsa.amd_memory_async_copy_rect(to, to_offset, from, from_offset, range, agent,

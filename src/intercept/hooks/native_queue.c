@@ -20,14 +20,12 @@ enum {
     CHUNK = 64,        /* packets published at once: a long batch must not delay the GPU */
     EARLY_OFTEN = 16,  /* a queue with this many packets rung for before they were written becomes loose */
     LET_GO_OFTEN = 2,  /* so does one with this many packets let go whose threads never rang */
-    UNHEARD_OFTEN = 3, /* a queue with this many packets that no thread rang for is demoted */
+    UNHEARD_OFTEN = 3, /* a queue is demoted after this many let go that no thread rang for */
 };
-static const uint64_t EAGER = 4000000; /* ns of polling without a pause for a packet that isn't written yet */
-static const uint64_t LET_GO =
-    50000000; /* ns until a complete packet is let go, if only other threads rang for later ones */
+static const uint64_t EAGER = 4000000;     /* ns of polling without a pause for a packet that isn't written yet */
+static const uint64_t LET_GO = 50000000;   /* ns until a complete packet is let go that only other threads rang for */
 static const uint64_t UNHEARD = 100000000; /* and if no thread rang at all */
-static const uint64_t LOOK =
-    2000000; /* upper bound for the time between two polls: the application was stopped as long as the worker */
+static const uint64_t LOOK = 2000000; /* ns; a longer time between two polls counts as this: all threads were held up */
 
 static bool hooked; /* load */
 
@@ -42,24 +40,24 @@ struct packet_batch {
 
 static inline struct packet_batch begin_batch(enum rtl_policy policy)
 {
-    struct packet_batch look = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
-    if (look.policy >= RTL_TIME_UNSIGNALLED)
-        look.now = rtl_packet_stamp(&look.how);
-    return look;
+    struct packet_batch batch = {.policy = rtl_recording() ? policy : RTL_PASS_ON};
+    if (batch.policy >= RTL_TIME_UNSIGNALLED)
+        batch.now = rtl_packet_stamp(&batch.how);
+    return batch;
 }
 
 /* Count the packet, decide about it, write its signal. True if the worker must learn of it. */
 static inline bool handle_packet(struct rtl_tracker *tracker, union rtl_packet *packet, uint64_t index,
-                                 const struct packet_batch *look)
+                                 const struct packet_batch *batch)
 {
-    if (likely(look->policy != RTL_PASS_ON))
+    if (likely(batch->policy != RTL_PASS_ON))
         rtl_packet_count(tracker, &tracker->counters->packets, 1);
     tracker->written++;
-    uint32_t number = rtl_packet_see(tracker, packet, true, look->policy);
-    uint8_t more = rtl_packet_wants_more() ? rtl_packet_more_here(tracker, packet, index, number, look->policy) : 0;
+    uint32_t number = rtl_packet_see(tracker, packet, true, batch->policy);
+    uint8_t more = rtl_packet_wants_more() ? rtl_packet_more_here(tracker, packet, index, number, batch->policy) : 0;
     if (number == RTL_NO_SIGNAL)
         return false;
-    hsa_signal_t signal = rtl_packet_inject(tracker, number, look->now, look->how | more);
+    hsa_signal_t signal = rtl_packet_inject(tracker, number, batch->now, batch->how | more);
     if (!rtl_is_stand_in(number))
         packet->kernel.completion_signal = signal;
     return true;
@@ -87,7 +85,7 @@ static void publish_packets(struct rtl_native *native, uint64_t to)
 
 /* True if the packet at that index is complete. Packets below `own` are the calling thread's, which rings for them.
  * In a loose queue headers may come before bodies, so packets that no thread has rung for don't count. */
-static inline bool is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
+static inline bool packet_is_complete(struct rtl_native *native, uint64_t index, uint64_t own)
 {
     if (likely(index < own))
         return rtl_native_is_free(native, index) && rtl_native_has_header(native, index);
@@ -104,17 +102,17 @@ static inline bool publish_complete(struct rtl_native *native, enum rtl_policy p
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed), from = at;
     bool pushed = false;
-    struct packet_batch look = begin_batch(policy);
-    for (bool more = is_complete(native, at, own); more;) {
-        pushed |= handle_packet(native->tracker, packet_at(native, at), at, &look);
+    struct packet_batch batch = begin_batch(policy);
+    for (bool more = packet_is_complete(native, at, own); more;) {
+        pushed |= handle_packet(native->tracker, packet_at(native, at), at, &batch);
         at++;
-        more = is_complete(native, at, own);
+        more = packet_is_complete(native, at, own);
         if (!more || at - from == CHUNK) {
             publish_packets(native, at);
             if (likely(!more || rtl_native_is_demoted(native)))
                 break;
             from = at;
-            look = begin_batch(rtl_packets_begin(native->tracker));
+            batch = begin_batch(rtl_packets_begin(native->tracker));
         }
     }
     return pushed;
@@ -142,14 +140,11 @@ static void publish_unrung(struct rtl_native *native, bool unheard)
     }
 }
 
-enum walk_kind {
-    COMPLETE,
-    NOT_RUNG,
-    UNHEARD_OF
-}; /* publish complete packets; or also one that only others, or no thread, rang for */
+/* Publish complete packets; or also one that only other threads, or no thread, rang for. */
+enum walk_kind { COMPLETE, NOT_RUNG, UNHEARD_OF };
 
-/* One pass over the queue, by the walking thread. True if the worker must poll the queue. */
-static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint64_t own)
+/* One pass over the queue, by the walking thread. True if the worker must be awake. */
+static inline bool walk_once(struct rtl_native *native, enum walk_kind kind, uint64_t own)
 {
     struct rtl_tracker *tracker = native->tracker;
     enum rtl_policy policy = rtl_packets_begin(tracker);
@@ -158,8 +153,8 @@ static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint
         rtl_native_pass_through(native);
     if (unlikely(rtl_native_is_demoted(native)))
         rtl_native_walk_demoted(native);
-    else if (unlikely(let != COMPLETE))
-        publish_unrung(native, let == UNHEARD_OF);
+    else if (unlikely(kind != COMPLETE))
+        publish_unrung(native, kind == UNHEARD_OF);
     else
         wake = publish_complete(native, policy, own);
     /* packets that were rung for but aren't published need polling */
@@ -170,14 +165,14 @@ static inline bool walk_once(struct rtl_native *native, enum walk_kind let, uint
 }
 
 /* Walk; the caller has raised `rings` from 0. Returns the last published index: later the queue may be gone. */
-static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind let, uint64_t own)
+static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind kind, uint64_t own)
 {
     bool wake = false;
     uint32_t rings = atomic_load_explicit(&native->turn.rings, memory_order_acquire);
     uint64_t published;
     do {
-        wake |= walk_once(native, let, own);
-        let = COMPLETE;
+        wake |= walk_once(native, kind, own);
+        kind = COMPLETE;
         published = atomic_load_explicit(&native->published, memory_order_relaxed);
     } while (!rtl_turn_end(&native->turn, &rings));
     if (wake)
@@ -185,9 +180,9 @@ static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind let, uint
     return published;
 }
 
-static void walk(struct rtl_native *native, enum walk_kind let)
+static void walk(struct rtl_native *native, enum walk_kind kind)
 {
-    walk_in_turn(native, let, 0);
+    walk_in_turn(native, kind, 0);
 }
 
 /* Other threads made the queue shared while its owner was alone. */

@@ -12,14 +12,14 @@ void rtl_turn_start(struct rtl_turn *turn)
     atomic_store(&turn->rings, 0);
     atomic_store(&turn->visitors, 0);
     atomic_store(&turn->alone, RTL_TURN_AWAY);
-    atomic_store(&turn->owner, fence ? RTL_TURN_SHARED : RTL_TURN_NOBODYS);
+    atomic_store(&turn->owner, fence ? RTL_TURN_SHARED : RTL_TURN_UNOWNED);
 }
 
 void rtl_turn_share(struct rtl_turn *turn)
 {
     uintptr_t owner = atomic_load(&turn->owner), sharing = RTL_TURN_SHARING;
     int error = errno;
-    while (owner == RTL_TURN_NOBODYS) /* without an owner no thread can be alone */
+    while (owner == RTL_TURN_UNOWNED) /* without an owner no thread can be alone */
         if (atomic_compare_exchange_strong(&turn->owner, &owner, RTL_TURN_SHARED))
             return;
     if (owner == RTL_TURN_SHARED)

@@ -2,14 +2,14 @@
  * The right to walk over the packets of a native queue (native_ring.h): one thread at a time, and no thread waits.
  *
  * Shared queues: `rings` counts the rings since it was 0. The thread that raises it from 0 walks until no thread has
- * rung since its last pass. That is two locked operations a doorbell, and each of them waits for the cache lines that
- * the thread has written.
+ * rung since its last pass. That is two locked operations a doorbell, and each of them waits until the cache lines that
+ * the thread has written have arrived from other cores.
  *
- * Owned queues: the first thread that rings owns the queue and walks without locked operations. It stores ALONE, checks
- * that it still owns the queue, and walks. The first other thread that wants to walk makes the queue shared for good:
- * it stores SHARING, makes all threads pass a barrier (barrier.h), and stores SHARED. An owner that stored ALONE before
- * the barrier is seen by all threads that find the queue SHARED; one that stores it after the barrier sees that it
- * isn't the owner any more.
+ * Owned queues: the first thread that rings owns the queue and walks without them. It stores ALONE, checks that it
+ * still owns the queue, and walks. The first other thread that wants to walk makes the queue shared for good: it stores
+ * SHARING, makes all threads pass a barrier (barrier.h), and stores SHARED. An owner that stored ALONE before the
+ * barrier is seen by all threads that find the queue SHARED; one that stores it after the barrier sees that it isn't
+ * the owner any more.
  *
  * A thread that raises `rings` while the owner is alone leaves the packets to the owner: it resets `rings` to 0 and
  * returns. After walking the owner stores LEAVING; from then on no thread leaves it packets. If it still owns the queue
@@ -29,7 +29,7 @@
 #include "intercept/track/barrier.h"
 
 /* The owner of a queue: one of these, or an address that identifies the owning thread. */
-enum { RTL_TURN_NOBODYS, RTL_TURN_SHARING, RTL_TURN_SHARED };
+enum { RTL_TURN_UNOWNED, RTL_TURN_SHARING, RTL_TURN_SHARED };
 enum { RTL_TURN_AWAY, RTL_TURN_ALONE, RTL_TURN_LEAVING }; /* the owner's state */
 
 struct rtl_turn {
@@ -91,7 +91,7 @@ static inline int rtl_turn_begin_alone(struct rtl_turn *turn, uintptr_t me)
 {
     uintptr_t owner = atomic_load_explicit(&turn->owner, memory_order_relaxed);
     if (unlikely(owner != me) &&
-        (owner != RTL_TURN_NOBODYS || !atomic_compare_exchange_strong(&turn->owner, &owner, me)))
+        (owner != RTL_TURN_UNOWNED || !atomic_compare_exchange_strong(&turn->owner, &owner, me)))
         return RTL_TURN_AWAY;
     if (unlikely(atomic_load_explicit(&turn->alone, memory_order_relaxed) != RTL_TURN_AWAY))
         return RTL_TURN_AWAY; /* a signal handler interrupted the owner */

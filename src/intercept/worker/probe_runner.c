@@ -60,8 +60,8 @@ static struct {
     uint64_t taken_at; /* when that was first seen; 0: not taken */
     bool lost;         /* unknown whether it has completed: the block will show it */
     uint64_t poll_at;
-    /* permanent */
-    bool queue_failed, copies_failed;
+    bool queue_failed;  /* for good */
+    bool copies_failed; /* until the runtime is unloaded */
 } probe;
 
 static bool is_active(void)
@@ -94,8 +94,7 @@ static void publish_state(void)
 {
     struct rtl_probe_state *shared = rtl_tool.segment.probe;
     const size_t first = offsetof(struct rtl_probe_state, sequence) / 8;
-    const size_t words =
-        (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8; /* readers check how many words count */
+    const size_t words = (probe.state.dies > 1 ? sizeof *shared : RTL_PROBE_STATE_BYTES) / 8;
     uint64_t word[sizeof *shared / 8];
     shared_word *to = (void *)shared;
     if (!probe.changed || probe.preparing)
