@@ -20,34 +20,8 @@ static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t 
         snprintf(out, size, "%llu", (unsigned long long)x);
 }
 
-/* What a column of times shows of a row; 0 when it has none. */
-static uint64_t time_of(const struct rtl_row *row, int column)
-{
-    bool timed = row->window.count > 0;
-    switch (column) {
-    case RTL_COLUMN_TOTAL:
-        return rtl_row_total_ns(row);
-    case RTL_COLUMN_MEAN:
-        return rtl_row_mean_ns(row);
-    case RTL_COLUMN_MIN:
-        return timed ? row->window.min_ns : 0;
-    case RTL_COLUMN_P50: /* a family's kernels have none in common */
-        return timed && !row->kernels ? row->p50 : 0;
-    case RTL_COLUMN_P90:
-        return timed && !row->kernels ? row->p90 : 0;
-    case RTL_COLUMN_P99:
-        return timed ? row->p99 : 0;
-    case RTL_COLUMN_MAX:
-        return timed ? row->window.max_ns : 0;
-    case RTL_COLUMN_LAUNCH:
-        return row->launches ? row->launch_p50 : 0;
-    default:
-        return 0;
-    }
-}
-
 /* What was not measured carries a mark. */
-static struct rtl_number estimate(bool estimated, struct rtl_number number)
+static struct rtl_number mark_estimate(bool estimated, struct rtl_number number)
 {
     if (estimated) {
         memmove(number.text + 1, number.text, sizeof number.text - 1);
@@ -66,7 +40,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     switch (column) {
     case RTL_COLUMN_TIME:
         if ((measured = (timed || row->window_estimated_ns) && !model->no_shares))
-            n = estimate(model->estimated, rtl_format_share(row->share));
+            n = mark_estimate(model->estimated, rtl_format_share(row->share));
         break;
     case RTL_COLUMN_RATE:
         if ((measured = model->span_ns > 0))
@@ -77,19 +51,19 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
         break;
     case RTL_COLUMN_TOTAL:
         if ((measured = row->timed > 0 || row->estimated_ns))
-            n = estimate(rtl_row_total_estimated(row), rtl_format_time(rtl_row_total_ns(row), units));
+            n = mark_estimate(rtl_row_total_estimated(row), rtl_format_time(rtl_row_total_ns(row), units));
         break;
     case RTL_COLUMN_MEAN:
         if ((measured = rtl_row_mean_ns(row) > 0))
-            n = estimate(rtl_row_window_estimated(row), rtl_format_time(rtl_row_mean_ns(row), units));
+            n = mark_estimate(rtl_row_window_estimated(row), rtl_format_time(rtl_row_mean_ns(row), units));
         break;
     case RTL_COLUMN_MIN:
     case RTL_COLUMN_P50:
     case RTL_COLUMN_P90:
     case RTL_COLUMN_P99:
     case RTL_COLUMN_MAX:
-        if ((measured = timed && time_of(row, column)))
-            n = rtl_format_time(time_of(row, column), units);
+        if ((measured = timed && rtl_row_time_ns(row, column)))
+            n = rtl_format_time(rtl_row_time_ns(row, column), units);
         break;
     case RTL_COLUMN_LAUNCH:
         if ((measured = row->launches > 0))
@@ -143,7 +117,7 @@ void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int wid
         uint64_t least = UINT64_MAX, most = 0; /* the longest texts: many digits before the point, or behind it */
         width[i] = rtl_columns[i].width + (model->estimated && (i == RTL_COLUMN_MEAN || i == RTL_COLUMN_TOTAL));
         for (uint32_t r = 0; units != RTL_UNIT_AUTO && r < model->shown; r++) {
-            uint64_t ns = time_of(&model->rows[model->order[r]], i);
+            uint64_t ns = rtl_row_time_ns(&model->rows[model->order[r]], i);
             least = ns && ns < least ? ns : least;
             most = ns > most ? ns : most;
         }

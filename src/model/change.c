@@ -15,7 +15,7 @@ struct estimate {
     uint64_t low, middle, high;
 };
 
-static bool enough(double q, uint64_t count)
+static bool has_enough(double q, uint64_t count)
 {
     return count >= LEAST && (double)count * (1 - q) >= LEAST_BEYOND - 1e-6;
 }
@@ -42,7 +42,7 @@ static uint64_t estimates(const struct rtl_histogram_copy *earlier, const struct
     return window.count;
 }
 
-static struct rtl_change compare(const struct estimate *before, const struct estimate *now)
+static struct rtl_change compare_estimates(const struct estimate *before, const struct estimate *now)
 {
     const double bucket = 1.0 / 64;
     struct rtl_change change = {RTL_CHANGE_SAME, 1};
@@ -69,8 +69,8 @@ struct rtl_changes rtl_changes_between(const struct rtl_histogram_copy *before, 
         return changes; /* most kernels of a process with many: not worth a walk */
     uint64_t count_was = estimates(before, base, was), count_is = count_was ? estimates(base, later, is) : 0;
     for (int i = 0; i < WANTED && count_is; i++)
-        if (enough(wanted[i], count_was) && enough(wanted[i], count_is))
-            *out[i] = compare(&was[i], &is[i]);
+        if (has_enough(wanted[i], count_was) && has_enough(wanted[i], count_is))
+            *out[i] = compare_estimates(&was[i], &is[i]);
     return changes;
 }
 

@@ -33,7 +33,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* A part's kernel, whose buckets lie in `room`'s storage. False without memory. */
-static bool take_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
+static bool copy_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
 {
     struct rtl_packing packing;
     memset(&packing, 0, sizeof packing);
@@ -47,7 +47,7 @@ static bool take_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot 
     return storage != NULL;
 }
 
-static bool take_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
+static bool copy_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
                          struct rtl_snapshot *room)
 {
     for (uint32_t g = 0; g < parts->group_count; g++)
@@ -55,14 +55,14 @@ static bool take_kernels(const struct rtl_parts *parts, uint32_t number, struct 
             const struct rtl_part *part = parts->groups[g]->parts[i];
             if (part->member != number || part->row >= RTL_KERNELS_MAX)
                 continue;
-            if (!take_kernel(part, &to->kernels[to->kernel_count++], room))
+            if (!copy_kernel(part, &to->kernels[to->kernel_count++], room))
                 return false;
         }
     qsort(to->kernels, to->kernel_count, sizeof *to->kernels, by_id);
     return true;
 }
 
-static void take_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
+static void copy_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
                         const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < merged->queue_count; i++) {
@@ -82,7 +82,7 @@ static void take_queues(const struct rtl_snapshot *merged, const struct rtl_memb
 }
 
 /* False when one that it has work on is another's, too: their times have been added up. */
-static bool take_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
+static bool copy_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
                         const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < own->agent_count; i++) {
@@ -99,7 +99,7 @@ static bool take_agents(const struct rtl_snapshot *merged, const struct rtl_memb
     return true;
 }
 
-static void take_copies(const struct rtl_snapshot *merged, const struct rtl_member *member,
+static void copy_copies(const struct rtl_snapshot *merged, const struct rtl_member *member,
                         const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < merged->copies_count; i++) {
@@ -138,10 +138,10 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
     s.queues = calloc(merged->queue_count + 1, sizeof *s.queues);
     s.agents = calloc(own->agent_count + 1, sizeof *s.agents);
     s.copies = calloc(merged->copies_count + 1, sizeof *s.copies);
-    bool ok = s.kernels && s.queues && s.agents && s.copies && take_agents(merged, member, own, &s);
-    if (ok && take_kernels(merged->parts, number, &s, &room)) {
-        take_queues(merged, member, own, &s);
-        take_copies(merged, member, own, &s);
+    bool ok = s.kernels && s.queues && s.agents && s.copies && copy_agents(merged, member, own, &s);
+    if (ok && copy_kernels(merged->parts, number, &s, &room)) {
+        copy_queues(merged, member, own, &s);
+        copy_copies(merged, member, own, &s);
         ok = rtl_snapshot_copy(&s, out);
     } else {
         ok = false;
@@ -154,8 +154,8 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
     return ok;
 }
 
-static void add(struct rtl_model *alone, const struct rtl_sample *sample, uint32_t number,
-                const struct rtl_snapshot *own)
+static void add_past_sample(struct rtl_model *alone, const struct rtl_sample *sample, uint32_t number,
+                            const struct rtl_snapshot *own)
 {
     struct rtl_snapshot past;
     uint64_t last = alone->latest ? alone->latest->snapshot.taken_mono_ns : 0;
@@ -168,7 +168,7 @@ void rtl_model_begin_with_history(struct rtl_model *alone, const struct rtl_mode
                                   const struct rtl_snapshot *own)
 {
     for (int i = 0; i < all->ring_count; i++)
-        add(alone, all->ring[i], number, own);
-    add(alone, all->previous, number, own);
-    add(alone, all->latest, number, own);
+        add_past_sample(alone, all->ring[i], number, own);
+    add_past_sample(alone, all->previous, number, own);
+    add_past_sample(alone, all->latest, number, own);
 }

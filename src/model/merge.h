@@ -26,7 +26,7 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
  */
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
 /* Its numbers now. False without memory: then it has those of before. */
-bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
+bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
 /* It has ended: what it counted stays, its queues go. */
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number);
 /* All that was taken. False without memory. */

@@ -1,8 +1,23 @@
 /* Parts and groups: made, shared, let go. See merge_parts.h. */
 #include "model/merge_parts.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static int compare_part(const void *key, const void *element)
+{
+    const struct rtl_part *wanted = key, *part = *(struct rtl_part *const *)element;
+    if (wanted->member != part->member)
+        return wanted->member < part->member ? -1 : 1;
+    return (wanted->row > part->row) - (wanted->row < part->row);
+}
+
+uint32_t rtl_part_position(struct rtl_part *const *parts, uint32_t count, uint32_t member, uint32_t row)
+{
+    const struct rtl_part key = {.member = member, .row = row};
+    return (uint32_t)rtl_lower_bound(parts, count, sizeof *parts, &key, compare_part);
+}
 
 void rtl_part_add(const struct rtl_part *part, struct rtl_packing *packing)
 {
@@ -37,8 +52,8 @@ void rtl_group_release(struct rtl_group *group)
     free(group);
 }
 
-static void fill(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, uint32_t words,
-                 struct rtl_packing *packing)
+static void fill_part(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, uint32_t words,
+                      struct rtl_packing *packing)
 {
     part->kernel = *kernel;
     part->kernel.histogram.octaves = NULL;
@@ -64,13 +79,13 @@ struct rtl_part *rtl_part_make(const struct rtl_kernel_snapshot *kernel, struct 
     part->bytes = bytes;
     part->charged = charged;
     *charged += bytes;
-    fill(part, kernel, words, packing);
+    fill_part(part, kernel, words, packing);
     return part;
 }
 
 void rtl_part_rewrite(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, struct rtl_packing *packing)
 {
-    fill(part, kernel, rtl_packing_words(packing, true), packing);
+    fill_part(part, kernel, rtl_packing_words(packing, true), packing);
 }
 
 /* Adds count, total and extremes. */

@@ -22,6 +22,13 @@ struct rtl_unpacked {
 };
 struct rtl_histogram_copy rtl_part_histogram(const struct rtl_part *part, struct rtl_unpacked *room);
 
+/* Return the index of the first of `count` parts that is not before (member, row); parts ascend by member, then row. */
+uint32_t rtl_part_position(struct rtl_part *const *parts, uint32_t count, uint32_t member, uint32_t row);
+static inline bool rtl_part_is(const struct rtl_part *part, uint32_t member, uint32_t row)
+{
+    return part->member == member && part->row == row;
+}
+
 /* Adds what it holds to `packing`. */
 void rtl_part_add(const struct rtl_part *part, struct rtl_packing *packing);
 

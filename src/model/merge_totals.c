@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct rtl_gpu_key key_of(uint32_t member, const struct rtl_agent_snapshot *agent)
+static struct rtl_gpu_key gpu_key_of(uint32_t member, const struct rtl_agent_snapshot *agent)
 {
     struct rtl_gpu_key key = {.bdf = agent->bdf};
     if (agent->bdf == RTL_NO_BDF) {
@@ -19,22 +19,22 @@ static struct rtl_gpu_key key_of(uint32_t member, const struct rtl_agent_snapsho
     return key;
 }
 
-static bool is_same(const struct rtl_gpu_key *a, const struct rtl_gpu_key *b)
+static bool same_gpu(const struct rtl_gpu_key *a, const struct rtl_gpu_key *b)
 {
     return a->bdf == b->bdf && a->member == b->member && a->gpu == b->gpu &&
            (!a->uuid[0] || !b->uuid[0] || !strcmp(a->uuid, b->uuid));
 }
 
-static int find(const struct rtl_gpu_table *table, const struct rtl_gpu_key *key)
+static int find_gpu(const struct rtl_gpu_table *table, const struct rtl_gpu_key *key)
 {
     for (int i = 0; i < RTL_AGENTS_MAX; i++)
-        if (table->taken[i] && is_same(&table->keys[i], key))
+        if (table->taken[i] && same_gpu(&table->keys[i], key))
             return i;
     return -1;
 }
 
 /* The number for a new one: `wanted` if it is free, or the first after all others. More than fit share the last. */
-static uint32_t enter(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
+static uint32_t add_gpu(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
 {
     uint32_t number = 0;
     if (wanted < RTL_AGENTS_MAX && !table->taken[wanted]) {
@@ -63,9 +63,9 @@ void rtl_gpu_table_add(struct rtl_gpu_table *table, uint32_t member, const struc
             if (!done[i] && snapshot->agents[i].bdf < snapshot->agents[next].bdf)
                 next = i;
         done[next] = true;
-        struct rtl_gpu_key key = key_of(member, &snapshot->agents[next]);
-        if (find(table, &key) < 0)
-            enter(table, &key, keep ? snapshot->agents[next].gpu : UINT32_MAX);
+        struct rtl_gpu_key key = gpu_key_of(member, &snapshot->agents[next]);
+        if (find_gpu(table, &key) < 0)
+            add_gpu(table, &key, keep ? snapshot->agents[next].gpu : UINT32_MAX);
     }
 }
 
@@ -75,11 +75,11 @@ static uint32_t number_of(struct rtl_gpu_table *table, uint32_t member, const st
     struct rtl_gpu_key key = {.bdf = RTL_NO_BDF, .member = member, .gpu = gpu};
     for (uint32_t i = 0; i < s->agent_count; i++)
         if (s->agents[i].gpu == gpu) {
-            key = key_of(member, &s->agents[i]);
+            key = gpu_key_of(member, &s->agents[i]);
             break;
         }
-    int number = find(table, &key);
-    return number >= 0 ? (uint32_t)number : enter(table, &key, UINT32_MAX);
+    int number = find_gpu(table, &key);
+    return number >= 0 ? (uint32_t)number : add_gpu(table, &key, UINT32_MAX);
 }
 
 bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_t slots, pid_t pid,

@@ -112,7 +112,7 @@ static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
 }
 
 /* Puts what was the latest snapshot into the ring if the one before it lies far enough back. */
-static void remember(struct rtl_model *model, struct rtl_sample *sample)
+static void keep_sample(struct rtl_model *model, struct rtl_sample *sample)
 {
     if (model->window_ns == RTL_WINDOW_ALL) {
         drop_oldest(model, model->ring_count);
@@ -259,10 +259,10 @@ bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, 
     model->previous = model->latest;
     model->latest = sample;
     if (model->previous)
-        remember(model, model->previous);
+        keep_sample(model, model->previous);
     model->samples++;
     extend_history(model);
-    rtl_model_look_at_gpus(model);
+    rtl_model_extend_gpu_history(model);
     watch_worker(model);
     choose_base(model);
     return true;
@@ -288,7 +288,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
     model->calls.functions = model->calls.ranges = 0;
     model->worst = NULL;
     model->samples = 0;
-    model->held_until_ns = model->stuck_since_ns = 0;
+    model->frozen_until_ns = model->stuck_since_ns = 0;
     for (int i = 0; i < RTL_KERNELS_MAX; i++) {
         free(model->history[i]);
         model->history[i] = NULL;
@@ -321,13 +321,13 @@ void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool revers
 {
     model->sort = column;
     model->reverse = reverse;
-    model->held_until_ns = 0;
+    model->frozen_until_ns = 0;
     rtl_model_refresh(model);
 }
 
 static void show_families(struct rtl_model *model)
 {
-    model->held_until_ns = 0; /* what appears belongs where it ranks */
+    model->frozen_until_ns = 0; /* what appears belongs where it ranks */
     rtl_model_refresh(model);
 }
 
@@ -348,7 +348,7 @@ static bool choose_range(struct rtl_model *model, struct rtl_range_choice *range
 {
     struct rtl_range_choice *before = model->range;
     model->range = range;
-    model->held_until_ns = 0;
+    model->frozen_until_ns = 0;
     bool fine = rtl_model_refresh(model);
     rtl_range_free(before);
     return fine;
@@ -373,7 +373,7 @@ void rtl_model_freeze_order(struct rtl_model *model)
     uint64_t now = model->latest->snapshot.taken_mono_ns;
     uint64_t interval = model->previous ? now - model->previous->snapshot.taken_mono_ns : 0;
     uint64_t least = 3 * interval + interval / 2; /* half a one more, so that the third is still held */
-    model->held_until_ns = now + (least > RTL_MODEL_HOLD_NS ? least : RTL_MODEL_HOLD_NS);
+    model->frozen_until_ns = now + (least > RTL_MODEL_FREEZE_NS ? least : RTL_MODEL_FREEZE_NS);
 }
 
 bool rtl_model_refresh(struct rtl_model *model)
@@ -382,12 +382,6 @@ bool rtl_model_refresh(struct rtl_model *model)
         return true;
     choose_base(model);
     return rtl_model_make_rows(model);
-}
-
-uint32_t rtl_model_history_length(const struct rtl_model *model)
-{
-    uint64_t intervals = model->samples ? model->samples - 1 : 0;
-    return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
 }
 
 static uint64_t history_of(const struct rtl_model *model, const struct rtl_row *row, uint32_t back, uint32_t from)

@@ -55,8 +55,6 @@ void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns);
 /* p99 of the interval `back` intervals ago (0 = the last): ns, or 0 when nothing was timed then. */
 uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back);
 uint64_t rtl_model_history_p50(const struct rtl_model *model, const struct rtl_row *row, uint32_t back); /* likewise */
-/* How many intervals there are to look back at. */
-uint32_t rtl_model_history_length(const struct rtl_model *model);
 
 /* When the worker last did anything, as an age; *parked when it sleeps because nothing is in flight. */
 uint64_t rtl_model_write_age(const struct rtl_model *model, bool *parked);

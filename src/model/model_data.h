@@ -26,7 +26,7 @@ enum {
     RTL_MODEL_IDS = RTL_KERNELS_MAX + RTL_FAMILY_COUNT, /* of rows: kernels, then families; model_families.h */
 };
 /* How long the order is held after the cursor moved; three intervals at least. */
-#define RTL_MODEL_HOLD_NS   (3 * 1000000000ull)
+#define RTL_MODEL_FREEZE_NS (3 * 1000000000ull)
 #define RTL_WINDOW_INTERVAL 0ull       /* the window is the last interval */
 #define RTL_WINDOW_ALL      UINT64_MAX /* the window is everything since start or zero */
 #define RTL_HISTORY_NONE    0xffffu
@@ -150,7 +150,7 @@ struct rtl_model {
     const struct rtl_row *worst; /* highest p99 in the window, or NULL */
 
     /* the order that is held while the cursor has just moved */
-    uint64_t held_until_ns;
+    uint64_t frozen_until_ns;
     uint32_t *rank; /* by kernel id: position in the last order + 1, 0 = not shown */
 
     uint32_t prepared; /* kernels below this id have their names (rtl_model_prepare) */
@@ -171,5 +171,18 @@ struct rtl_model {
     uint32_t wanted;       /* mode that was asked for and is not in force so far, or RTL_MODE_NONE */
     char no_heartbeat[64]; /* why auto can't be made to time from here; "" = it can */
 };
+
+/* How much a counter has grown; 0 if it went back (it starts again, or another process wrote it). */
+static inline uint64_t rtl_grown(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+/* Number of intervals in the histories. */
+static inline uint32_t rtl_model_history_length(const struct rtl_model *model)
+{
+    uint64_t intervals = model->samples ? model->samples - 1 : 0;
+    return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
+}
 
 #endif

@@ -40,7 +40,7 @@ static void add_window(struct rtl_row *sum, const struct rtl_row *row)
     sum->p99 = row->p99 > sum->p99 ? row->p99 : sum->p99;
 }
 
-static void add(struct rtl_row *sum, const struct rtl_row *row)
+static void add_to_family(struct rtl_row *sum, const struct rtl_row *row)
 {
     /* in a family that has an estimate all of it is one */
     sum->estimated_ns += rtl_row_total_ns(row);
@@ -64,7 +64,7 @@ void rtl_families_sum(struct rtl_model *model)
         families[f] = (struct rtl_row){.id = RTL_KERNELS_MAX + f, .kernel = &model->family_kernels[f]};
     for (uint32_t i = 0; i < model->shown; i++) {
         const struct rtl_row *row = &model->rows[model->order[i]];
-        add(&families[rtl_family_of(model, row)], row);
+        add_to_family(&families[rtl_family_of(model, row)], row);
     }
     for (uint32_t f = 0; f < RTL_FAMILY_COUNT; f++) {
         if (!model->estimated)

@@ -1,5 +1,5 @@
 /*
- * Kernels by family (text/name_forms.h): a row for each family that has kernels to show, with the sums of those, and
+ * Kernels by family (text/names_forms.h): a row for each family that has kernels to show, with the sums of those, and
  * below it the kernels themselves where it is open.
  *
  * The families' rows lie behind the kernels' in rtl_model.rows and are sorted, held and found like them, by ids from

@@ -4,8 +4,13 @@
 
 #include "model/model_data.h"
 
+/* Find an agent by its GPU's number; a queue by its slot, beginning at index `near`, where it mostly is. NULL if none.
+ */
+const struct rtl_agent_snapshot *rtl_agent_of(const struct rtl_snapshot *snapshot, uint32_t gpu);
+const struct rtl_queue_snapshot *rtl_queue_of(const struct rtl_snapshot *snapshot, uint32_t slot, uint32_t near);
+
 /* Appends the last interval of every GPU to its history; the latest snapshot has just been added. */
-void rtl_model_look_at_gpus(struct rtl_model *model);
+void rtl_model_extend_gpu_history(struct rtl_model *model);
 
 /* Facts and verdict of each GPU; rows of queues, copies and GPUs have been made. */
 void rtl_model_judge_gpus(struct rtl_model *model);

@@ -5,6 +5,7 @@
  * column, what was not measured last, ties by id, so that rows hold still.
  */
 #include "model/model_rows.h"
+#include "base/array.h"
 #include "model/model_calls.h"
 #include "model/row_times.h"
 #include "model/ranks.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(struct rtl_model *model, uint32_t count)
+static bool grow_rows(struct rtl_model *model, uint32_t count)
 {
     if (count <= model->row_size)
         return true;
@@ -46,11 +47,6 @@ static const struct rtl_kernel_snapshot *find_next(const struct rtl_sample *samp
                : NULL;
 }
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-    return now > before ? now - before : 0;
-}
-
 static double per_second(uint64_t count, uint64_t ns)
 {
     return ns ? (double)count * 1e9 / (double)ns : 0;
@@ -59,27 +55,27 @@ static double per_second(uint64_t count, uint64_t ns)
 /* Estimates begin when it is known which packet runs: what came before is taken for the same. */
 static uint64_t estimated_between(const struct rtl_kernel_snapshot *base, const struct rtl_kernel_snapshot *now)
 {
-    uint64_t ns = grown(now->estimated_ns, base ? base->estimated_ns : 0);
+    uint64_t ns = rtl_grown(now->estimated_ns, base ? base->estimated_ns : 0);
     if (!base || base->estimated_ns || !base->calls)
         return ns;
-    return (uint64_t)((double)ns / (double)now->calls * (double)grown(now->calls, base->calls));
+    return (uint64_t)((double)ns / (double)now->calls * (double)rtl_grown(now->calls, base->calls));
 }
 
 static void make_row(struct rtl_model *model, struct rtl_row *row)
 {
     static const double q[] = {0.5, 0.9, 0.99};
     const struct rtl_kernel_snapshot *k = row->kernel, *zero = row->zero;
-    row->calls = grown(k->calls, zero ? zero->calls : 0);
-    row->timed = grown(k->histogram.count, zero ? zero->histogram.count : 0);
-    row->untimed = grown(k->untimed, zero ? zero->untimed : 0);
-    row->total_ns = grown(k->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    row->calls = rtl_grown(k->calls, zero ? zero->calls : 0);
+    row->timed = rtl_grown(k->histogram.count, zero ? zero->histogram.count : 0);
+    row->untimed = rtl_grown(k->untimed, zero ? zero->untimed : 0);
+    row->total_ns = rtl_grown(k->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
     if (row->base && model->before)
         row->change =
             rtl_changes_between(row->before ? &row->before->histogram : NULL, &row->base->histogram, &k->histogram);
-    row->window_calls = grown(k->calls, row->base ? row->base->calls : 0);
+    row->window_calls = rtl_grown(k->calls, row->base ? row->base->calls : 0);
     row->rate = per_second(row->window_calls, model->span_ns);
     row->window = (struct rtl_window){0};
-    row->estimated_ns = grown(k->estimated_ns, zero ? zero->estimated_ns : 0);
+    row->estimated_ns = rtl_grown(k->estimated_ns, zero ? zero->estimated_ns : 0);
     row->window_estimated_ns = estimated_between(row->base, k);
     row->history = k->id < RTL_KERNELS_MAX && !model->range ? model->history[k->id] : NULL;
     const struct rtl_histogram_copy *from = row->base ? &row->base->histogram : NULL;
@@ -130,17 +126,6 @@ static void make_kernels(struct rtl_model *model)
         model->rows[i].share = window_total ? (double)rtl_row_window_ns(&model->rows[i]) / (double)window_total : 0;
 }
 
-/* Mostly it is where it is now, `near`: with many queues nobody looks through them all. */
-static const struct rtl_queue_snapshot *queue_before(const struct rtl_sample *sample,
-                                                     const struct rtl_queue_snapshot *queue, uint32_t near)
-{
-    uint32_t count = sample ? sample->snapshot.queue_count : 0;
-    for (uint32_t i = 0, at = near < count ? near : 0; i < count; i++, at = at + 1 < count ? at + 1 : 0)
-        if (sample->snapshot.queues[at].slot == queue->slot)
-            return &sample->snapshot.queues[at];
-    return NULL;
-}
-
 static const struct rtl_copies_snapshot *copies_before(const struct rtl_sample *sample,
                                                        const struct rtl_copies_snapshot *copies)
 {
@@ -164,9 +149,9 @@ static void make_copies(struct rtl_model *model)
         for (int r = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
             row.untimed += copies->untimed[r];
         row.window = rtl_window_between(base ? &base->histogram : NULL, &copies->histogram);
-        row.window_count = grown(copies->count, base ? base->count : 0);
-        row.window_bytes = grown(copies->bytes, base ? base->bytes : 0);
-        row.window_timed_bytes = grown(copies->timed_bytes, base ? base->timed_bytes : 0);
+        row.window_count = rtl_grown(copies->count, base ? base->count : 0);
+        row.window_bytes = rtl_grown(copies->bytes, base ? base->bytes : 0);
+        row.window_timed_bytes = rtl_grown(copies->timed_bytes, base ? base->timed_bytes : 0);
         rtl_quantiles(base ? &base->histogram : NULL, &copies->histogram, q, 2, out);
         row.p50 = out[0];
         row.p99 = out[1];
@@ -186,11 +171,13 @@ static void make_queues(struct rtl_model *model)
     const struct rtl_snapshot *now = &model->latest->snapshot;
     model->queue_count = now->queue_count < RTL_MODEL_QUEUES ? now->queue_count : RTL_MODEL_QUEUES;
     for (uint32_t i = 0; i < model->queue_count; i++) {
-        const struct rtl_queue_snapshot *queue = &now->queues[i], *base = queue_before(model->base, queue, i);
+        const struct rtl_queue_snapshot *queue = &now->queues[i],
+                                        *base =
+                                            rtl_queue_of(model->base ? &model->base->snapshot : NULL, queue->slot, i);
         struct rtl_queue_row *row = &model->queues[i];
         uint64_t out[2];
         *row = (struct rtl_queue_row){.queue = queue};
-        row->rate = per_second(grown(queue->dispatches, base ? base->dispatches : 0), model->span_ns);
+        row->rate = per_second(rtl_grown(queue->dispatches, base ? base->dispatches : 0), model->span_ns);
         row->has_wait = rtl_quantiles(base ? &base->wait : NULL, &queue->wait, q, 2, out);
         if (row->has_wait) {
             row->wait_p50 = out[0];
@@ -204,24 +191,18 @@ static void make_queues(struct rtl_model *model)
     }
 }
 
-static const struct rtl_agent_snapshot *agent_before(const struct rtl_sample *sample, uint32_t gpu)
-{
-    if (sample)
-        for (uint32_t i = 0; i < sample->snapshot.agent_count; i++)
-            if (sample->snapshot.agents[i].gpu == gpu)
-                return &sample->snapshot.agents[i];
-    return NULL;
-}
-
 /* Dispatches of a GPU in the window that were counted and not timed. */
 static uint64_t untimed_of(const struct rtl_model *model, uint32_t gpu)
 {
     uint64_t untimed = 0;
     for (uint32_t i = 0; i < model->queue_count; i++) {
         const struct rtl_queue_snapshot *queue = model->queues[i].queue,
-                                        *base = queue->gpu == gpu ? queue_before(model->base, queue, i) : NULL;
+                                        *base = queue->gpu == gpu
+                                                    ? rtl_queue_of(model->base ? &model->base->snapshot : NULL,
+                                                                   queue->slot, i)
+                                                    : NULL;
         for (unsigned r = 0; queue->gpu == gpu && r < RTL_UNTIMED_LIMIT; r++)
-            untimed += grown(queue->untimed[r], base ? base->untimed[r] : 0);
+            untimed += rtl_grown(queue->untimed[r], base ? base->untimed[r] : 0);
     }
     return untimed;
 }
@@ -232,9 +213,9 @@ static void make_idle(struct rtl_gpu_row *row, const struct rtl_agent_snapshot *
     uint64_t count = 0;
     for (int c = 0; c < RTL_IDLE_COUNT; c++) {
         const struct rtl_idle *now = &row->agent->idle[c], none = {0, 0}, *before = base ? &base->idle[c] : &none;
-        double idle = (double)grown(now->total_ns, before->total_ns) / (double)span_ns;
+        double idle = (double)rtl_grown(now->total_ns, before->total_ns) / (double)span_ns;
         row->idle[c] = idle < 1 ? idle : 1;
-        count += grown(now->count, before->count);
+        count += rtl_grown(now->count, before->count);
     }
     row->idle_rate = per_second(count, span_ns);
 }
@@ -248,11 +229,11 @@ static void make_gpus(struct rtl_model *model)
     for (uint32_t i = 0; i < model->gpu_count; i++) {
         const struct rtl_agent_snapshot *agent = &now->agents[i];
         struct rtl_gpu_row *row = &model->gpus[i];
-        const struct rtl_agent_snapshot *base = agent_before(model->base, agent->gpu);
+        const struct rtl_agent_snapshot *base = rtl_agent_of(model->base ? &model->base->snapshot : NULL, agent->gpu);
         *row = (struct rtl_gpu_row){.agent = agent, .busy = -1, .idle_rate = -1};
         for (int c = 0; c < RTL_IDLE_COUNT; c++)
             row->idle[c] = -1;
-        uint64_t busy_ns = grown(agent->busy_ns, base ? base->busy_ns : 0);
+        uint64_t busy_ns = rtl_grown(agent->busy_ns, base ? base->busy_ns : 0);
         /* a GPU whose kernels were only counted may have been busy all the time, or hardly */
         if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
             /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
@@ -294,15 +275,15 @@ static void make_sums(struct rtl_model *model)
     const struct rtl_snapshot *now = &model->latest->snapshot;
     const struct rtl_snapshot *zero = model->zero ? &model->zero->snapshot : NULL;
     const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
-    model->counted = grown(now->counted, zero ? zero->counted : 0);
-    model->timed = grown(now->timed, zero ? zero->timed : 0);
-    model->untimed = grown(now->untimed_total, zero ? zero->untimed_total : 0);
-    model->window_counted = grown(now->counted, base ? base->counted : 0);
-    model->window_untimed = grown(now->untimed_total, base ? base->untimed_total : 0);
+    model->counted = rtl_grown(now->counted, zero ? zero->counted : 0);
+    model->timed = rtl_grown(now->timed, zero ? zero->timed : 0);
+    model->untimed = rtl_grown(now->untimed_total, zero ? zero->untimed_total : 0);
+    model->window_counted = rtl_grown(now->counted, base ? base->counted : 0);
+    model->window_untimed = rtl_grown(now->untimed_total, base ? base->untimed_total : 0);
     model->lost = model->window_lost = 0;
     for (int i = 0; i < RTL_UNTIMED_LIMIT; i++) {
-        model->untimed_by[i] = grown(now->untimed[i], zero ? zero->untimed[i] : 0);
-        model->window_untimed_by[i] = grown(now->untimed[i], base ? base->untimed[i] : 0);
+        model->untimed_by[i] = rtl_grown(now->untimed[i], zero ? zero->untimed[i] : 0);
+        model->window_untimed_by[i] = rtl_grown(now->untimed[i], base ? base->untimed[i] : 0);
         if (is_by_design(i))
             continue;
         model->lost += model->untimed_by[i];
@@ -334,17 +315,14 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
     case RTL_COLUMN_MEAN:
         return rtl_row_mean_ns(row) || timed ? (double)rtl_row_mean_ns(row) : -1;
     case RTL_COLUMN_MIN:
-        return timed ? (double)row->window.min_ns : -1;
     case RTL_COLUMN_P50:
-        return timed && !row->kernels ? (double)row->p50 : -1;
     case RTL_COLUMN_P90:
-        return timed && !row->kernels ? (double)row->p90 : -1;
     case RTL_COLUMN_P99:
-        return timed ? (double)row->p99 : -1;
     case RTL_COLUMN_MAX:
-        return timed ? (double)row->window.max_ns : -1;
-    case RTL_COLUMN_LAUNCH:
-        return row->launches ? (double)row->launch_p50 : -1;
+    case RTL_COLUMN_LAUNCH: {
+        uint64_t ns = rtl_row_time_ns(row, column);
+        return ns ? (double)ns : -1;
+    }
     case RTL_COLUMN_UNTIMED:
         return row->calls ? (double)row->untimed / (double)row->calls : -1;
     case RTL_COLUMN_SLOWEST:
@@ -383,7 +361,7 @@ static int by_name_down(const void *a, const void *b)
     return c ? c : x->index < y->index ? -1 : 1;
 }
 
-static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
+static bool row_is_shown(struct rtl_model *model, const struct rtl_row *row)
 {
     if (!row->kernel->calls ||
         (model->hide_idle && !row->window_calls)) /* the first: its calls are in another row by now */
@@ -394,7 +372,7 @@ static bool is_shown(struct rtl_model *model, const struct rtl_row *row)
 
 static bool make_order(struct rtl_model *model)
 {
-    bool held = rtl_model_is_held(model);
+    bool held = rtl_model_order_is_frozen(model);
     /* where no share is known the order by it says nothing: then by what is */
     enum rtl_column sort = model->sort != RTL_COLUMN_TIME || !model->no_shares ? model->sort
                            : model->span_ns                                    ? RTL_COLUMN_RATE
@@ -402,7 +380,7 @@ static bool make_order(struct rtl_model *model)
     bool ascending = (rtl_columns[model->sort].order == RTL_ORDER_ASC) != model->reverse;
     model->shown = 0;
     for (uint32_t i = 0; i < model->row_count; i++)
-        if (is_shown(model, &model->rows[i]))
+        if (row_is_shown(model, &model->rows[i]))
             model->order[model->shown++] = i;
     model->kernels_shown = model->shown;
     if (model->families)
@@ -441,14 +419,14 @@ static bool make_order(struct rtl_model *model)
     return true;
 }
 
-bool rtl_model_is_held(const struct rtl_model *model)
+bool rtl_model_order_is_frozen(const struct rtl_model *model)
 {
-    return model->latest && model->latest->snapshot.taken_mono_ns < model->held_until_ns;
+    return model->latest && model->latest->snapshot.taken_mono_ns < model->frozen_until_ns;
 }
 
 bool rtl_model_make_rows(struct rtl_model *model)
 {
-    if (!make_room(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT)) {
+    if (!grow_rows(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT)) {
         model->row_count = model->shown = 0;
         return false;
     }
@@ -471,31 +449,36 @@ int rtl_model_position(const struct rtl_model *model, uint32_t id)
     return id < RTL_MODEL_IDS ? (int)model->rank[id] - 1 : -1;
 }
 
+static int compare_id(const void *key, const void *row)
+{
+    uint32_t wanted = *(const uint32_t *)key, id = ((const struct rtl_row *)row)->id;
+    return (wanted > id) - (wanted < id);
+}
+
+/* Return the index of the first kernel's row whose id is not below `id`. */
+static uint32_t row_from(const struct rtl_model *model, uint32_t id)
+{
+    return (uint32_t)rtl_lower_bound(model->rows, model->row_count, sizeof *model->rows, &id, compare_id);
+}
+
 const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
 {
-    uint32_t low = 0, high = model->row_count;
     if (id >= RTL_KERNELS_MAX)
         return rtl_family_row(model, id);
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (model->rows[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < model->row_count && model->rows[low].id == id ? &model->rows[low] : NULL;
+    uint32_t at = row_from(model, id);
+    return at < model->row_count && model->rows[at].id == id ? &model->rows[at] : NULL;
 }
 
 /* A closed family has the names of its kernels, too: otherwise nobody would find them. */
-static bool matches(struct rtl_model *model, const struct rtl_row *row, const char *text)
+static bool row_matches(struct rtl_model *model, const struct rtl_row *row, const char *text)
 {
     if (!row->kernels)
         return rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, text);
     enum rtl_name_family family = rtl_family_of(model, row);
     bool found = rtl_text_contains(rtl_name_family_name(family), text);
     for (uint32_t i = 0; i < model->row_count && !found && !rtl_family_is_open(model, family); i++)
-        found = rtl_family_of(model, &model->rows[i]) == family && is_shown(model, &model->rows[i]) &&
-                matches(model, &model->rows[i], text);
+        found = rtl_family_of(model, &model->rows[i]) == family && row_is_shown(model, &model->rows[i]) &&
+                row_matches(model, &model->rows[i], text);
     return found;
 }
 
@@ -505,7 +488,7 @@ int rtl_model_search(struct rtl_model *model, const char *text, int from, int st
     for (int i = 0; i < count; i++) {
         int at = (((from + i * step) % count) + count) % count;
         const struct rtl_row *row = &model->rows[model->order[at]];
-        if (matches(model, row, text))
+        if (row_matches(model, row, text))
             return at;
     }
     return -1;
@@ -528,14 +511,7 @@ const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *
 
 bool rtl_model_prepare(struct rtl_model *model, uint32_t most)
 {
-    uint32_t low = 0, high = model->row_count;
-    while (low < high) { /* rows ascend by id, and new kernels mostly have higher ones */
-        uint32_t middle = (low + high) / 2;
-        if (model->rows[middle].id < model->prepared)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = row_from(model, model->prepared); /* new kernels mostly have higher ids */
     for (; low < model->row_count && most; low++, most--) {
         rtl_family_of(model, &model->rows[low]);
         model->prepared = model->rows[low].id + 1;

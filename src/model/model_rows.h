@@ -8,7 +8,7 @@
 bool rtl_model_make_rows(struct rtl_model *model);
 
 /* The order is held: the cursor has just moved (rtl_model_freeze_order). */
-bool rtl_model_is_held(const struct rtl_model *model);
+bool rtl_model_order_is_frozen(const struct rtl_model *model);
 
 /* Position in the order of a kernel, or -1 when it is not shown. */
 int rtl_model_position(const struct rtl_model *model, uint32_t id);

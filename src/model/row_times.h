@@ -37,4 +37,30 @@ static inline bool rtl_row_total_estimated(const struct rtl_row *row)
     return row->estimated_ns && row->timed < row->calls;
 }
 
+/* The time that a column shows, in ns; 0 if there is none. A family has no common quantile but the highest p99. */
+static inline uint64_t rtl_row_time_ns(const struct rtl_row *row, int column)
+{
+    bool timed = row->window.count > 0;
+    switch (column) {
+    case RTL_COLUMN_TOTAL:
+        return rtl_row_total_ns(row);
+    case RTL_COLUMN_MEAN:
+        return rtl_row_mean_ns(row);
+    case RTL_COLUMN_MIN:
+        return timed ? row->window.min_ns : 0;
+    case RTL_COLUMN_P50:
+        return timed && !row->kernels ? row->p50 : 0;
+    case RTL_COLUMN_P90:
+        return timed && !row->kernels ? row->p90 : 0;
+    case RTL_COLUMN_P99:
+        return timed ? row->p99 : 0;
+    case RTL_COLUMN_MAX:
+        return timed ? row->window.max_ns : 0;
+    case RTL_COLUMN_LAUNCH:
+        return row->launches ? row->launch_p50 : 0;
+    default:
+        return 0;
+    }
+}
+
 #endif

@@ -69,7 +69,7 @@ static char *demangle_here(const char *name)
     return plain;
 }
 
-static unsigned references(const char *name, size_t length)
+static unsigned count_references(const char *name, size_t length)
 {
     unsigned n = 0;
     for (size_t i = 0; i + 1 < length; i++) {
@@ -95,7 +95,7 @@ static bool transfer(int fd, void *data, size_t bytes, bool write_it)
 }
 
 /* What is mapped already; sanitizers map a lot. */
-static rlim_t address_space(void)
+static rlim_t mapped_bytes(void)
 {
     unsigned long long pages = 0;
     FILE *in = fopen("/proc/self/statm", "r");
@@ -106,7 +106,7 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-static _Noreturn void serve(int fd)
+static _Noreturn void serve_names(int fd)
 {
     static char name[NAME_MAX_BYTES + 1];
     struct rlimit memory;
@@ -115,7 +115,7 @@ static _Noreturn void serve(int fd)
     sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that asked may have all blocked */
     prctl(PR_SET_PDEATHSIG, SIGKILL);      /* of that thread's death */
     prctl(PR_SET_NAME, "rtl-demangle");
-    memory.rlim_cur = memory.rlim_max = address_space() + HELPER_MEMORY;
+    memory.rlim_cur = memory.rlim_max = mapped_bytes() + HELPER_MEMORY;
     setrlimit(RLIMIT_AS, &memory);
     for (int sig = 1; sig < NSIG; sig++)
         signal(sig, sig == SIGINT || sig == SIGTSTP || sig == SIGQUIT || sig == SIGWINCH ? SIG_IGN : SIG_DFL);
@@ -163,7 +163,7 @@ static bool start_helper(void)
         for (int fd = 0; fd < 1024; fd++)
             if (fd != 3)
                 close(fd);
-        serve(3);
+        serve_names(3);
     }
     close(fds[1]);
     helper.fd = fds[0];
@@ -222,7 +222,7 @@ char *rtl_demangle(const char *name, size_t length)
 {
     if (length < 3 || length > NAME_MAX_BYTES || name[0] != '_' || name[1] != 'Z' || memchr(name, 0, length))
         return NULL;
-    if (references(name, length) > REFERENCES_CHEAP)
+    if (count_references(name, length) > REFERENCES_CHEAP)
         return demangle_apart(name, length);
     char *copy = strndup(name, length);
     char *plain = copy ? demangle_here(copy) : NULL;

@@ -16,21 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text/name_forms.h"
-
-/* X(symbol, name on the command line and on screen, what it shows) */
-#define RTL_NAME_FORMS(X)                                                              \
-    X(SHORT, "short", "what it does, on which type and tile, and what tells it apart") \
-    X(TEMPLATE, "template", "without return type and parameters")                      \
-    X(FULL, "full", "all that the compiler knew")                                      \
-    X(MANGLED, "mangled", "as it stands in the code object")
-
-#define RTL_ENUM_NAME_FORM(sym, name, text) RTL_NAME_##sym,
-enum rtl_name_form { RTL_NAME_FORMS(RTL_ENUM_NAME_FORM) RTL_NAME_FORM_COUNT };
-#undef RTL_ENUM_NAME_FORM
-
-const char *rtl_name_form_name(enum rtl_name_form form);
-bool rtl_name_form_parse(const char *name, enum rtl_name_form *form);
+#include "text/names_forms.h"
+#include "text/names_short.h"
+#include "text/names_user.h"
 
 /* --- the names of one process, by kernel id --- */
 struct rtl_names;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "text/name_pieces.h"
+#include "text/names_pieces.h"
 #include "text/names_scan.h"
 
 enum { RTL_ARGUMENTS_MAX = 64, RTL_WORDS_MAX = 48 };

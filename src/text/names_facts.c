@@ -34,7 +34,7 @@ static const struct {
     {"convert_binary_result_type_wrapper", 0, "", ""},
 };
 
-static int wrapper_of(struct rtl_name_span ident)
+static int find_wrapper(struct rtl_name_span ident)
 {
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (rtl_span_is(ident, wrappers[i].ident))
@@ -54,7 +54,7 @@ static bool argument_at(struct rtl_name_span arguments, int number, struct rtl_n
 }
 
 /* "GeluCUDAKernelImpl" -> "gelu", "direct_copy_kernel_cuda" -> "copy", "ArgMaxOps" -> "argmax" */
-void rtl_operation_word(struct rtl_name_span ident, char *out, size_t size)
+static void operation_word(struct rtl_name_span ident, char *out, size_t size)
 {
     static const char *const heads[] = {
         "CUDAFunctor_", "CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "launch_", "direct_", "kernel_", "_"};
@@ -79,20 +79,12 @@ void rtl_operation_word(struct rtl_name_span ident, char *out, size_t size)
                                         "_t"};
     const char *prefix = "";
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (rtl_span_starts(ident, heads[i]) && ident.length > strlen(heads[i])) {
-            ident.at += strlen(heads[i]);
-            ident.length -= strlen(heads[i]);
+        if (rtl_span_drop_start(&ident, heads[i])) {
             prefix = shown[i];
             break;
         }
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t i = 0; i < sizeof tails / sizeof *tails && !again; i++)
-            if (rtl_span_ends(ident, tails[i]) && ident.length > strlen(tails[i])) {
-                ident.length -= strlen(tails[i]);
-                again = true;
-            }
-    }
+    for (size_t i = 0; i < sizeof tails / sizeof *tails;)
+        i = rtl_span_drop_end(&ident, tails[i]) ? 0 : i + 1;
     size_t used = (size_t)snprintf(out, size, "%s", prefix);
     for (size_t i = 0; i < ident.length && used + 3 < size; i++) {
         char c = ident.at[i];
@@ -108,7 +100,7 @@ void rtl_operation_of(struct rtl_name_span name, int deep, char *out, size_t siz
 {
     struct rtl_name_part part = rtl_span_principal(name);
     struct rtl_name_span inner;
-    int w = wrapper_of(part.ident);
+    int w = find_wrapper(part.ident);
     *out = '\0';
     if (deep < DEEP_MAX && w >= 0 && argument_at(part.arguments, wrappers[w].argument, &inner)) {
         char word[RTL_PIECE_MAX];
@@ -118,7 +110,7 @@ void rtl_operation_of(struct rtl_name_span name, int deep, char *out, size_t siz
         return;
     }
     if (part.ident.length && rtl_is_word(*part.ident.at) && !isdigit((unsigned char)*part.ident.at))
-        rtl_operation_word(part.ident, out, size);
+        operation_word(part.ident, out, size);
 }
 
 /* --- types --- */
@@ -130,7 +122,7 @@ bool rtl_type_is_floating(const char *brief)
 
 /* The better one of two types to show: of floating point before integers, those before bool, the first before others.
  */
-static const char *better(const char *first, const char *second)
+static const char *better_type(const char *first, const char *second)
 {
     if (!first || !second)
         return first ? first : second;
@@ -147,11 +139,11 @@ static const char *type_of_lambda(struct rtl_name_span scope)
     while (rest.length + 8 < scope.length && scope.at[8 + rest.length] != ')')
         rest.length++;
     while (rtl_span_argument(&rest, &parameter))
-        found = better(found, rtl_type_brief(parameter));
+        found = better_type(found, rtl_type_brief(parameter));
     return found;
 }
 
-static bool opaque(struct rtl_name_part part, char *out, size_t size)
+static bool opaque_type(struct rtl_name_part part, char *out, size_t size)
 {
     if (!rtl_span_is(part.ident, "OpaqueType") || !part.arguments.length || !isdigit((unsigned char)*part.arguments.at))
         return false;
@@ -168,14 +160,14 @@ bool rtl_type_in(struct rtl_name_span name, int deep, char *out, size_t size)
         return true;
     }
     struct rtl_name_part part = rtl_span_principal(name);
-    if (opaque(part, out, size))
+    if (opaque_type(part, out, size))
         return true;
-    for (rest = part.arguments; wrapper_of(part.ident) < 0 && rtl_span_argument(&rest, &argument);)
-        if (opaque(rtl_span_principal(argument), out, size))
+    for (rest = part.arguments; find_wrapper(part.ident) < 0 && rtl_span_argument(&rest, &argument);)
+        if (opaque_type(rtl_span_principal(argument), out, size))
             return true;
     if (deep >= DEEP_MAX)
         return false;
-    if (wrapper_of(part.ident) < 0 || !part.has_arguments) {
+    if (find_wrapper(part.ident) < 0 || !part.has_arguments) {
         for (rest = name; rtl_span_scope(&rest, &scope);)
             ;
         brief = rtl_span_starts(scope, "{lambda(") ? type_of_lambda(scope) : NULL;

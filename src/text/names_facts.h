@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "text/name_pieces.h"
+#include "text/names_pieces.h"
 #include "text/names_scan.h"
 
 enum { RTL_RUN_MAX = 8 };

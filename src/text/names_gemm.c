@@ -7,7 +7,8 @@
  * of them: a few that say most are shown where there is room, unless they have their usual value; what else tells two
  * kernels apart is looked for when two look alike (rtl_brief_differs).
  */
-#include "text/name_pieces.h"
+#include "text/names_gemm.h"
+#include "text/names_scan.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static bool type_symbols(struct rtl_name_span text, const char *found[SYMBOLS_MA
  * precision) are in the same word: SB, HBH. What is no product has those of the sums and of the result. `rest` is
  * behind them.
  */
-static bool types_of(struct rtl_name_span *rest, bool product, char *out, size_t size)
+static bool tensile_types(struct rtl_name_span *rest, bool product, char *out, size_t size)
 {
     struct rtl_name_span look = *rest, word, behind = *rest;
     const char *found[SYMBOLS_MAX];
@@ -128,7 +129,7 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
         else if (*word.at != 'D' || !islower((unsigned char)word.at[1]))
             break;
     }
-    if (!transposed[0] != !transposed[1] || !types_of(&rest, transposed[0], types, sizeof types))
+    if (!transposed[0] != !transposed[1] || !tensile_types(&rest, transposed[0], types, sizeof types))
         return false;
     struct rtl_name_span tile = {NULL, 0};
     const char *side = NULL; /* what is no product: it prepares the result or finishes it */

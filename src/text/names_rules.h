@@ -34,11 +34,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "text/name_forms.h"
+#include "text/names_forms.h"
 
 struct rtl_name_rule {
-    const char *kernel, *show;   /* show may be NULL */
-    const char *example, *shown; /* a name, and what is shown for it; tested */
+    const char *kernel, *show; /* `show` is NULL for a rule that only names the family */
 };
 
 struct rtl_name_table {
@@ -49,10 +48,7 @@ struct rtl_name_table {
 extern const struct rtl_name_table rtl_name_tables[];
 extern const size_t rtl_name_table_count;
 
-/* True if the pattern fits: "*" is any text, ASCII case is ignored. */
-bool rtl_name_pattern_fits(const char *pattern, const char *text, size_t length);
-
-/* What is wrong with what a rule shows; NULL for nothing. */
+/* Check what a rule shows: return an error message, or NULL. */
 const char *rtl_name_show_wrong(const char *show);
 
 #endif

@@ -38,7 +38,10 @@ struct rtl_name_span rtl_span_declared(struct rtl_name_span full);
 bool rtl_span_is(struct rtl_name_span span, const char *text);
 bool rtl_span_starts(struct rtl_name_span span, const char *text);
 bool rtl_span_ends(struct rtl_name_span span, const char *text);
-struct rtl_name_span rtl_span_trim(struct rtl_name_span span); /* blanks around it */
+/* Drop the text at the start or end; false if the span has no such text, or nothing else. */
+bool rtl_span_drop_start(struct rtl_name_span *span, const char *text);
+bool rtl_span_drop_end(struct rtl_name_span *span, const char *text);
+struct rtl_name_span rtl_span_trim(struct rtl_name_span span); /* drops blanks on both sides */
 
 /* Takes the first piece off `rest`: up to a comma between arguments, up to "::" between scopes. False at the end. */
 bool rtl_span_argument(struct rtl_name_span *rest, struct rtl_name_span *argument);
@@ -62,5 +65,18 @@ const char *rtl_type_brief(struct rtl_name_span type);
 /* By the last component alone, as it stands. */
 const char *rtl_type_word(const char *word, size_t length);
 bool rtl_is_builtin_word(const char *word, size_t length);
+
+/* Match a pattern: "*" stands for any text, ASCII case is ignored. */
+bool rtl_name_pattern_fits(const char *pattern, const char *text, size_t length);
+
+/* --- names in C: words between underscores --- */
+
+/* Split the next word off `rest`. If `joined`, a part that begins with a digit belongs to the word before ("WG16_4_4").
+ */
+bool rtl_span_word(struct rtl_name_span *rest, struct rtl_name_span *word, bool joined);
+
+/* Read a word that names types: "bf16" for "bf16" or "bf16xbf16", "bf16/mxfp4" for "bf16xbf16xmxfp4". */
+bool rtl_word_type(struct rtl_name_span word, char *out, size_t size);
+bool rtl_word_tile(struct rtl_name_span word); /* "128x64x32" */
 
 #endif

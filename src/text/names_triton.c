@@ -2,7 +2,8 @@
  * Kernels that PyTorch's compiler wrote in Triton: triton_KIND_fused_OPERATION..._NUMBER. Kind and number tell kernels
  * apart; of the operations those that compute come before those that only look at a tensor differently.
  */
-#include "text/name_pieces.h"
+#include "text/names_triton.h"
+#include "text/names_scan.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* The user's own rules and nicknames. See names_user.h; names.h has what others call. */
 #include "text/names_user.h"
+#include "text/names_rules.h"
 
 #include <stdint.h>
 

@@ -107,7 +107,7 @@ size_t rtl_text_piece(const char *bytes, size_t left, bool stays(uint32_t), char
     return step;
 }
 
-static size_t escape(char *out, size_t size, const char *bytes, size_t length, bool stays(uint32_t))
+static size_t escape_text(char *out, size_t size, const char *bytes, size_t length, bool stays(uint32_t))
 {
     size_t used = 0, at = 0;
     if (!size)
@@ -133,12 +133,12 @@ static size_t escape(char *out, size_t size, const char *bytes, size_t length, b
 
 size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
 {
-    return escape(out, size, bytes, length, rtl_text_code_is_safe);
+    return escape_text(out, size, bytes, length, rtl_text_code_is_safe);
 }
 
 size_t rtl_text_line(char *out, size_t size, const char *bytes, size_t length)
 {
-    return escape(out, size, bytes, length, rtl_text_code_is_printable);
+    return escape_text(out, size, bytes, length, rtl_text_code_is_printable);
 }
 
 int rtl_text_columns(const char *text)

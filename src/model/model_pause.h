@@ -12,13 +12,13 @@ struct rtl_model *rtl_model_pause(const struct rtl_model *model);
 
 /* What comes in meanwhile, into what rtl_model_pause returned; as rtl_model_add_past, with the choices that the
  * model has now. */
-bool rtl_model_held_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
-                        uint64_t real_ns);
+bool rtl_model_pause_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
+                         uint64_t real_ns);
 
 /* Goes on: the model has all that came in. Frees `held`, which may be NULL. */
-bool rtl_model_let_go(struct rtl_model *model, struct rtl_model *held);
+bool rtl_model_resume(struct rtl_model *model, struct rtl_model *held);
 
 /* Never goes on. */
-void rtl_model_held_free(struct rtl_model *held);
+void rtl_model_pause_free(struct rtl_model *held);
 
 #endif

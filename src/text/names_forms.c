@@ -1,0 +1,324 @@
+/*
+ * The short spelling of a C++ name as it stands: no scopes, no blanks, brief types. See names_short.h.
+ *
+ * What names_scan.h cannot follow stays as it is.
+ */
+#include "text/names_forms.h"
+#include "text/demangle.h"
+#include "text/names_scan.h"
+#include "text/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RAW_MAX = 32 << 10, /* bytes of a name that are looked at; the rest is cut, said with "…" */
+    NESTED_MAX = 8,
+};
+
+static const struct {
+    const char *name;
+} forms[] = {
+#define FORM(sym, label, text) [RTL_NAME_##sym] = {label},
+    RTL_NAME_FORMS(FORM)
+#undef FORM
+};
+
+const char *rtl_name_form_name(enum rtl_name_form form)
+{
+    return form < RTL_NAME_FORM_COUNT ? forms[form].name : forms[0].name;
+}
+
+const char *rtl_name_family_name(enum rtl_name_family family)
+{
+    static const char *const names[] = {
+#define FAMILY(sym, label, text) [RTL_FAMILY_##sym] = label,
+        RTL_NAME_FAMILIES(FAMILY)
+#undef FAMILY
+    };
+    return names[family < RTL_FAMILY_COUNT ? family : RTL_FAMILY_OTHER];
+}
+
+bool rtl_name_family_parse(const char *name, enum rtl_name_family *family)
+{
+    for (int i = 0; i < RTL_FAMILY_COUNT; i++)
+        if (!strcmp(name, rtl_name_family_name((enum rtl_name_family)i))) {
+            *family = (enum rtl_name_family)i;
+            return true;
+        }
+    return false;
+}
+
+bool rtl_name_form_parse(const char *name, enum rtl_name_form *form)
+{
+    for (int i = 0; i < RTL_NAME_FORM_COUNT; i++)
+        if (!strcmp(name, forms[i].name)) {
+            *form = (enum rtl_name_form)i;
+            return true;
+        }
+    return false;
+}
+
+static char *escape_name(const char *bytes, size_t length)
+{
+    bool cut = length > RAW_MAX;
+    if (cut)
+        length = RAW_MAX;
+    else if (rtl_text_plain(bytes, length) == length)
+        return strndup(bytes, length);
+    size_t size = length * 10 + 8; /* the longest escape of one byte is "\x00"; of four, "\u{10ffff}" */
+    char *big = malloc(size);
+    if (!big)
+        return NULL;
+    size_t used = rtl_text_escape(big, size - 4, bytes, length);
+    if (cut)
+        memcpy(big + used, "…", sizeof "…");
+    char *fit = realloc(big, used + (cut ? sizeof "…" : 1));
+    return fit ? fit : big;
+}
+
+static size_t length_without_kd(const char *raw, size_t length)
+{
+    return length > 3 && !memcmp(raw + length - 3, ".kd", 3) ? length - 3 : length;
+}
+
+char *rtl_name_mangled(const char *raw, size_t length)
+{
+    return escape_name(raw, length_without_kd(raw, length));
+}
+
+char *rtl_name_full(const char *raw, size_t length)
+{
+    length = length_without_kd(raw, length);
+    char *plain = rtl_demangle(raw, length);
+    char *safe = plain ? escape_name(plain, strlen(plain)) : escape_name(raw, length);
+    free(plain);
+    return safe;
+}
+
+char *rtl_name_template(const char *full)
+{
+    size_t length = strlen(full);
+    /* " [clone .x]" is the compiler's remark, not a part of the name */
+    const char *clone = strstr(full, " [clone");
+    if (clone)
+        length = (size_t)(clone - full);
+    struct rtl_name_span name = rtl_span_declared((struct rtl_name_span){full, length});
+    return name.length ? strndup(name.at, name.length) : strdup(full); /* no compiler's: nothing but a remark */
+}
+
+/* Length of a word; of several when they make one type together ("unsigned long"). */
+static size_t word_length(const char *text)
+{
+    size_t n = 0;
+    while (rtl_is_word(text[n]))
+        n++;
+    size_t end = n;
+    while (rtl_is_builtin_word(text + end - n, n) && text[end] == ' ') {
+        size_t next = 0;
+        while (rtl_is_word(text[end + 1 + next]))
+            next++;
+        if (!rtl_is_builtin_word(text + end + 1, next))
+            break;
+        end += 1 + next;
+        n = next;
+    }
+    return end;
+}
+
+/* What a scan writes: never longer than what it reads, so a buffer of the input's size is enough. */
+struct spelling {
+    char *text;
+    size_t length;
+    int nested; /* functions within functions */
+};
+
+/* Drops the scope that was just written, because "::" follows. True when the separator has to stay. */
+static bool drop_scope(struct spelling *o)
+{
+    for (int guard = 0; guard < 4; guard++) {
+        while (o->length && o->text[o->length - 1] == ' ')
+            o->length--;
+        if (!o->length)
+            return false;
+        char last = o->text[o->length - 1];
+        if (last == '>' || last == '}')
+            return true; /* arguments tell instances apart */
+        if (last == ')') {
+            size_t at = o->length;
+            int depth = 0;
+            while (at) {
+                at--;
+                if (o->text[at] == ')')
+                    depth++;
+                else if (o->text[at] == '(' && !--depth)
+                    break;
+            }
+            if (depth)
+                return true;
+            o->length = at;
+            /* "(anonymous namespace)" stands alone; a parameter list has its function before it: that stays */
+            if (!at || !rtl_is_word(o->text[at - 1]))
+                return at && (o->text[at - 1] == '>' || o->text[at - 1] == '}');
+            return true;
+        }
+        size_t start = o->length;
+        while (start && rtl_is_word(o->text[start - 1]))
+            start--;
+        if (start == o->length)
+            return true;
+        bool qualifier = o->length - start == 5 && !strncmp(o->text + start, "const", 5);
+        o->length = start;
+        if (!qualifier)
+            return false;
+    }
+    return true;
+}
+
+/* "(ns::Enum)3" at text: writes "Enum=3"'s first part ("" for plain integer types) and returns what it read. */
+static size_t spell_cast(struct spelling *o, const char *text)
+{
+    size_t end = 1, last = 1;
+    while (rtl_is_word(text[end]) || text[end] == ':' || text[end] == ' ') {
+        if (text[end] == ':')
+            last = end + 1;
+        end++;
+    }
+    if (text[end] != ')' || end == 1 || !(isdigit((unsigned char)text[end + 1]) || text[end + 1] == '-'))
+        return 0;
+    size_t first = 0;
+    while (rtl_is_word(text[last + first]))
+        first++;
+    if (!rtl_is_builtin_word(text + last, first) && !(first == 4 && !strncmp(text + last, "bool", 4))) {
+        memcpy(o->text + o->length, text + last, end - last);
+        o->length += end - last;
+        o->text[o->length++] = '=';
+    }
+    return end + 1;
+}
+
+static size_t spell_number(struct spelling *o, const char *text)
+{
+    size_t end = 0;
+    while (rtl_is_word(text[end]) || (text[end] == '.' && isdigit((unsigned char)text[end + 1])))
+        end++;
+    size_t keep = end;
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    while (!hex && keep > 1 && (text[keep - 1] == 'u' || text[keep - 1] == 'l'))
+        keep--;
+    memcpy(o->text + o->length, text, keep);
+    o->length += keep;
+    return end;
+}
+
+static void spell(struct spelling *o, const char *text);
+
+/*
+ * A function as a template argument, "&(float ns::silu<float>(float const&))": writes its short name and returns what
+ * it read; 0 if it is something else. `text` is at the round bracket.
+ */
+static size_t spell_function(struct spelling *o, const char *text)
+{
+    struct rtl_scan s = {.depth = 0};
+    size_t end = 0;
+    if (o->nested >= NESTED_MAX)
+        return 0;
+    do
+        rtl_scan_step(&s, text, end);
+    while (text[++end] && s.depth && !s.lost);
+    if (s.depth || s.lost || end < 4 || text[end - 2] != ')')
+        return 0;
+    char *inner = strndup(text + 1, end - 2), *name = inner ? rtl_name_template(inner) : NULL;
+    bool shorter = name && *name && strlen(name) < strlen(inner) && *name != '(';
+    if (shorter) {
+        if (o->length && o->text[o->length - 1] == '&')
+            o->length--;
+        o->nested++;
+        spell(o, name);
+        o->nested--;
+    }
+    free(inner);
+    free(name);
+    return shorter ? end : 0;
+}
+
+/* Writes a template's name without scopes, blanks and long type names. */
+static void spell(struct spelling *o, const char *text)
+{
+    int angles = 0;
+    size_t whole = strlen(text);
+    for (size_t at = 0; text[at];) {
+        const char *here = text + at;
+        if (rtl_operator_at(text, at, whole)) {
+            size_t end = rtl_operator_end(text, at);
+            memcpy(o->text + o->length, here, end - at);
+            o->length += end - at;
+            at = end;
+        } else if (!strncmp(here, "::", 2)) {
+            if (drop_scope(o)) {
+                o->text[o->length++] = ':';
+                o->text[o->length++] = ':';
+            }
+            at += 2;
+        } else if (!strncmp(here, "{lambda(", 8)) {
+            /* parameters of a lambda repeat what its arguments say; its number is what tells it apart */
+            const char *close = strchr(here, '}'), *mark = close;
+            while (mark && mark > here && *mark != '#')
+                mark--;
+            if (!close || mark == here) {
+                o->text[o->length++] = *here;
+                at++;
+                continue;
+            }
+            memcpy(o->text + o->length, "{lambda", 7);
+            o->length += 7;
+            memcpy(o->text + o->length, mark, (size_t)(close - mark) + 1);
+            o->length += (size_t)(close - mark) + 1;
+            at = (size_t)(close - text) + 1;
+        } else if (*here == '(' && angles) {
+            size_t read = spell_cast(o, here);
+            if (!read)
+                read = spell_function(o, here);
+            if (!read) {
+                o->text[o->length++] = *here;
+                read = 1;
+            }
+            at += read;
+        } else if (isdigit((unsigned char)*here)) {
+            at += spell_number(o, here);
+        } else if (rtl_is_word(*here)) {
+            size_t length = word_length(here);
+            const char *brief = angles && strncmp(here + length, "::", 2) ? rtl_type_word(here, length) : NULL;
+            size_t n = brief ? strlen(brief) : length;
+            if (n > length) { /* never longer than what was read */
+                brief = NULL;
+                n = length;
+            }
+            memcpy(o->text + o->length, brief ? brief : here, n);
+            o->length += n;
+            at += length;
+        } else {
+            char before = o->length ? o->text[o->length - 1] : 0;
+            angles += *here == '<';
+            angles -= *here == '>' && angles;
+            if (*here != ' ' || (rtl_is_word(before) && rtl_is_word(here[1])))
+                o->text[o->length++] = *here;
+            at++;
+        }
+    }
+    o->text[o->length] = 0;
+}
+
+char *rtl_name_spelled(const char *name)
+{
+    struct spelling o = {.text = malloc(strlen(name) + 1)};
+    if (o.text)
+        spell(&o, name);
+    if (o.text && !o.length) {
+        free(o.text);
+        return strdup(name);
+    }
+    return o.text;
+}
