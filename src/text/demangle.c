@@ -1,9 +1,9 @@
 /*
  * Demangling with a bound on time and memory. See demangle.h.
  *
- * One helper process serves all names that could be expensive: it reads a length and a name from a socket, answers with
- * a length and the result. If it takes too long it is killed and the name stays mangled; after a few such names no more
- * are tried, so a hostile process costs the viewer a bounded time once.
+ * One helper process demangles all names that could be expensive. It reads a length and a name from a socket, and
+ * answers with a length and the result. If a name takes too long, the viewer kills the helper and the name stays
+ * mangled. After LATE_MAX such names the viewer starts no helper any more, so hostile names cost a bounded time once.
  */
 #include "text/demangle.h"
 
@@ -26,13 +26,13 @@
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 enum {
-    NAME_MAX_BYTES = 16 << 10,   /* longer names are shown as they are */
+    NAME_MAX_BYTES = 16 << 10,   /* longer names stay mangled */
     RESULT_MAX_BYTES = 64 << 10, /* longer results are refused */
     REFERENCES_CHEAP = 12,       /* each reference can at most double the work */
     HELPER_MEMORY = 256 << 20,
-    CPU_MAX_MS = 200, /* of the helper's time, for one name */
+    CPU_MAX_MS = 200, /* the helper's CPU time for one name */
     LOOK_MS = 50,
-    WAIT_MAX_MS = 5000, /* whatever it is that it waits for */
+    WAIT_MAX_MS = 5000, /* wall-clock time for one name */
     LATE_MAX = 4,
 };
 
@@ -53,8 +53,8 @@ static char *demangle_here(const char *name)
     }
     if (plain || !strstr(name, "TnDa"))
         return plain;
-    /* Newer compilers write before a template's argument that its parameter is an `auto` value, which older demanglers
-     * do not know. Nothing else in the name refers to it. */
+    /* Newer compilers write "TnDa" before an argument for an `auto` parameter, which older demanglers do not know.
+     * Nothing else in the name refers to it. */
     char *older = strdup(name), *to = older;
     for (const char *from = name; to && *from;) {
         if (strncmp(from, "TnDa", 4) == 0)
@@ -94,7 +94,7 @@ static bool transfer(int fd, void *data, size_t bytes, bool write_it)
     return true;
 }
 
-/* What is mapped already; sanitizers map a lot. */
+/* Bytes that are mapped already; sanitizers map many. */
 static rlim_t mapped_bytes(void)
 {
     unsigned long long pages = 0;
@@ -112,8 +112,8 @@ static _Noreturn void serve_names(int fd)
     struct rlimit memory;
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that asked may have all blocked */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);      /* of that thread's death */
+    sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that forked may block all signals */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);      /* when that thread ends */
     prctl(PR_SET_NAME, "rtl-demangle");
     memory.rlim_cur = memory.rlim_max = mapped_bytes() + HELPER_MEMORY;
     setrlimit(RLIMIT_AS, &memory);
@@ -157,7 +157,7 @@ static bool start_helper(void)
         return false;
     }
     if (!helper.pid) {
-        /* it must not keep the terminal, a pipe or the target's segment open after the viewer */
+        /* the helper must not keep the terminal, a pipe or a segment open when the viewer ends */
         if (fds[1] != 3)
             dup2(fds[1], 3);
         for (int fd = 0; fd < 1024; fd++)
@@ -170,7 +170,7 @@ static bool start_helper(void)
     return true;
 }
 
-/* CPU time that the helper has used, in ms: a busy machine must not make a harmless name look like a bomb. */
+/* The limit is CPU time, so that a busy machine does not make a harmless name look hostile. */
 static uint64_t helper_cpu_ms(void)
 {
     clockid_t clock;

@@ -1,9 +1,9 @@
 /*
  * A small reader of mangled names (Itanium C++ ABI). See demangle_partly.h.
  *
- * It goes through the name once and appends what it reads to one text. What may be referred to later (S_, T_) is kept
- * as copies of that text. Every reference copies, which is how hostile names grow; the text and the copies have a fixed
- * size each, and the reader stops when one is full. What it doesn't know, it stops at, too.
+ * The reader parses the name once and appends to one text. It keeps copies of the parts that a substitution (S_) or
+ * template parameter (T_) may refer to. Each reference appends a copy, which makes hostile names grow; text and copies
+ * have a fixed size, and the reader stops when one is full. It also stops at unknown syntax.
  */
 #include "text/demangle_partly.h"
 
@@ -27,12 +27,12 @@ struct text_copy {
 
 struct mangled_reader {
     const char *at;
-    bool stopped; /* at the end of a name that was cut, or at what is not understood */
+    bool stopped; /* the name ended early, its syntax is unknown, or a buffer is full */
     int depth;
     unsigned used, copied;
     unsigned substitution_count, argument_count;
     struct text_copy substitutions[SUBSTITUTIONS_MAX];
-    struct text_copy arguments[ARGUMENTS_MAX]; /* of the outermost template that was read last */
+    struct text_copy arguments[ARGUMENTS_MAX]; /* of the last outermost template */
     char text[TEXT_MAX], copies[COPIES_MAX];
 };
 
@@ -85,7 +85,7 @@ static void add_substitution(struct mangled_reader *r, unsigned from)
         r->substitutions[r->substitution_count++] = copy_text(r, from);
 }
 
-/* The number in S_, S0_, SA_ or T_, T0_: 0 for none; the underscore is read, too. */
+/* Read the number in S_, S0_, SA_ or T_, T0_, and the underscore: 0 without digits, else 1 + the digits' value. */
 static bool read_reference(struct mangled_reader *r, unsigned base, unsigned *number)
 {
     unsigned value = 0;
@@ -115,7 +115,7 @@ static bool read_source_name(struct mangled_reader *r)
         length = length * 10 + (size_t)(*r->at++ - '0');
     size_t there = strnlen(r->at, length);
     if (!length || isdigit((unsigned char)*r->at) || ((unsigned char)r->at[there] & 0xc0) == 0x80) {
-        r->stopped = true; /* no compiler's: the name would end within a character */
+        r->stopped = true; /* an identifier that ends within a character is not a compiler's */
         return false;
     }
     if (!strncmp(r->at, "_GLOBAL__N", 10))
@@ -149,7 +149,7 @@ static void read_entity_number(struct mangled_reader *r)
     append(r, digits);
 }
 
-/* Types up to 'E', between commas; void alone is none. */
+/* Read types up to 'E', and separate them by commas; a single void stands for no types. */
 static void read_types(struct mangled_reader *r)
 {
     for (bool first = true; !r->stopped && *r->at && *r->at != 'E'; first = false) {
@@ -226,7 +226,7 @@ static void read_literal(struct mangled_reader *r)
     if (accept_text(r, "_Z")) {
         read_name(r, &has_arguments);
         unsigned end = r->used;
-        while (!r->stopped && *r->at && *r->at != 'E') /* parameters: which function it is stands before */
+        while (!r->stopped && *r->at && *r->at != 'E') /* skip the parameters */
             read_type(r);
         if (r->used > end)
             r->used = end;
@@ -238,7 +238,7 @@ static void read_literal(struct mangled_reader *r)
     bool integer = kind && strchr("ijlmxystahc", kind), truth = kind == 'b';
     if (integer || truth)
         r->used = from;
-    else if (!r->stopped) { /* (ns::Enum)3, as the runtime's demangler has it */
+    else if (!r->stopped) { /* (ns::Enum)3, as the runtime's demangler writes it */
         append(r, ")");
         if (r->used - from < TEXT_MAX - r->used) {
             memmove(r->text + from + 1, r->text + from, r->used - from);
@@ -262,8 +262,7 @@ static void read_literal(struct mangled_reader *r)
 static void read_argument(struct mangled_reader *r)
 {
     bool has_arguments;
-    if (accept_text(r, "Tn") || accept_text(r, "Tt") ||
-        accept_text(r, "Ty")) { /* says what parameter the argument is for */
+    if (accept_text(r, "Tn") || accept_text(r, "Tt") || accept_text(r, "Ty")) { /* the kind of parameter: not shown */
         unsigned end = r->used;
         if (r->at[-1] == 'n')
             read_type(r);
@@ -283,7 +282,7 @@ static void read_argument(struct mangled_reader *r)
         }
         if (!accept_text(r, "E"))
             r->stopped = true;
-    } else if (accept_text(r, "X")) { /* an expression: the address of a function, or nothing that is read here */
+    } else if (accept_text(r, "X")) { /* an expression: only the address of a function is supported */
         accept_text(r, "ad");
         if (accept_text(r, "L"))
             read_literal(r);
@@ -332,7 +331,7 @@ static void read_arguments(struct mangled_reader *r)
     r->depth--;
 }
 
-/* S_, S0_, St, Sa...; false without memory of it. */
+/* Append a substitution: S_, S0_, St, Sa... False if it refers to nothing. */
 static bool read_substitution(struct mangled_reader *r)
 {
     static const struct {
@@ -408,7 +407,7 @@ static bool read_nested_name(struct mangled_reader *r, bool *has_arguments)
         *has_arguments = *r->at == 'I';
         if (accept_text(r, "I")) {
             read_arguments(r);
-            if (!r->stopped && *r->at != 'E') /* the whole of it is noted where it is a type */
+            if (!r->stopped && *r->at != 'E') /* read_type adds the complete name */
                 add_substitution(r, from);
             continue;
         }
@@ -463,7 +462,7 @@ static bool read_name(struct mangled_reader *r, bool *has_arguments)
         r->stopped = true;
         return false;
     }
-    r->depth--; /* brackets and names count together: only what is open deepens */
+    r->depth--; /* arguments and local names count their depth themselves */
     if (accept_text(r, "N"))
         return read_nested_name(r, has_arguments);
     if (accept_text(r, "Z")) {
@@ -491,7 +490,7 @@ static bool read_name(struct mangled_reader *r, bool *has_arguments)
     return r->used > from;
 }
 
-/* A number, then the type that there are so many of: arrays and vectors. */
+/* Read a number and the type of the elements: arrays and vectors. */
 static void read_counted_type(struct mangled_reader *r, const char *open, const char *close)
 {
     const char *digits = r->at;

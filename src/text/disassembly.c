@@ -1,4 +1,4 @@
-/* Disassembles. See disassembly.h. */
+/* Disassembles GPU instructions. See disassembly.h. */
 #include "text/disassembly.h"
 
 #include <dlfcn.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* what amd_comgr.h declares; a status of 0 is success */
+/* as in amd_comgr.h; a status of 0 is success */
 struct comgr_info {
     uint64_t handle;
 };
@@ -58,7 +58,7 @@ static void ignore_address(uint64_t address, void *context)
 
 #define FIND(d, name, symbol) ((d)->name = (__typeof__((d)->name))(uintptr_t)dlsym((d)->library, symbol))
 
-/* The library stays, whatever it knows: it has threads and state of its own, and ends a process that loads it anew. */
+/* Never unload the library: it has threads and state, and a process that loads it again ends. */
 struct rtl_disassembly *rtl_disassembly_open(const char *gpu, char why[RTL_DISASSEMBLY_WHY])
 {
     static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};

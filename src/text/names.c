@@ -1,9 +1,16 @@
 /*
- * The names of one process: made at first sight, kept, told apart. See names.h.
+ * From a kernel's raw name to its cell in the table:
+ *   1. demangle it               names_forms.c rtl_name_full; demangle.c, or demangle_partly.c if the runtime refuses
+ *   2. choose a rule             names_short.c find_rule: the user's (names_user.c), then those of names_tables.c
+ *   3. make the rule's pieces    names_expand.c, with names_facts.c; names_gemm.c and names_triton.c parse such names
+ *      or spell the whole name   names_forms.c rtl_name_spelled, where no rule says more
+ *   4. fit pieces into a column  names_pieces.c
+ *   5. distinguish the cell      make_short_cell below, with words from names_difference.c; the last resort is a
+ * "~hash" names_rules.h describes the rules, names_scan.c parses names, and this file keeps the names of one process.
  *
- * Names are made when they are first asked for, so that the first frame of a process with 10,000 kernels pays for the
- * rows that it shows. A column's names live in a hash set; when its geometry changes they are made again in the order
- * in which the kernels were first seen, so that the row that had the plain name keeps it.
+ * A name is made when it is first requested, so the first frame of a process with 10,000 kernels pays only for the rows
+ * that it shows. When a column's geometry changes, its cells are made again in the order in which the kernels were
+ * first seen, so that the row with the plain name keeps it.
  */
 #include "text/names.h"
 #include "base/array.h"
@@ -19,9 +26,9 @@
 
 enum {
     WIDTH_FOR_CHOICE = 24, /* narrower columns are cut in one place only */
-    COLUMNS_CACHED = 2,    /* the table's column and the whole names */
-    WORDS_MAX = 4,         /* that tell a row from others, and how many of them are tried */
-    TRIES_MAX = 24,
+    COLUMNS_CACHED = 2,    /* the table's column, and the uncut names */
+    WORDS_MAX = 4,         /* most words that distinguish one row from others */
+    TRIES_MAX = 24,        /* words tried for each of them */
     WORD_MAX = 48,
     MUST_MAX = 120,
 };
@@ -31,18 +38,18 @@ struct name_entry {
     const char *raw; /* the reader's, stable */
     size_t length;
     uint32_t hash; /* of the raw name */
-    char *pieces;  /* of the short form; `spelled` tells it from others. See names_brief.h */
+    char *pieces;  /* pieces and spelled: see struct rtl_brief */
     char *spelled;
     enum rtl_name_family family;
 };
 
-/* One column's cells: what is shown for a kernel, and the set of what has been given away. */
+/* One column: the cell of each kernel, and a hash set of the cells in use. */
 struct name_column {
     enum rtl_name_form form;
     int width;
     bool ascii, valid;
     char *cell[RTL_KERNELS_MAX];
-    bool known[RTL_KERNELS_MAX]; /* is in `seen` */
+    bool known[RTL_KERNELS_MAX]; /* the kernel is in `seen` */
     struct given_cell {
         const char *cell; /* NULL: free */
         uint32_t id;
@@ -62,7 +69,7 @@ const char rtl_name_missing[] = "?";
 
 static uint32_t hash_bytes(const char *bytes, size_t length)
 {
-    uint32_t h = 2166136261u; /* FNV-1a, then mixed: its low digits are shown */
+    uint32_t h = 2166136261u; /* FNV-1a, then mixed: a cell may show only three digits */
     for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)bytes[i]) * 16777619u;
     h ^= h >> 16;
@@ -116,7 +123,7 @@ void rtl_names_forget(struct rtl_names *names, uint32_t id)
     *e = (struct name_entry){0};
 }
 
-/* The whole short form; its pieces stay with the entry. */
+/* Make the uncut short form; the entry keeps its pieces. */
 static char *short_form(const struct rtl_names *names, struct name_entry *e, const char *plain, const char *full)
 {
     struct rtl_brief brief;
@@ -172,7 +179,7 @@ static struct given_cell *cell_slot(struct given_cell *set, size_t size, const c
     return &set[at];
 }
 
-/* Room for one more; false without memory. */
+/* Make room for one more cell; false without memory. */
 static bool grow_cells(struct name_column *c)
 {
     if (c->set_used * 2 < c->set_size)
@@ -191,8 +198,8 @@ static bool grow_cells(struct name_column *c)
 }
 
 /*
- * False when the ends that a cut name shows are those of another row, too: it would look different and mean nothing.
- * ("...f16>" stands at the end of bf16's name as well as of f16's.)
+ * True unless another row's name also begins and ends with the two ends that the cut cell shows: "...f16>" is the end
+ * of a bf16 name, too.
  */
 static bool tells_apart(const struct rtl_names *names, const struct name_column *c, uint32_t id, const char *whole,
                         const char *cell)
@@ -213,7 +220,7 @@ static bool tells_apart(const struct rtl_names *names, const struct name_column 
     return true;
 }
 
-/* What a cell is made of, while it is made. */
+/* A cell under construction. */
 struct cell_work {
     struct rtl_names *names;
     struct name_column *column;
@@ -224,14 +231,14 @@ struct cell_work {
     size_t size;
 };
 
-/* The row that has this very cell; NULL when nobody has it. */
+/* Return the row that shows this very text, or NULL. */
 static const struct given_cell *cell_owner(const struct cell_work *m)
 {
     const struct given_cell *slot = cell_slot(m->column->set, m->column->set_size, m->cell);
     return slot->cell ? slot : NULL;
 }
 
-/* The word number `number` that tells a row from another: of the short spelling, then of all that is known. */
+/* Find word `number` that distinguishes a row from another: first in the spelled or mangled, then in the full names. */
 static bool find_difference(const struct cell_work *m, const struct name_entry *theirs, int number, char word[WORD_MAX])
 {
     const struct name_entry *mine = &m->names->entries[m->id];
@@ -242,7 +249,7 @@ static bool find_difference(const struct cell_work *m, const struct name_entry *
         return false;
     if (rtl_name_difference(word, WORD_MAX, a, b, number))
         return true;
-    while (first < number && rtl_name_difference(word, WORD_MAX, a, b, first)) /* how many there are */
+    while (first < number && rtl_name_difference(word, WORD_MAX, a, b, first)) /* count the words of the first source */
         first++;
     a = mine->forms[RTL_NAME_FULL];
     b = theirs->forms[RTL_NAME_FULL];
@@ -257,8 +264,8 @@ static void shorten_word(char word[WORD_MAX], int width, bool ascii)
 }
 
 /*
- * The short form: what is left out goes by the pieces. Another row that would look the same is told apart by words that
- * this one has and that one hasn't; what they are is looked for in the whole name. True when nobody has the cell.
+ * Make a cell of the short form. If another row already shows it, append words that distinguish the two rows. Return
+ * true if the cell is unique.
  */
 static bool make_short_cell(struct cell_work *m)
 {
@@ -277,7 +284,7 @@ static bool make_short_cell(struct cell_work *m)
         const struct name_entry *theirs = &m->names->entries[other->id];
         size_t used = strlen(must), first = 0;
         char word[WORD_MAX];
-        for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words that leave room for the rest, then any */
+        for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words of a third of the width at most, then any */
             int number = try % TRIES_MAX;
             if (!find_difference(m, theirs, number, word)) {
                 try += TRIES_MAX - number - 1;
@@ -294,7 +301,7 @@ static bool make_short_cell(struct cell_work *m)
             rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
             if (!cell_owner(m))
                 return true;
-            first = first ? first : strlen(must); /* tells it from this row, but not from a third */
+            first = first ? first : strlen(must); /* the word distinguishes this row, but not a third one */
             must[used] = '\0';
         }
         if (!first)
@@ -306,10 +313,10 @@ static bool make_short_cell(struct cell_work *m)
     return false;
 }
 
-/* Any other form: cut in the middle. True when nobody has the cell, nor another row the ends that it shows. */
+/* Make a cell of any other form: cut in the middle. Return true if the cell is unique and no other row has its ends. */
 static bool make_cut_cell(struct cell_work *m)
 {
-    /* instances of one template differ in the middle: showing more of the end may tell them apart better than a hash */
+    /* Instances of one template differ in the middle: a longer end may distinguish them better than a hash. */
     for (int tenths = 4; tenths <= 7; tenths++) {
         rtl_text_cut(m->cell, m->size, m->whole, m->width, tenths == 4 ? 0 : m->width * tenths / 10, m->column->ascii);
         bool is_cut = strcmp(m->cell, m->whole) != 0;
@@ -322,9 +329,9 @@ static bool make_cut_cell(struct cell_work *m)
 }
 
 /*
- * With a mark behind it: of the hash, more digits only where the same three stand already; then the row's number, which
- * is unique; and should a kernel really be called like that, another number behind it. Each try that fails has a cell
- * of its own against it.
+ * Make a cell with a mark: three digits of the hash, or more while another row has that cell; then the row's id, which
+ * is unique; then a counter, in case a kernel's name ends like that. Each failed try met a different cell, so the loop
+ * is bounded by the number of cells.
  */
 static void make_marked_cell(struct cell_work *m, bool brief)
 {
@@ -338,7 +345,7 @@ static void make_marked_cell(struct cell_work *m, bool brief)
         else
             snprintf(mark, sizeof mark, "~#%u.%d", m->id, digits - 9);
         int columns = (int)strlen(mark);
-        if (columns >= m->width) /* nothing can be told apart here: show what there is */
+        if (columns >= m->width) /* no room for a mark: the cell stays ambiguous */
             return;
         if (brief && rtl_text_columns(m->whole) > m->width - columns)
             rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width - columns, "", m->column->ascii);
@@ -350,7 +357,6 @@ static void make_marked_cell(struct cell_work *m, bool brief)
     }
 }
 
-/* Fills in the cell of one kernel. */
 static bool make_cell(struct rtl_names *names, struct name_column *c, uint32_t id)
 {
     const char *whole = names->entries[id].forms[c->form];

@@ -8,7 +8,6 @@
 
 static const char word_edges[] = "<>(),:{}[]&* ";
 
-/* The next word of a spelled name: between brackets, commas, colons and blanks. */
 static bool next_word(const char **at, struct rtl_name_span *word)
 {
     *at += strspn(*at, word_edges);
@@ -17,7 +16,7 @@ static bool next_word(const char **at, struct rtl_name_span *word)
     return word->length > 0;
 }
 
-/* Where the word stands in the text as a whole one: of a spelled name, or between the underscores of a name in C. */
+/* Find a complete word in a spelled name, or between the underscores of a name in C. */
 static const char *find_word(const char *text, struct rtl_name_span word, bool spelled)
 {
     const char *at = text, *end = text + strlen(text);
@@ -32,7 +31,7 @@ static const char *find_word(const char *text, struct rtl_name_span word, bool s
     return NULL;
 }
 
-/* The next word of a name in C that the other name has not. Most names are alike for long: both are read side by side.
+/* Find the next word of a name in C that the other name lacks. Long parts are mostly equal, so both are read in step.
  */
 static bool next_own_word(struct rtl_name_span *rest, const char *other, struct rtl_name_span *beside,
                           struct rtl_name_span *word)
@@ -57,14 +56,14 @@ static bool is_default(struct rtl_name_span word)
            (word.length < 2 || !isdigit((unsigned char)word.at[word.length - 2]));
 }
 
-/* Behind the tile of a generated GEMM's name: the types before it are no settings. */
+/* Return the settings of a generated GEMM's name: from the tile on, behind the types. */
 static const char *settings_of(const char *raw)
 {
     const char *tile = strstr(raw, "Cijk_") ? strstr(raw, "_MT") : NULL;
     return tile && isdigit((unsigned char)tile[3]) ? tile + 1 : raw;
 }
 
-/* Words of one name in C that the other has not: those that are set first, then those that are 0. */
+/* Find word `number` that only one of two names in C has: first settings that are not 0, then those that are. */
 static bool c_name_difference(char *out, size_t size, const char *mine, const char *theirs, int number)
 {
     const char *my_settings = settings_of(mine), *their_settings = settings_of(theirs);
@@ -82,7 +81,7 @@ static bool c_name_difference(char *out, size_t size, const char *mine, const ch
     return false;
 }
 
-/* A word of a spelled name, for people: what helpers are called says nothing, but which of them it is may. */
+/* Write a word of a spelled name without generic parts: "gpu_kernel_impl_nocast" -> "nocast". */
 static void write_word(char *out, size_t size, struct rtl_name_span word)
 {
     static const char helper[] = "gpu_kernel_impl";

@@ -1,6 +1,4 @@
-/*
- * What the "$" of a rule stand for. See names_expand.h and names_rules.h.
- */
+/* Expands the "$" words of a rule. See names_expand.h and names_rules.h. */
 #include "text/names_expand.h"
 #include "text/names_facts.h"
 #include "text/names_forms.h"
@@ -32,10 +30,9 @@ static void mark_argument(struct rtl_facts *f, unsigned number)
     f->shown_arguments |= (uint64_t)1 << number;
 }
 
-/* An argument as it is spelled. */
 static void spell_argument(struct rtl_name_span argument, char *out, size_t size)
 {
-    static const char head[] = "x<"; /* types are brief inside of arguments only */
+    static const char head[] = "x<"; /* rtl_name_spelled shortens types only inside "<>" */
     char *text = malloc(argument.length + sizeof head + 1), *brief = NULL;
     *out = '\0';
     if (text) {
@@ -67,7 +64,7 @@ static bool may_be_an_index(const char *brief)
     return !strcmp(brief, "i32") || !strcmp(brief, "u32") || !strcmp(brief, "i64") || !strcmp(brief, "u64");
 }
 
-/* The types among the arguments; beside one of floating point those that indices have say less. */
+/* Write the types of the arguments; omit possible index types if one type is of floating point. */
 static void expand_types(struct rtl_facts *f, char *out, size_t size)
 {
     size_t used = 0;
@@ -92,7 +89,6 @@ static void expand_types(struct rtl_facts *f, char *out, size_t size)
         rtl_type_in(f->name, 0, out, size);
 }
 
-/* Numbers behind the last type or enumerator. */
 static void expand_int(struct rtl_facts *f, int number, char *out, size_t size)
 {
     unsigned from = 0;
@@ -130,7 +126,7 @@ static void expand_sequence(const struct rtl_facts *f, int number, bool last, ch
     }
 }
 
-/* What a helper adds to the operation inside it: "gpu_kernel_impl_nocast" -> "nocast". */
+/* Write how a wrapper modifies the operation inside it: "gpu_kernel_impl_nocast" -> "nocast". */
 static void expand_variant(struct rtl_name_span argument, char *out, size_t size)
 {
     struct rtl_name_part part = rtl_span_principal(argument);
@@ -168,7 +164,7 @@ static void expand_words(struct rtl_facts *f, char *out, size_t size)
     }
 }
 
-/* The first word that is a type (or a tile). */
+/* Write the first word that is a tile, or a type. */
 static void expand_word(struct rtl_facts *f, bool tile, char *out, size_t size)
 {
     char type[VALUE_MAX];
@@ -194,7 +190,7 @@ static void expand_prefix(struct rtl_facts *f, const char *prefix, size_t length
         }
 }
 
-/* X(name, whether a number follows it, what it needs: nothing) */
+/* A longer name precedes its prefixes: "types" before "type". */
 enum variable {
     V_LAMBDA,
     V_VARIANT,
@@ -215,7 +211,7 @@ enum variable {
 static const char *const variables[V_COUNT] = {"lambda", "variant", "seqlast", "words", "types", "name", "type",
                                                "tile",   "enum",    "seq",     "run",   "int",   "op",   "w"};
 
-/* Reads a "$" at `show`; returns its length, 0 when there is no such. `value` may stay empty. `f` NULL: only looks. */
+/* Parse the "$" word at `show`; return its length, or 0 if it is unknown. Write its value, unless `f` is NULL. */
 static size_t expand_variable(struct rtl_facts *f, const char *show, char *value, size_t size)
 {
     const char *at = show + 1;
@@ -277,7 +273,7 @@ static size_t expand_variable(struct rtl_facts *f, const char *show, char *value
     else if (which == V_W && n < f->word_count) {
         snprintf(value, size, "%.*s", (int)f->words[n].length, f->words[n].at);
         f->shown_words |= (uint64_t)1 << n;
-    } else if (which == V_OP) { /* of all arguments that are functions */
+    } else if (which == V_OP) { /* the first operation among the arguments that are functions */
         for (unsigned i = 0; i < f->argument_count && !*value; i++)
             if (*f->arguments[i].at == '&' || rtl_span_starts(f->arguments[i], "op_") ||
                 (rtl_span_ends(f->arguments[i], ")") && *f->arguments[i].at != '(')) {
@@ -288,7 +284,7 @@ static size_t expand_variable(struct rtl_facts *f, const char *show, char *value
     return (size_t)(at - show);
 }
 
-/* What was not taken yet: arguments that say something, or the words of a name in C. */
+/* Append the arguments, or the words of a name in C, that are not shown yet. */
 static void expand_more(struct rtl_pieces *p, struct rtl_facts *f, int rank)
 {
     char value[VALUE_MAX];
@@ -300,12 +296,12 @@ static void expand_more(struct rtl_pieces *p, struct rtl_facts *f, int rank)
         if (*value && !strpbrk(value, "{(") && strncmp(value, "array<", 6) != 0 && !strstr(value, "Calculator"))
             rtl_pieces_add(p, off ? rank + 1 : rank, "%s", value);
     }
-    for (unsigned i = 1; i < f->word_count && !f->part.has_arguments; i++) /* the first is what all are called */
+    for (unsigned i = 1; i < f->word_count && !f->part.has_arguments; i++) /* word 0 names the kernel */
         if (!(f->shown_words >> i & 1))
             rtl_pieces_add(p, rank, "%.*s", (int)f->words[i].length, f->words[i].at);
 }
 
-/* The end of a word of `show`: at a blank outside of round brackets. */
+/* Return the end of a word of `show`: a blank outside of round brackets. */
 static const char *word_end(const char *show)
 {
     int depth = 0;

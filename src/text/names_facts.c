@@ -1,8 +1,7 @@
 /*
- * What stands in the arguments of a kernel's name: operations, types, numbers. See names_facts.h.
+ * Operations, types and numbers in the arguments of a kernel's name. See names_facts.h.
  *
- * Functors are looked through: what a PyTorch kernel does stands in an argument of an argument, inside of helpers that
- * say nothing (`wrappers`). How deep that goes is bounded.
+ * The operation of a PyTorch kernel is an argument of an argument, inside of generic helpers (`wrappers`).
  */
 #include "text/names_facts.h"
 
@@ -13,8 +12,7 @@
 
 enum { DEEP_MAX = 12 };
 
-/* Functors around functors: the argument that says what is done, and how the wrapping shows. LAST: the last argument.
- */
+/* Functors around functors: which argument is the inner one, and the text that the wrapper adds to its operation. */
 enum { LAST = -1 };
 static const struct {
     const char *ident;
@@ -120,8 +118,7 @@ bool rtl_type_is_floating(const char *brief)
     return brief && (*brief == 'f' || !strncmp(brief, "bf", 2) || *brief == 'c');
 }
 
-/* The better one of two types to show: of floating point before integers, those before bool, the first before others.
- */
+/* Return the type to show: floating point before integers, integers before bool, else the first. */
 static const char *better_type(const char *first, const char *second)
 {
     if (!first || !second)
@@ -131,7 +128,7 @@ static const char *better_type(const char *first, const char *second)
     return rank[1] > rank[0] ? second : first;
 }
 
-/* Of a lambda's parameters. */
+/* Return the best type among a lambda's parameters. */
 static const char *type_of_lambda(struct rtl_name_span scope)
 {
     const char *found = NULL;
@@ -147,7 +144,7 @@ static bool opaque_type(struct rtl_name_part part, char *out, size_t size)
 {
     if (!rtl_span_is(part.ident, "OpaqueType") || !part.arguments.length || !isdigit((unsigned char)*part.arguments.at))
         return false;
-    snprintf(out, size, "%dB", atoi(part.arguments.at)); /* all that the name says is how wide it is */
+    snprintf(out, size, "%dB", atoi(part.arguments.at));
     return true;
 }
 
@@ -219,7 +216,6 @@ static bool is_sequence(struct rtl_name_part part)
     return rtl_span_is(part.ident, "sequence") || rtl_span_is(part.ident, "Sequence");
 }
 
-/* The first four or more numbers that follow one another, wherever they stand. */
 bool rtl_find_run(struct rtl_name_span arguments, int deep, struct rtl_name_span run[8], unsigned *count)
 {
     struct rtl_name_span rest = arguments, argument;
@@ -243,7 +239,6 @@ bool rtl_find_run(struct rtl_name_span arguments, int deep, struct rtl_name_span
     return false;
 }
 
-/* sequence<...> number `*number`, wherever it stands, in the order in which they stand. */
 bool rtl_find_sequence(struct rtl_name_span arguments, int deep, int *number, struct rtl_name_span *found)
 {
     struct rtl_name_span rest = arguments, argument;
@@ -263,7 +258,6 @@ bool rtl_find_sequence(struct rtl_name_span arguments, int deep, int *number, st
     return false;
 }
 
-/* "(ns::Rmsnorm2dFusedAddEnum)1" -> "FusedAdd=1": enumerators that are not 0, wherever they stand. */
 void rtl_enumerators_in(struct rtl_name_span text, char *out, size_t size)
 {
     size_t used = 0;
@@ -283,7 +277,7 @@ void rtl_enumerators_in(struct rtl_name_span text, char *out, size_t size)
         struct rtl_name_span word = {text.at + last, close - last};
         if (rtl_span_ends(word, "Enum"))
             word.length -= 4;
-        for (size_t i = word.length, capitals = 0; i-- && capitals < 2;) /* its last two words say most */
+        for (size_t i = word.length, capitals = 0; i-- && capitals < 2;) /* keep the last two words */
             if (isupper((unsigned char)word.at[i]) && ++capitals == 2) {
                 word.at += i;
                 word.length -= i;

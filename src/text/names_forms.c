@@ -1,8 +1,4 @@
-/*
- * The short spelling of a C++ name as it stands: no scopes, no blanks, brief types. See names_short.h.
- *
- * What names_scan.h cannot follow stays as it is.
- */
+/* The forms of one kernel name, except the short one. See names_forms.h. */
 #include "text/names_forms.h"
 #include "text/demangle.h"
 #include "text/names_scan.h"
@@ -14,7 +10,7 @@
 #include <string.h>
 
 enum {
-    RAW_MAX = 32 << 10, /* bytes of a name that are looked at; the rest is cut, said with "…" */
+    RAW_MAX = 32 << 10, /* bytes read of a name; a longer one ends with "…" */
     NESTED_MAX = 8,
 };
 
@@ -101,15 +97,16 @@ char *rtl_name_full(const char *raw, size_t length)
 char *rtl_name_template(const char *full)
 {
     size_t length = strlen(full);
-    /* " [clone .x]" is the compiler's remark, not a part of the name */
+    /* the compiler appends " [clone .x]" to the name */
     const char *clone = strstr(full, " [clone");
     if (clone)
         length = (size_t)(clone - full);
     struct rtl_name_span name = rtl_span_declared((struct rtl_name_span){full, length});
-    return name.length ? strndup(name.at, name.length) : strdup(full); /* no compiler's: nothing but a remark */
+    return name.length ? strndup(name.at, name.length)
+                       : strdup(full); /* nothing but "[clone", which no compiler writes */
 }
 
-/* Length of a word; of several when they make one type together ("unsigned long"). */
+/* Return the length of a word, or of all words of one type ("unsigned long"). */
 static size_t word_length(const char *text)
 {
     size_t n = 0;
@@ -128,14 +125,14 @@ static size_t word_length(const char *text)
     return end;
 }
 
-/* What a scan writes: never longer than what it reads, so a buffer of the input's size is enough. */
+/* The output of a scan. It is never longer than the input, so a buffer of the input's size is enough. */
 struct spelling {
     char *text;
     size_t length;
     int nested; /* functions within functions */
 };
 
-/* Drops the scope that was just written, because "::" follows. True when the separator has to stay. */
+/* Drop the scope at the end of the output, because "::" follows. Return true if the separator has to stay. */
 static bool drop_scope(struct spelling *o)
 {
     for (int guard = 0; guard < 4; guard++) {
@@ -145,7 +142,7 @@ static bool drop_scope(struct spelling *o)
             return false;
         char last = o->text[o->length - 1];
         if (last == '>' || last == '}')
-            return true; /* arguments tell instances apart */
+            return true; /* keep arguments: they distinguish instances */
         if (last == ')') {
             size_t at = o->length;
             int depth = 0;
@@ -159,7 +156,7 @@ static bool drop_scope(struct spelling *o)
             if (depth)
                 return true;
             o->length = at;
-            /* "(anonymous namespace)" stands alone; a parameter list has its function before it: that stays */
+            /* drop "(anonymous namespace)"; keep a parameter list, which has a function in front of it */
             if (!at || !rtl_is_word(o->text[at - 1]))
                 return at && (o->text[at - 1] == '>' || o->text[at - 1] == '}');
             return true;
@@ -177,7 +174,8 @@ static bool drop_scope(struct spelling *o)
     return true;
 }
 
-/* "(ns::Enum)3" at text: writes "Enum=3"'s first part ("" for plain integer types) and returns what it read. */
+/* Write "Enum=" for the cast "(ns::Enum)3", nothing for integer types. Return the length of the cast, 0 if it is none.
+ */
 static size_t spell_cast(struct spelling *o, const char *text)
 {
     size_t end = 1, last = 1;
@@ -216,8 +214,8 @@ static size_t spell_number(struct spelling *o, const char *text)
 static void spell(struct spelling *o, const char *text);
 
 /*
- * A function as a template argument, "&(float ns::silu<float>(float const&))": writes its short name and returns what
- * it read; 0 if it is something else. `text` is at the round bracket.
+ * Write the short name of a function that is a template argument: "&(float ns::silu<float>(float const&))". `text`
+ * begins at the round bracket. Return the bytes read, 0 if this is no function.
  */
 static size_t spell_function(struct spelling *o, const char *text)
 {
@@ -244,7 +242,7 @@ static size_t spell_function(struct spelling *o, const char *text)
     return shorter ? end : 0;
 }
 
-/* Writes a template's name without scopes, blanks and long type names. */
+/* Write a name without scopes, blanks and long type names. Unknown syntax stays unchanged. */
 static void spell(struct spelling *o, const char *text)
 {
     int angles = 0;
@@ -263,7 +261,7 @@ static void spell(struct spelling *o, const char *text)
             }
             at += 2;
         } else if (!strncmp(here, "{lambda(", 8)) {
-            /* parameters of a lambda repeat what its arguments say; its number is what tells it apart */
+            /* drop the parameters of a lambda, which repeat its arguments, and keep its number */
             const char *close = strchr(here, '}'), *mark = close;
             while (mark && mark > here && *mark != '#')
                 mark--;
@@ -292,7 +290,7 @@ static void spell(struct spelling *o, const char *text)
             size_t length = word_length(here);
             const char *brief = angles && strncmp(here + length, "::", 2) ? rtl_type_word(here, length) : NULL;
             size_t n = brief ? strlen(brief) : length;
-            if (n > length) { /* never longer than what was read */
+            if (n > length) { /* the output must not be longer than the input */
                 brief = NULL;
                 n = length;
             }

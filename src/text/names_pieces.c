@@ -26,7 +26,7 @@ void rtl_pieces_add(struct rtl_pieces *p, int rank, const char *format, ...)
     if (n <= 0)
         return;
     size_t length = strlen(piece);
-    if ((size_t)n > length) /* cut: not within a character */
+    if ((size_t)n > length) /* the piece was cut: drop an incomplete character */
         while (length && ((unsigned char)piece[length - 1] & 0xc0) == 0x80)
             length--;
     if ((size_t)n > length && length && (unsigned char)piece[length - 1] >= 0xc0)
@@ -35,7 +35,7 @@ void rtl_pieces_add(struct rtl_pieces *p, int rank, const char *format, ...)
         return;
     piece[length] = '\0';
     for (const char *other = p->text; p->used && *other; other = next_piece(other))
-        if (!strcmp(other + 1, piece)) /* said already */
+        if (!strcmp(other + 1, piece))
             return;
     p->text[p->used++] = (char)('0' + rank);
     memcpy(p->text + p->used, piece, length);
@@ -59,8 +59,8 @@ char *rtl_pieces_join(const struct rtl_pieces *p)
 }
 
 /*
- * What matters most doesn't fit: its longest piece is cut, and what stands last is left out as long as nothing readable
- * would be left of that. Returns the piece to cut.
+ * The pieces of rank 0 don't fit. Return the longest one, to be cut, or -1. While the cut would leave less than
+ * PIECE_LEAST columns of it, drop the last other piece.
  */
 static int drop_pieces(const char *const *shown, bool *take, int count, int *core, int room)
 {
@@ -123,7 +123,7 @@ void rtl_pieces_fit(char *out, size_t size, const char *pieces, int width, const
     out[used] = '\0';
     if (*must && used + 1 < size)
         snprintf(out + used, size - used, "%s%s", used ? " " : "", must);
-    if (rtl_text_columns(out) > width) { /* so narrow that nothing fits */
+    if (rtl_text_columns(out) > width) { /* too narrow for any piece */
         char *whole = strdup(out);
         rtl_text_cut(out, size, whole ? whole : "", width, 0, ascii);
         free(whole);

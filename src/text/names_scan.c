@@ -1,4 +1,4 @@
-/* Brackets, scopes, arguments, types of a demangled name. See names_scan.h. */
+/* Scanners for kernel names. See names_scan.h. */
 #include "text/names_scan.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ bool rtl_operator_at(const char *text, size_t at, size_t length)
            (!at || !rtl_is_word(text[at - 1])) && !rtl_is_word(text[at + 8]);
 }
 
-/* Length of the name without its parameter list: the last round bracket that opens at depth 0 behind a name. */
+/* Return the length without the parameter list: up to the last "(" at depth 0 behind a name. */
 static size_t without_parameters(const char *full, size_t length)
 {
     struct rtl_scan s = {.depth = 0};
@@ -64,7 +64,7 @@ static size_t without_parameters(const char *full, size_t length)
             cut = at;
         rtl_scan_step(&s, full, at);
         at++;
-        /* a local entity: what we took for the end was the enclosing function's parameter list */
+        /* a local entity follows: these were the parameters of the enclosing function */
         if (!s.depth && cut < at && at + 2 < length &&
             (!strncmp(full + at, "::", 2) || (at + 8 < length && !strncmp(full + at, " const::", 8))))
             cut = length;
@@ -72,7 +72,7 @@ static size_t without_parameters(const char *full, size_t length)
     return s.lost ? length : cut;
 }
 
-/* Where the name starts behind its return type: after the last blank at depth 0. */
+/* Return the start of the name behind its return type: after the last blank at depth 0. */
 static size_t after_return_type(const char *full, size_t length)
 {
     struct rtl_scan s = {.depth = 0};
@@ -148,7 +148,7 @@ struct rtl_name_span rtl_span_trim(struct rtl_name_span span)
     return span;
 }
 
-/* Takes what stands before the first `mark` outside of brackets. */
+/* Split the text before the first `mark` outside of brackets off `rest`. */
 static bool split_at(struct rtl_name_span *rest, const char *mark, struct rtl_name_span *piece)
 {
     struct rtl_scan s = {.depth = 0};
@@ -185,7 +185,7 @@ bool rtl_span_scope(struct rtl_name_span *rest, struct rtl_name_span *scope)
     return split_at(rest, "::", scope);
 }
 
-/* What stands in the bracket that opens at `at`; `*end` is behind it. */
+/* Return the contents of the bracket that opens at `at`; *end is the index behind it. */
 static struct rtl_name_span inside_bracket(struct rtl_name_span text, size_t at, size_t *end)
 {
     struct rtl_scan s = {.depth = 0};
@@ -229,7 +229,8 @@ struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
     struct rtl_name_part part = {.ident = name}, before = {.ident = name};
     name = rtl_span_trim(name);
     if (!memchr(name.at, ':', name.length) && !memchr(name.at, '<', name.length) &&
-        !memchr(name.at, '(', name.length) && !memchr(name.at, '&', name.length)) { /* a name in C, which may be long */
+        !memchr(name.at, '(', name.length) &&
+        !memchr(name.at, '&', name.length)) { /* a name in C, which may be too long for the scan below */
         part.ident = name;
         return part;
     }
@@ -311,7 +312,7 @@ bool rtl_is_builtin_word(const char *word, size_t length)
 
 const char *rtl_type_brief(struct rtl_name_span type)
 {
-    for (bool again = true; again;) { /* "float const*": the type of what it points to */
+    for (bool again = true; again;) { /* "float const*" is shown as the type that it points to */
         again = false;
         type = rtl_span_trim(type);
         if (rtl_span_ends(type, "*") || rtl_span_ends(type, "&")) {
@@ -412,10 +413,11 @@ bool rtl_word_type(struct rtl_name_span word, char *out, size_t size)
         size_t n = 0;
         while (n < word.length && word.at[n] != 'x')
             n++;
-        if (n > 1 && word.length > 4 && n + 1 < word.length && word.at[0] == 'm') /* "mxfp4" has an x of its own */
+        if (n > 1 && word.length > 4 && n + 1 < word.length &&
+            word.at[0] == 'm') /* the x of "mxfp4" does not separate types */
             n = n > 4 ? n : word.length;
         const char *brief = one_word_type((struct rtl_name_span){word.at, n});
-        if (!brief && n < word.length) { /* the rest as one: "mxfp4" */
+        if (!brief && n < word.length) { /* one type that contains an x: "mxfp4" */
             n = word.length;
             brief = one_word_type(word);
         }

@@ -1,6 +1,4 @@
-/*
- * The pieces of a brief name: made by the first rule that fits, put together for a width. See names_brief.h.
- */
+/* The short name: find the rule for a kernel and make the pieces. See names_short.h. */
 #include "text/names_short.h"
 #include "text/demangle_partly.h"
 #include "text/names_expand.h"
@@ -23,8 +21,8 @@ static bool rule_fits(const char *pattern, struct rtl_name_span ident, struct rt
 }
 
 /*
- * The first rule for this kernel that says what to show, or else the first of all. The user's come first; one that says
- * no more than a family leaves what is shown to the others.
+ * Return the first matching rule with words to show, else the first matching rule, else NULL. The user's rules come
+ * first: the first match sets the family, and if it has no words, the built-in rules choose them.
  */
 static const struct rtl_name_rule *find_rule(const struct rtl_name_rules *user, struct rtl_name_span ident,
                                              struct rtl_name_span scoped, enum rtl_name_family *family)
@@ -54,7 +52,7 @@ static const struct rtl_name_rule *find_rule(const struct rtl_name_rules *user, 
     return plain;
 }
 
-/* Text that says nothing about a kernel: where it stands, the name is shown by its pieces. */
+/* True if a spelled name contains generic helpers: its pieces are more readable. */
 static bool has_plumbing(const char *spelled)
 {
     static const char *const words[] = {"{lambda", "operator()", "array<", "Calculator", "{unnamed", "_NS"};
@@ -69,7 +67,7 @@ static bool is_c_name(const char *name)
     return !strpbrk(name, "<({ ");
 }
 
-/* Pieces by the rules. True if a rule said what to show; otherwise the pieces are what can be said of any name. */
+/* Make the pieces by the rules. Return false if no rule has words to show, so that the pieces are generic. */
 static bool apply_rules(struct rtl_pieces *p, const struct rtl_name_rules *user, struct rtl_name_span name,
                         const char *raw, enum rtl_name_family *family)
 {
@@ -90,7 +88,8 @@ static bool apply_rules(struct rtl_pieces *p, const struct rtl_name_rules *user,
                 continue;
             }
         }
-        bool said = show && *show != '@' && *show != '=', inner = peeled > 0; /* the whole name has the wrapper in it */
+        bool said = show && *show != '@' && *show != '=',
+             inner = peeled > 0; /* a wrapped kernel's pieces lack the wrapper, the spelled name has it */
         if (said)
             rtl_facts_show(p, &facts, show);
         if (!p->used)
@@ -99,13 +98,10 @@ static bool apply_rules(struct rtl_pieces *p, const struct rtl_name_rules *user,
     }
 }
 
-/*
- * Loops that a compiler left to the GPU: __omp_offloading_fe00_5366b4_main_l22 -> omp main:22. The two numbers are the
- * source file's device and inode, which say nothing to anybody.
- */
+/* OpenMP loops: __omp_offloading_fe00_5366b4_main_l22 -> omp main:22. The numbers are the source's device and inode. */
 static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
 {
-    enum { FUNCTION_MOST = RTL_PIECE_MAX - 20 }; /* the line is behind it */
+    enum { FUNCTION_MOST = RTL_PIECE_MAX - 20 }; /* leaves room for the line number */
     static const char prefix[] = "__omp_offloading_";
     if (strncmp(name, prefix, sizeof prefix - 1))
         return false;
@@ -122,7 +118,7 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
     if (line == length || line < 3 || strncmp(at + line - 2, "_l", 2))
         return false;
     char *function = strndup(at, line - 2), *plain = NULL;
-    if (function && !strncmp(function, "_Z", 2)) { /* so it can't be one of these itself */
+    if (function && !strncmp(function, "_Z", 2)) { /* a mangled name is no OpenMP loop: no endless recursion */
         char *full = rtl_name_full(function, line - 2);
         plain = full ? rtl_name_short(function, full) : NULL;
         free(full);
@@ -136,8 +132,8 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
 }
 
 /*
- * The user's name for a kernel, or NULL. Its own name is tried as with rules: what is seen on the screen is found,
- * without the return type that the full one begins with.
+ * Return the user's nickname for a kernel, or NULL. The pattern may match the identifier as in rules, the full name
+ * (which begins with the return type), or the mangled name.
  */
 static const char *find_nickname(const struct rtl_name_rules *user, const char *raw, const char *full,
                                  struct rtl_name_span name)
@@ -174,7 +170,7 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
     }
     if (is_c_name(full) && !partly) {
         if (!said)
-            brief->whole = strdup(full); /* a C name has nothing to shorten */
+            brief->whole = strdup(full);
     } else {
         brief->spelled = rtl_name_spelled(name);
         if (!said && brief->spelled && (!p->used || (strcmp(brief->spelled, "") && !has_plumbing(brief->spelled))))

@@ -1,8 +1,8 @@
 /*
- * The rules, one table a family. See names_rules.h for what a rule is.
+ * The rules for short names, one table a family. See names_rules.h.
  *
- * Rules that say what to show come first, in the order of the tables; then the others, which name a family and leave
- * the name as it is. Each example is a name of a real kernel, or one made after it, cut where nothing is read any more.
+ * All rules with words to show precede all rules without, whatever their tables. Each rule needs an example in
+ * tests/unit/names_examples.h.
  */
 #include "text/names_rules.h"
 

@@ -1,6 +1,6 @@
 /*
- * Kernels that PyTorch's compiler wrote in Triton: triton_KIND_fused_OPERATION..._NUMBER. Kind and number tell kernels
- * apart; of the operations those that compute come before those that only look at a tensor differently.
+ * Names of the Triton kernels that PyTorch's compiler writes: triton_KIND_fused_OPERATION..._NUMBER. Kind and number
+ * distinguish kernels. Operations that compute precede those that only change the view of a tensor.
  */
 #include "text/names_triton.h"
 #include "text/names_scan.h"
@@ -12,7 +12,7 @@ static const struct {
     const char *code, *kind;
 } kinds[] = {{"poi", "pointwise"}, {"red", "reduce"}, {"per", "persistent"}, {"tem", "template"}, {"for", "foreach"}};
 
-/* Operations that say much (1), those that compute nothing (3), and those of several words; all others are 2. */
+/* Ranks: 1 for important operations, 3 for those that compute nothing; operations that are not listed have 2. */
 static const struct {
     const char *words, *shown;
     int rank;

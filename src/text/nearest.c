@@ -1,4 +1,4 @@
-/* Words that are like others. See nearest.h. */
+/* The distance between words. See nearest.h. */
 #include "text/nearest.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Three rows of the table of distances between the beginnings of both words are all that the next one is made of. */
+/* Only the last three rows of the table of distances between prefixes are needed. */
 unsigned rtl_word_distance(const char *a, const char *b)
 {
     size_t rows = strnlen(a, RTL_NEAREST_MAX + 1), columns = strnlen(b, RTL_NEAREST_MAX + 1);

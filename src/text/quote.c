@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Hands on what stands for itself: ASCII but for the quote and one other. Says how much of the text that was. */
+/* Write the leading bytes that need no escape: printable ASCII except the quote and `other`. Return their number. */
 static size_t quote_plain(rtl_quote_put *put, void *to, const char *text, size_t left, char other)
 {
     size_t plain = 0;
@@ -46,7 +46,7 @@ void rtl_quote_json(rtl_quote_put *put, void *to, const char *text)
     put(to, "\"", 1);
 }
 
-/* As spreadsheets see it: the wide forms of the four count, too. */
+/* True if a spreadsheet would read a formula: = + - @ or one of their wide forms. */
 static bool begins_formula(const char *text)
 {
     uint32_t code = 0;
