@@ -1,4 +1,4 @@
-/* What the model's numbers look like in words. See cells.h. */
+/* The text of the kernel table's cells. See cells.h. */
 #include "model/cells.h"
 #include "model/labels.h"
 #include "model/model_gpus.h"
@@ -20,7 +20,7 @@ static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t 
         snprintf(out, size, "%llu", (unsigned long long)x);
 }
 
-/* What was not measured carries a mark. */
+/* Put "~" in front of an estimate. */
 static struct rtl_number mark_estimate(bool estimated, struct rtl_number number)
 {
     if (estimated) {
@@ -70,7 +70,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
             n = rtl_format_time(row->launch_p50, units);
         break;
     case RTL_COLUMN_UNTIMED:
-        if ((measured = row->calls > 0 && !model->range)) /* of a range only what was timed is known */
+        if ((measured = row->calls > 0 && !model->range)) /* a range knows only timed dispatches */
             n = rtl_format_share((double)row->untimed / (double)row->calls);
         break;
     case RTL_COLUMN_CHANGE:
@@ -114,7 +114,7 @@ int rtl_cell_width(int width, int columns)
 void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT])
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
-        uint64_t least = UINT64_MAX, most = 0; /* the longest texts: many digits before the point, or behind it */
+        uint64_t least = UINT64_MAX, most = 0; /* the longest texts have many digits before or behind the point */
         width[i] = rtl_columns[i].width + (model->estimated && (i == RTL_COLUMN_MEAN || i == RTL_COLUMN_TOTAL));
         for (uint32_t r = 0; units != RTL_UNIT_AUTO && r < model->shown; r++) {
             uint64_t ns = rtl_row_time_ns(&model->rows[model->order[r]], i);
@@ -124,6 +124,6 @@ void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int wid
         for (int end = 0; most && end < 2; end++)
             width[i] = rtl_cell_width(width[i], rtl_text_columns(rtl_format_time(end ? most : least, units).text));
     }
-    if (!model->latest || !model->latest->snapshot.parts) /* nobody to compare it with */
+    if (!model->latest || !model->latest->snapshot.parts) /* a single process: nothing to compare */
         width[RTL_COLUMN_SLOWEST] = 0;
 }

@@ -1,4 +1,4 @@
-/* Two windows compared. See change.h. */
+/* Compares two windows. See change.h. */
 #include "model/change.h"
 #include "stats/quantile.h"
 #include "text/units.h"
@@ -20,7 +20,8 @@ static bool has_enough(double q, uint64_t count)
     return count >= LEAST && (double)count * (1 - q) >= LEAST_BEYOND - 1e-6;
 }
 
-/* One walk for both quantiles; they are ascending because their ranges don't cross from `LEAST` durations on. */
+/* Estimate both quantiles in one pass; the ranks ascend, because the ranges do not overlap from `LEAST` durations on.
+ */
 static uint64_t estimates(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                           struct estimate out[WANTED])
 {
@@ -66,7 +67,7 @@ struct rtl_changes rtl_changes_between(const struct rtl_histogram_copy *before, 
     struct rtl_change *out[WANTED] = {&changes.p50, &changes.p99};
     struct estimate was[WANTED], is[WANTED];
     if (!base || base->count - (before ? before->count : 0) < LEAST || later->count - base->count < LEAST)
-        return changes; /* most kernels of a process with many: not worth a walk */
+        return changes; /* fast path: most kernels have few durations */
     uint64_t count_was = estimates(before, base, was), count_is = count_was ? estimates(base, later, is) : 0;
     for (int i = 0; i < WANTED && count_is; i++)
         if (has_enough(wanted[i], count_was) && has_enough(wanted[i], count_is))

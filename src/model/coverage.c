@@ -1,4 +1,4 @@
-/* The coverage line, in parts that are left out one by one where there is no room. See coverage.h. */
+/* The coverage line, made of parts that are dropped one by one if there is no room. See coverage.h. */
 #include "model/coverage.h"
 #include "model/labels.h"
 #include "model/model_gpus.h"
@@ -23,7 +23,7 @@ int rtl_queue_path_lines(const struct rtl_model *m, struct rtl_queue_path_line l
     return count;
 }
 
-/* What is of a newer library has no name here. */
+/* A number of a newer library has no name here. */
 static const char *label_or_unknown(uint32_t number, const char *name)
 {
     return name ? name : number ? "unknown" : RTL_NONE;
@@ -58,13 +58,13 @@ void rtl_queue_paths_text(const struct rtl_model *m, char *out, size_t size)
 
 /* --- parts --- */
 
-/* The first ones stay longest. */
+/* The first ranks are dropped last. */
 enum rank { WHAT, WRONG, SUMS, WHICH, REASON, MORE, WHERE, WORDS, LAST };
 enum { PARTS = 64 };
 
 struct coverage_part {
     enum rank rank;
-    const char *before; /* between it and what stands before it; "  " is one blank after a colon and its like */
+    const char *before; /* separator from the part before it; "  " becomes one blank behind : , or ; */
     char text[160];
 };
 
@@ -87,7 +87,7 @@ static void add_part(struct coverage_line *line, enum rank rank, const char *bef
     va_end(args);
 }
 
-/* Reasons stand in brackets, as many as there are. */
+/* Adjacent reasons share one pair of brackets. */
 static bool is_reason(const struct coverage_line *line, int i)
 {
     return i >= 0 && i < line->count && line->part[i].rank == REASON;
@@ -107,7 +107,7 @@ static void join_parts(const struct coverage_line *line, char *out, size_t size)
     }
 }
 
-/* By importance, those that still have room beside what is more important; one is always there. */
+/* Keep parts by importance while they fit; keep one in any case. */
 static void keep_what_fits(struct coverage_line *line, int columns)
 {
     char text[RTL_COVERAGE_BYTES];
@@ -131,15 +131,15 @@ static void keep_what_fits(struct coverage_line *line, int columns)
     line->count = count;
 }
 
-/* --- what they say --- */
+/* --- contents --- */
 
-/* A share of the window's dispatches, at most all: one that was counted before the window may be given up on in it. */
+/* A share of the window's dispatches, at most 1: a dispatch counted before the window may become untimed in it. */
 static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
 {
     return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
 }
 
-/* What of it was seen from outside, and what that means. */
+/* How much was observed from outside, and with which precision. */
 static void add_observed(struct coverage_line *line, const struct rtl_model *m, bool whole)
 {
     static const char *const when[] = {
@@ -165,7 +165,7 @@ static void add_observed(struct coverage_line *line, const struct rtl_model *m, 
     add_part(line, WORDS, "; ", "exact times of all: start it with rtl-top run");
 }
 
-/* The largest first, as shares of the window; in mode off there are none. */
+/* Reasons by size, as shares of the window; none in mode off. */
 static void add_reasons(struct coverage_line *line, const struct rtl_model *m)
 {
     const uint64_t *by = m->window_untimed_by;
@@ -215,7 +215,6 @@ static void add_coverage(struct coverage_line *line, const struct rtl_model *m)
     add_reasons(line, m);
 }
 
-/* What else has to be known about the process. */
 static void add_remarks(struct coverage_line *line, const struct rtl_model *m)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
@@ -248,10 +247,9 @@ void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
     join_parts(&line, out, size);
 }
 
-/* What the sums are, and what is wrong with them. */
 static void add_sums(struct coverage_line *line, const struct rtl_model *m, int columns)
 {
-    enum { SHARES_AT_HAND = 4, BUSY_FROM = 100 }; /* of so many GPUs nobody needs a mean */
+    enum { SHARES_AT_HAND = 4, BUSY_FROM = 100 }; /* up to 4 GPUs: their own shares are visible */
     const struct rtl_snapshot *s = &m->latest->snapshot;
     if (m->gpu_count > SHARES_AT_HAND && m->busy >= 0 && columns >= BUSY_FROM)
         add_part(line, SUMS, "  ", "busy %s%s%%", rtl_model_busy_is_bound(m) ? "<" : "",

@@ -1,4 +1,4 @@
-/* Durations as marks on an axis of time. See heat.h. */
+/* The heat strip. See heat.h. */
 #include "model/heat.h"
 #include "stats/quantile.h"
 

@@ -1,4 +1,4 @@
-/* Names by number. See labels.h. */
+/* Names of numbers. See labels.h. */
 #include "model/labels.h"
 
 #include <stddef.h>
@@ -47,7 +47,7 @@ const char *rtl_activity_key(unsigned activity)
     return activity < sizeof names / sizeof *names ? names[activity] : "unknown";
 }
 
-/* --- what has a key for programs and a text for people --- */
+/* --- a key for programs and a text for people --- */
 
 struct label_pair {
     const char *key, *text;

@@ -1,4 +1,4 @@
-/* A process's own snapshots out of merged ones. See member_past.h. */
+/* Extracts a process's own snapshots from merged ones. See member_snapshot.h. */
 #include "model/member_snapshot.h"
 #include "model/merge.h"
 #include "model/merge_parts.h"
@@ -16,7 +16,7 @@ static const struct rtl_agent_snapshot *agent_at(const struct rtl_snapshot *s, u
     return NULL;
 }
 
-/* What the process itself calls the GPU that has this number among all. */
+/* Return the process's own agent for the GPU with this number in the merged snapshot. */
 static const struct rtl_agent_snapshot *own_agent(const struct rtl_snapshot *merged, const struct rtl_snapshot *own,
                                                   uint32_t gpu)
 {
@@ -32,7 +32,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A part's kernel, whose buckets lie in `room`'s storage. False without memory. */
+/* Copy a part's kernel, with buckets in the storage of `room`. False without memory. */
 static bool copy_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
 {
     struct rtl_packing packing;
@@ -81,7 +81,7 @@ static void copy_queues(const struct rtl_snapshot *merged, const struct rtl_memb
     }
 }
 
-/* False when one that it has work on is another's, too: their times have been added up. */
+/* False if another process uses a GPU of this one: the merged snapshot has only the sum of their times. */
 static bool copy_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
                         const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
@@ -119,7 +119,7 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
 {
     const struct rtl_member *member = rtl_member_of(merged, number);
     struct rtl_snapshot room = {0};
-    struct rtl_snapshot s = *own; /* its arrays are replaced; what is no number is what it is */
+    struct rtl_snapshot s = *own; /* arrays and counters are replaced below; all other fields stay current */
     uint32_t kernels = 0;
     if (!member || member->start_mono_ns != own->start_mono_ns)
         return false;

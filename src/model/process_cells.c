@@ -1,4 +1,4 @@
-/* Cells of the list of processes. See process_cells.h. */
+/* The text of the process list's cells. See process_cells.h. */
 #include "model/process_cells.h"
 #include "model/labels.h"
 #include "shm/gpu_names.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "03:00.0"; of several "03:00.0 +7"; "-" when it has had work on none. */
+/* "03:00.0"; "03:00.0 +7" for several GPUs; "-" if the process has not used any. */
 static void gpus_text(const struct rtl_snapshot *s, uint64_t gpus, char *out, size_t size)
 {
     int count = __builtin_popcountll(gpus);
@@ -30,7 +30,7 @@ void rtl_process_cells(const struct rtl_model *model, const struct rtl_process_r
                        uint64_t real_ns, struct rtl_process_cells *out)
 {
     const struct rtl_member *member = row->member;
-    bool known = member->start_mono_ns; /* what it has was read */
+    bool known = member->start_mono_ns; /* its segment was read */
     bool window = model->span_ns > 0 && known;
     memset(out, 0, sizeof *out);
     snprintf(out->pid, sizeof out->pid, "%d", (int)member->info.pid);
