@@ -1,4 +1,4 @@
-/* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
+/* Merges processes and their kernels. See merge.h; merge_totals.c merges GPUs, queues, copies and other counters. */
 #include "model/merge.h"
 #include "base/array.h"
 #include "model/merge_parts.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    /* Names and ids are given out as they are asked for, but for what is kept for those that come later: each may
-     * have so many of that. */
+    /* Processes share most ids and name bytes, first come first served. A reserve remains for processes that join
+     * later; each may use so much of it. */
     IDS_FOR_ALL = RTL_KERNELS_MAX - 256,
     IDS_OF_ONE = 16,
     NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
@@ -20,9 +20,9 @@ enum {
     INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
 };
 
-/* A kernel as it is now; its group is as it was when it was last made. */
+/* A kernel with its current parts; its group has the parts of the last snapshot. */
 struct rtl_merged_kernel {
-    char *name; /* NULL = no kernel has this id */
+    char *name; /* NULL: no kernel has this id */
     size_t length;
     uint64_t hash;
     struct rtl_part **parts; /* by member, then row */
@@ -34,28 +34,28 @@ struct rtl_merged_kernel {
 struct rtl_merged_member {
     bool taken, adopted;
     struct rtl_member member;
-    struct rtl_part **rows; /* by its own kernel ids: the merge's part, or NULL */
+    struct rtl_part **rows; /* by the process's own kernel ids: the merge's part, or NULL */
     uint32_t row_count;
     struct rtl_merge_totals totals;
     bool has_totals;
-    uint32_t reserve_ids; /* what it had of names and ids that are kept for late ones */
+    uint32_t reserve_ids; /* used of the reserve */
     size_t reserve_names;
 };
 
 struct rtl_merge {
     struct rtl_merged_kernel kernels[RTL_KERNELS_MAX];
-    uint32_t next_id;           /* all below are named or left out for good */
+    uint32_t next_id;           /* ids below are in use or skipped for good */
     uint32_t index[INDEX_SIZE]; /* by hash: id + 1 */
     size_t names_bytes;
     uint32_t dirty[RTL_KERNELS_MAX], dirty_count;
     struct rtl_gpu_table gpus;
     struct rtl_merged_member members[RTL_MEMBERS_MAX];
     uint32_t next_member;
-    struct rtl_merge_totals gone; /* of those that ended earlier */
+    struct rtl_merge_totals gone; /* of processes that ended earlier */
     bool has_gone;
     bool numbered;                       /* GPUs have been shown: their numbers stay */
-    size_t charged[RTL_MEMBERS_MAX + 1]; /* bytes of parts by the member's place; of those that are added up last */
-    size_t share;                        /* of one, of the moment */
+    size_t charged[RTL_MEMBERS_MAX + 1]; /* bytes of parts by index in `members`; last: of RTL_MEMBER_GONE */
+    size_t share;                        /* the current limit of one process's parts, in bytes */
     size_t groups_charged;
     struct rtl_packing packing; /* empty between two uses */
 };
@@ -73,7 +73,7 @@ static void release_parts(struct rtl_parts *parts)
 static uint32_t *name_slot(struct rtl_merge *merge, const char *name, size_t length, uint64_t hash)
 {
     uint32_t at = (uint32_t)hash & (INDEX_SIZE - 1);
-    for (; merge->index[at]; at = (at + 1) & (INDEX_SIZE - 1)) { /* it is a quarter full at most */
+    for (; merge->index[at]; at = (at + 1) & (INDEX_SIZE - 1)) { /* a quarter full at most */
         const struct rtl_merged_kernel *k = &merge->kernels[merge->index[at] - 1];
         if (k->hash == hash && k->length == length && !memcmp(k->name, name, length))
             break;
@@ -96,7 +96,7 @@ static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, 
     return true;
 }
 
-/* Whether it may have an id more, with a name of that length. */
+/* True if the process may add an id and a name of that length; charge the reserve if needed. */
 static bool may_add_name(struct rtl_merge *merge, struct rtl_merged_member *m, uint32_t id, size_t length)
 {
     bool late_id = id >= IDS_FOR_ALL, late_name = merge->names_bytes + length > NAMES_FOR_ALL;
@@ -108,7 +108,7 @@ static bool may_add_name(struct rtl_merge *merge, struct rtl_merged_member *m, u
     return true;
 }
 
-/* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
+/* Return the id of a name, a new one if needed; RTL_KERNEL_OTHER if there is no room. */
 static uint32_t kernel_id_of(struct rtl_merge *merge, struct rtl_merged_member *m, const char *name, size_t length)
 {
     uint64_t hash = rtl_hash(name, length);
@@ -145,7 +145,7 @@ static struct rtl_part *part_at(const struct rtl_merged_kernel *k, uint32_t at, 
     return at < k->count && rtl_part_is(k->parts[at], member, row) ? k->parts[at] : NULL;
 }
 
-/* Puts a part in, in place of the one before; takes over the reference. False without memory: nothing happened. */
+/* Insert a part or replace its previous version; own the reference. False without memory: no change. */
 static bool insert_part(struct rtl_merge *merge, struct rtl_part *part)
 {
     struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
@@ -178,7 +178,7 @@ static void remove_part(struct rtl_merge *merge, const struct rtl_part *part)
     rtl_part_release(mine);
 }
 
-/* What one member's parts may take: of few each has more. */
+/* Return the bytes that one process's parts may use: more if there are few processes. */
 static size_t member_share(const struct rtl_merge *merge)
 {
     size_t members = 0, share;
@@ -201,13 +201,13 @@ static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapsh
            (part->named_by == k->name || !memcmp(part->kernel.name, k->name, k->name_length));
 }
 
-/* The kernel's numbers in this process, unless they are those of before. */
+/* Set the kernel's numbers in this process, if they have changed. */
 static bool update_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, const struct rtl_kernel_snapshot *k)
 {
     struct rtl_part *before = m->rows[k->id];
     if (before && numbers_equal(&before->kernel, k))
         return true;
-    /* what ran out of room stays where it went; a row that had no name so far may have one now */
+    /* a kernel that was counted under RTL_KERNEL_OTHER stays there; an unnamed row may have got its name since */
     bool stays = before && (before->kernel.id == RTL_KERNEL_OTHER || has_name(before, k));
     uint32_t id = stays ? before->kernel.id
                   : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
@@ -330,7 +330,7 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
 
 /* --- processes --- */
 
-/* A part of one that ended with what those before it had of the kernel, or NULL. NULL without memory. */
+/* Make the sum of an ended process's part and of `gone`, which may be NULL. NULL without memory. */
 static struct rtl_part *sum_with_gone(struct rtl_merge *merge, const struct rtl_part *part, const struct rtl_part *gone)
 {
     struct rtl_kernel_snapshot kernel = part->kernel;
@@ -341,7 +341,7 @@ static struct rtl_part *sum_with_gone(struct rtl_merge *merge, const struct rtl_
         kernel.calls += gone->kernel.calls;
         kernel.untimed += gone->kernel.untimed;
         kernel.estimated_ns += gone->kernel.estimated_ns;
-        kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: they have no buckets */
+        kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: parts have no buckets here */
         rtl_part_add(gone, &merge->packing);
     }
     struct rtl_part *sum = rtl_part_make(&kernel, &merge->packing, *charged > RTL_PARTS_SHARE_MAX, charged);
@@ -353,7 +353,7 @@ static struct rtl_part *sum_with_gone(struct rtl_merge *merge, const struct rtl_
     return sum;
 }
 
-/* Adds up under RTL_MEMBER_GONE what an ended one has counted, and forgets it. False without memory: it stays. */
+/* Add the counts of an ended process to RTL_MEMBER_GONE and remove it. False without memory: the process stays. */
 static bool fold_member(struct rtl_merge *merge, struct rtl_merged_member *m)
 {
     if (m->has_totals) {
@@ -363,7 +363,7 @@ static bool fold_member(struct rtl_merge *merge, struct rtl_merged_member *m)
         if (!rtl_merge_totals_sum(merge->has_gone ? both : both + 1, merge->has_gone ? 2 : 1, &sum))
             return false;
         for (uint32_t i = 0; i < sum.agent_count; i++)
-            sum.agents[i].users = 0; /* it has let go */
+            sum.agents[i].users = 0;
         rtl_snapshot_free(&merge->gone.snapshot);
         merge->gone.snapshot = sum;
         merge->has_gone = true;
@@ -389,7 +389,7 @@ static bool fold_member(struct rtl_merge *merge, struct rtl_merged_member *m)
     return true;
 }
 
-/* Folds the one that ended first if there are more than `most`. */
+/* Fold the process that ended first, if more than `most` have ended. */
 static void fold_ended(struct rtl_merge *merge, uint32_t most)
 {
     struct rtl_merged_member *first = NULL;
@@ -511,7 +511,7 @@ static bool sum_totals(struct rtl_merge *merge, struct rtl_snapshot *out)
     uint32_t count = 0;
     if (!rests)
         return false;
-    for (uint32_t n = 0; n < 2; n++) /* the living first: what is no sum is theirs */
+    for (uint32_t n = 0; n < 2; n++) /* live processes first: fields that are not summed come from the first */
         for (uint32_t i = 0; i < RTL_MEMBERS_MAX; i++)
             if (merge->members[i].taken && merge->members[i].has_totals && merge->members[i].member.ended == (n == 1))
                 rests[count++] = merge->members[i].totals;
@@ -545,7 +545,7 @@ static struct rtl_parts *make_parts(struct rtl_merge *merge, uint32_t groups)
     return parts;
 }
 
-/* Before the first snapshot: the order in which processes were taken is not the GPUs'. */
+/* Number the GPUs by PCI address before the first snapshot, because processes join in any order. */
 static void number_gpus(struct rtl_merge *merge)
 {
     uint32_t to[RTL_AGENTS_MAX];
@@ -608,7 +608,7 @@ bool rtl_merge_make_partly(struct rtl_merge *merge, uint64_t mono_ns, struct rtl
 
 const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel)
 {
-    /* a row of the screen may stand for a whole family, which is no kernel of a snapshot */
+    /* the kernel of a family's row is outside of the snapshot's array */
     if (!snapshot || !snapshot->parts || (uintptr_t)kernel < (uintptr_t)snapshot->kernels)
         return NULL;
     uintptr_t at = ((uintptr_t)kernel - (uintptr_t)snapshot->kernels) / sizeof *kernel;

@@ -1,4 +1,4 @@
-/* Parts and groups: made, shared, let go. See merge_parts.h. */
+/* Parts and groups of merged kernels. See merge_parts.h. */
 #include "model/merge_parts.h"
 #include "base/array.h"
 
@@ -88,7 +88,6 @@ void rtl_part_rewrite(struct rtl_part *part, const struct rtl_kernel_snapshot *k
     fill_part(part, kernel, rtl_packing_words(packing, true), packing);
 }
 
-/* Adds count, total and extremes. */
 static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
 {
     sum->approximate |= h->approximate;
@@ -102,7 +101,7 @@ static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogr
     sum->total_ns += h->total_ns;
 }
 
-/* What those that are observed estimate and the others measure; 0 when none of them is observed. */
+/* Sum the estimates of observed processes and the measured times of others; 0 if no process is observed. */
 static uint64_t estimate_of(struct rtl_part *const *parts, uint32_t count)
 {
     uint64_t sum = 0;

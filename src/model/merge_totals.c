@@ -1,4 +1,4 @@
-/* Sums, GPUs, copies and queues of several processes. See merge_rest.h. */
+/* Merges snapshots without their kernels. See merge_totals.h. */
 #include "model/merge_totals.h"
 #include "model/merge_calls.h"
 #include "shm/gpu_names.h"
@@ -33,7 +33,7 @@ static int find_gpu(const struct rtl_gpu_table *table, const struct rtl_gpu_key 
     return -1;
 }
 
-/* The number for a new one: `wanted` if it is free, or the first after all others. More than fit share the last. */
+/* Add a GPU with number `wanted` if it is free, else behind all others. GPUs beyond the limit share the last number. */
 static uint32_t add_gpu(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
 {
     uint32_t number = 0;
@@ -69,7 +69,7 @@ void rtl_gpu_table_add(struct rtl_gpu_table *table, uint32_t member, const struc
     }
 }
 
-/* The number on screen of what the process calls GPU `gpu`. */
+/* Return the number on the screen of the process's GPU `gpu`. */
 static uint32_t number_of(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *s, uint32_t gpu)
 {
     struct rtl_gpu_key key = {.bdf = RTL_NO_BDF, .member = member, .gpu = gpu};
@@ -143,7 +143,7 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
 {
     if (s->mode != out->mode && !first)
         out->mode = RTL_MODE_MIXED;
-    if (s->in_force > out->in_force) /* what is timed by one is timed */
+    if (s->in_force > out->in_force) /* if one process times, the merged one does */
         out->in_force = s->in_force;
     out->convention = first || out->convention == s->convention ? s->convention : RTL_CONVENTION_UNKNOWN;
     out->notes |= s->notes;
@@ -155,7 +155,7 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
     if (s->heartbeat_mono_ns > out->heartbeat_mono_ns)
         out->heartbeat_mono_ns = s->heartbeat_mono_ns;
     out->parked = (first || out->parked) && s->parked;
-    if (s->state == RTL_STATE_LIVE) /* as long as one of them is */
+    if (s->state == RTL_STATE_LIVE)
         out->state = RTL_STATE_LIVE;
 #define ADD(field) out->field += s->field
     ADD(worker_cpu_ns);
@@ -178,7 +178,7 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
         out->untimed[i] += s->untimed[i];
 }
 
-/* Gaps of a GPU that several have are no gaps of the GPU: they are only known while one has it. */
+/* With `users` > 1, gaps of one process are no gaps of the GPU: the model ignores `idle` then. */
 static void add_agent(struct rtl_agent_snapshot *to, const struct rtl_agent_snapshot *a)
 {
     to->busy_ns += a->busy_ns;
@@ -215,7 +215,7 @@ static bool sum_agents(const struct rtl_merge_totals *rests, uint32_t count, str
     return true;
 }
 
-/* The copies of one GPU in one direction, from all that have some. */
+/* Sum all processes' copies of one GPU in one direction. */
 static bool sum_copies_of(const struct rtl_merge_totals *rests, uint32_t count, uint32_t gpu, uint32_t direction,
                           const struct rtl_histogram_copy **list, uint32_t room, struct rtl_snapshot *out)
 {
@@ -311,7 +311,7 @@ static bool sum_calls(const struct rtl_merge_totals *rests, uint32_t count, stru
 bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
 {
     memset(out, 0, sizeof *out);
-    if (count) { /* what is no sum is the first one's */
+    if (count) { /* fields that are not summed come from the first process */
         *out = rests[0].snapshot;
         out->kernels = NULL;
         out->queues = NULL;

@@ -1,11 +1,11 @@
-/* What comes in while a model is held. See model_held.h. */
+/* Stores snapshots while a model is paused. See model_pause.h. */
 #include "model/model_pause.h"
 #include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a model is made of besides rows and choices, from one into the other; references and arrays go along. */
+/* Move everything but rows and choices to another model, with references and arrays. */
 static void copy_contents(struct rtl_model *to, const struct rtl_model *from)
 {
     to->latest = from->latest;
@@ -26,7 +26,7 @@ static void copy_contents(struct rtl_model *to, const struct rtl_model *from)
 static void copy_choices(struct rtl_model *held, const struct rtl_model *model)
 {
     held->window_ns = model->window_ns;
-    held->zero = model->zero; /* not its own */
+    held->zero = model->zero; /* borrowed */
 }
 
 struct rtl_model *rtl_model_pause(const struct rtl_model *model)
@@ -44,7 +44,7 @@ struct rtl_model *rtl_model_pause(const struct rtl_model *model)
     for (int i = 0; i < RTL_KERNELS_MAX; i++) {
         if (!model->history[i])
             continue;
-        held->history[i] = malloc(BYTES); /* a trend less is no reason to stop */
+        held->history[i] = malloc(BYTES); /* without memory only this trend is missing */
         if (held->history[i])
             memcpy(held->history[i], model->history[i], BYTES);
     }
@@ -63,7 +63,7 @@ bool rtl_model_resume(struct rtl_model *model, struct rtl_model *held)
     if (!held)
         return true;
     struct rtl_model *before = calloc(1, sizeof *before);
-    if (!before) { /* what was held back is lost */
+    if (!before) { /* the new snapshots are lost */
         rtl_model_pause_free(held);
         return false;
     }
@@ -71,7 +71,7 @@ bool rtl_model_resume(struct rtl_model *model, struct rtl_model *held)
     copy_contents(model, held);
     free(held);
     bool ok = rtl_model_refresh(model);
-    if (!ok) /* rows of what goes now */
+    if (!ok) /* the rows refer to snapshots that are freed below */
         model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
     rtl_model_pause_free(before);
     return ok;
