@@ -1,4 +1,4 @@
-/* GPUs: history, waits, copies, verdict. See model_gpus.h. */
+/* GPUs: history, waits, copies and verdict. See model_gpus.h. */
 #include "model/model_gpus.h"
 #include "text/text.h"
 #include "stats/quantile.h"
@@ -22,7 +22,7 @@ const struct rtl_queue_snapshot *rtl_queue_of(const struct rtl_snapshot *snapsho
     return NULL;
 }
 
-/* Dispatches of a GPU between two snapshots, those that were not timed, and what is in flight. */
+/* A GPU's dispatches between two snapshots, the untimed ones among them, and its packets in flight. */
 struct gpu_traffic {
     uint64_t dispatches, untimed, depth;
 };
@@ -34,7 +34,7 @@ static struct gpu_traffic traffic_of(const struct rtl_snapshot *now, const struc
         if (queue->gpu != gpu)
             continue;
         const struct rtl_queue_snapshot *was = rtl_queue_of(before, queue->slot, i);
-        /* it goes on by 2 when a queue is destroyed, and again when another gets the slot */
+        /* the generation grows by 2 when a queue is destroyed, and again when another queue gets the slot */
         bool same =
             was && (was->generation == queue->generation || (!queue->live && queue->generation == was->generation + 2));
         t.dispatches += rtl_grown(queue->dispatches, same ? was->dispatches : 0);
@@ -63,7 +63,7 @@ void rtl_model_extend_gpu_history(struct rtl_model *model)
         uint64_t busy_ns = rtl_grown(agent->busy_ns, was->busy_ns);
         model->empty_history[agent->gpu][slot] = !t.depth;
         if (!busy_ns && t.untimed)
-            continue; /* what was only counted says nothing */
+            continue; /* all kernels may be untimed: busy is unknown */
         double busy = (double)busy_ns / (double)span_ns;
         model->busy_history[agent->gpu][slot] = busy < 1 ? (uint8_t)(busy * 100 + 0.5) : 100;
     }
@@ -85,7 +85,7 @@ bool rtl_model_busy_is_bound(const struct rtl_model *model)
     return bound;
 }
 
-/* The looks of the last minute, or of as many intervals: how often nothing was in flight, and how idle it was. */
+/* From the last RTL_MODEL_TREND intervals: how often nothing was in flight, and the mean idle share. */
 static void add_recent_idle(const struct rtl_model *model, uint32_t gpu, struct rtl_gpu_facts *facts)
 {
     uint32_t length = rtl_model_history_length(model);
@@ -122,8 +122,7 @@ static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
         row->facts.long_waits[c] = rtl_sum_from(&sum, c ? ends[c - 1] : 0);
 }
 
-/* What threads have spent of the window in a call that hasn't ended, as a share of one's time: it counts when it ends.
- */
+/* Threads' time in a call that has not ended, as a share of the window: counters contain a call only when it ends. */
 static double open_share(const struct rtl_model *model, const struct rtl_call *call)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
@@ -139,7 +138,7 @@ static double open_share(const struct rtl_model *model, const struct rtl_call *c
     return share;
 }
 
-/* Where the host's threads were most of the window, those that still are too, if that was a tenth of one's time. */
+/* Find the function with most of the host threads' time in the window, if that is at least a tenth of one thread's. */
 static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
 {
     const struct rtl_call_row *most = NULL;

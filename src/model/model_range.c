@@ -1,4 +1,4 @@
-/* The kernels of one range. See model_range.h. */
+/* Rows of one roctx range. See model_range.h. */
 #include "model/model_range.h"
 #include "base/array.h"
 #include "shm/hash.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of the range in a snapshot; 0 where it wasn't there. */
+/* Return the range's node in a snapshot; 0 if it does not exist. */
 static uint32_t find_node(const struct rtl_range_choice *range, const struct rtl_calls *calls)
 {
     uint32_t at = 0;
@@ -27,7 +27,7 @@ static int by_kernel(const void *left, const void *right)
                                         : ((*a)->node > (*b)->node) - ((*a)->node < (*b)->node);
 }
 
-/* The pairs of the range and of all in it, by kernel. */
+/* Collect the pairs of the range and of all ranges inside it, sorted by kernel. */
 static uint32_t pairs_of(const struct rtl_calls *calls, uint32_t place, const struct rtl_call_pair **out, bool *in)
 {
     uint32_t count = 0;

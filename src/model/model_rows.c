@@ -1,8 +1,8 @@
 /*
  * Rows, sums and their order. See model_rows.h.
  *
- * Snapshots list kernels in ascending id, so rows of two snapshots are matched by walking both. Order: the chosen
- * column, what was not measured last, ties by id, so that rows hold still.
+ * Snapshots list kernels by ascending id, so one pass over two snapshots matches their rows. Order: by the chosen
+ * column; rows without a measured value come last; ties by id, so that rows keep their places.
  */
 #include "model/model_rows.h"
 #include "base/array.h"
@@ -35,7 +35,7 @@ static bool grow_rows(struct rtl_model *model, uint32_t count)
     return true;
 }
 
-/* Finds a kernel of ascending ids, remembering where the last one was. */
+/* Find a kernel; ids ascend from call to call, and *at keeps the position. */
 static const struct rtl_kernel_snapshot *find_next(const struct rtl_sample *sample, uint32_t *at, uint32_t id)
 {
     if (!sample)
@@ -52,7 +52,7 @@ static double per_second(uint64_t count, uint64_t ns)
     return ns ? (double)count * 1e9 / (double)ns : 0;
 }
 
-/* Estimates begin when it is known which packet runs: what came before is taken for the same. */
+/* The estimate for the window. If estimates began after `base`, they cover all calls: return the window's share. */
 static uint64_t estimated_between(const struct rtl_kernel_snapshot *base, const struct rtl_kernel_snapshot *now)
 {
     uint64_t ns = rtl_grown(now->estimated_ns, base ? base->estimated_ns : 0);
@@ -90,7 +90,7 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
     } else {
         row->window.count = 0;
     }
-    if (!from && row->window.count) { /* since the start the exact extremes are known */
+    if (!from && row->window.count) { /* extremes since the start are exact */
         row->window.min_ns = k->histogram.min_ns;
         row->window.max_ns = k->histogram.max_ns;
     }
@@ -98,7 +98,7 @@ static void make_row(struct rtl_model *model, struct rtl_row *row)
 
 static void make_kernels(struct rtl_model *model)
 {
-    const struct rtl_range_choice *range = model->range; /* its snapshots have the kernels of that range only */
+    const struct rtl_range_choice *range = model->range;
     const struct rtl_snapshot *now = range ? &range->latest.snapshot : &model->latest->snapshot;
     const struct rtl_sample *base = range ? &range->base : model->base, *zero = range ? &range->zero : model->zero,
                             *before = range ? &range->before : model->before;
@@ -116,7 +116,7 @@ static void make_kernels(struct rtl_model *model)
         make_row(model, row);
         window_total += rtl_row_window_ns(row);
         model->estimated |= rtl_row_window_estimated(row);
-        /* of a process that is seen from outside the timed ones are no sample of all */
+        /* the timed dispatches of an observed process are no representative sample */
         model->no_shares |= now->in_force != RTL_ACTIVITY_TIMING && now->mode == RTL_MODE_OBSERVED &&
                             row->window.count < row->window_calls && row->kernel->name[0] != '(';
         if (row->window.count && (!model->worst || row->p99 > model->worst->p99))
@@ -158,7 +158,7 @@ static void make_copies(struct rtl_model *model)
         row.rate = per_second(row.window_count, model->span_ns);
         row.bandwidth = per_second(row.window_bytes, model->span_ns);
         row.share = model->span_ns ? (double)row.window.total_ns / (double)model->span_ns : 0;
-        uint32_t at = model->copies_count++; /* the agents' order need not be the GPUs' */
+        uint32_t at = model->copies_count++; /* sort by GPU: agents may be in another order */
         for (; at > 0 && model->copies[at - 1].copies->gpu > copies->gpu; at--)
             model->copies[at] = model->copies[at - 1];
         model->copies[at] = row;
@@ -191,7 +191,7 @@ static void make_queues(struct rtl_model *model)
     }
 }
 
-/* Dispatches of a GPU in the window that were counted and not timed. */
+/* Count a GPU's untimed dispatches in the window. */
 static uint64_t untimed_of(const struct rtl_model *model, uint32_t gpu)
 {
     uint64_t untimed = 0;
@@ -207,7 +207,7 @@ static uint64_t untimed_of(const struct rtl_model *model, uint32_t gpu)
     return untimed;
 }
 
-/* Gaps are counted after they ended, so for a moment they may be more than all of the window. */
+/* A gap is counted when it ends, so gaps may exceed the window. */
 static void make_idle(struct rtl_gpu_row *row, const struct rtl_agent_snapshot *base, uint64_t span_ns)
 {
     uint64_t count = 0;
@@ -234,13 +234,12 @@ static void make_gpus(struct rtl_model *model)
         for (int c = 0; c < RTL_IDLE_COUNT; c++)
             row->idle[c] = -1;
         uint64_t busy_ns = rtl_grown(agent->busy_ns, base ? base->busy_ns : 0);
-        /* a GPU whose kernels were only counted may have been busy all the time, or hardly */
+        /* busy is unknown if kernels were only counted */
         if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
-            /* a kernel's time arrives when it ends: one longer than the window would count for more than all of it */
+            /* a kernel's time is counted when it ends, so it may exceed the window */
             double busy = (double)busy_ns / (double)model->span_ns;
-            /* gaps can't be seen from outside, and */
-            if (agent->users <= 1 &&
-                !rtl_is_observed(now)) /* gaps of one process are no gaps of a GPU that several have */
+            /* gaps of one process are no gaps of a shared GPU; an observed process has none */
+            if (agent->users <= 1 && !rtl_is_observed(now))
                 make_idle(row, base, model->span_ns);
             row->busy = busy < 1 ? busy : 1;
             sum += row->busy;
@@ -260,7 +259,7 @@ static void make_gpus(struct rtl_model *model)
     model->busy = measured && measured == model->gpu_count ? sum / measured : -1;
 }
 
-/* Reasons that lie in the mode or in the application: the others are time that we meant to take and lost. */
+/* True for reasons that follow from the mode or the application; dispatches with other reasons are lost. */
 static bool is_by_design(int reason)
 {
     if (reason == RTL_UNTIMED_OBSERVED || reason == RTL_UNTIMED_PROBED)
@@ -295,9 +294,9 @@ static void make_sums(struct rtl_model *model)
 /* --- order --- */
 
 struct sort_item {
-    double value; /* what is not measured is below everything */
+    double value; /* below all others if not measured */
     const char *name;
-    uint32_t index; /* of the row, which is in the order of the ids */
+    uint32_t index; /* of the row; rows ascend by id */
 };
 
 static double column_value(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column)
@@ -341,7 +340,7 @@ static double column_value(const struct rtl_model *model, const struct rtl_row *
 static int by_value(const void *a, const void *b)
 {
     const struct sort_item *x = a, *y = b;
-    /* not measured comes last in both directions: the caller negates what ascends but keeps -inf */
+    /* unmeasured rows come last in both directions: the caller negates ascending values, but not theirs */
     if (x->value != y->value)
         return x->value > y->value ? -1 : 1;
     return x->index < y->index ? -1 : 1;
@@ -363,8 +362,7 @@ static int by_name_down(const void *a, const void *b)
 
 static bool row_is_shown(struct rtl_model *model, const struct rtl_row *row)
 {
-    if (!row->kernel->calls ||
-        (model->hide_idle && !row->window_calls)) /* the first: its calls are in another row by now */
+    if (!row->kernel->calls || (model->hide_idle && !row->window_calls)) /* no calls: they moved to another row */
         return false;
     return !model->filter[0] ||
            rtl_names_match(model->names, row->id, row->kernel->name, row->kernel->name_length, model->filter);
@@ -373,7 +371,7 @@ static bool row_is_shown(struct rtl_model *model, const struct rtl_row *row)
 static bool make_order(struct rtl_model *model)
 {
     bool held = rtl_model_order_is_frozen(model);
-    /* where no share is known the order by it says nothing: then by what is */
+    /* without shares of time, sort by rate or calls */
     enum rtl_column sort = model->sort != RTL_COLUMN_TIME || !model->no_shares ? model->sort
                            : model->span_ns                                    ? RTL_COLUMN_RATE
                                                                                : RTL_COLUMN_CALLS;
@@ -393,7 +391,7 @@ static bool make_order(struct rtl_model *model)
         struct sort_item *item = &items[i];
         item->index = model->order[i];
         item->name = "";
-        if (held) { /* as it was; what is new comes last */
+        if (held) { /* keep the order; new rows come last */
             uint32_t rank = row->id < RTL_MODEL_IDS ? model->rank[row->id] : 0;
             item->value = rank ? -(double)rank : -1e18;
         } else {
@@ -438,7 +436,7 @@ bool rtl_model_make_rows(struct rtl_model *model)
     make_queues(model);
     make_copies(model);
     make_gpus(model);
-    bool calls = rtl_model_make_calls(model); /* which the verdict names */
+    bool calls = rtl_model_make_calls(model); /* before the verdict, which names a call */
     rtl_model_judge_gpus(model);
     make_sums(model);
     return calls && make_order(model);
@@ -469,7 +467,7 @@ const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
     return at < model->row_count && model->rows[at].id == id ? &model->rows[at] : NULL;
 }
 
-/* A closed family has the names of its kernels, too: otherwise nobody would find them. */
+/* A closed family also matches by the names of its kernels, so that a search finds them. */
 static bool row_matches(struct rtl_model *model, const struct rtl_row *row, const char *text)
 {
     if (!row->kernels)

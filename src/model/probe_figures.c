@@ -1,4 +1,4 @@
-/* Figures of a probe. See probe_figures.h. */
+/* Figures computed from a probe's counters. See probe_figures.h. */
 #include "model/probe_figures.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static uint64_t sum_values(const uint64_t *values, int count)
     return sum;
 }
 
-/* The nearest rank: the first power of two with which so large a share is reached, within what is known otherwise. */
+/* Bounds of a quantile by nearest rank: its power of two, narrowed by min and max. */
 static struct rtl_probe_between bucket_quantile(const uint64_t buckets[RTL_PROBE_DURATIONS], uint64_t sum, double q,
                                                 uint64_t min, uint64_t max)
 {
@@ -95,7 +95,7 @@ static void set_gap_figures(const struct rtl_probe_state *s, struct rtl_probe_fi
     f->gap_share = empty + busy > 0 ? empty / (empty + busy) : 0;
 }
 
-/* The step in which half of the waves had ended counts whole: that was up to a step later. */
+/* A tail counts its first step as a whole: the tail may be up to a step shorter. */
 static struct rtl_probe_between widen_by_step(struct rtl_probe_between b, uint64_t step)
 {
     b.low = b.low > step ? b.low - step : 0;
@@ -104,7 +104,7 @@ static struct rtl_probe_between widen_by_step(struct rtl_probe_between b, uint64
 
 static void set_tail_figures(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
 {
-    enum { SURE = RTL_PROBE_ENDS - 1 }; /* steps: where in its first one a dispatch begins is chance */
+    enum { SURE = RTL_PROBE_ENDS - 1 }; /* steps: a dispatch may begin anywhere in its first step */
     uint64_t tails = sum_values(s->tail_ns, RTL_PROBE_DURATIONS), mean = s->tails ? s->tail_total_ns / s->tails : 0;
     struct rtl_probe_between p50 = {0};
     if (tails)

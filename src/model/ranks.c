@@ -1,4 +1,4 @@
-/* Several processes compared. See ranks.h. */
+/* Compares processes. See ranks.h. */
 #include "model/ranks.h"
 #include "model/merge_parts.h"
 #include "stats/histogram.h"
@@ -20,12 +20,12 @@ static const struct rtl_group *base_group(const struct rtl_model *model, const s
 }
 
 /*
- * What the part had where the window starts: nothing if it was not there. But where the window starts before there was
- * more than one, the first one's part was all that there was.
+ * The part's numbers at the start of the window; nothing if it did not exist. If only the first process was watched
+ * then, the numbers are those of the whole kernel.
  */
 struct part_base {
     const struct rtl_kernel_snapshot *kernel; /* or NULL */
-    const struct rtl_part *part;              /* its buckets; NULL: they are the kernel's */
+    const struct rtl_part *part;              /* has the buckets; NULL: the kernel has them */
 };
 
 static struct part_base find_part_base(const struct rtl_model *model, const struct rtl_row *row,
@@ -38,7 +38,7 @@ static struct part_base find_part_base(const struct rtl_model *model, const stru
                               NULL};
 }
 
-/* Quantiles of what the part grew by. */
+/* Quantiles of the part's durations in the window. */
 static bool quantiles_of(const struct part_base *before, const struct rtl_part *part, const double *q, int count,
                          uint64_t *out)
 {
@@ -53,7 +53,6 @@ static bool quantiles_of(const struct part_base *before, const struct rtl_part *
     return rtl_quantiles(before->kernel ? &then : NULL, &now, q, count, out);
 }
 
-/* Means against the median of the others'. */
 static int by_mean(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -65,7 +64,7 @@ static double mean_of(const struct rtl_rank *rank)
     return (double)rank->window_total_ns / (double)rank->window_timed;
 }
 
-/* The median of the sorted means without one of them, which is at `at`. */
+/* Return the median of the sorted means without the one at index `at`. */
 static double median_without(const double *means, uint32_t count, uint32_t at)
 {
     uint32_t rest = count - 1, low = (rest - 1) / 2, high = rest / 2;
@@ -108,8 +107,8 @@ static uint32_t collect_ranks(const struct rtl_model *model, const struct rtl_ro
         const struct rtl_part *part = group->parts[i];
         const struct rtl_member *member = rtl_member_of(now, part->member);
         if (!member)
-            continue;                                            /* added up: nobody's any more */
-        bool goes_on = count && out[count - 1].member == member; /* another of its rows */
+            continue;                                            /* the sum of processes that ended */
+        bool goes_on = count && out[count - 1].member == member; /* another row of the same process */
         if (!goes_on && count == most)
             break;
         struct rtl_rank *rank = &out[goes_on ? count - 1 : count++];
@@ -200,7 +199,7 @@ void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, 
 
 /* --- processes --- */
 
-/* No quantile of what grew lies above it: buckets that the window can't have made are not told apart. */
+/* An upper bound of all quantiles in the window: the highest bucket since the start. */
 static uint64_t quantile_bound(const struct rtl_part *part)
 {
     uint32_t last = part->word_count ? rtl_packed_last(part->words, part->word_count) : UINT32_MAX;
@@ -240,7 +239,7 @@ static void fill_process_row(const struct rtl_model *model, const struct rtl_mem
     const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
     const struct rtl_member *before = rtl_member_of(base, member->number);
     uint64_t counted = before ? before->counted : 0, busy = before ? before->busy_ns : 0;
-    if (!before && base && !base->parts && member->number == 0) { /* the first one, when it was alone */
+    if (!before && base && !base->parts && member->number == 0) { /* the first process, watched alone then */
         counted = base->counted;
         for (uint32_t i = 0; i < base->agent_count; i++)
             busy += base->agents[i].busy_ns;

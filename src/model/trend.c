@@ -1,4 +1,4 @@
-/* Intervals as marks. See trend.h. */
+/* Trends. See trend.h. */
 #include "model/trend.h"
 #include "model/model_gpus.h"
 
@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* About how long an interval is: the median of the last ones, to a tenth, so that a timer's whims don't show. */
+/* The usual length of an interval: the median of the last ones, rounded to a tenth to hide the timer's jitter. */
 static double interval_ns(const struct rtl_model *model)
 {
     uint64_t last[15];
@@ -30,8 +30,8 @@ static double interval_ns(const struct rtl_model *model)
 }
 
 /*
- * Which mark, from the right, each interval belongs to. Marks of several intervals begin at fixed times and not where
- * somebody began to look, so that a recording shows what was seen.
+ * Assign each interval to a mark, counted from the right. Marks of several intervals begin at fixed times, not at the
+ * viewer's start, so that a replay shows the same as the live screen.
  */
 static uint32_t assign_marks(const struct rtl_model *model, int width, int mark[RTL_MODEL_HISTORY])
 {

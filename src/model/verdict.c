@@ -1,4 +1,4 @@
-/* Why a GPU is not busy. See verdict.h. */
+/* The verdict why a GPU is idle. See verdict.h. */
 #include "model/verdict.h"
 #include "text/text.h"
 
@@ -44,7 +44,7 @@ static enum rtl_verdict idle_cause(const struct rtl_gpu_facts *f, int gap_class)
 {
     uint64_t gaps = f->gaps[gap_class], waited = f->long_waits[gap_class];
     uint64_t not_waited = f->waits > waited ? f->waits - waited : 0;
-    if (gaps && f->waits) { /* each gap ends with one kernel: of those, that many at least */
+    if (gaps && f->waits) { /* each gap ends with one kernel */
         if (waited <= gaps / 2)
             return RTL_VERDICT_HOST_LATE;
         if (not_waited <= gaps / 2)
