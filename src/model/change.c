@@ -15,7 +15,7 @@ struct estimate {
     uint64_t low, middle, high;
 };
 
-static bool has_enough(double q, uint64_t count)
+static bool enough_durations(double q, uint64_t count)
 {
     return count >= LEAST && (double)count * (1 - q) >= LEAST_BEYOND - 1e-6;
 }
@@ -70,7 +70,7 @@ struct rtl_changes rtl_changes_between(const struct rtl_histogram_copy *before, 
         return changes; /* fast path: most kernels have few durations */
     uint64_t count_was = estimates(before, base, was), count_is = count_was ? estimates(base, later, is) : 0;
     for (int i = 0; i < WANTED && count_is; i++)
-        if (has_enough(wanted[i], count_was) && has_enough(wanted[i], count_is))
+        if (enough_durations(wanted[i], count_was) && enough_durations(wanted[i], count_is))
             *out[i] = compare_estimates(&was[i], &is[i]);
     return changes;
 }

@@ -2,8 +2,8 @@
  * The columns of the kernel table, one row each: header, sort keys, `-s help`, the text output, the help screen and the
  * tests of the manual use them.
  *
- * A column's text comes from rtl_cell_text (cells.c), its sort value from column_value and its numbers from make_row
- * (both model_rows.c). P50CHG and P99CHG: rtl_changes_between (change.c); change.h has the rule.
+ * A column's text comes from rtl_cell_text (cells.c), its sort value from column_value and its numbers from
+ * make_kernel_row (both model_rows.c). P50CHG and P99CHG: rtl_changes_between (change.c); change.h has the rule.
  */
 #ifndef RTL_MODEL_COLUMNS_H
 #define RTL_MODEL_COLUMNS_H

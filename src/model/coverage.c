@@ -247,7 +247,7 @@ void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
     join_parts(&line, out, size);
 }
 
-static void add_sums(struct coverage_line *line, const struct rtl_model *m, int columns)
+static void add_sum_parts(struct coverage_line *line, const struct rtl_model *m, int columns)
 {
     enum { SHARES_AT_HAND = 4, BUSY_FROM = 100 }; /* up to 4 GPUs: their own shares are visible */
     const struct rtl_snapshot *s = &m->latest->snapshot;
@@ -274,7 +274,7 @@ bool rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t
     struct coverage_line line = {.count = 0};
     bool quiet = s->mode == RTL_MODE_DEFAULT && (m->wanted == RTL_MODE_NONE || m->wanted == s->mode) &&
                  m->window_counted && !m->window_untimed;
-    add_sums(&line, m, columns);
+    add_sum_parts(&line, m, columns);
     if (s->mode == RTL_MODE_OBSERVED)
         add_observed(&line, m, false);
     else if (quiet)

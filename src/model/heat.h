@@ -20,9 +20,6 @@ struct rtl_heat_axis {
 /* Return the narrowest axis with both values: at least one decade. */
 struct rtl_heat_axis rtl_heat_axis(uint64_t low_ns, uint64_t high_ns);
 
-/* Return the column of a value; the first or last column for a value outside the axis. */
-int rtl_heat_column(struct rtl_heat_axis axis, int width, uint64_t ns);
-
 /*
  * Compute one level per column for later - earlier (which may be NULL): 7 for the most frequent, one less for each
  * halving down to 0, -1 for an empty column. `width` is at most RTL_HEAT_WIDTH_MAX.

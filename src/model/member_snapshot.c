@@ -26,14 +26,14 @@ static const struct rtl_agent_snapshot *own_agent(const struct rtl_snapshot *mer
     return NULL;
 }
 
-static int by_id(const void *a, const void *b)
+static int by_kernel_id(const void *a, const void *b)
 {
     uint32_t x = ((const struct rtl_kernel_snapshot *)a)->id, y = ((const struct rtl_kernel_snapshot *)b)->id;
     return (x > y) - (x < y);
 }
 
 /* Copy a part's kernel, with buckets in the storage of `room`. False without memory. */
-static bool copy_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
+static bool extract_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
 {
     struct rtl_packing packing;
     memset(&packing, 0, sizeof packing);
@@ -47,23 +47,23 @@ static bool copy_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot 
     return storage != NULL;
 }
 
-static bool copy_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
-                         struct rtl_snapshot *room)
+static bool extract_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
+                            struct rtl_snapshot *room)
 {
     for (uint32_t g = 0; g < parts->group_count; g++)
         for (uint32_t i = 0; i < parts->groups[g]->count; i++) {
             const struct rtl_part *part = parts->groups[g]->parts[i];
             if (part->member != number || part->row >= RTL_KERNELS_MAX)
                 continue;
-            if (!copy_kernel(part, &to->kernels[to->kernel_count++], room))
+            if (!extract_kernel(part, &to->kernels[to->kernel_count++], room))
                 return false;
         }
-    qsort(to->kernels, to->kernel_count, sizeof *to->kernels, by_id);
+    qsort(to->kernels, to->kernel_count, sizeof *to->kernels, by_kernel_id);
     return true;
 }
 
-static void copy_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
-                        const struct rtl_snapshot *own, struct rtl_snapshot *to)
+static void extract_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
+                           const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < merged->queue_count; i++) {
         const struct rtl_queue_snapshot *from = &merged->queues[i];
@@ -82,8 +82,8 @@ static void copy_queues(const struct rtl_snapshot *merged, const struct rtl_memb
 }
 
 /* False if another process uses a GPU of this one: the merged snapshot has only the sum of their times. */
-static bool copy_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
-                        const struct rtl_snapshot *own, struct rtl_snapshot *to)
+static bool extract_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
+                           const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < own->agent_count; i++) {
         const struct rtl_agent_snapshot *from = agent_at(merged, own->agents[i].bdf);
@@ -99,8 +99,8 @@ static bool copy_agents(const struct rtl_snapshot *merged, const struct rtl_memb
     return true;
 }
 
-static void copy_copies(const struct rtl_snapshot *merged, const struct rtl_member *member,
-                        const struct rtl_snapshot *own, struct rtl_snapshot *to)
+static void extract_copies(const struct rtl_snapshot *merged, const struct rtl_member *member,
+                           const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < merged->copies_count; i++) {
         const struct rtl_copies_snapshot *from = &merged->copies[i];
@@ -138,10 +138,10 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
     s.queues = calloc(merged->queue_count + 1, sizeof *s.queues);
     s.agents = calloc(own->agent_count + 1, sizeof *s.agents);
     s.copies = calloc(merged->copies_count + 1, sizeof *s.copies);
-    bool ok = s.kernels && s.queues && s.agents && s.copies && copy_agents(merged, member, own, &s);
-    if (ok && copy_kernels(merged->parts, number, &s, &room)) {
-        copy_queues(merged, member, own, &s);
-        copy_copies(merged, member, own, &s);
+    bool ok = s.kernels && s.queues && s.agents && s.copies && extract_agents(merged, member, own, &s);
+    if (ok && extract_kernels(merged->parts, number, &s, &room)) {
+        extract_queues(merged, member, own, &s);
+        extract_copies(merged, member, own, &s);
         ok = rtl_snapshot_copy(&s, out);
     } else {
         ok = false;

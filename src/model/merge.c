@@ -81,7 +81,7 @@ static uint32_t *name_slot(struct rtl_merge *merge, const char *name, size_t len
     return &merge->index[at];
 }
 
-static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
+static bool set_kernel_name(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
 {
     struct rtl_merged_kernel *k = &merge->kernels[id];
     if (!(k->name = malloc(length + 1)))
@@ -115,7 +115,7 @@ static uint32_t kernel_id_of(struct rtl_merge *merge, struct rtl_merged_member *
     uint32_t *place = name_slot(merge, name, length, hash);
     if (!*place) {
         uint32_t id = merge->next_id;
-        if (!may_add_name(merge, m, id, length) || !name_kernel(merge, id, name, length, hash))
+        if (!may_add_name(merge, m, id, length) || !set_kernel_name(merge, id, name, length, hash))
             return RTL_KERNEL_OTHER;
         *place = id + 1;
     }
@@ -243,7 +243,7 @@ static bool update_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, 
     return true;
 }
 
-static struct rtl_merged_member *member_of(struct rtl_merge *merge, uint32_t number)
+static struct rtl_merged_member *find_merged_member(struct rtl_merge *merge, uint32_t number)
 {
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
         if (merge->members[i].taken && merge->members[i].member.number == number)
@@ -278,7 +278,7 @@ static void update_member(struct rtl_member *member, const struct rtl_snapshot *
 
 bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct rtl_merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = find_merged_member(merge, number);
     struct rtl_snapshot rest;
     uint32_t rows = 0;
     if (!m || m->member.ended)
@@ -310,7 +310,7 @@ bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl
 
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct rtl_merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = find_merged_member(merge, number);
     if (!m)
         return true;
     m->adopted = true;
@@ -320,7 +320,7 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
             continue;
         uint64_t hash = rtl_hash(k->name, k->name_length);
         uint32_t *place = name_slot(merge, k->name, k->name_length, hash);
-        if (!*place && name_kernel(merge, k->id, k->name, k->name_length, hash))
+        if (!*place && set_kernel_name(merge, k->id, k->name, k->name_length, hash))
             *place = k->id + 1;
     }
     rtl_gpu_table_add(&merge->gpus, number, snapshot, true);
@@ -421,7 +421,7 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
 
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 {
-    struct rtl_merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = find_merged_member(merge, number);
     if (!m)
         return;
     m->member.ended = true;
@@ -522,7 +522,7 @@ static bool sum_totals(struct rtl_merge *merge, struct rtl_snapshot *out)
     return ok;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_member_number(const void *a, const void *b)
 {
     const struct rtl_member *x = a, *y = b;
     return x->number < y->number ? -1 : x->number > y->number;
@@ -541,7 +541,7 @@ static struct rtl_parts *make_parts(struct rtl_merge *merge, uint32_t groups)
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
         if (merge->members[i].taken)
             parts->members[parts->member_count++] = merge->members[i].member;
-    qsort(parts->members, parts->member_count, sizeof *parts->members, by_number);
+    qsort(parts->members, parts->member_count, sizeof *parts->members, by_member_number);
     return parts;
 }
 

@@ -88,7 +88,7 @@ void rtl_part_rewrite(struct rtl_part *part, const struct rtl_kernel_snapshot *k
     fill_part(part, kernel, rtl_packing_words(packing, true), packing);
 }
 
-static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
+static void add_part_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
 {
     sum->approximate |= h->approximate;
     if (!h->count)
@@ -144,7 +144,7 @@ struct rtl_group *rtl_group_make(struct rtl_part *const *parts, uint32_t count, 
         parts[i]->references++;
         group->kernel.calls += parts[i]->kernel.calls;
         group->kernel.untimed += parts[i]->kernel.untimed;
-        add_scalars(&group->kernel.histogram, &parts[i]->kernel.histogram);
+        add_part_scalars(&group->kernel.histogram, &parts[i]->kernel.histogram);
     }
     group->kernel.estimated_ns = estimate_of(parts, count);
     rtl_packing_unpack(packing, coarsely, &group->kernel.histogram, (char *)group + head);

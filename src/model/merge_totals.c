@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct rtl_gpu_key gpu_key_of(uint32_t member, const struct rtl_agent_snapshot *agent)
+static struct rtl_gpu_key table_key_of(uint32_t member, const struct rtl_agent_snapshot *agent)
 {
     struct rtl_gpu_key key = {.bdf = agent->bdf};
     if (agent->bdf == RTL_NO_BDF) {
@@ -34,7 +34,7 @@ static int find_gpu(const struct rtl_gpu_table *table, const struct rtl_gpu_key 
 }
 
 /* Add a GPU with number `wanted` if it is free, else behind all others. GPUs beyond the limit share the last number. */
-static uint32_t add_gpu(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
+static uint32_t add_table_gpu(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
 {
     uint32_t number = 0;
     if (wanted < RTL_AGENTS_MAX && !table->taken[wanted]) {
@@ -63,23 +63,23 @@ void rtl_gpu_table_add(struct rtl_gpu_table *table, uint32_t member, const struc
             if (!done[i] && snapshot->agents[i].bdf < snapshot->agents[next].bdf)
                 next = i;
         done[next] = true;
-        struct rtl_gpu_key key = gpu_key_of(member, &snapshot->agents[next]);
+        struct rtl_gpu_key key = table_key_of(member, &snapshot->agents[next]);
         if (find_gpu(table, &key) < 0)
-            add_gpu(table, &key, keep ? snapshot->agents[next].gpu : UINT32_MAX);
+            add_table_gpu(table, &key, keep ? snapshot->agents[next].gpu : UINT32_MAX);
     }
 }
 
 /* Return the number on the screen of the process's GPU `gpu`. */
-static uint32_t number_of(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *s, uint32_t gpu)
+static uint32_t screen_number(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *s, uint32_t gpu)
 {
     struct rtl_gpu_key key = {.bdf = RTL_NO_BDF, .member = member, .gpu = gpu};
     for (uint32_t i = 0; i < s->agent_count; i++)
         if (s->agents[i].gpu == gpu) {
-            key = gpu_key_of(member, &s->agents[i]);
+            key = table_key_of(member, &s->agents[i]);
             break;
         }
     int number = find_gpu(table, &key);
-    return number >= 0 ? (uint32_t)number : add_gpu(table, &key, UINT32_MAX);
+    return number >= 0 ? (uint32_t)number : add_table_gpu(table, &key, UINT32_MAX);
 }
 
 bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_t slots, pid_t pid,
@@ -93,18 +93,18 @@ bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_
         return false;
     for (uint32_t i = 0; i < to->queue_count; i++) {
         struct rtl_queue_snapshot *q = &to->queues[i];
-        q->gpu = q->agent = number_of(table, member, from, q->gpu);
+        q->gpu = q->agent = screen_number(table, member, from, q->gpu);
         q->slot = slots + (q->slot < RTL_QUEUES_MAX ? q->slot : RTL_QUEUES_MAX - 1);
         q->pid = (uint64_t)pid;
     }
     for (uint32_t i = 0; i < to->copies_count; i++)
-        to->copies[i].gpu = to->copies[i].agent = number_of(table, member, from, to->copies[i].gpu);
+        to->copies[i].gpu = to->copies[i].agent = screen_number(table, member, from, to->copies[i].gpu);
     for (uint32_t i = 0; i < to->agent_count; i++) {
         struct rtl_agent_snapshot *a = &to->agents[i];
         a->users = a->busy_ns != 0;
         for (uint32_t j = 0; j < to->queue_count; j++)
             a->users |= from->queues[j].gpu == from->agents[i].gpu && from->queues[j].dispatches;
-        a->gpu = a->agent = number_of(table, member, from, from->agents[i].gpu);
+        a->gpu = a->agent = screen_number(table, member, from, from->agents[i].gpu);
     }
     return true;
 }
@@ -139,7 +139,13 @@ void rtl_merge_totals_renumber(struct rtl_snapshot *rest, const uint32_t to[RTL_
         rest->copies[i].gpu = rest->copies[i].agent = to[rest->copies[i].gpu % RTL_AGENTS_MAX];
 }
 
-static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, bool first)
+#define SUMMED_FIELDS(X)                                                                                  \
+    X(worker_cpu_ns)                                                                                      \
+    X(passes)                                                                                             \
+    X(kernels_over) X(queues_refused) X(chunks_used) X(signals_in_use) X(signals_free) X(signals_created) \
+        X(signals_destroyed) X(signals_peak) X(signals_limit) X(counted) X(packets_lost) X(timed) X(untimed_total)
+
+static void add_counters(struct rtl_snapshot *out, const struct rtl_snapshot *s, bool first)
 {
     if (s->mode != out->mode && !first)
         out->mode = RTL_MODE_MIXED;
@@ -157,29 +163,15 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
     out->parked = (first || out->parked) && s->parked;
     if (s->state == RTL_STATE_LIVE)
         out->state = RTL_STATE_LIVE;
-#define ADD(field) out->field += s->field
-    ADD(worker_cpu_ns);
-    ADD(passes);
-    ADD(kernels_over);
-    ADD(queues_refused);
-    ADD(chunks_used);
-    ADD(signals_in_use);
-    ADD(signals_free);
-    ADD(signals_created);
-    ADD(signals_destroyed);
-    ADD(signals_peak);
-    ADD(signals_limit);
-    ADD(counted);
-    ADD(packets_lost);
-    ADD(timed);
-    ADD(untimed_total);
+#define ADD(field) out->field += s->field;
+    SUMMED_FIELDS(ADD)
 #undef ADD
     for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
         out->untimed[i] += s->untimed[i];
 }
 
 /* With `users` > 1, gaps of one process are no gaps of the GPU: the model ignores `idle` then. */
-static void add_agent(struct rtl_agent_snapshot *to, const struct rtl_agent_snapshot *a)
+static void merge_agent(struct rtl_agent_snapshot *to, const struct rtl_agent_snapshot *a)
 {
     to->busy_ns += a->busy_ns;
     to->users += a->users;
@@ -201,7 +193,7 @@ static bool sum_agents(const struct rtl_merge_totals *rests, uint32_t count, str
             if (a->gpu >= RTL_AGENTS_MAX)
                 continue;
             if (there[a->gpu])
-                add_agent(&agents[a->gpu], a);
+                merge_agent(&agents[a->gpu], a);
             else
                 agents[a->gpu] = *a;
             there[a->gpu] = true;
@@ -265,7 +257,7 @@ static bool sum_copies(const struct rtl_merge_totals *rests, uint32_t count, str
     return ok;
 }
 
-static bool copy_histogram(struct rtl_snapshot *out, struct rtl_histogram_copy *h)
+static bool own_histogram(struct rtl_snapshot *out, struct rtl_histogram_copy *h)
 {
     const struct rtl_histogram_copy *from = h;
     if (!h->octave_count && !h->coarse)
@@ -292,7 +284,7 @@ static bool join_queues(const struct rtl_merge_totals *rests, uint32_t count, st
         for (uint32_t i = 0; rests[r].queues && i < rests[r].snapshot.queue_count; i++) {
             struct rtl_queue_snapshot *q = &out->queues[out->queue_count++];
             *q = rests[r].snapshot.queues[i];
-            if (!copy_histogram(out, &q->wait) || !copy_histogram(out, &q->gap))
+            if (!own_histogram(out, &q->wait) || !own_histogram(out, &q->gap))
                 return false;
         }
     return true;
@@ -320,13 +312,13 @@ bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, 
         out->storage = NULL;
         out->calls = NULL;
         out->kernel_count = out->queue_count = out->agent_count = out->copies_count = 0;
-        out->worker_cpu_ns = out->passes = out->kernels_over = out->queues_refused = out->chunks_used = 0;
-        out->signals_in_use = out->signals_free = out->signals_created = out->signals_destroyed = 0;
-        out->signals_peak = out->signals_limit = out->counted = out->timed = out->untimed_total = 0;
+#define CLEAR(field) out->field = 0;
+        SUMMED_FIELDS(CLEAR)
+#undef CLEAR
         memset(out->untimed, 0, sizeof out->untimed);
     }
     for (uint32_t r = 0; r < count; r++)
-        add_sums(out, &rests[r].snapshot, r == 0);
+        add_counters(out, &rests[r].snapshot, r == 0);
     if (sum_agents(rests, count, out) && sum_copies(rests, count, out) && join_queues(rests, count, out) &&
         sum_calls(rests, count, out))
         return true;

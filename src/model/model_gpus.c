@@ -101,7 +101,7 @@ static void add_recent_idle(const struct rtl_model *model, uint32_t gpu, struct 
     facts->looks_idle = facts->looks ? idle / facts->looks : 0;
 }
 
-static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
+static void add_queue_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
 {
     const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
     struct rtl_histogram_sum sum;
@@ -139,7 +139,7 @@ static double open_share(const struct rtl_model *model, const struct rtl_call *c
 }
 
 /* Find the function with most of the host threads' time in the window, if that is at least a tenth of one thread's. */
-static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
+static void add_host_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
 {
     const struct rtl_call_row *most = NULL;
     double share = 0.1;
@@ -176,8 +176,8 @@ void rtl_model_judge_gpus(struct rtl_model *model)
         for (uint32_t c = 0; c < model->copies_count; c++)
             if (model->copies[c].copies->gpu == row->agent->gpu && model->copies[c].window.count)
                 facts->copies = (facts->copies < 0 ? 0 : facts->copies) + model->copies[c].share;
-        add_waits(model, row);
-        add_call(model, facts);
+        add_queue_waits(model, row);
+        add_host_call(model, facts);
         add_recent_idle(model, row->agent->gpu, facts);
         row->verdict = rtl_verdict_of(facts);
     }

@@ -47,8 +47,8 @@ static int compare_pair(const void *key, const void *element)
     return (wanted > kernel) - (wanted < kernel);
 }
 
-static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_call_pair *const *pairs, uint32_t count,
-                        const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
+static bool add_range_kernels(const struct rtl_snapshot *from, const struct rtl_call_pair *const *pairs, uint32_t count,
+                              const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
 {
     to->kernels = calloc((size_t)from->kernel_count + 1, sizeof *to->kernels);
     for (uint32_t i = 0; to->kernels && i < from->kernel_count; i++) {
@@ -82,7 +82,7 @@ static bool make_range_sample(const struct rtl_range_choice *range, const struct
     const struct rtl_histogram_copy **list = calloc((size_t)calls->pair_count + 1, sizeof *list);
     bool *in = calloc(calls->node_count, sizeof *in);
     bool ok = pairs && list && in &&
-              add_kernels(&from->snapshot, pairs, pairs_of(calls, place, pairs, in), list, &to->snapshot);
+              add_range_kernels(&from->snapshot, pairs, pairs_of(calls, place, pairs, in), list, &to->snapshot);
     free(pairs);
     free(list);
     free(in);

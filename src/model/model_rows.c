@@ -36,7 +36,7 @@ static bool grow_rows(struct rtl_model *model, uint32_t count)
 }
 
 /* Find a kernel; ids ascend from call to call, and *at keeps the position. */
-static const struct rtl_kernel_snapshot *find_next(const struct rtl_sample *sample, uint32_t *at, uint32_t id)
+static const struct rtl_kernel_snapshot *find_next_kernel(const struct rtl_sample *sample, uint32_t *at, uint32_t id)
 {
     if (!sample)
         return NULL;
@@ -61,7 +61,7 @@ static uint64_t estimated_between(const struct rtl_kernel_snapshot *base, const 
     return (uint64_t)((double)ns / (double)now->calls * (double)rtl_grown(now->calls, base->calls));
 }
 
-static void make_row(struct rtl_model *model, struct rtl_row *row)
+static void make_kernel_row(struct rtl_model *model, struct rtl_row *row)
 {
     static const double q[] = {0.5, 0.9, 0.99};
     const struct rtl_kernel_snapshot *k = row->kernel, *zero = row->zero;
@@ -110,10 +110,10 @@ static void make_kernels(struct rtl_model *model)
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         struct rtl_row *row = &model->rows[i];
         *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
-        row->base = find_next(base, &base_at, row->id);
-        row->before = find_next(before, &before_at, row->id);
-        row->zero = find_next(zero, &zero_at, row->id);
-        make_row(model, row);
+        row->base = find_next_kernel(base, &base_at, row->id);
+        row->before = find_next_kernel(before, &before_at, row->id);
+        row->zero = find_next_kernel(zero, &zero_at, row->id);
+        make_kernel_row(model, row);
         window_total += rtl_row_window_ns(row);
         model->estimated |= rtl_row_window_estimated(row);
         /* the timed dispatches of an observed process are no representative sample */
@@ -137,24 +137,32 @@ static const struct rtl_copies_snapshot *copies_before(const struct rtl_sample *
     return NULL;
 }
 
-static void make_copies(struct rtl_model *model)
+/* Quantiles of later - earlier; both are 0, and the result false, if there are none. */
+static bool p50_and_p99(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, uint64_t *p50,
+                        uint64_t *p99)
 {
     static const double q[] = {0.5, 0.99};
+    uint64_t out[2] = {0, 0};
+    bool known = rtl_quantiles(earlier, later, q, 2, out);
+    *p50 = known ? out[0] : 0;
+    *p99 = known ? out[1] : 0;
+    return known;
+}
+
+static void make_copies(struct rtl_model *model)
+{
     const struct rtl_snapshot *now = &model->latest->snapshot;
     model->copies_count = 0;
     for (uint32_t i = 0; i < now->copies_count && i < RTL_COPIES_MAX; i++) {
         const struct rtl_copies_snapshot *copies = &now->copies[i], *base = copies_before(model->base, copies);
         struct rtl_copies_row row = {.copies = copies};
-        uint64_t out[2] = {0, 0};
         for (int r = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
             row.untimed += copies->untimed[r];
         row.window = rtl_window_between(base ? &base->histogram : NULL, &copies->histogram);
         row.window_count = rtl_grown(copies->count, base ? base->count : 0);
         row.window_bytes = rtl_grown(copies->bytes, base ? base->bytes : 0);
         row.window_timed_bytes = rtl_grown(copies->timed_bytes, base ? base->timed_bytes : 0);
-        rtl_quantiles(base ? &base->histogram : NULL, &copies->histogram, q, 2, out);
-        row.p50 = out[0];
-        row.p99 = out[1];
+        p50_and_p99(base ? &base->histogram : NULL, &copies->histogram, &row.p50, &row.p99);
         row.rate = per_second(row.window_count, model->span_ns);
         row.bandwidth = per_second(row.window_bytes, model->span_ns);
         row.share = model->span_ns ? (double)row.window.total_ns / (double)model->span_ns : 0;
@@ -167,7 +175,6 @@ static void make_copies(struct rtl_model *model)
 
 static void make_queues(struct rtl_model *model)
 {
-    static const double q[] = {0.5, 0.99};
     const struct rtl_snapshot *now = &model->latest->snapshot;
     model->queue_count = now->queue_count < RTL_MODEL_QUEUES ? now->queue_count : RTL_MODEL_QUEUES;
     for (uint32_t i = 0; i < model->queue_count; i++) {
@@ -175,19 +182,10 @@ static void make_queues(struct rtl_model *model)
                                         *base =
                                             rtl_queue_of(model->base ? &model->base->snapshot : NULL, queue->slot, i);
         struct rtl_queue_row *row = &model->queues[i];
-        uint64_t out[2];
         *row = (struct rtl_queue_row){.queue = queue};
         row->rate = per_second(rtl_grown(queue->dispatches, base ? base->dispatches : 0), model->span_ns);
-        row->has_wait = rtl_quantiles(base ? &base->wait : NULL, &queue->wait, q, 2, out);
-        if (row->has_wait) {
-            row->wait_p50 = out[0];
-            row->wait_p99 = out[1];
-        }
-        row->has_gap = rtl_quantiles(base ? &base->gap : NULL, &queue->gap, q, 2, out);
-        if (row->has_gap) {
-            row->gap_p50 = out[0];
-            row->gap_p99 = out[1];
-        }
+        row->has_wait = p50_and_p99(base ? &base->wait : NULL, &queue->wait, &row->wait_p50, &row->wait_p99);
+        row->has_gap = p50_and_p99(base ? &base->gap : NULL, &queue->gap, &row->gap_p50, &row->gap_p99);
     }
 }
 
@@ -296,6 +294,7 @@ static void make_sums(struct rtl_model *model)
 struct sort_item {
     double value; /* below all others if not measured */
     const char *name;
+    bool down;      /* names descend */
     uint32_t index; /* of the row; rows ascend by id */
 };
 
@@ -346,17 +345,10 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_row_name(const void *a, const void *b)
 {
     const struct sort_item *x = a, *y = b;
-    int c = strcmp(x->name, y->name);
-    return c ? c : x->index < y->index ? -1 : 1;
-}
-
-static int by_name_down(const void *a, const void *b)
-{
-    const struct sort_item *x = a, *y = b;
-    int c = strcmp(y->name, x->name);
+    int c = x->down ? strcmp(y->name, x->name) : strcmp(x->name, y->name);
     return c ? c : x->index < y->index ? -1 : 1;
 }
 
@@ -391,6 +383,7 @@ static bool make_order(struct rtl_model *model)
         struct sort_item *item = &items[i];
         item->index = model->order[i];
         item->name = "";
+        item->down = !ascending;
         if (held) { /* keep the order; new rows come last */
             uint32_t rank = row->id < RTL_MODEL_IDS ? model->rank[row->id] : 0;
             item->value = rank ? -(double)rank : -1e18;
@@ -401,10 +394,7 @@ static bool make_order(struct rtl_model *model)
                 item->name = rtl_model_form(model, row, RTL_NAME_SHORT);
         }
     }
-    qsort(items, model->shown, sizeof *items,
-          held || model->sort != RTL_COLUMN_NAME ? by_value
-          : ascending                            ? by_name
-                                                 : by_name_down);
+    qsort(items, model->shown, sizeof *items, held || model->sort != RTL_COLUMN_NAME ? by_value : by_row_name);
     for (uint32_t i = 0; i < model->shown; i++)
         model->order[i] = items[i].index;
     free(items);

@@ -39,8 +39,8 @@ static struct part_base find_part_base(const struct rtl_model *model, const stru
 }
 
 /* Quantiles of the part's durations in the window. */
-static bool quantiles_of(const struct part_base *before, const struct rtl_part *part, const double *q, int count,
-                         uint64_t *out)
+static bool part_quantiles(const struct part_base *before, const struct rtl_part *part, const double *q, int count,
+                           uint64_t *out)
 {
     struct rtl_unpacked rooms[2];
     if (before->kernel && before->kernel->histogram.count >= part->kernel.histogram.count)
@@ -123,7 +123,7 @@ static uint32_t collect_ranks(const struct rtl_model *model, const struct rtl_ro
         rank->window_timed += rtl_grown(k->histogram.count, before ? before->histogram.count : 0);
         rank->window_total_ns += rtl_grown(k->histogram.total_ns, before ? before->histogram.total_ns : 0);
         uint64_t values[2];
-        if (quantiles && quantiles_of(&was, part, q, 2, values)) {
+        if (quantiles && part_quantiles(&was, part, q, 2, values)) {
             rank->has_quantiles = true;
             rank->p50 = values[0] > rank->p50 ? values[0] : rank->p50;
             rank->p99 = values[1] > rank->p99 ? values[1] : rank->p99;
@@ -226,7 +226,7 @@ static void add_part_to_process(const struct rtl_model *model, const struct rtl_
         process->top = row;
         share->top_ns = ns;
     }
-    if ((!process->worst || quantile_bound(part) > process->worst_p99) && quantiles_of(&was, part, q, 1, &value) &&
+    if ((!process->worst || quantile_bound(part) > process->worst_p99) && part_quantiles(&was, part, q, 1, &value) &&
         (!process->worst || value > process->worst_p99)) {
         process->worst = row;
         process->worst_p99 = value;

@@ -37,7 +37,7 @@ struct mangled_reader {
 };
 
 static void read_type(struct mangled_reader *r);
-static bool read_name(struct mangled_reader *r, bool *has_arguments);
+static bool read_entity_name(struct mangled_reader *r, bool *has_arguments);
 
 static void append_bytes(struct mangled_reader *r, const char *text, size_t length)
 {
@@ -49,7 +49,7 @@ static void append_bytes(struct mangled_reader *r, const char *text, size_t leng
     r->used += (unsigned)length;
 }
 
-static void append(struct mangled_reader *r, const char *text)
+static void append_string(struct mangled_reader *r, const char *text)
 {
     append_bytes(r, text, strlen(text));
 }
@@ -63,7 +63,13 @@ static bool accept_text(struct mangled_reader *r, const char *text)
     return true;
 }
 
-static struct text_copy copy_text(struct mangled_reader *r, unsigned from)
+static void expect_text(struct mangled_reader *r, const char *text)
+{
+    if (!accept_text(r, text))
+        r->stopped = true;
+}
+
+static struct text_copy copy_output(struct mangled_reader *r, unsigned from)
 {
     unsigned length = r->used - from;
     if (r->copied + length > COPIES_MAX) {
@@ -82,7 +88,7 @@ static void add_substitution(struct mangled_reader *r, unsigned from)
     if (r->substitution_count == SUBSTITUTIONS_MAX)
         r->stopped = true;
     else
-        r->substitutions[r->substitution_count++] = copy_text(r, from);
+        r->substitutions[r->substitution_count++] = copy_output(r, from);
 }
 
 /* Read the number in S_, S0_, SA_ or T_, T0_, and the underscore: 0 without digits, else 1 + the digits' value. */
@@ -119,7 +125,7 @@ static bool read_source_name(struct mangled_reader *r)
         return false;
     }
     if (!strncmp(r->at, "_GLOBAL__N", 10))
-        append(r, "(anonymous namespace)");
+        append_string(r, "(anonymous namespace)");
     else
         append_bytes(r, r->at, there);
     r->at += there;
@@ -132,8 +138,7 @@ static void skip_digits(struct mangled_reader *r)
 {
     while (isdigit((unsigned char)*r->at))
         r->at++;
-    if (!accept_text(r, "_"))
-        r->stopped = true;
+    expect_text(r, "_");
 }
 
 /* "_" is the first lambda of a function, "0_" the second. */
@@ -146,7 +151,7 @@ static void read_entity_number(struct mangled_reader *r)
         return;
     }
     snprintf(digits, sizeof digits, "%u", number + 1);
-    append(r, digits);
+    append_string(r, digits);
 }
 
 /* Read types up to 'E', and separate them by commas; a single void stands for no types. */
@@ -158,11 +163,10 @@ static void read_types(struct mangled_reader *r)
             break;
         }
         if (!first)
-            append(r, ", ");
+            append_string(r, ", ");
         read_type(r);
     }
-    if (!accept_text(r, "E"))
-        r->stopped = true;
+    expect_text(r, "E");
 }
 
 static const struct {
@@ -203,18 +207,17 @@ static bool read_builtin(struct mangled_reader *r)
 {
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (accept_text(r, builtins[i].code)) {
-            append(r, builtins[i].name);
+            append_string(r, builtins[i].name);
             return true;
         }
     bool plain = accept_text(r, "DB"), bits = plain || accept_text(r, "DU");
     if (!bits)
         return false;
-    append(r, plain ? "_BitInt(" : "unsigned _BitInt(");
+    append_string(r, plain ? "_BitInt(" : "unsigned _BitInt(");
     for (; isdigit((unsigned char)*r->at); r->at++)
         append_bytes(r, r->at, 1);
-    if (!accept_text(r, "_"))
-        r->stopped = true;
-    append(r, ")");
+    expect_text(r, "_");
+    append_string(r, ")");
     return true;
 }
 
@@ -224,7 +227,7 @@ static void read_literal(struct mangled_reader *r)
     unsigned from = r->used;
     bool has_arguments;
     if (accept_text(r, "_Z")) {
-        read_name(r, &has_arguments);
+        read_entity_name(r, &has_arguments);
         unsigned end = r->used;
         while (!r->stopped && *r->at && *r->at != 'E') /* skip the parameters */
             read_type(r);
@@ -239,7 +242,7 @@ static void read_literal(struct mangled_reader *r)
     if (integer || truth)
         r->used = from;
     else if (!r->stopped) { /* (ns::Enum)3, as the runtime's demangler writes it */
-        append(r, ")");
+        append_string(r, ")");
         if (r->used - from < TEXT_MAX - r->used) {
             memmove(r->text + from + 1, r->text + from, r->used - from);
             r->text[from] = '(';
@@ -247,16 +250,15 @@ static void read_literal(struct mangled_reader *r)
         }
     }
     if (accept_text(r, "n"))
-        append(r, "-");
+        append_string(r, "-");
     const char *digits = r->at;
     while (isalnum((unsigned char)*r->at) && *r->at != 'E')
         r->at++;
     if (truth)
-        append(r, *digits == '1' ? "true" : "false");
+        append_string(r, *digits == '1' ? "true" : "false");
     else
         append_bytes(r, digits, (size_t)(r->at - digits));
-    if (!accept_text(r, "E"))
-        r->stopped = true;
+    expect_text(r, "E");
 }
 
 static void read_argument(struct mangled_reader *r)
@@ -277,19 +279,17 @@ static void read_argument(struct mangled_reader *r)
     } else if (accept_text(r, "J")) {
         for (bool first = true; !r->stopped && *r->at && *r->at != 'E'; first = false) {
             if (!first)
-                append(r, ", ");
+                append_string(r, ", ");
             read_argument(r);
         }
-        if (!accept_text(r, "E"))
-            r->stopped = true;
+        expect_text(r, "E");
     } else if (accept_text(r, "X")) { /* an expression: only the address of a function is supported */
         accept_text(r, "ad");
         if (accept_text(r, "L"))
             read_literal(r);
-        else if (accept_text(r, "sr") || !read_name(r, &has_arguments))
+        else if (accept_text(r, "sr") || !read_entity_name(r, &has_arguments))
             r->stopped = true;
-        if (!accept_text(r, "E"))
-            r->stopped = true;
+        expect_text(r, "E");
     } else {
         read_type(r);
     }
@@ -303,16 +303,16 @@ static void read_arguments(struct mangled_reader *r)
         r->stopped = true;
         return;
     }
-    append(r, "<");
+    append_string(r, "<");
     if (r->depth == 1)
         r->argument_count = 0;
     for (bool first = true; !r->stopped && *r->at && *r->at != 'E'; first = false) {
         if (!first)
-            append(r, ", ");
+            append_string(r, ", ");
         unsigned from = r->used;
         read_argument(r);
         if (!r->stopped && count < ARGUMENTS_MAX) {
-            mine[count] = copy_text(r, from);
+            mine[count] = copy_output(r, from);
             if (r->depth == 1) {
                 r->arguments[count] = mine[count];
                 r->argument_count = count + 1;
@@ -320,8 +320,7 @@ static void read_arguments(struct mangled_reader *r)
             count++;
         }
     }
-    if (!accept_text(r, "E"))
-        r->stopped = true;
+    expect_text(r, "E");
     if (r->stopped && r->used + 8 < TEXT_MAX) {
         memcpy(r->text + r->used, "...", 3);
         r->used += r->text[r->used - 1] == '.' ? 0 : 3;
@@ -340,7 +339,7 @@ static bool read_substitution(struct mangled_reader *r)
     unsigned number;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (accept_text(r, known[i].code)) {
-            append(r, known[i].name);
+            append_string(r, known[i].name);
             return true;
         }
     if (!read_reference(r, 36, &number)) {
@@ -359,7 +358,7 @@ static void read_template_parameter(struct mangled_reader *r)
     else if (number < r->argument_count)
         append_copy(r, r->arguments, r->argument_count, number);
     else
-        append(r, "auto");
+        append_string(r, "auto");
 }
 
 /* One component of a name: an identifier, a lambda, an operator. */
@@ -370,18 +369,18 @@ static bool read_component(struct mangled_reader *r)
     if (isdigit((unsigned char)*r->at))
         return read_source_name(r);
     if (accept_text(r, "Ul")) {
-        append(r, "{lambda(");
+        append_string(r, "{lambda(");
         read_types(r);
-        append(r, ")#");
+        append_string(r, ")#");
         read_entity_number(r);
-        append(r, "}");
+        append_string(r, "}");
     } else if (accept_text(r, "Ut")) {
         skip_digits(r);
-        append(r, "{unnamed type}");
+        append_string(r, "{unnamed type}");
     } else if (accept_text(r, "cl")) {
-        append(r, "operator()");
+        append_string(r, "operator()");
     } else if (accept_text(r, "C1") || accept_text(r, "C2")) {
-        append(r, "constructor");
+        append_string(r, "constructor");
     } else {
         r->stopped = true;
     }
@@ -412,7 +411,7 @@ static bool read_nested_name(struct mangled_reader *r, bool *has_arguments)
             continue;
         }
         if (!first)
-            append(r, "::");
+            append_string(r, "::");
         bool again = accept_text(r, "S");
         if (again)
             read_substitution(r);
@@ -432,9 +431,9 @@ static bool read_nested_name(struct mangled_reader *r, bool *has_arguments)
 static bool read_local_name(struct mangled_reader *r, bool *has_arguments)
 {
     bool inner = false;
-    if (!read_name(r, &inner))
+    if (!read_entity_name(r, &inner))
         return false;
-    append(r, "(");
+    append_string(r, "(");
     if (inner && !r->stopped && *r->at != 'E') { /* a template's return type comes first */
         unsigned end = r->used;
         read_type(r);
@@ -442,18 +441,17 @@ static bool read_local_name(struct mangled_reader *r, bool *has_arguments)
             r->used = end;
     }
     read_types(r);
-    append(r, ")::");
+    append_string(r, ")::");
     if (accept_text(r, "s")) {
-        append(r, "string literal");
+        append_string(r, "string literal");
         return true;
     }
-    if (accept_text(r, "d")) {
+    if (accept_text(r, "d"))
         skip_digits(r);
-    }
-    return read_name(r, has_arguments);
+    return read_entity_name(r, has_arguments);
 }
 
-static bool read_name(struct mangled_reader *r, bool *has_arguments)
+static bool read_entity_name(struct mangled_reader *r, bool *has_arguments)
 {
     unsigned from = r->used;
     bool known = false;
@@ -472,7 +470,7 @@ static bool read_name(struct mangled_reader *r, bool *has_arguments)
         return any;
     }
     if (accept_text(r, "St")) {
-        append(r, "std::");
+        append_string(r, "std::");
         read_component(r);
     } else if (accept_text(r, "S")) {
         known = true;
@@ -497,12 +495,11 @@ static void read_counted_type(struct mangled_reader *r, const char *open, const 
     while (isdigit((unsigned char)*r->at))
         r->at++;
     size_t n = (size_t)(r->at - digits);
-    if (!accept_text(r, "_"))
-        r->stopped = true;
+    expect_text(r, "_");
     read_type(r);
-    append(r, open);
+    append_string(r, open);
     append_bytes(r, digits, n);
-    append(r, close);
+    append_string(r, close);
 }
 
 static void read_type(struct mangled_reader *r)
@@ -517,13 +514,17 @@ static void read_type(struct mangled_reader *r)
                accept_text(r, "V")) {
         char mark = r->at[-1];
         read_type(r);
-        append(r, mark == 'P' ? "*" : mark == 'R' ? "&" : mark == 'O' ? "&&" : mark == 'K' ? " const" : " volatile");
+        append_string(r, mark == 'P'   ? "*"
+                         : mark == 'R' ? "&"
+                         : mark == 'O' ? "&&"
+                         : mark == 'K' ? " const"
+                                       : " volatile");
         add_substitution(r, from);
     } else if (accept_text(r, "F")) {
         read_type(r);
-        append(r, " (");
+        append_string(r, " (");
         read_types(r);
-        append(r, ")");
+        append_string(r, ")");
         add_substitution(r, from);
     } else if (accept_text(r, "A")) {
         read_counted_type(r, " [", "]");
@@ -543,7 +544,7 @@ static void read_type(struct mangled_reader *r)
         add_substitution(r, from);
     } else if (!read_builtin(r)) {
         bool again = *r->at == 'S' && r->at[1] != 't';
-        read_name(r, &has_arguments);
+        read_entity_name(r, &has_arguments);
         if (!r->stopped && (!again || has_arguments))
             add_substitution(r, from);
     }
@@ -559,7 +560,7 @@ char *rtl_demangle_partly(const char *mangled)
     if (!r)
         return NULL;
     r->at = mangled + 2;
-    read_name(r, &has_arguments);
+    read_entity_name(r, &has_arguments);
     char *text = r->used ? strndup(r->text, r->used) : NULL;
     free(r);
     return text;

@@ -2,8 +2,10 @@
 #ifndef RTL_TEXT_NAMES_EXPAND_H
 #define RTL_TEXT_NAMES_EXPAND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "text/names_forms.h"
 #include "text/names_pieces.h"
 #include "text/names_scan.h"
 
@@ -23,5 +25,10 @@ void rtl_facts_of(struct rtl_facts *facts, struct rtl_name_span name, struct rtl
 
 /* Append the pieces that `show` describes. */
 void rtl_facts_show(struct rtl_pieces *p, struct rtl_facts *facts, const char *show);
+
+/* "@gemm": append the pieces of a generated GEMM's name (Tensile); false if `raw` is no such name. */
+bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw);
+/* "@triton": append the pieces of a Triton name, and set the family if known; false if `raw` is no such name. */
+bool rtl_triton_pieces(struct rtl_pieces *p, const char *raw, enum rtl_name_family *family);
 
 #endif

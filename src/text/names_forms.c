@@ -14,17 +14,15 @@ enum {
     NESTED_MAX = 8,
 };
 
-static const struct {
-    const char *name;
-} forms[] = {
-#define FORM(sym, label, text) [RTL_NAME_##sym] = {label},
+static const char *const forms[] = {
+#define FORM(sym, label, text) [RTL_NAME_##sym] = label,
     RTL_NAME_FORMS(FORM)
 #undef FORM
 };
 
 const char *rtl_name_form_name(enum rtl_name_form form)
 {
-    return form < RTL_NAME_FORM_COUNT ? forms[form].name : forms[0].name;
+    return forms[form < RTL_NAME_FORM_COUNT ? form : 0];
 }
 
 const char *rtl_name_family_name(enum rtl_name_family family)
@@ -50,7 +48,7 @@ bool rtl_name_family_parse(const char *name, enum rtl_name_family *family)
 bool rtl_name_form_parse(const char *name, enum rtl_name_form *form)
 {
     for (int i = 0; i < RTL_NAME_FORM_COUNT; i++)
-        if (!strcmp(name, forms[i].name)) {
+        if (!strcmp(name, forms[i])) {
             *form = (enum rtl_name_form)i;
             return true;
         }
@@ -132,6 +130,12 @@ struct spelling {
     int nested; /* functions within functions */
 };
 
+static void spell_bytes(struct spelling *o, const char *from, size_t length)
+{
+    memcpy(o->text + o->length, from, length);
+    o->length += length;
+}
+
 /* Drop the scope at the end of the output, because "::" follows. Return true if the separator has to stay. */
 static bool drop_scope(struct spelling *o)
 {
@@ -190,8 +194,7 @@ static size_t spell_cast(struct spelling *o, const char *text)
     while (rtl_is_word(text[last + first]))
         first++;
     if (!rtl_is_builtin_word(text + last, first) && !(first == 4 && !strncmp(text + last, "bool", 4))) {
-        memcpy(o->text + o->length, text + last, end - last);
-        o->length += end - last;
+        spell_bytes(o, text + last, end - last);
         o->text[o->length++] = '=';
     }
     return end + 1;
@@ -206,8 +209,7 @@ static size_t spell_number(struct spelling *o, const char *text)
     bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     while (!hex && keep > 1 && (text[keep - 1] == 'u' || text[keep - 1] == 'l'))
         keep--;
-    memcpy(o->text + o->length, text, keep);
-    o->length += keep;
+    spell_bytes(o, text, keep);
     return end;
 }
 
@@ -251,8 +253,7 @@ static void spell(struct spelling *o, const char *text)
         const char *here = text + at;
         if (rtl_operator_at(text, at, whole)) {
             size_t end = rtl_operator_end(text, at);
-            memcpy(o->text + o->length, here, end - at);
-            o->length += end - at;
+            spell_bytes(o, here, end - at);
             at = end;
         } else if (!strncmp(here, "::", 2)) {
             if (drop_scope(o)) {
@@ -270,10 +271,8 @@ static void spell(struct spelling *o, const char *text)
                 at++;
                 continue;
             }
-            memcpy(o->text + o->length, "{lambda", 7);
-            o->length += 7;
-            memcpy(o->text + o->length, mark, (size_t)(close - mark) + 1);
-            o->length += (size_t)(close - mark) + 1;
+            spell_bytes(o, "{lambda", 7);
+            spell_bytes(o, mark, (size_t)(close - mark) + 1);
             at = (size_t)(close - text) + 1;
         } else if (*here == '(' && angles) {
             size_t read = spell_cast(o, here);
@@ -294,8 +293,7 @@ static void spell(struct spelling *o, const char *text)
                 brief = NULL;
                 n = length;
             }
-            memcpy(o->text + o->length, brief ? brief : here, n);
-            o->length += n;
+            spell_bytes(o, brief ? brief : here, n);
             at += length;
         } else {
             char before = o->length ? o->text[o->length - 1] : 0;

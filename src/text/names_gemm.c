@@ -7,8 +7,7 @@
  * important ones are shown while there is room, unless they have their usual value. rtl_name_difference finds others
  * when two kernels look alike.
  */
-#include "text/names_gemm.h"
-#include "text/names_scan.h"
+#include "text/names_expand.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 enum { PIECE_LEAST = 9, PIECES_SHOWN = 64 };
 
-static const char *next_piece(const char *piece)
+static const char *following_piece(const char *piece)
 {
     return piece + strlen(piece) + 1;
 }
@@ -34,7 +34,7 @@ void rtl_pieces_add(struct rtl_pieces *p, int rank, const char *format, ...)
     if (!length || p->used + length + 3 > sizeof p->text)
         return;
     piece[length] = '\0';
-    for (const char *other = p->text; p->used && *other; other = next_piece(other))
+    for (const char *other = p->text; p->used && *other; other = following_piece(other))
         if (!strcmp(other + 1, piece))
             return;
     p->text[p->used++] = (char)('0' + rank);
@@ -49,7 +49,7 @@ char *rtl_pieces_join(const struct rtl_pieces *p)
     char *out = malloc(p->used + 1), *to = out;
     if (!out)
         return NULL;
-    for (const char *piece = p->text; p->used && *piece; piece = next_piece(piece)) {
+    for (const char *piece = p->text; p->used && *piece; piece = following_piece(piece)) {
         if (to > out)
             *to++ = ' ';
         to = stpcpy(to, piece + 1);
@@ -85,7 +85,7 @@ void rtl_pieces_fit(char *out, size_t size, const char *pieces, int width, const
     const char *shown[PIECES_SHOWN];
     bool take[PIECES_SHOWN] = {false};
     int count = 0, room = width - (*must ? rtl_text_columns(must) + 1 : 0), core = 0, cores = 0;
-    for (const char *piece = pieces; *piece && count < PIECES_SHOWN; piece = next_piece(piece))
+    for (const char *piece = pieces; *piece && count < PIECES_SHOWN; piece = following_piece(piece))
         shown[count++] = piece;
     for (int i = 0; i < count; i++)
         if (*shown[i] == '0') {

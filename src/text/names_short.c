@@ -2,9 +2,7 @@
 #include "text/names_short.h"
 #include "text/demangle_partly.h"
 #include "text/names_expand.h"
-#include "text/names_gemm.h"
 #include "text/names_rules.h"
-#include "text/names_triton.h"
 #include "text/names_user.h"
 
 #include <ctype.h>

@@ -2,8 +2,7 @@
  * Names of the Triton kernels that PyTorch's compiler writes: triton_KIND_fused_OPERATION..._NUMBER. Kind and number
  * distinguish kernels. Operations that compute precede those that only change the view of a tensor.
  */
-#include "text/names_triton.h"
-#include "text/names_scan.h"
+#include "text/names_expand.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -21,9 +21,9 @@ unsigned rtl_word_distance(const char *a, const char *b)
         unsigned *row = table[i % 3], *above = table[(i + 2) % 3], *two_above = table[(i + 1) % 3];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= columns; j++) {
-            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+            row[j] = smaller(above[j - 1] + (a[i - 1] != b[j - 1]), smaller(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], two_above[j - 2] + 1);
+                row[j] = smaller(row[j], two_above[j - 2] + 1);
         }
     }
     return table[rows % 3][columns];

@@ -12,7 +12,7 @@
 
 #include "model/merge.h"
 #include "model/model.h"
-#include "model/process_cells.h"
+#include "model/cells.h"
 #include "model/ranks.h"
 #include "watch/proc_scan.h"
 
