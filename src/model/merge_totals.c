@@ -139,11 +139,22 @@ void rtl_merge_totals_renumber(struct rtl_snapshot *rest, const uint32_t to[RTL_
         rest->copies[i].gpu = rest->copies[i].agent = to[rest->copies[i].gpu % RTL_AGENTS_MAX];
 }
 
-#define SUMMED_FIELDS(X)                                                                                  \
-    X(worker_cpu_ns)                                                                                      \
-    X(passes)                                                                                             \
-    X(kernels_over) X(queues_refused) X(chunks_used) X(signals_in_use) X(signals_free) X(signals_created) \
-        X(signals_destroyed) X(signals_peak) X(signals_limit) X(counted) X(packets_lost) X(timed) X(untimed_total)
+#define SUMMED_FIELDS(X) \
+    X(worker_cpu_ns)     \
+    X(passes)            \
+    X(kernels_over)      \
+    X(queues_refused)    \
+    X(chunks_used)       \
+    X(signals_in_use)    \
+    X(signals_free)      \
+    X(signals_created)   \
+    X(signals_destroyed) \
+    X(signals_peak)      \
+    X(signals_limit)     \
+    X(counted)           \
+    X(packets_lost)      \
+    X(timed)             \
+    X(untimed_total)
 
 static void add_counters(struct rtl_snapshot *out, const struct rtl_snapshot *s, bool first)
 {

@@ -533,6 +533,21 @@ static void processes_are_found(void **state)
     assert_false(rtl_proc_has_name(getpid(), "test_merg"));
 }
 
+static void lost_packets_are_summed(void **state)
+{
+    (void)state;
+    struct rtl_snapshot merged;
+    for (int i = 0; i < 2; i++) {
+        struct rtl_snapshot s = synth_snapshot(processes[i], 1);
+        s.packets_lost = i ? 7 : 5;
+        assert_true(rtl_merge_update(merge, join(merge, 100 + i), &s));
+        rtl_snapshot_free(&s);
+    }
+    assert_true(rtl_merge_make(merge, 1, &merged));
+    assert_int_equal(merged.packets_lost, 12);
+    rtl_snapshot_free(&merged);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -549,6 +564,7 @@ int main(void)
         TEST(ranks_are_read),
         TEST(containers_are_named),
         TEST(processes_are_found),
+        TEST(lost_packets_are_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
