@@ -169,42 +169,28 @@ static void read_types(struct mangled_reader *r)
     expect_text(r, "E");
 }
 
+static const char *const letters[26] = {['a' - 'a'] = "signed char", ['b' - 'a'] = "bool",
+                                        ['c' - 'a'] = "char",        ['d' - 'a'] = "double",
+                                        ['e' - 'a'] = "long double", ['f' - 'a'] = "float",
+                                        ['g' - 'a'] = "__float128",  ['h' - 'a'] = "unsigned char",
+                                        ['i' - 'a'] = "int",         ['j' - 'a'] = "unsigned int",
+                                        ['l' - 'a'] = "long",        ['m' - 'a'] = "unsigned long",
+                                        ['n' - 'a'] = "__int128",    ['o' - 'a'] = "unsigned __int128",
+                                        ['s' - 'a'] = "short",       ['t' - 'a'] = "unsigned short",
+                                        ['v' - 'a'] = "void",        ['w' - 'a'] = "wchar_t",
+                                        ['x' - 'a'] = "long long",   ['y' - 'a'] = "unsigned long long",
+                                        ['z' - 'a'] = "..."};
 static const struct {
     const char *code, *name;
-} builtins[] = {
-    {"v", "void"},
-    {"b", "bool"},
-    {"c", "char"},
-    {"a", "signed char"},
-    {"h", "unsigned char"},
-    {"s", "short"},
-    {"t", "unsigned short"},
-    {"i", "int"},
-    {"j", "unsigned int"},
-    {"l", "long"},
-    {"m", "unsigned long"},
-    {"x", "long long"},
-    {"y", "unsigned long long"},
-    {"n", "__int128"},
-    {"o", "unsigned __int128"},
-    {"f", "float"},
-    {"d", "double"},
-    {"e", "long double"},
-    {"g", "__float128"},
-    {"w", "wchar_t"},
-    {"z", "..."},
-    {"DF16b", "__bf16"},
-    {"DF16_", "_Float16"},
-    {"Dh", "_Float16"},
-    {"Da", "auto"},
-    {"Di", "char32_t"},
-    {"Ds", "char16_t"},
-    {"Du", "char8_t"},
-    {"Dn", "decltype(nullptr)"},
-};
+} builtins[] = {{"DF16b", "__bf16"}, {"DF16_", "_Float16"}, {"Dh", "_Float16"}, {"Da", "auto"},
+                {"Di", "char32_t"},  {"Ds", "char16_t"},    {"Du", "char8_t"},  {"Dn", "decltype(nullptr)"}};
 
 static bool read_builtin(struct mangled_reader *r)
 {
+    if (*r->at >= 'a' && *r->at <= 'z' && letters[*r->at - 'a'] && !r->stopped) {
+        append_string(r, letters[*r->at++ - 'a']);
+        return true;
+    }
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (accept_text(r, builtins[i].code)) {
             append_string(r, builtins[i].name);

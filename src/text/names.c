@@ -1,7 +1,7 @@
 /*
  * From a kernel's raw name to its cell in the table:
  *   1. demangle it               names_forms.c rtl_name_full; demangle.c, or demangle_partly.c if the runtime refuses
- *   2. choose a rule             names_short.c find_rule: the user's (names_user.c), then those of names_tables.c
+ *   2. choose a rule             names_short.c find_words: the user's (names_user.c), then those of names_tables.c
  *   3. make the rule's pieces    names_expand.c, with names_facts.c; names_gemm.c and names_triton.c parse such names
  *      or spell the whole name   names_forms.c rtl_name_spelled, where no rule says more
  *   4. fit pieces into a column  names_pieces.c

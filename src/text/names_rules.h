@@ -3,8 +3,8 @@
  *
  * A rule has a pattern and a list of words to show. The pattern is compared with the kernel's identifier
  * ("vectorized_..._kernel", without scopes and arguments), or with the scoped name if the pattern contains "::". "*"
- * stands for any text; case is ignored. The first matching rule with words to show applies, in the order of the tables.
- * A rule without words sets only the family.
+ * stands for any text; case is ignored. The first matching rule applies, in the order of the tables. Other patterns of
+ * a table, and a user's rule without words, set only the family.
  *
  * A word with "$" shows a part of the name, and is omitted if the name has no such part. Round brackets keep words
  * together. The words before "|" are always shown; those behind it while there is room.
@@ -36,13 +36,14 @@
 #include "text/names_forms.h"
 
 struct rtl_name_rule {
-    const char *kernel, *show; /* `show` is NULL for a rule that only names the family */
+    const char *kernel, *show; /* `show` is NULL in a user's rule that only sets the family */
 };
 
 struct rtl_name_table {
     enum rtl_name_family family;
     const struct rtl_name_rule *rules;
     size_t count;
+    const char *const *patterns; /* other kernels of the family; ends with NULL */
 };
 extern const struct rtl_name_table rtl_name_tables[];
 extern const size_t rtl_name_table_count;

@@ -19,35 +19,35 @@ static bool rule_fits(const char *pattern, struct rtl_name_span ident, struct rt
 }
 
 /*
- * Return the first matching rule with words to show, else the first matching rule, else NULL. The user's rules come
- * first: the first match sets the family, and if it has no words, the built-in rules choose them.
+ * Return the words to show of the first matching rule, or NULL, and set the family. The user's rules come first: the
+ * first match sets the family, and if it has no words, the built-in rules choose them.
  */
-static const struct rtl_name_rule *find_rule(const struct rtl_name_rules *user, struct rtl_name_span ident,
-                                             struct rtl_name_span scoped, enum rtl_name_family *family)
+static const char *find_words(const struct rtl_name_rules *user, struct rtl_name_span ident,
+                              struct rtl_name_span scoped, enum rtl_name_family *family)
 {
-    const struct rtl_name_rule *rule, *plain = NULL;
+    const struct rtl_name_rule *rule;
     bool chosen = false;
     *family = RTL_FAMILY_OTHER;
-    for (size_t i = 0; (rule = rtl_name_rules_rule(user, i)); i++)
+    for (size_t i = 0; !chosen && (rule = rtl_name_rules_rule(user, i)); i++)
         if (rule_fits(rule->kernel, ident, scoped)) {
-            if (!chosen)
-                *family = rtl_name_rules_family(user, i);
+            *family = rtl_name_rules_family(user, i);
             chosen = true;
             if (rule->show)
-                return rule;
-            break;
+                return rule->show;
         }
-    for (int shows = 1; shows >= 0; shows--)
-        for (size_t t = 0; t < rtl_name_table_count; t++)
-            for (size_t i = 0; i < rtl_name_tables[t].count && !plain; i++) {
-                rule = &rtl_name_tables[t].rules[i];
-                if ((rule->show != NULL) != (shows != 0) || !rule_fits(rule->kernel, ident, scoped))
-                    continue;
-                if (!chosen)
-                    *family = rtl_name_tables[t].family;
-                plain = rule;
+    for (size_t t = 0; t < rtl_name_table_count; t++)
+        for (size_t i = 0; i < rtl_name_tables[t].count; i++)
+            if (rule_fits(rtl_name_tables[t].rules[i].kernel, ident, scoped)) {
+                *family = chosen ? *family : rtl_name_tables[t].family;
+                return rtl_name_tables[t].rules[i].show;
             }
-    return plain;
+    for (size_t t = 0; t < rtl_name_table_count && !chosen; t++)
+        for (const char *const *pattern = rtl_name_tables[t].patterns; *pattern; pattern++)
+            if (rule_fits(*pattern, ident, scoped)) {
+                *family = rtl_name_tables[t].family;
+                return NULL;
+            }
+    return NULL;
 }
 
 /* True if a spelled name contains generic helpers: its pieces are more readable. */
@@ -71,8 +71,7 @@ static bool apply_rules(struct rtl_pieces *p, const struct rtl_name_rules *user,
 {
     for (int peeled = 0;; peeled++) {
         struct rtl_name_part part = rtl_span_principal(name);
-        const struct rtl_name_rule *rule = find_rule(user, part.ident, name, family);
-        const char *show = rule ? rule->show : NULL;
+        const char *show = find_words(user, part.ident, name, family);
         struct rtl_facts facts;
         if (show && !strcmp(show, "@gemm") && rtl_gemm_pieces(p, raw))
             return true;

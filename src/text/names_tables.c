@@ -1,8 +1,8 @@
 /*
  * The rules for short names, one table a family. See names_rules.h.
  *
- * All rules with words to show precede all rules without, whatever their tables. Each rule needs an example in
- * tests/unit/names_examples.h.
+ * All rules precede all patterns without words to show, whatever their tables. Each rule and pattern needs an example
+ * in tests/unit/names_examples.h.
  */
 #include "text/names_rules.h"
 
@@ -10,38 +10,24 @@ static const struct rtl_name_rule comm[] = {
     {"ncclDevKernel_Generic*", "nccl generic"},
     {"ncclDevKernel_*", "nccl $w1 $type | $more"},
     {"mscclKernel_*", "msccl $w1 $type | $more"},
-    {"*all*reduce*", NULL},
-    {"*cross_device_reduce*", NULL},
-    {"*all*gather*", NULL},
-    {"*reduce*scatter*", NULL},
-    {"*_ar_kernel*", NULL},
 };
+static const char *const comm_names[] = {"*all*reduce*",     "*cross_device_reduce*", "*all*gather*",
+                                         "*reduce*scatter*", "*_ar_kernel*",          NULL};
 
 static const struct rtl_name_rule moe[] = {
     {"MoeFlatmmKernel*", "moe_flatmm $type $seq0 | $enum"},
-    {"*moe*", NULL},
-    {"*topkgating*", NULL},
-    {"*combined_routing*", NULL},
-    {"*expert*", NULL},
-    {"*grouped_topk*", NULL},
-    {"*finalize_matmul_scatter*", NULL},
 };
+static const char *const moe_names[] = {
+    "*moe*", "*topkgating*", "*combined_routing*", "*expert*", "*grouped_topk*", "*finalize_matmul_scatter*", NULL};
 
 static const struct rtl_name_rule attention[] = {
     {"paged_attention_ll4mi_QKV_mfma*", "paged_attn $types hd$int1 | $w4 blk$int0 gqa$int3 $enum"},
     {"paged_attention_ll4mi_reduce*", "paged_attn reduce $types hd$int0 | part$int2"},
     {"paged_attention_v*", "paged_attn $types hd$2 | $w2 blk$3 $enum"},
     {"*fmha*kernel", "$name $type hd$seqlast0 | $enum $seq0"},
-    {"*attn*", NULL},
-    {"*attention*", NULL},
-    {"*fmha*", NULL},
-    {"*rotary*", NULL},
-    {"*rope*", NULL},
-    {"*mla_*", NULL},
-    {"*reshape_and_cache*", NULL},
-    {"*kv_cache*", NULL},
-    {"sage_*", NULL},
 };
+static const char *const attention_names[] = {"*attn*", "*attention*",         "*fmha*",     "*rotary*", "*rope*",
+                                              "*mla_*", "*reshape_and_cache*", "*kv_cache*", "sage_*",   NULL};
 
 static const struct rtl_name_rule gemm[] = {
     {"*Cijk_*", "@gemm"},
@@ -52,17 +38,9 @@ static const struct rtl_name_rule gemm[] = {
     {"kernel_batched_gemm_xdlops_bwd_weight*", "batched_gemm_bwd_weight $type0 | xdlops"},
     {"kernel_*xdl*", "$name $type0 $run1"},
     {"*GemmKernel", "$name $type $seq0 | $enum"},
-    {"*gemm*", NULL},
-    {"*gemv*", NULL},
-    {"*matmul*", NULL},
-    {"*mul_mat*", NULL},
-    {"*splitk*", NULL},
-    {"*conv_*", NULL},
-    {"*conv1d*", NULL},
-    {"*conv2d*", NULL},
-    {"*convolution*", NULL},
-    {"*winograd*", NULL},
 };
+static const char *const gemm_names[] = {"*gemm*",   "*gemv*",   "*matmul*",      "*mul_mat*",  "*splitk*", "*conv_*",
+                                         "*conv1d*", "*conv2d*", "*convolution*", "*winograd*", NULL};
 
 static const struct rtl_name_rule norm[] = {
     {"Rmsnorm2dFwd*", "$name $type $seq0 $enum"},
@@ -71,22 +49,16 @@ static const struct rtl_name_rule norm[] = {
     {"cunn_SoftMax*", "$name $type | $more"},
     {"vectorized_layer_norm*", "layer_norm $types vectorized | $more"},
     {"batch_norm_collect_statistics*", "$name $types | $more"},
-    {"*norm*", NULL},
-    {"*softmax*", NULL},
 };
+static const char *const norm_names[] = {"*norm*", "*softmax*", NULL};
 
 static const struct rtl_name_rule sampling[] = {
     {"distribution_elementwise_grid_stride_kernel", "random $op2 $type2 | $type0 vec$1 $lambda2"},
     {"kernel_wrapper", "=0"},
     {"generate_sobol*", "generate_sobol $type4 $type3 $op5 | $more"},
-    {"*rand*", NULL},
-    {"generate_*", NULL},
-    {"init_engines*", NULL},
-    {"*sampl*", NULL},
-    {"*multinomial*", NULL},
-    {"*topk*", NULL},
-    {"*argmax*", NULL},
 };
+static const char *const sampling_names[] = {"*rand*",        "generate_*", "init_engines*", "*sampl*",
+                                             "*multinomial*", "*topk*",     "*argmax*",      NULL};
 
 static const struct rtl_name_rule elementwise[] = {
     {"triton_*", "@triton"},
@@ -98,16 +70,9 @@ static const struct rtl_name_rule elementwise[] = {
     {"unrolled_elementwise_kernel_for_multi_outputs", "elementwise $op1 $type1 | ($0 outputs)"},
     {"elementwise_kernel_with_index", "elementwise $op1 $type1 | ($0 index)"},
     {"multi_tensor_apply_kernel", "foreach $op1 $type1 $op2"},
-    {"*act_and_mul*", NULL},
-    {"*silu*", NULL},
-    {"*gelu*", NULL},
-    {"*elementwise*", NULL},
-    {"*quant*", NULL},
-    {"unary_*", NULL},
-    {"*bin_bcast*", NULL},
-    {"*convert*", NULL},
-    {"*SubTensorOp*", NULL},
 };
+static const char *const elementwise_names[] = {"*act_and_mul*", "*silu*",      "*gelu*",    "*elementwise*", "*quant*",
+                                                "unary_*",       "*bin_bcast*", "*convert*", "*SubTensorOp*", NULL};
 
 static const struct rtl_name_rule reduce[] = {
     {"reduce_kernel", "reduce $op2 $type2 | vt$1 block$0 $more"},
@@ -116,12 +81,8 @@ static const struct rtl_name_rule reduce[] = {
     {"device_block_merge_oddeven*", "rocprim block_merge_oddeven $type"},
     {"device_block_merge_mergepath*", "rocprim block_mergepath $type"},
     {"rocprim::*", "rocprim $name $type"},
-    {"*reduce*", NULL},
-    {"*scan*", NULL},
-    {"*sort*", NULL},
-    {"*cumsum*", NULL},
-    {"*sum*", NULL},
 };
+static const char *const reduce_names[] = {"*reduce*", "*scan*", "*sort*", "*cumsum*", "*sum*", NULL};
 
 static const struct rtl_name_rule copy[] = {
     {"CatArrayBatchedCopy", "cat $type0 $2d | $more"},
@@ -129,27 +90,19 @@ static const struct rtl_name_rule copy[] = {
     {"index_elementwise_kernel", "index $type2 | (unroll $1) $lambda2"},
     {"indexSelect*", "$name $type0 | to$3d from$4d $more"},
     {"vectorized_gather_kernel", "gather $0B (index $type1)"},
-    {"*copy*", NULL},
-    {"*fill*", NULL},
-    {"*transpose*", NULL},
-    {"*cat*", NULL},
-    {"*index*", NULL},
-    {"*gather*", NULL},
-    {"*scatter*", NULL},
-    {"*get_rows*", NULL},
-    {"*set_rows*", NULL},
-    {"*memset*", NULL},
-    {"*im2col*", NULL},
 };
+static const char *const copy_names[] = {"*copy*",    "*fill*",     "*transpose*", "*cat*",    "*index*",  "*gather*",
+                                         "*scatter*", "*get_rows*", "*set_rows*",  "*memset*", "*im2col*", NULL};
 
 static const struct rtl_name_rule other[] = {
     {"kentry", "=1"},
     {"upsample_*", "$name $type | $more"},
 };
+static const char *const other_names[] = {NULL};
 
-#define TABLE(sym, rules)                                     \
-    {                                                         \
-        RTL_FAMILY_##sym, rules, sizeof rules / sizeof *rules \
+#define TABLE(sym, rules)                                                    \
+    {                                                                        \
+        RTL_FAMILY_##sym, rules, sizeof rules / sizeof *rules, rules##_names \
     }
 const struct rtl_name_table rtl_name_tables[] = {
     TABLE(COMM, comm), TABLE(MOE, moe),           TABLE(ATTENTION, attention),     TABLE(GEMM, gemm),

@@ -68,34 +68,40 @@ static const struct rule_example *find_example(const char *kernel)
     return NULL;
 }
 
+/* `show` is NULL for a pattern without words to show. */
+static void check_example(const char *kernel, const char *show, enum rtl_name_family family)
+{
+    const struct rule_example *example = find_example(kernel);
+    if (!example)
+        fail_msg("%s has no example in tests/unit/names_examples.h", kernel);
+    char *full = rtl_name_full(example->raw, strlen(example->raw));
+    char *brief = full ? rtl_name_short(example->raw, full) : NULL;
+    assert_non_null(brief);
+    assert_null(show ? rtl_name_show_wrong(show) : NULL);
+    bool peels = show && *show == '='; /* the wrapped kernel decides the family */
+    if (golden_is("print"))
+        puts(brief);
+    else if (strcmp(brief, example->shown) != 0)
+        fail_msg("%s:\n%s\nis shown as %s\nand not as  %s", kernel, example->raw, brief, example->shown);
+    if (!golden_is("print") && !peels && rtl_name_family(example->raw, full) != family)
+        fail_msg("%s is not %s", example->raw, rtl_name_family_name(family));
+    free(brief);
+    free(full);
+}
+
 static void each_rule_shows_its_example_as_stated(void **state)
 {
     (void)state;
-    size_t rules = 0;
+    size_t count = 0;
     for (size_t t = 0; t < rtl_name_table_count; t++) {
-        assert_true(rtl_name_tables[t].count > 0);
-        rules += rtl_name_tables[t].count;
-        for (size_t i = 0; i < rtl_name_tables[t].count; i++) {
-            const struct rtl_name_rule *rule = &rtl_name_tables[t].rules[i];
-            const struct rule_example *example = find_example(rule->kernel);
-            if (!example)
-                fail_msg("%s has no example in tests/unit/names_examples.h", rule->kernel);
-            char *full = rtl_name_full(example->raw, strlen(example->raw));
-            char *brief = full ? rtl_name_short(example->raw, full) : NULL;
-            assert_non_null(brief);
-            assert_null(rule->show ? rtl_name_show_wrong(rule->show) : NULL);
-            bool peels = rule->show && *rule->show == '='; /* the wrapped kernel decides the family */
-            if (golden_is("print"))
-                puts(brief);
-            else if (strcmp(brief, example->shown) != 0)
-                fail_msg("%s:\n%s\nis shown as %s\nand not as  %s", rule->kernel, example->raw, brief, example->shown);
-            if (!golden_is("print") && !peels && rtl_name_family(example->raw, full) != rtl_name_tables[t].family)
-                fail_msg("%s is not %s", example->raw, rtl_name_family_name(rtl_name_tables[t].family));
-            free(brief);
-            free(full);
-        }
+        const struct rtl_name_table *table = &rtl_name_tables[t];
+        assert_true(table->count > 0);
+        for (size_t i = 0; i < table->count; i++, count++)
+            check_example(table->rules[i].kernel, table->rules[i].show, table->family);
+        for (const char *const *pattern = table->patterns; *pattern; pattern++, count++)
+            check_example(*pattern, NULL, table->family);
     }
-    assert_int_equal(rules, sizeof rule_examples / sizeof *rule_examples);
+    assert_int_equal(count, sizeof rule_examples / sizeof *rule_examples);
 }
 
 static void every_family_has_a_table(void **state)
