@@ -57,24 +57,9 @@ static void operation_word(struct rtl_name_span ident, char *out, size_t size)
     static const char *const heads[] = {
         "CUDAFunctor_", "CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "launch_", "direct_", "kernel_", "_"};
     static const char *const shown[] = {"", "self_", "other_", "", "", "", ""};
-    static const char *const tails[] = {"_kernel_cuda",
-                                        "_cuda_kernel",
-                                        "_kernel_impl",
-                                        "_kernel",
-                                        "_cuda_out",
-                                        "_cuda",
-                                        "_impl",
-                                        "_functor",
-                                        "Functor",
-                                        "KernelImpl",
-                                        "CUDAKernelImpl",
-                                        "CUDAKernel",
-                                        "CUDA",
-                                        "Kernel",
-                                        "Ops",
-                                        "_and_transform",
-                                        "Op",
-                                        "_t"};
+    static const char *const tails[] = {"_kernel",        "_cuda_out",  "_cuda", "_impl",  "_functor",
+                                        "Functor",        "KernelImpl", "CUDA",  "Kernel", "Ops",
+                                        "_and_transform", "Op",         "_t"};
     const char *prefix = "";
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (rtl_span_drop_start(&ident, heads[i])) {
