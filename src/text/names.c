@@ -5,8 +5,8 @@
  *   3. make the rule's pieces    names_expand.c, with names_facts.c; names_gemm.c and names_triton.c parse such names
  *      or spell the whole name   names_forms.c rtl_name_spelled, where no rule says more
  *   4. fit pieces into a column  names_pieces.c
- *   5. distinguish the cell      make_short_cell below, with words from names_difference.c; the last resort is a
- * "~hash" names_rules.h describes the rules, names_scan.c parses names, and this file keeps the names of one process.
+ *   5. distinguish the cell      make_short_cell below, with words from names_difference.c, or at last "~hash"
+ * names_rules.h describes the rules, names_scan.c parses names, and this file keeps the names of one process.
  *
  * A name is made when it is first requested, so the first frame of a process with 10,000 kernels pays only for the rows
  * that it shows. When a column's geometry changes, its cells are made again in the order in which the kernels were
