@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "command/json_processes.h"
-#include "model/process_cells.h"
+#include "model/cells.h"
 #include "observe/observer.h"
 #include "record/db.h"
 #include "options/arguments.h"

@@ -1,8 +1,7 @@
-/* What the model's numbers look like in words. See cells.h. */
+/* The text of cells. See cells.h. */
 #include "model/cells.h"
 #include "model/labels.h"
 #include "model/model_gpus.h"
-#include "model/ranks.h"
 #include "model/row_times.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
@@ -20,34 +19,8 @@ static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t 
         snprintf(out, size, "%llu", (unsigned long long)x);
 }
 
-/* What a column of times shows of a row; 0 when it has none. */
-static uint64_t time_of(const struct rtl_row *row, int column)
-{
-    bool timed = row->window.count > 0;
-    switch (column) {
-    case RTL_COLUMN_TOTAL:
-        return rtl_row_total_ns(row);
-    case RTL_COLUMN_MEAN:
-        return rtl_row_mean_ns(row);
-    case RTL_COLUMN_MIN:
-        return timed ? row->window.min_ns : 0;
-    case RTL_COLUMN_P50: /* a family's kernels have none in common */
-        return timed && !row->kernels ? row->p50 : 0;
-    case RTL_COLUMN_P90:
-        return timed && !row->kernels ? row->p90 : 0;
-    case RTL_COLUMN_P99:
-        return timed ? row->p99 : 0;
-    case RTL_COLUMN_MAX:
-        return timed ? row->window.max_ns : 0;
-    case RTL_COLUMN_LAUNCH:
-        return row->launches ? row->launch_p50 : 0;
-    default:
-        return 0;
-    }
-}
-
-/* What was not measured carries a mark. */
-static struct rtl_number estimate(bool estimated, struct rtl_number number)
+/* Put "~" in front of an estimate. */
+static struct rtl_number mark_estimate(bool estimated, struct rtl_number number)
 {
     if (estimated) {
         memmove(number.text + 1, number.text, sizeof number.text - 1);
@@ -66,7 +39,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     switch (column) {
     case RTL_COLUMN_TIME:
         if ((measured = (timed || row->window_estimated_ns) && !model->no_shares))
-            n = estimate(model->estimated, rtl_format_share(row->share));
+            n = mark_estimate(model->estimated, rtl_format_share(row->share));
         break;
     case RTL_COLUMN_RATE:
         if ((measured = model->span_ns > 0))
@@ -77,26 +50,26 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
         break;
     case RTL_COLUMN_TOTAL:
         if ((measured = row->timed > 0 || row->estimated_ns))
-            n = estimate(rtl_row_total_estimated(row), rtl_format_time(rtl_row_total_ns(row), units));
+            n = mark_estimate(rtl_row_total_estimated(row), rtl_format_time(rtl_row_total_ns(row), units));
         break;
     case RTL_COLUMN_MEAN:
         if ((measured = rtl_row_mean_ns(row) > 0))
-            n = estimate(rtl_row_window_estimated(row), rtl_format_time(rtl_row_mean_ns(row), units));
+            n = mark_estimate(rtl_row_window_estimated(row), rtl_format_time(rtl_row_mean_ns(row), units));
         break;
     case RTL_COLUMN_MIN:
     case RTL_COLUMN_P50:
     case RTL_COLUMN_P90:
     case RTL_COLUMN_P99:
     case RTL_COLUMN_MAX:
-        if ((measured = timed && time_of(row, column)))
-            n = rtl_format_time(time_of(row, column), units);
+        if ((measured = timed && rtl_row_time_ns(row, column)))
+            n = rtl_format_time(rtl_row_time_ns(row, column), units);
         break;
     case RTL_COLUMN_LAUNCH:
         if ((measured = row->launches > 0))
             n = rtl_format_time(row->launch_p50, units);
         break;
     case RTL_COLUMN_UNTIMED:
-        if ((measured = row->calls > 0 && !model->range)) /* of a range only what was timed is known */
+        if ((measured = row->calls > 0 && !model->range)) /* a range knows only timed dispatches */
             n = rtl_format_share((double)row->untimed / (double)row->calls);
         break;
     case RTL_COLUMN_CHANGE:
@@ -140,16 +113,63 @@ int rtl_cell_width(int width, int columns)
 void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT])
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
-        uint64_t least = UINT64_MAX, most = 0; /* the longest texts: many digits before the point, or behind it */
+        uint64_t least = UINT64_MAX, most = 0; /* the longest texts have many digits before or behind the point */
         width[i] = rtl_columns[i].width + (model->estimated && (i == RTL_COLUMN_MEAN || i == RTL_COLUMN_TOTAL));
         for (uint32_t r = 0; units != RTL_UNIT_AUTO && r < model->shown; r++) {
-            uint64_t ns = time_of(&model->rows[model->order[r]], i);
+            uint64_t ns = rtl_row_time_ns(&model->rows[model->order[r]], i);
             least = ns && ns < least ? ns : least;
             most = ns > most ? ns : most;
         }
         for (int end = 0; most && end < 2; end++)
             width[i] = rtl_cell_width(width[i], rtl_text_columns(rtl_format_time(end ? most : least, units).text));
     }
-    if (!model->latest || !model->latest->snapshot.parts) /* nobody to compare it with */
+    if (!model->latest || !model->latest->snapshot.parts) /* a single process: nothing to compare */
         width[RTL_COLUMN_SLOWEST] = 0;
+}
+
+/* --- the list of processes --- */
+
+/* "03:00.0"; "03:00.0 +7" for several GPUs; "-" if the process has not used any. */
+static void gpus_text(const struct rtl_snapshot *s, uint64_t gpus, char *out, size_t size)
+{
+    int count = __builtin_popcountll(gpus);
+    snprintf(out, size, RTL_NONE);
+    for (uint32_t i = 0; i < s->agent_count; i++) {
+        if (!(gpus >> (s->agents[i].gpu % RTL_AGENTS_MAX) & 1))
+            continue;
+        struct rtl_gpu_name address = rtl_pci_address(s->agents[i].bdf);
+        const char *shown = *address.text && s->agents[i].bdf >> 16 == 0 ? address.text + 5 : address.text;
+        char number[16];
+        snprintf(number, sizeof number, "G%u", (unsigned)s->agents[i].gpu);
+        if (count > 1)
+            snprintf(out, size, "%.14s +%d", *shown ? shown : number, count - 1);
+        else
+            snprintf(out, size, "%.14s", *shown ? shown : number);
+        return;
+    }
+}
+
+void rtl_process_cells(const struct rtl_model *model, const struct rtl_process_row *row, enum rtl_unit units,
+                       uint64_t real_ns, struct rtl_process_cells *out)
+{
+    const struct rtl_member *member = row->member;
+    bool known = member->start_mono_ns; /* its segment was read */
+    bool window = model->span_ns > 0 && known;
+    memset(out, 0, sizeof *out);
+    snprintf(out->pid, sizeof out->pid, "%d", (int)member->info.pid);
+    snprintf(out->label, sizeof out->label, "%s", *member->info.label ? member->info.label : RTL_NONE);
+    gpus_text(&model->latest->snapshot, member->gpus, out->gpu, sizeof out->gpu);
+    snprintf(out->container, sizeof out->container, "%s", *member->info.container ? member->info.container : RTL_NONE);
+    snprintf(out->busy, sizeof out->busy, "%s", window && row->busy >= 0 ? rtl_format_share(row->busy).text : RTL_NONE);
+    snprintf(out->rate, sizeof out->rate, "%s", window ? rtl_format_rate(row->rate).text : RTL_NONE);
+    snprintf(out->worst, sizeof out->worst, "%s", row->worst ? rtl_format_time(row->worst_p99, units).text : RTL_NONE);
+    snprintf(out->mode, sizeof out->mode, "%s",
+             member->ended      ? "exited"
+             : !known           ? RTL_NONE
+             : member->stale_ns ? "stale"
+                                : rtl_mode_label(member->mode));
+    snprintf(out->age, sizeof out->age, "%s",
+             member->start_real_ns && real_ns > member->start_real_ns
+                 ? rtl_format_age(real_ns - member->start_real_ns).text
+                 : RTL_NONE);
 }

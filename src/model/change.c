@@ -1,4 +1,4 @@
-/* Two windows compared. See change.h. */
+/* Compares two windows. See change.h. */
 #include "model/change.h"
 #include "stats/quantile.h"
 #include "text/units.h"
@@ -15,12 +15,13 @@ struct estimate {
     uint64_t low, middle, high;
 };
 
-static bool enough(double q, uint64_t count)
+static bool enough_durations(double q, uint64_t count)
 {
     return count >= LEAST && (double)count * (1 - q) >= LEAST_BEYOND - 1e-6;
 }
 
-/* One walk for both quantiles; they are ascending because their ranges don't cross from `LEAST` durations on. */
+/* Estimate both quantiles in one pass; the ranks ascend, because the ranges do not overlap from `LEAST` durations on.
+ */
 static uint64_t estimates(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                           struct estimate out[WANTED])
 {
@@ -42,7 +43,7 @@ static uint64_t estimates(const struct rtl_histogram_copy *earlier, const struct
     return window.count;
 }
 
-static struct rtl_change compare(const struct estimate *before, const struct estimate *now)
+static struct rtl_change compare_estimates(const struct estimate *before, const struct estimate *now)
 {
     const double bucket = 1.0 / 64;
     struct rtl_change change = {RTL_CHANGE_SAME, 1};
@@ -66,11 +67,11 @@ struct rtl_changes rtl_changes_between(const struct rtl_histogram_copy *before, 
     struct rtl_change *out[WANTED] = {&changes.p50, &changes.p99};
     struct estimate was[WANTED], is[WANTED];
     if (!base || base->count - (before ? before->count : 0) < LEAST || later->count - base->count < LEAST)
-        return changes; /* most kernels of a process with many: not worth a walk */
+        return changes; /* fast path: most kernels have few durations */
     uint64_t count_was = estimates(before, base, was), count_is = count_was ? estimates(base, later, is) : 0;
     for (int i = 0; i < WANTED && count_is; i++)
-        if (enough(wanted[i], count_was) && enough(wanted[i], count_is))
-            *out[i] = compare(&was[i], &is[i]);
+        if (enough_durations(wanted[i], count_was) && enough_durations(wanted[i], count_is))
+            *out[i] = compare_estimates(&was[i], &is[i]);
     return changes;
 }
 

@@ -1,13 +1,13 @@
 /*
- * How a quantile of the window compares with the same of the window before. Pure.
+ * Compares a quantile of the window with that of the previous window: columns P50CHG and P99CHG. Pure.
  *
  * The rule, in this order:
- *  - Too few: at least 3 durations beyond the quantile and 30 in all are needed in both windows (p99: 300, p50: 30),
- * none of them known by octave only. Otherwise nothing is claimed.
- *  - Within the buckets: values that are no more than 1/64 apart may be equal, as a bucket is that wide. The same.
- *  - Within the scatter: where a quantile of that many durations lies is known to about twice the standard deviation of
- *    its rank, q +- 2 sqrt(q (1 - q) / n). Where these two ranges overlap, the difference may be luck. The same.
- *  - Otherwise it got longer or shorter by the ratio of the two.
+ *  - UNKNOWN: both windows need 30 durations, 3 of them beyond the quantile (p99: 300, p50: 30), and none that is known
+ *    by octave only.
+ *  - SAME, within a bucket: values up to 1/64 apart may be equal, because a bucket is that wide.
+ *  - SAME, within the scatter: a quantile of n durations is known to about twice the standard deviation of its rank,
+ *    q +- 2 sqrt(q (1 - q) / n). If these two ranges overlap, the difference may be chance.
+ *  - LONGER or SHORTER by the ratio of the two values.
  */
 #ifndef RTL_MODEL_CHANGE_H
 #define RTL_MODEL_CHANGE_H
@@ -25,8 +25,8 @@ struct rtl_change {
 };
 
 /*
- * The window is later - base, the one before it base - before; `before` NULL: since the start, `base` NULL: there is no
- * window before.
+ * The window is later - base, the previous window base - before. `before` NULL: since the start; `base` NULL: there is
+ * no previous window.
  */
 struct rtl_changes {
     struct rtl_change p50, p99;
@@ -34,7 +34,7 @@ struct rtl_changes {
 struct rtl_changes rtl_changes_between(const struct rtl_histogram_copy *before, const struct rtl_histogram_copy *base,
                                        const struct rtl_histogram_copy *later);
 
-/* Longer by that much is worth a mark: a tenth. */
+/* True if longer by a tenth or more: the screen marks it. */
 bool rtl_change_is_worse(struct rtl_change change);
 
 /* "-", "=", "+8%", "-12%", "3.1x", "120x": six columns at most. */

@@ -1,6 +1,9 @@
 /*
- * The columns of the kernel table: one line each, from which header, sort keys, `-s help`, the text output, the help
- * screen and the tests of the manual are made.
+ * The columns of the kernel table, one row each: header, sort keys, `-s help`, the text output, the help screen and the
+ * tests of the manual use them.
+ *
+ * A column's text comes from rtl_cell_text (cells.c), its sort value from column_value and its numbers from
+ * make_kernel_row (both model_rows.c). P50CHG and P99CHG: rtl_changes_between (change.c); change.h has the rule.
  */
 #ifndef RTL_MODEL_COLUMNS_H
 #define RTL_MODEL_COLUMNS_H
@@ -11,10 +14,9 @@
 
 /*
  * X(symbol, sort key, header, width, least terminal width that shows it, order, meaning)
- * order: DESC and ASC are where sorting starts, NO can't be sorted by. In the order of the screen; KERNEL takes what is
- * left, of which TREND, HEAT and the bar beside %TIME get a part; SLOWEST is there when several processes are watched,
- * LAUNCH when calls of HIP are recorded. "in the window" columns follow the sliding window; the others count since the
- * start, or since zero was pressed.
+ * order: DESC or ASC is the first direction of sorting; NO: the column is no sort key. The rows are in the order of the
+ * screen. KERNEL gets the remaining width, of which TREND, HEAT and the bar beside %TIME get a part. SLOWEST needs
+ * several processes, LAUNCH recorded calls of HIP.
  */
 #define RTL_COLUMNS(X)                                                                                            \
     X(TIME, "time", "%TIME", 5, 12, DESC, "share of timed kernel time in the window; full bar: the highest")      \
@@ -54,18 +56,18 @@ struct rtl_column_info {
 extern const struct rtl_column_info rtl_columns[RTL_COLUMN_COUNT];
 
 /*
- * The order of the columns from left to right: those that have a place (from 1 on) by it, then the others as in the
- * table; the name, which takes what is left, is always the last. `places` may be NULL.
+ * The order of the columns from left to right: by `places` (from 1; 0 for none), then the others in the order above.
+ * The name is always the last. `places` may be NULL.
  */
 struct rtl_column_order {
     int column[RTL_COLUMN_COUNT];
 };
 struct rtl_column_order rtl_column_order(const uint8_t *places);
 
-/* A sort key, with "-" in front for the reverse order. False if there is none of that name that can be sorted by. */
+/* Parse a sort key, with "-" in front for the reverse order. False if no column with this key can be sorted by. */
 bool rtl_column_parse(const char *key, enum rtl_column *column, bool *reverse);
 
-/* The next column to the left or right (step -1 or 1) that can be sorted by. */
+/* Return the next column to the left or right (step -1 or 1) that can be sorted by. */
 enum rtl_column rtl_column_step(enum rtl_column column, int step);
 
 #endif

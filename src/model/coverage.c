@@ -1,4 +1,4 @@
-/* The coverage line, in parts that are left out one by one where there is no room. See coverage.h. */
+/* The coverage line, made of parts that are dropped one by one if there is no room. See coverage.h. */
 #include "model/coverage.h"
 #include "model/labels.h"
 #include "model/model_gpus.h"
@@ -23,25 +23,25 @@ int rtl_queue_path_lines(const struct rtl_model *m, struct rtl_queue_path_line l
     return count;
 }
 
-/* What is of a newer library has no name here. */
-static const char *named(uint32_t number, const char *name)
+/* A number of a newer library has no name here. */
+static const char *label_or_unknown(uint32_t number, const char *name)
 {
     return name ? name : number ? "unknown" : RTL_NONE;
 }
 
 const char *rtl_queue_path_label(uint32_t way)
 {
-    return named(way, rtl_queue_path_key(way));
+    return label_or_unknown(way, rtl_queue_path_key(way));
 }
 
 const char *rtl_path_reason_label(uint32_t why)
 {
-    return named(why, rtl_path_reason_key(why));
+    return label_or_unknown(why, rtl_path_reason_key(why));
 }
 
 const char *rtl_path_reason_words(uint32_t why)
 {
-    return named(why, rtl_path_reason_text(why));
+    return label_or_unknown(why, rtl_path_reason_text(why));
 }
 
 void rtl_queue_paths_text(const struct rtl_model *m, char *out, size_t size)
@@ -58,46 +58,46 @@ void rtl_queue_paths_text(const struct rtl_model *m, char *out, size_t size)
 
 /* --- parts --- */
 
-/* The first ones stay longest. */
+/* The first ranks are dropped last. */
 enum rank { WHAT, WRONG, SUMS, WHICH, REASON, MORE, WHERE, WORDS, LAST };
 enum { PARTS = 64 };
 
-struct part {
+struct coverage_part {
     enum rank rank;
-    const char *before; /* between it and what stands before it; "  " is one blank after a colon and its like */
+    const char *before; /* separator from the part before it; "  " becomes one blank behind : , or ; */
     char text[160];
 };
 
-struct line {
-    struct part part[PARTS];
+struct coverage_line {
+    struct coverage_part part[PARTS];
     int count;
 };
 
-static void add(struct line *line, enum rank rank, const char *before, const char *format, ...)
+static void add_part(struct coverage_line *line, enum rank rank, const char *before, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-static void add(struct line *line, enum rank rank, const char *before, const char *format, ...)
+static void add_part(struct coverage_line *line, enum rank rank, const char *before, const char *format, ...)
 {
     va_list args;
     if (line->count == PARTS)
         return;
-    struct part *part = &line->part[line->count++];
-    *part = (struct part){.rank = rank, .before = before};
+    struct coverage_part *part = &line->part[line->count++];
+    *part = (struct coverage_part){.rank = rank, .before = before};
     va_start(args, format);
     vsnprintf(part->text, sizeof part->text, format, args);
     va_end(args);
 }
 
-/* Reasons stand in brackets, as many as there are. */
-static bool is_reason(const struct line *line, int i)
+/* Adjacent reasons share one pair of brackets. */
+static bool is_reason(const struct coverage_line *line, int i)
 {
     return i >= 0 && i < line->count && line->part[i].rank == REASON;
 }
 
-static void join(const struct line *line, char *out, size_t size)
+static void join_parts(const struct coverage_line *line, char *out, size_t size)
 {
     *out = 0;
     for (int i = 0; i < line->count; i++) {
-        const struct part *part = &line->part[i];
+        const struct coverage_part *part = &line->part[i];
         size_t length = strlen(out);
         bool goes_on = length && strchr(":,;", out[length - 1]);
         bool first = is_reason(line, i) && !is_reason(line, i - 1),
@@ -107,21 +107,21 @@ static void join(const struct line *line, char *out, size_t size)
     }
 }
 
-/* By importance, those that still have room beside what is more important; one is always there. */
-static void keep_what_fits(struct line *line, int columns)
+/* Keep parts by importance while they fit; keep one in any case. */
+static void keep_what_fits(struct coverage_line *line, int columns)
 {
     char text[RTL_COVERAGE_BYTES];
     bool kept[PARTS] = {false};
     for (int rank = WHAT; rank <= LAST; rank++)
         for (int i = 0; i < line->count; i++) {
-            struct line some = {.count = 0};
+            struct coverage_line some = {.count = 0};
             if ((int)line->part[i].rank != rank)
                 continue;
             kept[i] = true;
             for (int n = 0; n < line->count; n++)
                 if (kept[n])
                     some.part[some.count++] = line->part[n];
-            join(&some, text, sizeof text);
+            join_parts(&some, text, sizeof text);
             kept[i] = some.count == 1 || rtl_text_columns(text) <= columns;
         }
     int count = 0;
@@ -131,16 +131,16 @@ static void keep_what_fits(struct line *line, int columns)
     line->count = count;
 }
 
-/* --- what they say --- */
+/* --- contents --- */
 
-/* A share of the window's dispatches, at most all: one that was counted before the window may be given up on in it. */
+/* A share of the window's dispatches, at most 1: a dispatch counted before the window may become untimed in it. */
 static struct rtl_number share_of(const struct rtl_model *m, uint64_t count)
 {
     return rtl_format_share(count < m->window_counted ? (double)count / (double)m->window_counted : 1);
 }
 
-/* What of it was seen from outside, and what that means. */
-static void observed(struct line *line, const struct rtl_model *m, bool whole)
+/* How much was observed from outside, and with which precision. */
+static void add_observed(struct coverage_line *line, const struct rtl_model *m, bool whole)
 {
     static const char *const when[] = {
 #define CONVENTION(sym, num, json, text) [num] = text,
@@ -150,23 +150,23 @@ static void observed(struct line *line, const struct rtl_model *m, bool whole)
     const struct rtl_snapshot *s = &m->latest->snapshot;
     uint64_t timed = m->window_counted > m->window_untimed ? m->window_counted - m->window_untimed : 0;
     bool known = s->in_force == RTL_ACTIVITY_TIMING;
-    add(line, WHAT, "  ", "OBSERVED");
-    add(line, WORDS, " ", "from outside:");
-    add(line, MORE, "  ", "calls exact");
-    add(line, WHICH, ", ", known ? "times with ~ estimated" : "no shares of time");
+    add_part(line, WHAT, "  ", "OBSERVED");
+    add_part(line, WORDS, " ", "from outside:");
+    add_part(line, MORE, "  ", "calls exact");
+    add_part(line, WHICH, ", ", known ? "times with ~ estimated" : "no shares of time");
     if (timed)
-        add(line, REASON + 1, ", ", "%s%% timed exactly", share_of(m, timed).text);
+        add_part(line, REASON + 1, ", ", "%s%% timed exactly", share_of(m, timed).text);
     if (s->packets_lost)
-        add(line, WRONG, ", ", "%s packets lost", rtl_format_count(s->packets_lost).text);
+        add_part(line, WRONG, ", ", "%s packets lost", rtl_format_count(s->packets_lost).text);
     if (!whole)
         return;
     if (s->convention && s->convention < sizeof when / sizeof *when)
-        add(line, WORDS, "; ", "read index moves %s", when[s->convention]);
-    add(line, WORDS, "; ", "exact times of all: start it with rtl-top run");
+        add_part(line, WORDS, "; ", "read index moves %s", when[s->convention]);
+    add_part(line, WORDS, "; ", "exact times of all: start it with rtl-top run");
 }
 
-/* The largest first, as shares of the window; in mode off there are none. */
-static void reasons(struct line *line, const struct rtl_model *m)
+/* Reasons by size, as shares of the window; none in mode off. */
+static void add_reasons(struct coverage_line *line, const struct rtl_model *m)
 {
     const uint64_t *by = m->window_untimed_by;
     bool done[RTL_UNTIMED_LIMIT] = {false};
@@ -179,115 +179,114 @@ static void reasons(struct line *line, const struct rtl_model *m)
             break;
         done[worst] = true;
         const char *key = rtl_reason_key((unsigned)worst);
-        add(line, REASON, ", ", "%s %s", key ? key : "other reasons", share_of(m, by[worst]).text);
+        add_part(line, REASON, ", ", "%s %s", key ? key : "other reasons", share_of(m, by[worst]).text);
     }
 }
 
-static void coverage(struct line *line, const struct rtl_model *m)
+static void add_coverage(struct coverage_line *line, const struct rtl_model *m)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
     const char *where = !m->base ? "since start" : m->base == m->zero ? "since zero" : "in window";
-    add(line, s->mode == RTL_MODE_DEFAULT ? LAST : WHICH, "  ", "mode %s:", rtl_mode_label(s->mode));
+    add_part(line, s->mode == RTL_MODE_DEFAULT ? LAST : WHICH, "  ", "mode %s:", rtl_mode_label(s->mode));
     if (m->wanted != RTL_MODE_NONE && m->wanted != s->mode)
-        add(line, WRONG, "  ", "%s wanted, from the next dispatch on;", rtl_mode_label(m->wanted));
+        add_part(line, WRONG, "  ", "%s wanted, from the next dispatch on;", rtl_mode_label(m->wanted));
     if (s->mode == RTL_MODE_AUTO)
-        add(line, WHICH, "  ", "%s,",
-            s->in_force == RTL_ACTIVITY_TIMING ? "timing (watched)" : rtl_activity_key(s->in_force));
+        add_part(line, WHICH, "  ", "%s,",
+                 s->in_force == RTL_ACTIVITY_TIMING ? "timing (watched)" : rtl_activity_key(s->in_force));
     if (s->mode == RTL_MODE_AUTO && m->no_heartbeat[0])
-        add(line, SUMS, "  ", "not to be woken by you: %s,", m->no_heartbeat);
+        add_part(line, SUMS, "  ", "not to be woken by you: %s,", m->no_heartbeat);
     if (s->mode == RTL_MODE_OFF) {
-        add(line, WHAT, "  ", m->counted ? "nothing is counted now" : "nothing is counted");
+        add_part(line, WHAT, "  ", m->counted ? "nothing is counted now" : "nothing is counted");
         if (m->counted)
-            add(line, WHERE, ", ", "%s dispatches were since %s", rtl_format_count(m->counted).text,
-                m->zero ? "zero" : "start");
+            add_part(line, WHERE, ", ", "%s dispatches were since %s", rtl_format_count(m->counted).text,
+                     m->zero ? "zero" : "start");
     } else if (!m->counted) {
-        add(line, WHAT, "  ", m->zero ? "no dispatch since zero" : "no dispatch yet");
+        add_part(line, WHAT, "  ", m->zero ? "no dispatch since zero" : "no dispatch yet");
     } else if (!m->window_counted && !m->window_untimed) {
-        add(line, WHAT, "  ", "no dispatch %s", where);
+        add_part(line, WHAT, "  ", "no dispatch %s", where);
     } else if (!m->window_untimed) {
-        add(line, WHAT, "  ", "all of %s dispatches timed", rtl_format_count(m->window_counted).text);
-        add(line, WHERE, " ", "%s", where);
+        add_part(line, WHAT, "  ", "all of %s dispatches timed", rtl_format_count(m->window_counted).text);
+        add_part(line, WHERE, " ", "%s", where);
     } else {
-        add(line, WHAT, "  ", "%s%% NOT timed", share_of(m, m->window_untimed).text);
-        add(line, WHERE, " ", "of %s", rtl_format_count(m->window_counted).text);
-        add(line, WORDS, " ", "%s", where);
+        add_part(line, WHAT, "  ", "%s%% NOT timed", share_of(m, m->window_untimed).text);
+        add_part(line, WHERE, " ", "of %s", rtl_format_count(m->window_counted).text);
+        add_part(line, WORDS, " ", "%s", where);
     }
-    reasons(line, m);
+    add_reasons(line, m);
 }
 
-/* What else has to be known about the process. */
-static void remarks(struct line *line, const struct rtl_model *m)
+static void add_remarks(struct coverage_line *line, const struct rtl_model *m)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
     if (s->queues_refused)
-        add(line, WRONG, "; ", "%s queue%s not counted", rtl_format_count(s->queues_refused).text,
-            s->queues_refused == 1 ? "" : "s");
+        add_part(line, WRONG, "; ", "%s queue%s not counted", rtl_format_count(s->queues_refused).text,
+                 s->queues_refused == 1 ? "" : "s");
     if (s->kernels_over)
-        add(line, WRONG, "; ", "%s kernel%s without a row", rtl_format_count(s->kernels_over).text,
-            s->kernels_over == 1 ? "" : "s");
+        add_part(line, WRONG, "; ", "%s kernel%s without a row", rtl_format_count(s->kernels_over).text,
+                 s->kernels_over == 1 ? "" : "s");
 #define NOTE(sym, bit, key, text)  \
     if (s->notes & RTL_NOTE_##sym) \
-        add(line, MORE, "; ", "%s", text);
+        add_part(line, MORE, "; ", "%s", text);
     RTL_NOTES(NOTE)
 #undef NOTE
 #define BIT(sym, bit, key, text) | RTL_NOTE_##sym
     uint32_t unknown = s->notes & ~(uint32_t)(0 RTL_NOTES(BIT));
 #undef BIT
     if (unknown)
-        add(line, MORE, "; ", "notes 0x%x of a newer library", unknown);
+        add_part(line, MORE, "; ", "notes 0x%x of a newer library", unknown);
 }
 
 void rtl_coverage_text(const struct rtl_model *m, char *out, size_t size)
 {
-    struct line line = {.count = 0};
+    struct coverage_line line = {.count = 0};
     if (m->latest->snapshot.mode == RTL_MODE_OBSERVED)
-        observed(&line, m, true);
+        add_observed(&line, m, true);
     else
-        coverage(&line, m);
-    remarks(&line, m);
-    join(&line, out, size);
+        add_coverage(&line, m);
+    add_remarks(&line, m);
+    join_parts(&line, out, size);
 }
 
-/* What the sums are, and what is wrong with them. */
-static void sums(struct line *line, const struct rtl_model *m, int columns)
+static void add_sum_parts(struct coverage_line *line, const struct rtl_model *m, int columns)
 {
-    enum { SHARES_AT_HAND = 4, BUSY_FROM = 100 }; /* of so many GPUs nobody needs a mean */
+    enum { SHARES_AT_HAND = 4, BUSY_FROM = 100 }; /* up to 4 GPUs: their own shares are visible */
     const struct rtl_snapshot *s = &m->latest->snapshot;
     if (m->gpu_count > SHARES_AT_HAND && m->busy >= 0 && columns >= BUSY_FROM)
-        add(line, SUMS, "  ", "busy %s%s%%", rtl_model_busy_is_bound(m) ? "<" : "", rtl_format_share(m->busy).text);
+        add_part(line, SUMS, "  ", "busy %s%s%%", rtl_model_busy_is_bound(m) ? "<" : "",
+                 rtl_format_share(m->busy).text);
     if (s->mode == RTL_MODE_OFF)
         return;
-    add(line, SUMS, "  ", "%s disp/s", rtl_format_rate(m->rate).text);
+    add_part(line, SUMS, "  ", "%s disp/s", rtl_format_rate(m->rate).text);
     if (m->window_lost)
-        add(line, WRONG, ", ", "drop %s", rtl_format_count(m->window_lost).text);
+        add_part(line, WRONG, ", ", "drop %s", rtl_format_count(m->window_lost).text);
     else if (m->lost)
-        add(line, WRONG, ", ", "drop %s earlier", rtl_format_count(m->lost).text);
+        add_part(line, WRONG, ", ", "drop %s earlier", rtl_format_count(m->lost).text);
     bool scarce = s->signals_in_use >= s->signals_limit - s->signals_limit / 10;
     if (s->signals_limit && s->signals_in_use >= s->signals_limit / 2)
-        add(line, scarce ? WRONG : SUMS, ", ", "signals %s of %s", rtl_format_count(s->signals_in_use).text,
-            rtl_format_count(s->signals_limit).text);
+        add_part(line, scarce ? WRONG : SUMS, ", ", "signals %s of %s", rtl_format_count(s->signals_in_use).text,
+                 rtl_format_count(s->signals_limit).text);
 }
 
 bool rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t size)
 {
     static const char more[] = " [?]";
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    struct line line = {.count = 0};
+    struct coverage_line line = {.count = 0};
     bool quiet = s->mode == RTL_MODE_DEFAULT && (m->wanted == RTL_MODE_NONE || m->wanted == s->mode) &&
                  m->window_counted && !m->window_untimed;
-    sums(&line, m, columns);
+    add_sum_parts(&line, m, columns);
     if (s->mode == RTL_MODE_OBSERVED)
-        observed(&line, m, false);
+        add_observed(&line, m, false);
     else if (quiet)
-        add(&line, WHAT, ", ", "all timed");
+        add_part(&line, WHAT, ", ", "all timed");
     else
-        coverage(&line, m);
-    remarks(&line, m);
-    join(&line, out, size);
+        add_coverage(&line, m);
+    add_remarks(&line, m);
+    join_parts(&line, out, size);
     if (rtl_text_columns(out) <= columns)
         return true;
     keep_what_fits(&line, columns - (int)strlen(more));
-    join(&line, out, size);
+    join_parts(&line, out, size);
     rtl_text_append(out, size, "%s", more);
     return false;
 }

@@ -1,6 +1,6 @@
 /*
- * What has to be known of the numbers: the mode, what of the window's dispatches was not timed and why, and how packets
- * come to the library. Pure.
+ * The coverage line: the mode, how many of the window's dispatches were not timed and why, and how packets reach the
+ * library. Pure.
  */
 #ifndef RTL_MODEL_COVERAGE_H
 #define RTL_MODEL_COVERAGE_H
@@ -8,28 +8,24 @@
 #include "model/model.h"
 
 enum { RTL_QUEUE_PATH_LINES = 6 };
-/* A way in which packets of some queues come, and why so. */
+/* A path on which packets reach the library, and its reason. */
 struct rtl_queue_path_line {
     uint32_t path, why;
 };
-/* The ways of the process's queues, each pair once, in the order of the queues; returns how many. */
+/* List the paths of the process's queues, each pair once, in the order of the queues; return the count. */
 int rtl_queue_path_lines(const struct rtl_model *model, struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES]);
-const char *rtl_queue_path_label(uint32_t way);  /* "native"; "-" when it isn't told, "unknown" */
-const char *rtl_path_reason_label(uint32_t why); /* "rings_itself", likewise */
-const char *rtl_path_reason_words(uint32_t why); /* the same in words: for people */
-/* "queues demoted (another writer moves the queue's index)", for the whole process; "" when all queues are native by
- * default. */
+const char *rtl_queue_path_label(uint32_t way);  /* "native"; "-" for 0, "unknown" of a newer library */
+const char *rtl_path_reason_label(uint32_t why); /* "rings_itself"; likewise */
+const char *rtl_path_reason_words(uint32_t why); /* a sentence's part; likewise */
+/* "queues demoted (another writer moves the queue's index)"; "" if all paths have the default reason. */
 void rtl_queue_paths_text(const struct rtl_model *model, char *out, size_t size);
 
-/*
- * The mode, what of the window's dispatches was not timed and why, and what else has to be known, most important first.
- * Sums since the start that the rest of the line is not about are in the help, the queues and the outputs.
- */
+/* Write the complete line: the mode, untimed dispatches by reason, and remarks, without sums since the start. */
 void rtl_coverage_text(const struct rtl_model *model, char *out, size_t size);
 /*
- * The same for a screen: after the sums, and in two words while there is nothing to be said. What is only of interest
- * when it is much, drops and the pool of signals, is there when it is. Where it is longer than `columns` whole parts
- * are left out, the least important first, and " [?]" stands at its end; false then.
+ * Write the line for a screen: sums first, and only "all timed" if all is well. Drops and the signal pool appear when
+ * they matter. A line longer than `columns` loses its least important parts and ends with " [?]"; then the result is
+ * false.
  */
 enum { RTL_COVERAGE_BYTES = 1024 }; /* room for any */
 bool rtl_coverage_line(const struct rtl_model *model, int columns, char *out, size_t size);

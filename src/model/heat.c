@@ -1,4 +1,4 @@
-/* Durations as marks on an axis of time. See heat.h. */
+/* The heat strip. See heat.h. */
 #include "model/heat.h"
 #include "stats/quantile.h"
 
@@ -15,17 +15,6 @@ struct rtl_heat_axis rtl_heat_axis(uint64_t low_ns, uint64_t high_ns)
     while (axis.high_ns < most && axis.high_ns < high_ns)
         axis.high_ns *= 10;
     return axis;
-}
-
-int rtl_heat_column(struct rtl_heat_axis axis, int width, uint64_t ns)
-{
-    if (width < 1 || ns <= axis.low_ns)
-        return 0;
-    if (ns >= axis.high_ns)
-        return width - 1;
-    double share = log((double)ns / (double)axis.low_ns) / log((double)axis.high_ns / (double)axis.low_ns);
-    int column = (int)(share * width);
-    return column < width ? column : width - 1;
 }
 
 void rtl_heat(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,

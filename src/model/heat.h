@@ -1,8 +1,7 @@
 /*
- * A histogram in one line of marks, the heat strip: where on an axis of time the durations lie. Pure.
+ * The heat strip: a histogram as one line of marks on a logarithmic axis of time. Pure.
  *
- * Columns are equal steps of the logarithm. A mark stands for twice the durations of the one before it, so that one in
- * a hundred is still seen beside the most frequent.
+ * Each level stands for twice as many durations as the level below, so that one in a hundred is still visible.
  */
 #ifndef RTL_MODEL_HEAT_H
 #define RTL_MODEL_HEAT_H
@@ -13,21 +12,17 @@
 
 enum { RTL_HEAT_WIDTH_MAX = 256 };
 
-/* Ends of the axis, in ns: powers of ten, so that rows can share it and a header can say it. */
+/* The ends of the axis, powers of ten, so that rows can share it and a header can show it. */
 struct rtl_heat_axis {
     uint64_t low_ns, high_ns;
 };
 
-/* The narrowest axis that has both values, one decade at least. */
+/* Return the narrowest axis with both values: at least one decade. */
 struct rtl_heat_axis rtl_heat_axis(uint64_t low_ns, uint64_t high_ns);
 
-/* The column of `width` that a value falls into; what is beyond an end falls into the first or last. */
-int rtl_heat_column(struct rtl_heat_axis axis, int width, uint64_t ns);
-
 /*
- * later - earlier (earlier may be NULL) as one level a column: 7 for the most frequent, one less for each halving, 0
- * for whatever is less than that, -1 for none at all. `width` is at most RTL_HEAT_WIDTH_MAX; what lies outside the axis
- * is in the first or last column.
+ * Compute one level per column for later - earlier (which may be NULL): 7 for the most frequent, one less for each
+ * halving down to 0, -1 for an empty column. `width` is at most RTL_HEAT_WIDTH_MAX.
  */
 void rtl_heat(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
               struct rtl_heat_axis axis, int width, int8_t *levels);

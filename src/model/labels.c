@@ -1,4 +1,4 @@
-/* Names by number. See labels.h. */
+/* Names of numbers. See labels.h. */
 #include "model/labels.h"
 
 #include <stddef.h>
@@ -47,21 +47,21 @@ const char *rtl_activity_key(unsigned activity)
     return activity < sizeof names / sizeof *names ? names[activity] : "unknown";
 }
 
-/* --- what has a key for programs and a text for people --- */
+/* --- a key for programs and a text for people --- */
 
-struct label {
+struct label_pair {
     const char *key, *text;
 };
-static const struct label reasons[RTL_UNTIMED_LIMIT] = {
+static const struct label_pair reasons[RTL_UNTIMED_LIMIT] = {
 #define LABEL(sym, num, key, text, writer) [num] = {key, text},
     RTL_UNTIMED_REASONS(LABEL)};
-static const struct label copy_reasons[RTL_COPY_UNTIMED_LIMIT] = {RTL_COPY_REASONS(LABEL)};
-static const struct label directions[RTL_DIRECTION_COUNT] = {RTL_DIRECTIONS(LABEL)};
+static const struct label_pair copy_reasons[RTL_COPY_UNTIMED_LIMIT] = {RTL_COPY_REASONS(LABEL)};
+static const struct label_pair directions[RTL_DIRECTION_COUNT] = {RTL_DIRECTIONS(LABEL)};
 #undef LABEL
 
-static struct label label_of(const struct label *labels, unsigned count, unsigned number)
+static struct label_pair label_of(const struct label_pair *labels, unsigned count, unsigned number)
 {
-    return number < count ? labels[number] : (struct label){NULL, NULL};
+    return number < count ? labels[number] : (struct label_pair){NULL, NULL};
 }
 
 const char *rtl_reason_key(unsigned reason)

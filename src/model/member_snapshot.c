@@ -1,4 +1,4 @@
-/* A process's own snapshots out of merged ones. See member_past.h. */
+/* Extracts a process's own snapshots from merged ones. See member_snapshot.h. */
 #include "model/member_snapshot.h"
 #include "model/merge.h"
 #include "model/merge_parts.h"
@@ -16,7 +16,7 @@ static const struct rtl_agent_snapshot *agent_at(const struct rtl_snapshot *s, u
     return NULL;
 }
 
-/* What the process itself calls the GPU that has this number among all. */
+/* Return the process's own agent for the GPU with this number in the merged snapshot. */
 static const struct rtl_agent_snapshot *own_agent(const struct rtl_snapshot *merged, const struct rtl_snapshot *own,
                                                   uint32_t gpu)
 {
@@ -26,14 +26,14 @@ static const struct rtl_agent_snapshot *own_agent(const struct rtl_snapshot *mer
     return NULL;
 }
 
-static int by_id(const void *a, const void *b)
+static int by_kernel_id(const void *a, const void *b)
 {
     uint32_t x = ((const struct rtl_kernel_snapshot *)a)->id, y = ((const struct rtl_kernel_snapshot *)b)->id;
     return (x > y) - (x < y);
 }
 
-/* A part's kernel, whose buckets lie in `room`'s storage. False without memory. */
-static bool take_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
+/* Copy a part's kernel, with buckets in the storage of `room`. False without memory. */
+static bool extract_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
 {
     struct rtl_packing packing;
     memset(&packing, 0, sizeof packing);
@@ -47,23 +47,23 @@ static bool take_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot 
     return storage != NULL;
 }
 
-static bool take_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
-                         struct rtl_snapshot *room)
+static bool extract_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
+                            struct rtl_snapshot *room)
 {
     for (uint32_t g = 0; g < parts->group_count; g++)
         for (uint32_t i = 0; i < parts->groups[g]->count; i++) {
             const struct rtl_part *part = parts->groups[g]->parts[i];
             if (part->member != number || part->row >= RTL_KERNELS_MAX)
                 continue;
-            if (!take_kernel(part, &to->kernels[to->kernel_count++], room))
+            if (!extract_kernel(part, &to->kernels[to->kernel_count++], room))
                 return false;
         }
-    qsort(to->kernels, to->kernel_count, sizeof *to->kernels, by_id);
+    qsort(to->kernels, to->kernel_count, sizeof *to->kernels, by_kernel_id);
     return true;
 }
 
-static void take_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
-                        const struct rtl_snapshot *own, struct rtl_snapshot *to)
+static void extract_queues(const struct rtl_snapshot *merged, const struct rtl_member *member,
+                           const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < merged->queue_count; i++) {
         const struct rtl_queue_snapshot *from = &merged->queues[i];
@@ -81,9 +81,9 @@ static void take_queues(const struct rtl_snapshot *merged, const struct rtl_memb
     }
 }
 
-/* False when one that it has work on is another's, too: their times have been added up. */
-static bool take_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
-                        const struct rtl_snapshot *own, struct rtl_snapshot *to)
+/* False if another process uses a GPU of this one: the merged snapshot has only the sum of their times. */
+static bool extract_agents(const struct rtl_snapshot *merged, const struct rtl_member *member,
+                           const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < own->agent_count; i++) {
         const struct rtl_agent_snapshot *from = agent_at(merged, own->agents[i].bdf);
@@ -99,8 +99,8 @@ static bool take_agents(const struct rtl_snapshot *merged, const struct rtl_memb
     return true;
 }
 
-static void take_copies(const struct rtl_snapshot *merged, const struct rtl_member *member,
-                        const struct rtl_snapshot *own, struct rtl_snapshot *to)
+static void extract_copies(const struct rtl_snapshot *merged, const struct rtl_member *member,
+                           const struct rtl_snapshot *own, struct rtl_snapshot *to)
 {
     for (uint32_t i = 0; i < merged->copies_count; i++) {
         const struct rtl_copies_snapshot *from = &merged->copies[i];
@@ -119,7 +119,7 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
 {
     const struct rtl_member *member = rtl_member_of(merged, number);
     struct rtl_snapshot room = {0};
-    struct rtl_snapshot s = *own; /* its arrays are replaced; what is no number is what it is */
+    struct rtl_snapshot s = *own; /* arrays and counters are replaced below; all other fields stay current */
     uint32_t kernels = 0;
     if (!member || member->start_mono_ns != own->start_mono_ns)
         return false;
@@ -138,10 +138,10 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
     s.queues = calloc(merged->queue_count + 1, sizeof *s.queues);
     s.agents = calloc(own->agent_count + 1, sizeof *s.agents);
     s.copies = calloc(merged->copies_count + 1, sizeof *s.copies);
-    bool ok = s.kernels && s.queues && s.agents && s.copies && take_agents(merged, member, own, &s);
-    if (ok && take_kernels(merged->parts, number, &s, &room)) {
-        take_queues(merged, member, own, &s);
-        take_copies(merged, member, own, &s);
+    bool ok = s.kernels && s.queues && s.agents && s.copies && extract_agents(merged, member, own, &s);
+    if (ok && extract_kernels(merged->parts, number, &s, &room)) {
+        extract_queues(merged, member, own, &s);
+        extract_copies(merged, member, own, &s);
         ok = rtl_snapshot_copy(&s, out);
     } else {
         ok = false;
@@ -154,8 +154,8 @@ bool rtl_member_snapshot(const struct rtl_snapshot *merged, uint32_t number, con
     return ok;
 }
 
-static void add(struct rtl_model *alone, const struct rtl_sample *sample, uint32_t number,
-                const struct rtl_snapshot *own)
+static void add_past_sample(struct rtl_model *alone, const struct rtl_sample *sample, uint32_t number,
+                            const struct rtl_snapshot *own)
 {
     struct rtl_snapshot past;
     uint64_t last = alone->latest ? alone->latest->snapshot.taken_mono_ns : 0;
@@ -168,7 +168,7 @@ void rtl_model_begin_with_history(struct rtl_model *alone, const struct rtl_mode
                                   const struct rtl_snapshot *own)
 {
     for (int i = 0; i < all->ring_count; i++)
-        add(alone, all->ring[i], number, own);
-    add(alone, all->previous, number, own);
-    add(alone, all->latest, number, own);
+        add_past_sample(alone, all->ring[i], number, own);
+    add_past_sample(alone, all->previous, number, own);
+    add_past_sample(alone, all->latest, number, own);
 }

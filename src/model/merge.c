@@ -1,6 +1,8 @@
-/* Kernels of several processes by full name, and who has what of them. See merge.h; the rest is in merge_rest.c. */
+/* Merges processes and their kernels. See merge.h; merge_totals.c merges GPUs, queues, copies and other counters. */
 #include "model/merge.h"
-#include "model/merge_private.h"
+#include "base/array.h"
+#include "model/merge_parts.h"
+#include "model/merge_totals.h"
 #include "model/stale.h"
 #include "shm/hash.h"
 #include "stats/histogram_sum.h"
@@ -9,12 +11,53 @@
 #include <string.h>
 
 enum {
-    /* Names and ids are given out as they are asked for, but for what is kept for those that come later: each may
-     * have so many of that. */
+    /* Processes share most ids and name bytes, first come first served. A reserve remains for processes that join
+     * later; each may use so much of it. */
     IDS_FOR_ALL = RTL_KERNELS_MAX - 256,
     IDS_OF_ONE = 16,
     NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
     NAMES_OF_ONE = RTL_NAME_MAX,
+    INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
+};
+
+/* A kernel with its current parts; its group has the parts of the last snapshot. */
+struct rtl_merged_kernel {
+    char *name; /* NULL: no kernel has this id */
+    size_t length;
+    uint64_t hash;
+    struct rtl_part **parts; /* by member, then row */
+    uint32_t count, room;
+    bool dirty;
+    struct rtl_group *group;
+};
+
+struct rtl_merged_member {
+    bool taken, adopted;
+    struct rtl_member member;
+    struct rtl_part **rows; /* by the process's own kernel ids: the merge's part, or NULL */
+    uint32_t row_count;
+    struct rtl_merge_totals totals;
+    bool has_totals;
+    uint32_t reserve_ids; /* used of the reserve */
+    size_t reserve_names;
+};
+
+struct rtl_merge {
+    struct rtl_merged_kernel kernels[RTL_KERNELS_MAX];
+    uint32_t next_id;           /* ids below are in use or skipped for good */
+    uint32_t index[INDEX_SIZE]; /* by hash: id + 1 */
+    size_t names_bytes;
+    uint32_t dirty[RTL_KERNELS_MAX], dirty_count;
+    struct rtl_gpu_table gpus;
+    struct rtl_merged_member members[RTL_MEMBERS_MAX];
+    uint32_t next_member;
+    struct rtl_merge_totals gone; /* of processes that ended earlier */
+    bool has_gone;
+    bool numbered;                       /* GPUs have been shown: their numbers stay */
+    size_t charged[RTL_MEMBERS_MAX + 1]; /* bytes of parts by index in `members`; last: of RTL_MEMBER_GONE */
+    size_t share;                        /* the current limit of one process's parts, in bytes */
+    size_t groups_charged;
+    struct rtl_packing packing; /* empty between two uses */
 };
 
 static void release_parts(struct rtl_parts *parts)
@@ -27,10 +70,10 @@ static void release_parts(struct rtl_parts *parts)
 
 /* --- names --- */
 
-static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t length, uint64_t hash)
+static uint32_t *name_slot(struct rtl_merge *merge, const char *name, size_t length, uint64_t hash)
 {
-    uint32_t at = (uint32_t)hash & (RTL_MERGE_INDEX - 1);
-    for (; merge->index[at]; at = (at + 1) & (RTL_MERGE_INDEX - 1)) { /* it is a quarter full at most */
+    uint32_t at = (uint32_t)hash & (INDEX_SIZE - 1);
+    for (; merge->index[at]; at = (at + 1) & (INDEX_SIZE - 1)) { /* a quarter full at most */
         const struct rtl_merged_kernel *k = &merge->kernels[merge->index[at] - 1];
         if (k->hash == hash && k->length == length && !memcmp(k->name, name, length))
             break;
@@ -38,7 +81,7 @@ static uint32_t *place_of(struct rtl_merge *merge, const char *name, size_t leng
     return &merge->index[at];
 }
 
-static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
+static bool set_kernel_name(struct rtl_merge *merge, uint32_t id, const char *name, size_t length, uint64_t hash)
 {
     struct rtl_merged_kernel *k = &merge->kernels[id];
     if (!(k->name = malloc(length + 1)))
@@ -53,26 +96,26 @@ static bool name_kernel(struct rtl_merge *merge, uint32_t id, const char *name, 
     return true;
 }
 
-/* Whether it may have an id more, with a name of that length. */
-static bool may_have(struct rtl_merge *merge, struct rtl_merged_member *m, uint32_t id, size_t length)
+/* True if the process may add an id and a name of that length; charge the reserve if needed. */
+static bool may_add_name(struct rtl_merge *merge, struct rtl_merged_member *m, uint32_t id, size_t length)
 {
     bool late_id = id >= IDS_FOR_ALL, late_name = merge->names_bytes + length > NAMES_FOR_ALL;
-    if (id >= RTL_KERNELS_MAX || (late_id && m->late_ids >= IDS_OF_ONE) ||
-        (late_name && m->late_names + length > NAMES_OF_ONE))
+    if (id >= RTL_KERNELS_MAX || (late_id && m->reserve_ids >= IDS_OF_ONE) ||
+        (late_name && m->reserve_names + length > NAMES_OF_ONE))
         return false;
-    m->late_ids += late_id;
-    m->late_names += late_name ? length : 0;
+    m->reserve_ids += late_id;
+    m->reserve_names += late_name ? length : 0;
     return true;
 }
 
-/* The id of a name, a new one if need be; RTL_KERNEL_OTHER when there is no more room. */
-uint32_t rtl_merge_id(struct rtl_merge *merge, struct rtl_merged_member *m, const char *name, size_t length)
+/* Return the id of a name, a new one if needed; RTL_KERNEL_OTHER if there is no room. */
+static uint32_t kernel_id_of(struct rtl_merge *merge, struct rtl_merged_member *m, const char *name, size_t length)
 {
     uint64_t hash = rtl_hash(name, length);
-    uint32_t *place = place_of(merge, name, length, hash);
+    uint32_t *place = name_slot(merge, name, length, hash);
     if (!*place) {
         uint32_t id = merge->next_id;
-        if (!may_have(merge, m, id, length) || !name_kernel(merge, id, name, length, hash))
+        if (!may_add_name(merge, m, id, length) || !set_kernel_name(merge, id, name, length, hash))
             return RTL_KERNEL_OTHER;
         *place = id + 1;
     }
@@ -81,7 +124,7 @@ uint32_t rtl_merge_id(struct rtl_merge *merge, struct rtl_merged_member *m, cons
 
 /* --- parts --- */
 
-void rtl_merge_mark_dirty(struct rtl_merge *merge, uint32_t id)
+static void mark_dirty(struct rtl_merge *merge, uint32_t id)
 {
     if (merge->kernels[id].dirty)
         return;
@@ -89,36 +132,21 @@ void rtl_merge_mark_dirty(struct rtl_merge *merge, uint32_t id)
     merge->dirty[merge->dirty_count++] = id;
 }
 
-static int compare(const struct rtl_part *part, uint32_t member, uint32_t row)
-{
-    if (part->member != member)
-        return part->member < member ? -1 : 1;
-    return part->row < row ? -1 : part->row > row;
-}
-
-/* Where the part is in its kernel's list, or would be. */
+/* Return the index of the part in its kernel's list, or the index to insert it at. */
 static uint32_t position_of(const struct rtl_merged_kernel *k, uint32_t member, uint32_t row)
 {
-    uint32_t low = 0, high = k->count;
-    if (member < high && !compare(k->parts[member], member, row)) /* where all have it, and none is gone */
+    if (member < k->count && rtl_part_is(k->parts[member], member, row)) /* true if every process has the kernel */
         return member;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (compare(k->parts[middle], member, row) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return rtl_part_position(k->parts, k->count, member, row);
 }
 
 static struct rtl_part *part_at(const struct rtl_merged_kernel *k, uint32_t at, uint32_t member, uint32_t row)
 {
-    return at < k->count && !compare(k->parts[at], member, row) ? k->parts[at] : NULL;
+    return at < k->count && rtl_part_is(k->parts[at], member, row) ? k->parts[at] : NULL;
 }
 
-/* Puts a part in, in place of the one before; takes over the reference. False without memory: nothing happened. */
-static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
+/* Insert a part or replace its previous version; own the reference. False without memory: no change. */
+static bool insert_part(struct rtl_merge *merge, struct rtl_part *part)
 {
     struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
     uint32_t at = position_of(k, part->member, part->row);
@@ -126,23 +154,17 @@ static bool put_part(struct rtl_merge *merge, struct rtl_part *part)
     if (before) {
         rtl_part_release(before);
     } else {
-        if (k->count == k->room) {
-            uint32_t room = k->room ? 2 * k->room : 4;
-            struct rtl_part **more = realloc(k->parts, room * sizeof *more);
-            if (!more)
-                return false;
-            k->parts = more;
-            k->room = room;
-        }
+        if (!rtl_grow(&k->parts, &k->room, k->count + 1, sizeof *k->parts))
+            return false;
         memmove(k->parts + at + 1, k->parts + at, (k->count - at) * sizeof *k->parts);
         k->count++;
     }
     k->parts[at] = part;
-    rtl_merge_mark_dirty(merge, part->kernel.id);
+    mark_dirty(merge, part->kernel.id);
     return true;
 }
 
-static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
+static void remove_part(struct rtl_merge *merge, const struct rtl_part *part)
 {
     uint32_t id = part->kernel.id;
     struct rtl_merged_kernel *k = &merge->kernels[id];
@@ -152,12 +174,12 @@ static void take_part_out(struct rtl_merge *merge, const struct rtl_part *part)
         return;
     k->count--;
     memmove(k->parts + at, k->parts + at + 1, (k->count - at) * sizeof *k->parts);
-    rtl_merge_mark_dirty(merge, id);
+    mark_dirty(merge, id);
     rtl_part_release(mine);
 }
 
-/* What one member's parts may take: of few each has more. */
-static size_t share_of(const struct rtl_merge *merge)
+/* Return the bytes that one process's parts may use: more if there are few processes. */
+static size_t member_share(const struct rtl_merge *merge)
 {
     size_t members = 0, share;
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
@@ -166,7 +188,7 @@ static size_t share_of(const struct rtl_merge *merge)
     return share < RTL_PARTS_SHARE_MAX ? share : RTL_PARTS_SHARE_MAX;
 }
 
-static bool is_same(const struct rtl_kernel_snapshot *a, const struct rtl_kernel_snapshot *b)
+static bool numbers_equal(const struct rtl_kernel_snapshot *a, const struct rtl_kernel_snapshot *b)
 {
     return a->calls == b->calls && a->untimed == b->untimed && a->histogram.count == b->histogram.count &&
            a->histogram.total_ns == b->histogram.total_ns && a->estimated_ns == b->estimated_ns &&
@@ -179,19 +201,19 @@ static bool has_name(const struct rtl_part *part, const struct rtl_kernel_snapsh
            (part->named_by == k->name || !memcmp(part->kernel.name, k->name, k->name_length));
 }
 
-/* The kernel's numbers in this process, unless they are those of before. */
-static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, const struct rtl_kernel_snapshot *k)
+/* Set the kernel's numbers in this process, if they have changed. */
+static bool update_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, const struct rtl_kernel_snapshot *k)
 {
     struct rtl_part *before = m->rows[k->id];
-    if (before && is_same(&before->kernel, k))
+    if (before && numbers_equal(&before->kernel, k))
         return true;
-    /* what ran out of room stays where it went; a row that had no name so far may have one now */
+    /* a kernel that was counted under RTL_KERNEL_OTHER stays there; an unnamed row may have got its name since */
     bool stays = before && (before->kernel.id == RTL_KERNEL_OTHER || has_name(before, k));
     uint32_t id = stays ? before->kernel.id
                   : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
                           !memcmp(merge->kernels[k->id].name, k->name, k->name_length)
                       ? k->id
-                      : rtl_merge_id(merge, m, k->name, k->name_length);
+                      : kernel_id_of(merge, m, k->name, k->name_length);
     struct rtl_kernel_snapshot kernel = *k;
     size_t *charged = &merge->charged[m - merge->members];
     bool over = *charged > merge->share;
@@ -202,7 +224,7 @@ static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, co
     if (over && stays && before->coarse) {
         rtl_part_rewrite(before, &kernel, &merge->packing);
         before->named_by = k->name;
-        rtl_merge_mark_dirty(merge, id);
+        mark_dirty(merge, id);
         return true;
     }
     struct rtl_part *part = rtl_part_make(&kernel, &merge->packing, over, charged);
@@ -211,17 +233,17 @@ static bool take_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, co
     part->member = m->member.number;
     part->row = k->id;
     part->named_by = k->name;
-    if (!put_part(merge, part)) {
+    if (!insert_part(merge, part)) {
         rtl_part_release(part);
         return false;
     }
     if (before && !stays && before->kernel.id != id)
-        take_part_out(merge, before);
+        remove_part(merge, before);
     m->rows[k->id] = part;
     return true;
 }
 
-static struct rtl_merged_member *member_of(struct rtl_merge *merge, uint32_t number)
+static struct rtl_merged_member *find_merged_member(struct rtl_merge *merge, uint32_t number)
 {
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
         if (merge->members[i].taken && merge->members[i].member.number == number)
@@ -229,7 +251,7 @@ static struct rtl_merged_member *member_of(struct rtl_merge *merge, uint32_t num
     return NULL;
 }
 
-static void describe(struct rtl_member *member, const struct rtl_snapshot *s, const struct rtl_snapshot *rest)
+static void update_member(struct rtl_member *member, const struct rtl_snapshot *s, const struct rtl_snapshot *rest)
 {
     bool moved = member->passes != s->passes || member->heartbeat_mono_ns != s->heartbeat_mono_ns;
     member->mode = s->mode;
@@ -254,9 +276,9 @@ static void describe(struct rtl_member *member, const struct rtl_snapshot *s, co
     }
 }
 
-bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
+bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct rtl_merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = find_merged_member(merge, number);
     struct rtl_snapshot rest;
     uint32_t rows = 0;
     if (!m || m->member.ended)
@@ -274,21 +296,21 @@ bool rtl_merge_take(struct rtl_merge *merge, uint32_t number, const struct rtl_s
     }
     if (!rtl_merge_totals_copy(&merge->gpus, number, number * RTL_QUEUES_MAX, m->member.info.pid, snapshot, &rest))
         return false;
-    if (m->has_rest)
-        rtl_snapshot_free(&m->rest.snapshot);
-    m->rest = (struct rtl_merge_totals){.snapshot = rest, .queues = true};
-    m->has_rest = true;
-    describe(&m->member, snapshot, &rest);
-    merge->share = share_of(merge);
+    if (m->has_totals)
+        rtl_snapshot_free(&m->totals.snapshot);
+    m->totals = (struct rtl_merge_totals){.snapshot = rest, .queues = true};
+    m->has_totals = true;
+    update_member(&m->member, snapshot, &rest);
+    merge->share = member_share(merge);
     for (uint32_t i = 0; i < snapshot->kernel_count; i++)
-        if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !take_kernel(merge, m, &snapshot->kernels[i]))
+        if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !update_kernel(merge, m, &snapshot->kernels[i]))
             return false;
     return true;
 }
 
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot)
 {
-    struct rtl_merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = find_merged_member(merge, number);
     if (!m)
         return true;
     m->adopted = true;
@@ -297,19 +319,19 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
         if (k->id >= IDS_FOR_ALL || merge->kernels[k->id].name)
             continue;
         uint64_t hash = rtl_hash(k->name, k->name_length);
-        uint32_t *place = place_of(merge, k->name, k->name_length, hash);
-        if (!*place && name_kernel(merge, k->id, k->name, k->name_length, hash))
+        uint32_t *place = name_slot(merge, k->name, k->name_length, hash);
+        if (!*place && set_kernel_name(merge, k->id, k->name, k->name_length, hash))
             *place = k->id + 1;
     }
     rtl_gpu_table_add(&merge->gpus, number, snapshot, true);
     merge->numbered = true;
-    return rtl_merge_take(merge, number, snapshot);
+    return rtl_merge_update(merge, number, snapshot);
 }
 
 /* --- processes --- */
 
-/* A part of one that ended with what those before it had of the kernel, or NULL. NULL without memory. */
-static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *part, const struct rtl_part *gone)
+/* Make the sum of an ended process's part and of `gone`, which may be NULL. NULL without memory. */
+static struct rtl_part *sum_with_gone(struct rtl_merge *merge, const struct rtl_part *part, const struct rtl_part *gone)
 {
     struct rtl_kernel_snapshot kernel = part->kernel;
     size_t *charged = &merge->charged[RTL_MEMBERS_MAX];
@@ -319,7 +341,7 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
         kernel.calls += gone->kernel.calls;
         kernel.untimed += gone->kernel.untimed;
         kernel.estimated_ns += gone->kernel.estimated_ns;
-        kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: they have no buckets */
+        kernel.histogram = rtl_histogram_sum(both, 2, NULL); /* count, total and extremes: parts have no buckets here */
         rtl_part_add(gone, &merge->packing);
     }
     struct rtl_part *sum = rtl_part_make(&kernel, &merge->packing, *charged > RTL_PARTS_SHARE_MAX, charged);
@@ -331,42 +353,43 @@ static struct rtl_part *add_up(struct rtl_merge *merge, const struct rtl_part *p
     return sum;
 }
 
-/* Adds up under RTL_MEMBER_GONE what an ended one has counted, and forgets it. False without memory: it stays. */
-static bool fold(struct rtl_merge *merge, struct rtl_merged_member *m)
+/* Add the counts of an ended process to RTL_MEMBER_GONE and remove it. False without memory: the process stays. */
+static bool fold_member(struct rtl_merge *merge, struct rtl_merged_member *m)
 {
-    if (m->has_rest) {
-        struct rtl_merge_totals both[2] = {merge->gone, m->rest};
+    if (m->has_totals) {
+        struct rtl_merge_totals both[2] = {merge->gone, m->totals};
         struct rtl_snapshot sum;
         both[0].queues = both[1].queues = false;
-        if (!rtl_merge_totals_sum(merge->any_gone ? both : both + 1, merge->any_gone ? 2 : 1, &sum))
+        if (!rtl_merge_totals_sum(merge->has_gone ? both : both + 1, merge->has_gone ? 2 : 1, &sum))
             return false;
         for (uint32_t i = 0; i < sum.agent_count; i++)
-            sum.agents[i].users = 0; /* it has let go */
+            sum.agents[i].users = 0;
         rtl_snapshot_free(&merge->gone.snapshot);
         merge->gone.snapshot = sum;
-        merge->any_gone = true;
-        rtl_snapshot_free(&m->rest.snapshot);
-        m->has_rest = false;
+        merge->has_gone = true;
+        rtl_snapshot_free(&m->totals.snapshot);
+        m->has_totals = false;
     }
     for (uint32_t r = 0; r < m->row_count; r++) {
         struct rtl_part *part = m->rows[r];
         if (!part)
             continue;
         struct rtl_merged_kernel *k = &merge->kernels[part->kernel.id];
-        struct rtl_part *sum = add_up(merge, part, part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0));
-        if (!sum || !put_part(merge, sum)) {
+        struct rtl_part *sum =
+            sum_with_gone(merge, part, part_at(k, position_of(k, RTL_MEMBER_GONE, 0), RTL_MEMBER_GONE, 0));
+        if (!sum || !insert_part(merge, sum)) {
             rtl_part_release(sum);
             return false;
         }
         m->rows[r] = NULL;
-        take_part_out(merge, part);
+        remove_part(merge, part);
     }
     free(m->rows);
     *m = (struct rtl_merged_member){0};
     return true;
 }
 
-/* Folds the one that ended first if there are more than `most`. */
+/* Fold the process that ended first, if more than `most` have ended. */
 static void fold_ended(struct rtl_merge *merge, uint32_t most)
 {
     struct rtl_merged_member *first = NULL;
@@ -380,7 +403,7 @@ static void fold_ended(struct rtl_merge *merge, uint32_t most)
             first = m;
     }
     if (ended > most)
-        fold(merge, first);
+        fold_member(merge, first);
 }
 
 uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *info)
@@ -398,12 +421,71 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
 
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 {
-    struct rtl_merged_member *m = member_of(merge, number);
+    struct rtl_merged_member *m = find_merged_member(merge, number);
     if (!m)
         return;
     m->member.ended = true;
-    m->rest.queues = false;
+    m->totals.queues = false;
     m->member.depth = m->member.stale_ns = 0;
+}
+
+/* --- create, free, rewind --- */
+
+struct rtl_merge *rtl_merge_create(void)
+{
+    static const char other[] = "(other kernels)";
+    struct rtl_merge *merge = calloc(1, sizeof *merge);
+    if (!merge)
+        return NULL;
+    struct rtl_merged_member nobody = {0};
+    if (kernel_id_of(merge, &nobody, other, strlen(other)) != RTL_KERNEL_OTHER ||
+        !merge->kernels[RTL_KERNEL_OTHER].name) {
+        free(merge);
+        return NULL;
+    }
+    return merge;
+}
+
+void rtl_merge_free(struct rtl_merge *merge)
+{
+    if (!merge)
+        return;
+    for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
+        struct rtl_merged_kernel *k = &merge->kernels[id];
+        for (uint32_t i = 0; i < k->count; i++)
+            rtl_part_release(k->parts[i]);
+        rtl_group_release(k->group);
+        free(k->parts);
+        free(k->name);
+    }
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
+        if (merge->members[i].has_totals)
+            rtl_snapshot_free(&merge->members[i].totals.snapshot);
+        free(merge->members[i].rows);
+    }
+    rtl_snapshot_free(&merge->gone.snapshot);
+    free(merge);
+}
+
+void rtl_merge_rewind(struct rtl_merge *merge)
+{
+    for (uint32_t id = 0; id < merge->next_id; id++) {
+        struct rtl_merged_kernel *k = &merge->kernels[id];
+        for (uint32_t i = 0; i < k->count; i++)
+            rtl_part_release(k->parts[i]);
+        k->count = 0;
+        mark_dirty(merge, id);
+    }
+    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
+        struct rtl_merged_member *m = &merge->members[i];
+        if (m->has_totals)
+            rtl_snapshot_free(&m->totals.snapshot);
+        free(m->rows);
+        *m = (struct rtl_merged_member){.reserve_ids = m->reserve_ids, .reserve_names = m->reserve_names};
+    }
+    rtl_snapshot_free(&merge->gone.snapshot);
+    merge->has_gone = false;
+    merge->next_member = 0;
 }
 
 /* --- snapshots --- */
@@ -423,24 +505,24 @@ static bool make_groups(struct rtl_merge *merge, uint32_t most)
     return true;
 }
 
-static bool sum_rests(struct rtl_merge *merge, struct rtl_snapshot *out)
+static bool sum_totals(struct rtl_merge *merge, struct rtl_snapshot *out)
 {
     struct rtl_merge_totals *rests = calloc(RTL_MEMBERS_MAX + 1, sizeof *rests);
     uint32_t count = 0;
     if (!rests)
         return false;
-    for (uint32_t n = 0; n < 2; n++) /* the living first: what is no sum is theirs */
+    for (uint32_t n = 0; n < 2; n++) /* live processes first: fields that are not summed come from the first */
         for (uint32_t i = 0; i < RTL_MEMBERS_MAX; i++)
-            if (merge->members[i].taken && merge->members[i].has_rest && merge->members[i].member.ended == (n == 1))
-                rests[count++] = merge->members[i].rest;
-    if (merge->any_gone)
+            if (merge->members[i].taken && merge->members[i].has_totals && merge->members[i].member.ended == (n == 1))
+                rests[count++] = merge->members[i].totals;
+    if (merge->has_gone)
         rests[count++] = merge->gone;
     bool ok = rtl_merge_totals_sum(rests, count, out);
     free(rests);
     return ok;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_member_number(const void *a, const void *b)
 {
     const struct rtl_member *x = a, *y = b;
     return x->number < y->number ? -1 : x->number > y->number;
@@ -459,11 +541,11 @@ static struct rtl_parts *make_parts(struct rtl_merge *merge, uint32_t groups)
     for (int i = 0; i < RTL_MEMBERS_MAX; i++)
         if (merge->members[i].taken)
             parts->members[parts->member_count++] = merge->members[i].member;
-    qsort(parts->members, parts->member_count, sizeof *parts->members, by_number);
+    qsort(parts->members, parts->member_count, sizeof *parts->members, by_member_number);
     return parts;
 }
 
-/* Before the first snapshot: the order in which processes were taken is not the GPUs'. */
+/* Number the GPUs by PCI address before the first snapshot, because processes join in any order. */
 static void number_gpus(struct rtl_merge *merge)
 {
     uint32_t to[RTL_AGENTS_MAX];
@@ -474,9 +556,9 @@ static void number_gpus(struct rtl_merge *merge)
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
         struct rtl_merged_member *m = &merge->members[i];
         uint64_t gpus = 0;
-        if (!m->has_rest)
+        if (!m->has_totals)
             continue;
-        rtl_merge_totals_renumber(&m->rest.snapshot, to);
+        rtl_merge_totals_renumber(&m->totals.snapshot, to);
         for (int g = 0; g < RTL_AGENTS_MAX; g++)
             gpus |= (m->member.gpus >> g & 1) << to[g];
         m->member.gpus = gpus;
@@ -488,7 +570,7 @@ bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapsh
     memset(out, 0, sizeof *out);
     fold_ended(merge, RTL_MEMBERS_ENDED_MAX);
     number_gpus(merge);
-    if (!make_groups(merge, UINT32_MAX) || !sum_rests(merge, out))
+    if (!make_groups(merge, UINT32_MAX) || !sum_totals(merge, out))
         return false;
     uint32_t count = 0;
     for (uint32_t id = 0; id < merge->next_id; id++)
@@ -526,7 +608,7 @@ bool rtl_merge_make_partly(struct rtl_merge *merge, uint64_t mono_ns, struct rtl
 
 const struct rtl_group *rtl_group_of(const struct rtl_snapshot *snapshot, const struct rtl_kernel_snapshot *kernel)
 {
-    /* a row of the screen may stand for a whole family, which is no kernel of a snapshot */
+    /* the kernel of a family's row is outside of the snapshot's array */
     if (!snapshot || !snapshot->parts || (uintptr_t)kernel < (uintptr_t)snapshot->kernels)
         return NULL;
     uintptr_t at = ((uintptr_t)kernel - (uintptr_t)snapshot->kernels) / sizeof *kernel;

@@ -1,20 +1,20 @@
-/* What merged snapshots (merge.h) have beside those of one process: whose each number is. */
+/* The numbers of each process in a merged snapshot (merge.h). */
 #ifndef RTL_MODEL_MERGE_DATA_H
 #define RTL_MODEL_MERGE_DATA_H
 
 #include "shm/segment_reader.h"
 
 enum {
-    RTL_MEMBERS_MAX = 256,      /* processes at once, those that ended lately among them */
-    RTL_MEMBERS_ENDED_MAX = 32, /* of those that ended; earlier ones are added up under RTL_MEMBER_GONE */
+    RTL_MEMBERS_MAX = 256,      /* processes at once, including recently ended ones */
+    RTL_MEMBERS_ENDED_MAX = 32, /* ended processes; earlier ones are summed under RTL_MEMBER_GONE */
     RTL_MEMBER_LABEL = 16,
 };
 #define RTL_MEMBER_GONE UINT32_MAX
 
-/* What is known of a process beside its segment; texts are safe. */
+/* Facts about a process from outside its segment; texts are safe. */
 struct rtl_member_info {
     pid_t pid;
-    int rank;                     /* -1: not known */
+    int rank;                     /* -1: unknown */
     char label[RTL_MEMBER_LABEL]; /* "R5", "TP3", or "" */
     char user[20], container[20];
     char title[160]; /* its command line */
@@ -22,27 +22,27 @@ struct rtl_member_info {
 
 /* A process in a merged snapshot. */
 struct rtl_member {
-    uint32_t number; /* for as long as the merge lives: a pid that is used again gets another one */
+    uint32_t number; /* unique in the merge, while pids may be reused */
     bool ended;
     struct rtl_member_info info;
     uint32_t mode, in_force, state;
     uint64_t start_mono_ns, start_real_ns, heartbeat_mono_ns, passes;
     bool parked;
-    uint64_t stuck_since_ns, stale_ns; /* stale.h; stale_ns is 0 when it isn't, or has ended */
+    uint64_t stuck_since_ns, stale_ns; /* stale.h; stale_ns is 0 for an ended process */
     uint64_t counted, timed, untimed_total, depth;
     uint64_t busy_ns; /* sum over its GPUs */
-    uint64_t gpus;    /* bits: numbers on screen of the GPUs that it had work on */
+    uint64_t gpus;    /* bits: numbers on screen of the GPUs that it has used */
 };
 
-/* A kernel's numbers in one process. Shared, and immutable while its process keeps within its share of memory. */
+/* A kernel's numbers in one process. Snapshots share it. It is immutable unless `coarse`. */
 struct rtl_part {
     unsigned references;
-    uint32_t member;      /* its number, or RTL_MEMBER_GONE */
-    uint32_t row;         /* in that process */
-    const char *named_by; /* the process's own copy of the name: while it is that, the name is the same */
-    bool coarse;          /* it is written anew where it is (merge_parts.h) */
+    uint32_t member;      /* the process's number, or RTL_MEMBER_GONE */
+    uint32_t row;         /* the kernel's id in that process */
+    const char *named_by; /* the process's own copy of the name: an equal pointer means an equal name */
+    bool coarse;          /* updated in place (merge_parts.h) */
     size_t bytes, *charged;
-    struct rtl_kernel_snapshot kernel; /* its histogram without buckets: rtl_part_histogram has them */
+    struct rtl_kernel_snapshot kernel; /* histogram without buckets: see rtl_part_histogram */
     uint32_t word_count;
     uint64_t words[]; /* packed.h */
 };

@@ -1,8 +1,23 @@
-/* Parts and groups: made, shared, let go. See merge_parts.h. */
+/* Parts and groups of merged kernels. See merge_parts.h. */
 #include "model/merge_parts.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static int compare_part(const void *key, const void *element)
+{
+    const struct rtl_part *wanted = key, *part = *(struct rtl_part *const *)element;
+    if (wanted->member != part->member)
+        return wanted->member < part->member ? -1 : 1;
+    return (wanted->row > part->row) - (wanted->row < part->row);
+}
+
+uint32_t rtl_part_position(struct rtl_part *const *parts, uint32_t count, uint32_t member, uint32_t row)
+{
+    const struct rtl_part key = {.member = member, .row = row};
+    return (uint32_t)rtl_lower_bound(parts, count, sizeof *parts, &key, compare_part);
+}
 
 void rtl_part_add(const struct rtl_part *part, struct rtl_packing *packing)
 {
@@ -37,8 +52,8 @@ void rtl_group_release(struct rtl_group *group)
     free(group);
 }
 
-static void fill(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, uint32_t words,
-                 struct rtl_packing *packing)
+static void fill_part(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, uint32_t words,
+                      struct rtl_packing *packing)
 {
     part->kernel = *kernel;
     part->kernel.histogram.octaves = NULL;
@@ -64,17 +79,16 @@ struct rtl_part *rtl_part_make(const struct rtl_kernel_snapshot *kernel, struct 
     part->bytes = bytes;
     part->charged = charged;
     *charged += bytes;
-    fill(part, kernel, words, packing);
+    fill_part(part, kernel, words, packing);
     return part;
 }
 
 void rtl_part_rewrite(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, struct rtl_packing *packing)
 {
-    fill(part, kernel, rtl_packing_words(packing, true), packing);
+    fill_part(part, kernel, rtl_packing_words(packing, true), packing);
 }
 
-/* Adds count, total and extremes. */
-static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
+static void add_part_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
 {
     sum->approximate |= h->approximate;
     if (!h->count)
@@ -87,7 +101,7 @@ static void add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogr
     sum->total_ns += h->total_ns;
 }
 
-/* What those that are observed estimate and the others measure; 0 when none of them is observed. */
+/* Sum the estimates of observed processes and the measured times of others; 0 if no process is observed. */
 static uint64_t estimate_of(struct rtl_part *const *parts, uint32_t count)
 {
     uint64_t sum = 0;
@@ -130,7 +144,7 @@ struct rtl_group *rtl_group_make(struct rtl_part *const *parts, uint32_t count, 
         parts[i]->references++;
         group->kernel.calls += parts[i]->kernel.calls;
         group->kernel.untimed += parts[i]->kernel.untimed;
-        add_scalars(&group->kernel.histogram, &parts[i]->kernel.histogram);
+        add_part_scalars(&group->kernel.histogram, &parts[i]->kernel.histogram);
     }
     group->kernel.estimated_ns = estimate_of(parts, count);
     rtl_packing_unpack(packing, coarsely, &group->kernel.histogram, (char *)group + head);

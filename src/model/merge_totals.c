@@ -1,4 +1,4 @@
-/* Sums, GPUs, copies and queues of several processes. See merge_rest.h. */
+/* Merges snapshots without their kernels. See merge_totals.h. */
 #include "model/merge_totals.h"
 #include "model/merge_hip_api.h"
 #include "shm/gpu_names.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct rtl_gpu_key key_of(uint32_t member, const struct rtl_agent_snapshot *agent)
+static struct rtl_gpu_key table_key_of(uint32_t member, const struct rtl_agent_snapshot *agent)
 {
     struct rtl_gpu_key key = {.bdf = agent->bdf};
     if (agent->bdf == RTL_NO_BDF) {
@@ -19,22 +19,22 @@ static struct rtl_gpu_key key_of(uint32_t member, const struct rtl_agent_snapsho
     return key;
 }
 
-static bool is_same(const struct rtl_gpu_key *a, const struct rtl_gpu_key *b)
+static bool same_gpu(const struct rtl_gpu_key *a, const struct rtl_gpu_key *b)
 {
     return a->bdf == b->bdf && a->member == b->member && a->gpu == b->gpu &&
            (!a->uuid[0] || !b->uuid[0] || !strcmp(a->uuid, b->uuid));
 }
 
-static int find(const struct rtl_gpu_table *table, const struct rtl_gpu_key *key)
+static int find_gpu(const struct rtl_gpu_table *table, const struct rtl_gpu_key *key)
 {
     for (int i = 0; i < RTL_AGENTS_MAX; i++)
-        if (table->taken[i] && is_same(&table->keys[i], key))
+        if (table->taken[i] && same_gpu(&table->keys[i], key))
             return i;
     return -1;
 }
 
-/* The number for a new one: `wanted` if it is free, or the first after all others. More than fit share the last. */
-static uint32_t enter(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
+/* Add a GPU with number `wanted` if it is free, else behind all others. GPUs beyond the limit share the last number. */
+static uint32_t add_table_gpu(struct rtl_gpu_table *table, const struct rtl_gpu_key *key, uint32_t wanted)
 {
     uint32_t number = 0;
     if (wanted < RTL_AGENTS_MAX && !table->taken[wanted]) {
@@ -63,23 +63,23 @@ void rtl_gpu_table_add(struct rtl_gpu_table *table, uint32_t member, const struc
             if (!done[i] && snapshot->agents[i].bdf < snapshot->agents[next].bdf)
                 next = i;
         done[next] = true;
-        struct rtl_gpu_key key = key_of(member, &snapshot->agents[next]);
-        if (find(table, &key) < 0)
-            enter(table, &key, keep ? snapshot->agents[next].gpu : UINT32_MAX);
+        struct rtl_gpu_key key = table_key_of(member, &snapshot->agents[next]);
+        if (find_gpu(table, &key) < 0)
+            add_table_gpu(table, &key, keep ? snapshot->agents[next].gpu : UINT32_MAX);
     }
 }
 
-/* The number on screen of what the process calls GPU `gpu`. */
-static uint32_t number_of(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *s, uint32_t gpu)
+/* Return the number on the screen of the process's GPU `gpu`. */
+static uint32_t screen_number(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *s, uint32_t gpu)
 {
     struct rtl_gpu_key key = {.bdf = RTL_NO_BDF, .member = member, .gpu = gpu};
     for (uint32_t i = 0; i < s->agent_count; i++)
         if (s->agents[i].gpu == gpu) {
-            key = key_of(member, &s->agents[i]);
+            key = table_key_of(member, &s->agents[i]);
             break;
         }
-    int number = find(table, &key);
-    return number >= 0 ? (uint32_t)number : enter(table, &key, UINT32_MAX);
+    int number = find_gpu(table, &key);
+    return number >= 0 ? (uint32_t)number : add_table_gpu(table, &key, UINT32_MAX);
 }
 
 bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_t slots, pid_t pid,
@@ -93,18 +93,18 @@ bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_
         return false;
     for (uint32_t i = 0; i < to->queue_count; i++) {
         struct rtl_queue_snapshot *q = &to->queues[i];
-        q->gpu = q->agent = number_of(table, member, from, q->gpu);
+        q->gpu = q->agent = screen_number(table, member, from, q->gpu);
         q->slot = slots + (q->slot < RTL_QUEUES_MAX ? q->slot : RTL_QUEUES_MAX - 1);
         q->pid = (uint64_t)pid;
     }
     for (uint32_t i = 0; i < to->copies_count; i++)
-        to->copies[i].gpu = to->copies[i].agent = number_of(table, member, from, to->copies[i].gpu);
+        to->copies[i].gpu = to->copies[i].agent = screen_number(table, member, from, to->copies[i].gpu);
     for (uint32_t i = 0; i < to->agent_count; i++) {
         struct rtl_agent_snapshot *a = &to->agents[i];
         a->users = a->busy_ns != 0;
         for (uint32_t j = 0; j < to->queue_count; j++)
             a->users |= from->queues[j].gpu == from->agents[i].gpu && from->queues[j].dispatches;
-        a->gpu = a->agent = number_of(table, member, from, from->agents[i].gpu);
+        a->gpu = a->agent = screen_number(table, member, from, from->agents[i].gpu);
     }
     return true;
 }
@@ -139,11 +139,28 @@ void rtl_merge_totals_renumber(struct rtl_snapshot *rest, const uint32_t to[RTL_
         rest->copies[i].gpu = rest->copies[i].agent = to[rest->copies[i].gpu % RTL_AGENTS_MAX];
 }
 
-static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, bool first)
+#define SUMMED_FIELDS(X) \
+    X(worker_cpu_ns)     \
+    X(passes)            \
+    X(kernels_over)      \
+    X(queues_refused)    \
+    X(chunks_used)       \
+    X(signals_in_use)    \
+    X(signals_free)      \
+    X(signals_created)   \
+    X(signals_destroyed) \
+    X(signals_peak)      \
+    X(signals_limit)     \
+    X(counted)           \
+    X(packets_lost)      \
+    X(timed)             \
+    X(untimed_total)
+
+static void add_counters(struct rtl_snapshot *out, const struct rtl_snapshot *s, bool first)
 {
     if (s->mode != out->mode && !first)
         out->mode = RTL_MODE_MIXED;
-    if (s->in_force > out->in_force) /* what is timed by one is timed */
+    if (s->in_force > out->in_force) /* if one process times, the merged one does */
         out->in_force = s->in_force;
     out->convention = first || out->convention == s->convention ? s->convention : RTL_CONVENTION_UNKNOWN;
     out->notes |= s->notes;
@@ -155,31 +172,17 @@ static void add_sums(struct rtl_snapshot *out, const struct rtl_snapshot *s, boo
     if (s->heartbeat_mono_ns > out->heartbeat_mono_ns)
         out->heartbeat_mono_ns = s->heartbeat_mono_ns;
     out->parked = (first || out->parked) && s->parked;
-    if (s->state == RTL_STATE_LIVE) /* as long as one of them is */
+    if (s->state == RTL_STATE_LIVE)
         out->state = RTL_STATE_LIVE;
-#define ADD(field) out->field += s->field
-    ADD(worker_cpu_ns);
-    ADD(passes);
-    ADD(kernels_over);
-    ADD(queues_refused);
-    ADD(chunks_used);
-    ADD(signals_in_use);
-    ADD(signals_free);
-    ADD(signals_created);
-    ADD(signals_destroyed);
-    ADD(signals_peak);
-    ADD(signals_limit);
-    ADD(counted);
-    ADD(packets_lost);
-    ADD(timed);
-    ADD(untimed_total);
+#define ADD(field) out->field += s->field;
+    SUMMED_FIELDS(ADD)
 #undef ADD
     for (int i = 0; i < RTL_UNTIMED_LIMIT; i++)
         out->untimed[i] += s->untimed[i];
 }
 
-/* Gaps of a GPU that several have are no gaps of the GPU: they are only known while one has it. */
-static void add_agent(struct rtl_agent_snapshot *to, const struct rtl_agent_snapshot *a)
+/* With `users` > 1, gaps of one process are no gaps of the GPU: the model ignores `idle` then. */
+static void merge_agent(struct rtl_agent_snapshot *to, const struct rtl_agent_snapshot *a)
 {
     to->busy_ns += a->busy_ns;
     to->users += a->users;
@@ -201,7 +204,7 @@ static bool sum_agents(const struct rtl_merge_totals *rests, uint32_t count, str
             if (a->gpu >= RTL_AGENTS_MAX)
                 continue;
             if (there[a->gpu])
-                add_agent(&agents[a->gpu], a);
+                merge_agent(&agents[a->gpu], a);
             else
                 agents[a->gpu] = *a;
             there[a->gpu] = true;
@@ -215,7 +218,7 @@ static bool sum_agents(const struct rtl_merge_totals *rests, uint32_t count, str
     return true;
 }
 
-/* The copies of one GPU in one direction, from all that have some. */
+/* Sum all processes' copies of one GPU in one direction. */
 static bool sum_copies_of(const struct rtl_merge_totals *rests, uint32_t count, uint32_t gpu, uint32_t direction,
                           const struct rtl_histogram_copy **list, uint32_t room, struct rtl_snapshot *out)
 {
@@ -265,7 +268,7 @@ static bool sum_copies(const struct rtl_merge_totals *rests, uint32_t count, str
     return ok;
 }
 
-static bool copy_histogram(struct rtl_snapshot *out, struct rtl_histogram_copy *h)
+static bool own_histogram(struct rtl_snapshot *out, struct rtl_histogram_copy *h)
 {
     const struct rtl_histogram_copy *from = h;
     if (!h->octave_count && !h->coarse)
@@ -292,7 +295,7 @@ static bool join_queues(const struct rtl_merge_totals *rests, uint32_t count, st
         for (uint32_t i = 0; rests[r].queues && i < rests[r].snapshot.queue_count; i++) {
             struct rtl_queue_snapshot *q = &out->queues[out->queue_count++];
             *q = rests[r].snapshot.queues[i];
-            if (!copy_histogram(out, &q->wait) || !copy_histogram(out, &q->gap))
+            if (!own_histogram(out, &q->wait) || !own_histogram(out, &q->gap))
                 return false;
         }
     return true;
@@ -311,7 +314,7 @@ static bool sum_calls(const struct rtl_merge_totals *rests, uint32_t count, stru
 bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
 {
     memset(out, 0, sizeof *out);
-    if (count) { /* what is no sum is the first one's */
+    if (count) { /* fields that are not summed come from the first process */
         *out = rests[0].snapshot;
         out->kernels = NULL;
         out->queues = NULL;
@@ -320,13 +323,13 @@ bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, 
         out->storage = NULL;
         out->hip_api = NULL;
         out->kernel_count = out->queue_count = out->agent_count = out->copies_count = 0;
-        out->worker_cpu_ns = out->passes = out->kernels_over = out->queues_refused = out->chunks_used = 0;
-        out->signals_in_use = out->signals_free = out->signals_created = out->signals_destroyed = 0;
-        out->signals_peak = out->signals_limit = out->counted = out->timed = out->untimed_total = 0;
+#define CLEAR(field) out->field = 0;
+        SUMMED_FIELDS(CLEAR)
+#undef CLEAR
         memset(out->untimed, 0, sizeof out->untimed);
     }
     for (uint32_t r = 0; r < count; r++)
-        add_sums(out, &rests[r].snapshot, r == 0);
+        add_counters(out, &rests[r].snapshot, r == 0);
     if (sum_agents(rests, count, out) && sum_copies(rests, count, out) && join_queues(rests, count, out) &&
         sum_calls(rests, count, out))
         return true;

@@ -1,6 +1,4 @@
-/*
- * Snapshots, spans and the life of the target. See model.h; the rows made of them are in model_rows.c.
- */
+/* Snapshots, the window, histories and the target's state. See model.h; model_rows.c makes the rows. */
 #include "model/model.h"
 #include "model/model_gpus.h"
 #include "model/model_range.h"
@@ -83,7 +81,7 @@ void rtl_model_free(struct rtl_model *model)
     free(model);
 }
 
-/* How far apart the window's snapshots lie, and those of the window before, of which only its start will be needed. */
+/* The distance between the ring's snapshots in the window; larger before it, where only one start is needed. */
 static uint64_t spacing_of(const struct rtl_model *model)
 {
     return model->window_ns / 11;
@@ -93,7 +91,7 @@ static uint64_t spacing_before(const struct rtl_model *model)
     return 3 * spacing_of(model);
 }
 
-/* Of the first `count` snapshots in the ring only the first of each `spacing` is kept; returns how many of them are. */
+/* Keep only the first snapshot of each `spacing` among the ring's first `count`; return how many of these remain. */
 static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
 {
     uint64_t last = UINT64_MAX;
@@ -111,32 +109,31 @@ static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
     return count - gone;
 }
 
-/* Puts what was the latest snapshot into the ring if the one before it lies far enough back. */
-static void remember(struct rtl_model *model, struct rtl_sample *sample)
+/* Append a snapshot to the ring, unless the ring has one of the same span of time. */
+static void keep_sample(struct rtl_model *model, struct rtl_sample *sample)
 {
     if (model->window_ns == RTL_WINDOW_ALL) {
         drop_oldest(model, model->ring_count);
         return;
     }
-    if (model->window_ns == RTL_WINDOW_INTERVAL) { /* this one, and the one before it */
+    if (model->window_ns == RTL_WINDOW_INTERVAL) { /* keep two: the starts of the last two intervals */
         drop_oldest(model, model->ring_count > 1 ? model->ring_count - 1 : 0);
     } else if (model->ring_count) {
         uint64_t newest = model->ring[model->ring_count - 1]->snapshot.taken_mono_ns;
-        /* The first of each span of time is kept. Spans lie at fixed times, so that what is kept follows from the
-         * recent past alone, and a recording that is entered in the middle shows what was shown then. Two places are
-         * for the one that starts the window and the one that is about to. */
+        /* The ring keeps the first snapshot of each span. Spans begin at fixed times, so the choice depends only on the
+         * recent past, and a replay that starts in the middle shows the same as the live screen. */
         uint64_t spacing = spacing_of(model);
         if (sample->snapshot.taken_mono_ns / spacing == newest / spacing)
             return;
     }
-    if (model->ring_count == RTL_MODEL_RING) /* of a shorter window */
+    if (model->ring_count == RTL_MODEL_RING) /* the window was shorter before */
         thin_out(model, model->ring_count, spacing_of(model));
     if (model->ring_count == RTL_MODEL_RING)
         drop_oldest(model, 1);
     model->ring[model->ring_count++] = rtl_sample_share(sample);
 }
 
-/* The newest snapshot of the first `count` in the ring that was taken at least `enough` before `ns`; -1 for none. */
+/* Return the newest of the ring's first `count` snapshots that is at least `enough` older than `ns`, or -1. */
 static int newest_before(const struct rtl_model *model, int count, uint64_t ns, uint64_t enough)
 {
     while (count > 0 && ns - model->ring[count - 1]->snapshot.taken_mono_ns < enough)
@@ -145,14 +142,14 @@ static int newest_before(const struct rtl_model *model, int count, uint64_t ns, 
 }
 
 /*
- * The newest snapshot that is at least a window old starts the window, the newest that is a window older than that the
- * window before; what is older still is let go. While that is not there the oldest stands for it, if it makes the
- * window before at least half as long.
+ * The newest snapshot that is at least a window old starts the window. The newest that is a window older than that one
+ * starts the previous window; drop older snapshots. If there is none yet, use the oldest snapshot, provided that the
+ * previous window is at least half as long.
  */
 static void choose_windows(struct rtl_model *model, const struct rtl_sample **base, const struct rtl_sample **before)
 {
     uint64_t now = model->latest->snapshot.taken_mono_ns;
-    /* half a spacing of tolerance: timers are late by a little, and 9.99 s are 10 s */
+    /* half a spacing of tolerance for timers: 9.99 s count as 10 s */
     uint64_t enough = model->window_ns - model->window_ns / 40;
     int at = newest_before(model, model->ring_count, now, enough);
     if (at < 0) {
@@ -184,7 +181,7 @@ static void choose_base(struct rtl_model *model)
     } else {
         choose_windows(model, &base, &before);
     }
-    /* never look behind the point where the user said zero */
+    /* the window never starts before the user's zero */
     if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns)) {
         base = model->zero;
         before = NULL;
@@ -193,7 +190,7 @@ static void choose_base(struct rtl_model *model)
     model->before = before;
     uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
     model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
-    /* what the rings of an observed process still had at first is of nobody knows when */
+    /* packets in an observed process's rings at the start may be of any age: no rates yet */
     if (!base && rtl_is_observed(now))
         model->span_ns = 0;
 }
@@ -207,7 +204,7 @@ static void watch_worker(struct rtl_model *model)
     model->state = model->stale_ns ? RTL_TARGET_STALE : RTL_TARGET_LIVE;
 }
 
-/* Appends the last interval's p99 and p50 to every kernel's history. */
+/* Append the last interval's p99 and p50 to every kernel's history. */
 static void extend_history(struct rtl_model *model)
 {
     if (!model->previous)
@@ -234,7 +231,7 @@ static void extend_history(struct rtl_model *model)
         if (!history) {
             history = malloc(2 * RTL_MODEL_HISTORY * sizeof *history);
             if (!history)
-                continue; /* a trend less is no reason to stop */
+                continue; /* only this trend is missing */
             for (int h = 0; h < 2 * RTL_MODEL_HISTORY; h++)
                 history[h] = RTL_HISTORY_NONE;
             model->history[k->id] = history;
@@ -259,10 +256,10 @@ bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, 
     model->previous = model->latest;
     model->latest = sample;
     if (model->previous)
-        remember(model, model->previous);
+        keep_sample(model, model->previous);
     model->samples++;
     extend_history(model);
-    rtl_model_look_at_gpus(model);
+    rtl_model_extend_gpu_history(model);
     watch_worker(model);
     choose_base(model);
     return true;
@@ -288,7 +285,7 @@ void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
     model->hip_api.functions = model->hip_api.ranges = 0;
     model->worst = NULL;
     model->samples = 0;
-    model->held_until_ns = model->stuck_since_ns = 0;
+    model->frozen_until_ns = model->stuck_since_ns = 0;
     for (int i = 0; i < RTL_KERNELS_MAX; i++) {
         free(model->history[i]);
         model->history[i] = NULL;
@@ -321,13 +318,13 @@ void rtl_model_sort(struct rtl_model *model, enum rtl_column column, bool revers
 {
     model->sort = column;
     model->reverse = reverse;
-    model->held_until_ns = 0;
+    model->frozen_until_ns = 0;
     rtl_model_refresh(model);
 }
 
 static void show_families(struct rtl_model *model)
 {
-    model->held_until_ns = 0; /* what appears belongs where it ranks */
+    model->frozen_until_ns = 0; /* new rows appear at their rank, not at the end */
     rtl_model_refresh(model);
 }
 
@@ -343,12 +340,12 @@ void rtl_model_open(struct rtl_model *model, enum rtl_name_family family, bool o
     show_families(model);
 }
 
-/* The old choice goes when no row points to its kernels any more. */
+/* Free the old choice only after refresh, because rows point to its kernels. */
 static bool choose_range(struct rtl_model *model, struct rtl_range_choice *range)
 {
     struct rtl_range_choice *before = model->range;
     model->range = range;
-    model->held_until_ns = 0;
+    model->frozen_until_ns = 0;
     bool fine = rtl_model_refresh(model);
     rtl_range_free(before);
     return fine;
@@ -372,8 +369,8 @@ void rtl_model_freeze_order(struct rtl_model *model)
         return;
     uint64_t now = model->latest->snapshot.taken_mono_ns;
     uint64_t interval = model->previous ? now - model->previous->snapshot.taken_mono_ns : 0;
-    uint64_t least = 3 * interval + interval / 2; /* half a one more, so that the third is still held */
-    model->held_until_ns = now + (least > RTL_MODEL_HOLD_NS ? least : RTL_MODEL_HOLD_NS);
+    uint64_t least = 3 * interval + interval / 2; /* half an interval of tolerance for timers */
+    model->frozen_until_ns = now + (least > RTL_MODEL_FREEZE_NS ? least : RTL_MODEL_FREEZE_NS);
 }
 
 bool rtl_model_refresh(struct rtl_model *model)
@@ -382,12 +379,6 @@ bool rtl_model_refresh(struct rtl_model *model)
         return true;
     choose_base(model);
     return rtl_model_make_rows(model);
-}
-
-uint32_t rtl_model_history_length(const struct rtl_model *model)
-{
-    uint64_t intervals = model->samples ? model->samples - 1 : 0;
-    return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
 }
 
 static uint64_t history_of(const struct rtl_model *model, const struct rtl_row *row, uint32_t back, uint32_t from)

@@ -1,4 +1,4 @@
-/* Sums of families and the kernels below them. See model_families.h. */
+/* Kernels by family. See model_families.h. */
 #include "model/model_families.h"
 #include "model/row_times.h"
 
@@ -40,9 +40,9 @@ static void add_window(struct rtl_row *sum, const struct rtl_row *row)
     sum->p99 = row->p99 > sum->p99 ? row->p99 : sum->p99;
 }
 
-static void add(struct rtl_row *sum, const struct rtl_row *row)
+static void add_to_family(struct rtl_row *sum, const struct rtl_row *row)
 {
-    /* in a family that has an estimate all of it is one */
+    /* one estimate makes the family's time an estimate */
     sum->estimated_ns += rtl_row_total_ns(row);
     sum->window_estimated_ns += rtl_row_window_ns(row);
     sum->kernels++;
@@ -64,7 +64,7 @@ void rtl_families_sum(struct rtl_model *model)
         families[f] = (struct rtl_row){.id = RTL_KERNELS_MAX + f, .kernel = &model->family_kernels[f]};
     for (uint32_t i = 0; i < model->shown; i++) {
         const struct rtl_row *row = &model->rows[model->order[i]];
-        add(&families[rtl_family_of(model, row)], row);
+        add_to_family(&families[rtl_family_of(model, row)], row);
     }
     for (uint32_t f = 0; f < RTL_FAMILY_COUNT; f++) {
         if (!model->estimated)
@@ -94,7 +94,7 @@ bool rtl_families_arrange(struct rtl_model *model)
     for (uint32_t i = 0; i < count; i++)
         if (!model->rows[sorted[i]].kernels)
             rows[rtl_family_of(model, &model->rows[sorted[i]])]++;
-    for (uint32_t i = 0; i < count; i++) { /* each family, and room for its kernels behind it */
+    for (uint32_t i = 0; i < count; i++) { /* place each family and leave room for its kernels */
         const struct rtl_row *row = &model->rows[sorted[i]];
         enum rtl_name_family family = rtl_family_of(model, row);
         if (!row->kernels)

@@ -1,26 +1,25 @@
 /*
- * Kernels by family (text/name_forms.h): a row for each family that has kernels to show, with the sums of those, and
- * below it the kernels themselves where it is open.
+ * Kernels by family (text/names_forms.h): one row with the sums of each family that has shown kernels. The kernels of
+ * an open family follow its row.
  *
- * The families' rows lie behind the kernels' in rtl_model.rows and are sorted, held and found like them, by ids from
- * RTL_KERNELS_MAX on. Durations of different kernels make no common quantile: a family has none, but as its p99 the
- * highest of its kernels'.
+ * The families' rows follow the kernels' in rtl_model.rows, with ids from RTL_KERNELS_MAX on. They are sorted, frozen
+ * and found like kernels. A family has no quantiles, because its kernels differ; its p99 is the highest of its kernels.
  */
 #ifndef RTL_MODEL_MODEL_FAMILIES_H
 #define RTL_MODEL_MODEL_FAMILIES_H
 
 #include "model/model_data.h"
 
-/* Which family a row of either kind belongs to. */
+/* Return the family of a kernel's or a family's row. */
 enum rtl_name_family rtl_family_of(const struct rtl_model *model, const struct rtl_row *row);
 bool rtl_family_is_open(const struct rtl_model *model, enum rtl_name_family family);
 
-/* The row of a family's id, or NULL when it is not shown. */
+/* Return the row of a family's id, or NULL if it is not shown. */
 const struct rtl_row *rtl_family_row(const struct rtl_model *model, uint32_t id);
 
-/* Makes the families' rows of the kernels in `order`, which is unsorted, and appends theirs to it. There is room. */
+/* Sum the kernels in the unsorted `order` into families' rows, and append these to `order`, which has room. */
 void rtl_families_sum(struct rtl_model *model);
-/* Puts the kernels of a sorted order below their families, those of closed ones nowhere. False without memory. */
+/* Move the kernels of a sorted order below their families; drop those of closed families. False without memory. */
 bool rtl_families_arrange(struct rtl_model *model);
 
 #endif

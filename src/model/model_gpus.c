@@ -1,88 +1,77 @@
-/* GPUs: history, waits, copies, verdict. See model_gpus.h. */
+/* GPUs: history, waits, copies and verdict. See model_gpus.h. */
 #include "model/model_gpus.h"
 #include "text/text.h"
 #include "stats/quantile.h"
 
 #include <string.h>
 
-static uint64_t grown(uint64_t now, uint64_t before)
+const struct rtl_agent_snapshot *rtl_agent_of(const struct rtl_snapshot *snapshot, uint32_t gpu)
 {
-    return now > before ? now - before : 0;
-}
-
-static const struct rtl_agent_snapshot *agent_of(const struct rtl_snapshot *snapshot, uint32_t gpu)
-{
-    for (uint32_t i = 0; i < snapshot->agent_count; i++)
+    for (uint32_t i = 0; snapshot && i < snapshot->agent_count; i++)
         if (snapshot->agents[i].gpu == gpu)
             return &snapshot->agents[i];
     return NULL;
 }
 
-static const struct rtl_queue_snapshot *queue_of(const struct rtl_snapshot *snapshot, uint32_t slot)
+const struct rtl_queue_snapshot *rtl_queue_of(const struct rtl_snapshot *snapshot, uint32_t slot, uint32_t near)
 {
-    for (uint32_t i = 0; i < snapshot->queue_count; i++)
-        if (snapshot->queues[i].slot == slot)
-            return &snapshot->queues[i];
+    uint32_t count = snapshot ? snapshot->queue_count : 0;
+    for (uint32_t i = 0, at = near < count ? near : 0; i < count; i++, at = at + 1 < count ? at + 1 : 0)
+        if (snapshot->queues[at].slot == slot)
+            return &snapshot->queues[at];
     return NULL;
 }
 
-/* Dispatches of a GPU between two snapshots, those that were not timed, and what is in flight. */
-struct traffic {
+/* A GPU's dispatches between two snapshots, the untimed ones among them, and its packets in flight. */
+struct gpu_traffic {
     uint64_t dispatches, untimed, depth;
 };
-static struct traffic traffic_of(const struct rtl_snapshot *now, const struct rtl_snapshot *before, uint32_t gpu)
+static struct gpu_traffic traffic_of(const struct rtl_snapshot *now, const struct rtl_snapshot *before, uint32_t gpu)
 {
-    struct traffic t = {0, 0, 0};
+    struct gpu_traffic t = {0, 0, 0};
     for (uint32_t i = 0; i < now->queue_count; i++) {
         const struct rtl_queue_snapshot *queue = &now->queues[i];
         if (queue->gpu != gpu)
             continue;
-        const struct rtl_queue_snapshot *was = before ? queue_of(before, queue->slot) : NULL;
-        /* it goes on by 2 when a queue is destroyed, and again when another gets the slot */
+        const struct rtl_queue_snapshot *was = rtl_queue_of(before, queue->slot, i);
+        /* the generation grows by 2 when a queue is destroyed, and again when another queue gets the slot */
         bool same =
             was && (was->generation == queue->generation || (!queue->live && queue->generation == was->generation + 2));
-        t.dispatches += grown(queue->dispatches, same ? was->dispatches : 0);
+        t.dispatches += rtl_grown(queue->dispatches, same ? was->dispatches : 0);
         for (unsigned r = 0; r < RTL_UNTIMED_LIMIT; r++)
-            t.untimed += grown(queue->untimed[r], was ? was->untimed[r] : 0);
+            t.untimed += rtl_grown(queue->untimed[r], was ? was->untimed[r] : 0);
         if (queue->live)
             t.depth += queue->depth;
     }
     return t;
 }
 
-void rtl_model_look_at_gpus(struct rtl_model *model)
+void rtl_model_extend_gpu_history(struct rtl_model *model)
 {
     if (!model->previous)
         return;
     const struct rtl_snapshot *now = &model->latest->snapshot, *before = &model->previous->snapshot;
     uint32_t slot = (uint32_t)(model->samples % RTL_MODEL_HISTORY);
-    uint64_t span_ns = grown(now->taken_mono_ns, before->taken_mono_ns);
+    uint64_t span_ns = rtl_grown(now->taken_mono_ns, before->taken_mono_ns);
     for (uint32_t gpu = 0; gpu < RTL_AGENTS_MAX; gpu++)
         model->busy_history[gpu][slot] = RTL_BUSY_NONE;
     for (uint32_t i = 0; i < now->agent_count; i++) {
-        const struct rtl_agent_snapshot *agent = &now->agents[i], *was = agent_of(before, agent->gpu);
+        const struct rtl_agent_snapshot *agent = &now->agents[i], *was = rtl_agent_of(before, agent->gpu);
         if (agent->gpu >= RTL_AGENTS_MAX || !was || !span_ns)
             continue;
-        struct traffic t = traffic_of(now, before, agent->gpu);
-        uint64_t busy_ns = grown(agent->busy_ns, was->busy_ns);
+        struct gpu_traffic t = traffic_of(now, before, agent->gpu);
+        uint64_t busy_ns = rtl_grown(agent->busy_ns, was->busy_ns);
         model->empty_history[agent->gpu][slot] = !t.depth;
         if (!busy_ns && t.untimed)
-            continue; /* what was only counted says nothing */
+            continue; /* all kernels may be untimed: busy is unknown */
         double busy = (double)busy_ns / (double)span_ns;
         model->busy_history[agent->gpu][slot] = busy < 1 ? (uint8_t)(busy * 100 + 0.5) : 100;
     }
 }
 
-/* How many intervals have been seen, as model.h says. */
-static uint32_t history_length(const struct rtl_model *model)
-{
-    uint64_t intervals = model->samples ? model->samples - 1 : 0;
-    return intervals < RTL_MODEL_HISTORY ? (uint32_t)intervals : RTL_MODEL_HISTORY;
-}
-
 int rtl_model_busy(const struct rtl_model *model, uint32_t gpu, uint32_t back)
 {
-    if (gpu >= RTL_AGENTS_MAX || back >= history_length(model))
+    if (gpu >= RTL_AGENTS_MAX || back >= rtl_model_history_length(model))
         return -1;
     uint8_t busy = model->busy_history[gpu][(model->samples - back) % RTL_MODEL_HISTORY];
     return busy == RTL_BUSY_NONE ? -1 : busy;
@@ -96,10 +85,10 @@ bool rtl_model_busy_is_bound(const struct rtl_model *model)
     return bound;
 }
 
-/* The looks of the last minute, or of as many intervals: how often nothing was in flight, and how idle it was. */
-static void add_looks(const struct rtl_model *model, uint32_t gpu, struct rtl_gpu_facts *facts)
+/* From the last RTL_MODEL_TREND intervals: how often nothing was in flight, and the mean idle share. */
+static void add_recent_idle(const struct rtl_model *model, uint32_t gpu, struct rtl_gpu_facts *facts)
 {
-    uint32_t length = history_length(model);
+    uint32_t length = rtl_model_history_length(model);
     double idle = 0;
     for (uint32_t back = 0; back < length && back < RTL_MODEL_TREND; back++) {
         int busy = rtl_model_busy(model, gpu, back);
@@ -112,15 +101,16 @@ static void add_looks(const struct rtl_model *model, uint32_t gpu, struct rtl_gp
     facts->looks_idle = facts->looks ? idle / facts->looks : 0;
 }
 
-static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
+static void add_queue_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
 {
+    const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
     struct rtl_histogram_sum sum;
     memset(&sum, 0, sizeof sum);
     for (uint32_t i = 0; i < model->queue_count; i++) {
         const struct rtl_queue_snapshot *queue = model->queues[i].queue;
-        const struct rtl_queue_snapshot *base = model->base ? queue_of(&model->base->snapshot, queue->slot) : NULL;
+        const struct rtl_queue_snapshot *was = rtl_queue_of(base, queue->slot, i);
         if (queue->gpu == row->agent->gpu)
-            rtl_sum_add(&sum, base ? &base->wait : NULL, &queue->wait);
+            rtl_sum_add(&sum, was ? &was->wait : NULL, &queue->wait);
     }
     row->facts.waits = sum.count;
     if (!rtl_sum_quantile(&sum, 0.5, &row->wait_p50) || !rtl_sum_quantile(&sum, 0.99, &row->wait_p99))
@@ -132,8 +122,7 @@ static void add_waits(const struct rtl_model *model, struct rtl_gpu_row *row)
         row->facts.long_waits[c] = rtl_sum_from(&sum, c ? ends[c - 1] : 0);
 }
 
-/* What threads have spent of the window in a call that hasn't ended, as a share of one's time: it counts when it ends.
- */
+/* Threads' time in a call that has not ended, as a share of the window: counters contain a call only when it ends. */
 static double open_share(const struct rtl_model *model, const struct rtl_hip_api_row_snapshot *call)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
@@ -143,14 +132,14 @@ static double open_share(const struct rtl_model *model, const struct rtl_hip_api
         const struct rtl_hip_api_thread_snapshot *thread = &calls->threads[i];
         if (!thread->row || &calls->rows[thread->row - 1] != call)
             continue;
-        uint64_t ns = grown(now->taken_mono_ns, thread->since_ns);
+        uint64_t ns = rtl_grown(now->taken_mono_ns, thread->since_ns);
         share += (double)(ns < model->span_ns ? ns : model->span_ns) / (double)model->span_ns;
     }
     return share;
 }
 
-/* Where the host's threads were most of the window, those that still are too, if that was a tenth of one's time. */
-static void add_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
+/* Find the function with most of the host threads' time in the window, if that is at least a tenth of one thread's. */
+static void add_host_call(const struct rtl_model *model, struct rtl_gpu_facts *facts)
 {
     const struct rtl_hip_api_model_row *most = NULL;
     double share = 0.1;
@@ -174,22 +163,22 @@ void rtl_model_judge_gpus(struct rtl_model *model)
     for (uint32_t i = 0; i < model->gpu_count; i++) {
         struct rtl_gpu_row *row = &model->gpus[i];
         struct rtl_gpu_facts *facts = &row->facts;
-        const struct rtl_agent_snapshot *was = base ? agent_of(base, row->agent->gpu) : NULL;
-        struct traffic t = traffic_of(&model->latest->snapshot, base, row->agent->gpu);
+        const struct rtl_agent_snapshot *was = rtl_agent_of(base, row->agent->gpu);
+        struct gpu_traffic t = traffic_of(&model->latest->snapshot, base, row->agent->gpu);
         *facts = (struct rtl_gpu_facts){.busy = row->busy, .dispatches = t.dispatches, .depth = t.depth, .copies = -1};
         facts->users = row->agent->users;
         if (t.untimed)
             facts->untimed = t.dispatches > t.untimed ? (double)t.untimed / (double)t.dispatches : 1;
         for (int c = 0; c < RTL_IDLE_COUNT; c++) {
             facts->idle[c] = row->idle[c];
-            facts->gaps[c] = grown(row->agent->idle[c].count, was ? was->idle[c].count : 0);
+            facts->gaps[c] = rtl_grown(row->agent->idle[c].count, was ? was->idle[c].count : 0);
         }
         for (uint32_t c = 0; c < model->copies_count; c++)
             if (model->copies[c].copies->gpu == row->agent->gpu && model->copies[c].window.count)
                 facts->copies = (facts->copies < 0 ? 0 : facts->copies) + model->copies[c].share;
-        add_waits(model, row);
-        add_call(model, facts);
-        add_looks(model, row->agent->gpu, facts);
+        add_queue_waits(model, row);
+        add_host_call(model, facts);
+        add_recent_idle(model, row->agent->gpu, facts);
         row->verdict = rtl_verdict_of(facts);
     }
 }

@@ -1,5 +1,6 @@
-/* The kernels of one range. See model_range.h. */
+/* Rows of one roctx range. See model_range.h. */
 #include "model/model_range.h"
+#include "base/array.h"
 #include "shm/hash.h"
 #include "stats/histogram_sum.h"
 #include "text/text.h"
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of the range in a snapshot; 0 where it wasn't there. */
-static uint32_t place_of(const struct rtl_range_choice *range, const struct rtl_hip_api_snapshot *calls)
+/* Return the range's node in a snapshot; 0 if it does not exist. */
+static uint32_t find_node(const struct rtl_range_choice *range, const struct rtl_hip_api_snapshot *calls)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < range->depth; i++) {
@@ -26,7 +27,7 @@ static int by_kernel(const void *left, const void *right)
                                         : ((*a)->node > (*b)->node) - ((*a)->node < (*b)->node);
 }
 
-/* The pairs of the range and of all in it, by kernel. */
+/* Collect the pairs of the range and of all ranges inside it, sorted by kernel. */
 static uint32_t pairs_of(const struct rtl_hip_api_snapshot *calls, uint32_t place,
                          const struct rtl_hip_api_pair_snapshot **out, bool *in)
 {
@@ -41,27 +42,20 @@ static uint32_t pairs_of(const struct rtl_hip_api_snapshot *calls, uint32_t plac
     return count;
 }
 
-/* The first of a kernel's; `count` where it has none. */
-static uint32_t first_of(const struct rtl_hip_api_pair_snapshot *const *pairs, uint32_t count, uint64_t kernel)
+static int compare_pair(const void *key, const void *element)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (pairs[middle]->kernel < kernel)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint64_t kernel = (*(const struct rtl_hip_api_pair_snapshot *const *)element)->kernel,
+             wanted = *(const uint64_t *)key;
+    return (wanted > kernel) - (wanted < kernel);
 }
 
-static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_hip_api_pair_snapshot *const *pairs,
-                        uint32_t count, const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
+static bool add_range_kernels(const struct rtl_snapshot *from, const struct rtl_hip_api_pair_snapshot *const *pairs,
+                              uint32_t count, const struct rtl_histogram_copy **list, struct rtl_snapshot *to)
 {
     to->kernels = calloc((size_t)from->kernel_count + 1, sizeof *to->kernels);
     for (uint32_t i = 0; to->kernels && i < from->kernel_count; i++) {
         uint64_t kernel = rtl_hash(from->kernels[i].name, from->kernels[i].name_length);
-        uint32_t at = first_of(pairs, count, kernel), found = 0;
+        uint32_t at = (uint32_t)rtl_lower_bound(pairs, count, sizeof *pairs, &kernel, compare_pair), found = 0;
         for (; at < count && pairs[at]->kernel == kernel; at++)
             list[found++] = &pairs[at]->histogram;
         if (!found)
@@ -78,10 +72,11 @@ static bool add_kernels(const struct rtl_snapshot *from, const struct rtl_hip_ap
     return to->kernels != NULL;
 }
 
-static bool make(const struct rtl_range_choice *range, const struct rtl_sample *from, struct rtl_sample *to)
+static bool make_range_sample(const struct rtl_range_choice *range, const struct rtl_sample *from,
+                              struct rtl_sample *to)
 {
     const struct rtl_hip_api_snapshot *calls = from ? from->snapshot.hip_api : NULL;
-    uint32_t place = calls ? place_of(range, calls) : 0;
+    uint32_t place = calls ? find_node(range, calls) : 0;
     rtl_snapshot_free(&to->snapshot);
     if (!place)
         return true;
@@ -89,7 +84,7 @@ static bool make(const struct rtl_range_choice *range, const struct rtl_sample *
     const struct rtl_histogram_copy **list = calloc((size_t)calls->pair_count + 1, sizeof *list);
     bool *in = calloc(calls->node_count, sizeof *in);
     bool ok = pairs && list && in &&
-              add_kernels(&from->snapshot, pairs, pairs_of(calls, place, pairs, in), list, &to->snapshot);
+              add_range_kernels(&from->snapshot, pairs, pairs_of(calls, place, pairs, in), list, &to->snapshot);
     free(pairs);
     free(list);
     free(in);
@@ -100,7 +95,7 @@ bool rtl_range_make(struct rtl_model *model)
 {
     struct rtl_range_choice *range = model->range;
     bool ok = true;
-#define MAKE(span) ok = ok && make(range, model->span, &range->span);
+#define MAKE(span) ok = ok && make_range_sample(range, model->span, &range->span);
     RTL_RANGE_SPANS(MAKE)
 #undef MAKE
     return ok;
@@ -133,14 +128,18 @@ struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const s
     return range;
 }
 
+static void append_name(char *out, size_t size, const char *name, uint32_t bytes)
+{
+    char safe[4 * RTL_HIP_API_TEXT + 1];
+    rtl_text_escape(safe, sizeof safe, name, bytes);
+    rtl_text_append(out, size, "%s%s", *out ? " > " : "", safe);
+}
+
 void rtl_range_text(const struct rtl_range_choice *range, char *out, size_t size)
 {
     *out = '\0';
-    for (uint32_t i = 0; range && i < range->depth; i++) {
-        char name[4 * RTL_HIP_API_TEXT + 1];
-        rtl_text_escape(name, sizeof name, range->path[i].name, range->path[i].bytes);
-        rtl_text_append(out, size, "%s%s", i ? " > " : "", name);
-    }
+    for (uint32_t i = 0; range && i < range->depth; i++)
+        append_name(out, size, range->path[i].name, range->path[i].bytes);
 }
 
 void rtl_range_node_text(const struct rtl_hip_api_snapshot *calls, uint32_t node, char *out, size_t size)
@@ -149,11 +148,8 @@ void rtl_range_node_text(const struct rtl_hip_api_snapshot *calls, uint32_t node
     *out = '\0';
     for (; node && node < calls->node_count && depth < RTL_HIP_API_NODES; node = calls->nodes[node].parent)
         path[depth++] = node;
-    for (uint32_t i = depth; i--;) {
-        char name[4 * RTL_HIP_API_TEXT + 1];
-        rtl_text_escape(name, sizeof name, calls->nodes[path[i]].name, calls->nodes[path[i]].name_bytes);
-        rtl_text_append(out, size, "%s%s", i + 1 < depth ? " > " : "", name);
-    }
+    while (depth--)
+        append_name(out, size, calls->nodes[path[depth]].name, calls->nodes[path[depth]].name_bytes);
 }
 
 static int by_range(const void *left, const void *right)

@@ -1,16 +1,16 @@
 /*
- * The kernels of one range of roctx: the model's rows are made of what calls in it, and in the ranges in it, have
- * launched, instead of all. Of a kernel that was timed there is its histogram there; what was only counted, how long
- * launches took and how the time went earlier are known of the whole kernel only.
+ * Restricts the model's rows to the kernels that calls in one roctx range, and in the ranges inside it, have launched.
+ * A range has histograms of its timed kernels. Untimed counts, launch times and trends are known only for all
+ * dispatches of a kernel.
  */
 #ifndef RTL_MODEL_MODEL_RANGE_H
 #define RTL_MODEL_MODEL_RANGE_H
 
 #include "model/model_data.h"
 
-enum { RTL_RANGE_PATH_MAX = 64 }; /* as deep as a library follows ranges */
+enum { RTL_RANGE_PATH_MAX = 64 }; /* the library records no deeper ranges */
 
-/* X(member of rtl_model, member here): the snapshots that rows are made of */
+/* X(member of rtl_model and of rtl_range_choice): the snapshots that rows are made of */
 #define RTL_RANGE_SPANS(X) \
     X(latest)              \
     X(base)                \
@@ -24,28 +24,30 @@ struct rtl_range_choice {
         char name[RTL_HIP_API_TEXT + 1];
     } path[RTL_RANGE_PATH_MAX];
 #define RTL_DECLARE_SPAN(span) struct rtl_sample span;
-    RTL_RANGE_SPANS(RTL_DECLARE_SPAN) /* their kernels are those of the range */
+    RTL_RANGE_SPANS(RTL_DECLARE_SPAN) /* with the range's kernels only */
 #undef RTL_DECLARE_SPAN
 };
 
-/* The range of a row of the tree in model->calls. NULL: it owns no kernels (it was never pushed), or without memory. */
+/* Choose the range of a row of the tree in model->hip_api. NULL if it owns no kernels (never pushed), or without
+ * memory.
+ */
 struct rtl_range_choice *rtl_range_choose(const struct rtl_model *model, const struct rtl_hip_api_model_row *row);
-/* "step > forward", untrusted names made safe; "" of none. */
+/* "step > forward" as safe text; "" for NULL. */
 void rtl_range_text(const struct rtl_range_choice *range, char *out, size_t size);
 
-/* The path of a node likewise. */
+/* Likewise for a node. */
 void rtl_range_node_text(const struct rtl_hip_api_snapshot *calls, uint32_t node, char *out, size_t size);
 
-/* A kernel in the very range that launched it, since the start. */
+/* A kernel and the innermost range that launched it, since the start. */
 struct rtl_range_kernel {
     const struct rtl_hip_api_pair_snapshot *pair;
     const struct rtl_kernel_snapshot *kernel; /* in the snapshot */
 };
-/* All of a snapshot, by range, then the longest first, into *out, which the caller frees. Their number; with no memory
- * 0 and *out is NULL. */
+/* List a snapshot's kernels by range, then by descending time, in *out, which the caller frees. Return the count;
+ * without memory 0, and *out is NULL. */
 uint32_t rtl_range_kernels(const struct rtl_snapshot *snapshot, struct rtl_range_kernel **out);
 
-/* Makes the snapshots of model->range anew. False without memory. */
+/* Remake the snapshots of model->range. False without memory. */
 bool rtl_range_make(struct rtl_model *model);
 void rtl_range_free(struct rtl_range_choice *range);
 

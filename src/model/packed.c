@@ -39,23 +39,23 @@ void rtl_packing_add_words(struct rtl_packing *p, const uint64_t *words, uint32_
     }
 }
 
-static bool has(const struct rtl_packing *p, uint32_t octave)
+static bool has_octave(const struct rtl_packing *p, uint32_t octave)
 {
     return p->octaves >> octave & 1;
 }
 
-static uint64_t sum_of(const struct rtl_packing *p, uint32_t octave)
+static uint64_t octave_sum(const struct rtl_packing *p, uint32_t octave)
 {
     uint64_t sum = p->coarse[octave];
-    for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS && has(p, octave); b++)
+    for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS && has_octave(p, octave); b++)
         sum += p->bucket[octave * RTL_CHUNK_BUCKETS + b];
     return sum;
 }
 
-static void empty(struct rtl_packing *p)
+static void clear_packing(struct rtl_packing *p)
 {
     for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++)
-        if (has(p, o))
+        if (has_octave(p, o))
             memset(&p->bucket[o * RTL_CHUNK_BUCKETS], 0, RTL_CHUNK_BUCKETS * sizeof *p->bucket);
     if (p->any_coarse)
         memset(p->coarse, 0, sizeof p->coarse);
@@ -68,17 +68,17 @@ uint32_t rtl_packing_words(const struct rtl_packing *p, bool coarsely)
     uint32_t words = 0;
     for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++) {
         if (coarsely) {
-            words += sum_of(p, o) != 0;
+            words += octave_sum(p, o) != 0;
             continue;
         }
-        for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS && has(p, o); b++)
+        for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS && has_octave(p, o); b++)
             words += p->bucket[o * RTL_CHUNK_BUCKETS + b] != 0;
         words += p->coarse[o] != 0;
     }
     return words;
 }
 
-static void put(uint64_t **words, uint32_t at, uint64_t count)
+static void append_word(uint64_t **words, uint32_t at, uint64_t count)
 {
     if (count)
         *(*words)++ = (uint64_t)at << COUNT_BITS | (count < COUNT_MOST ? count : COUNT_MOST);
@@ -87,11 +87,11 @@ static void put(uint64_t **words, uint32_t at, uint64_t count)
 void rtl_packing_pack(struct rtl_packing *p, bool coarsely, uint64_t *words)
 {
     for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++) {
-        for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS && has(p, o) && !coarsely; b++)
-            put(&words, o * RTL_CHUNK_BUCKETS + b, p->bucket[o * RTL_CHUNK_BUCKETS + b]);
-        put(&words, BUCKETS + o, coarsely ? sum_of(p, o) : p->coarse[o]);
+        for (uint32_t b = 0; b < RTL_CHUNK_BUCKETS && has_octave(p, o) && !coarsely; b++)
+            append_word(&words, o * RTL_CHUNK_BUCKETS + b, p->bucket[o * RTL_CHUNK_BUCKETS + b]);
+        append_word(&words, BUCKETS + o, coarsely ? octave_sum(p, o) : p->coarse[o]);
     }
-    empty(p);
+    clear_packing(p);
 }
 
 size_t rtl_packing_bytes(const struct rtl_packing *p, bool coarsely)
@@ -105,7 +105,7 @@ void rtl_packing_unpack(struct rtl_packing *p, bool coarsely, struct rtl_histogr
     struct rtl_octave *octaves = storage;
     uint32_t count = 0;
     for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++) {
-        if (!has(p, o) || coarsely)
+        if (!has_octave(p, o) || coarsely)
             continue;
         octaves[count] = (struct rtl_octave){.octave = (uint8_t)o};
         memcpy(octaves[count++].bucket, &p->bucket[o * RTL_CHUNK_BUCKETS], sizeof octaves->bucket);
@@ -116,9 +116,9 @@ void rtl_packing_unpack(struct rtl_packing *p, bool coarsely, struct rtl_histogr
     if (p->any_coarse || coarsely) {
         h->coarse = (uint64_t *)(void *)(octaves + count);
         for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++)
-            h->coarse[o] = coarsely ? sum_of(p, o) : p->coarse[o];
+            h->coarse[o] = coarsely ? octave_sum(p, o) : p->coarse[o];
     }
-    empty(p);
+    clear_packing(p);
 }
 
 uint32_t rtl_packed_last(const uint64_t *words, uint32_t count)

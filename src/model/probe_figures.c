@@ -1,31 +1,31 @@
-/* Figures of a probe. See probe_figures.h. */
+/* Figures computed from a probe's counters. See probe_figures.h. */
 #include "model/probe_figures.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
     return a + b < a ? UINT64_MAX : a + b;
 }
 
-static uint64_t sum_of(const uint64_t *values, int count)
+static uint64_t sum_values(const uint64_t *values, int count)
 {
     uint64_t sum = 0;
     for (int i = 0; i < count; i++)
-        sum = plus(sum, values[i]);
+        sum = add_saturating(sum, values[i]);
     return sum;
 }
 
-/* The nearest rank: the first power of two with which so large a share is reached, within what is known otherwise. */
-static struct rtl_probe_between quantile(const uint64_t buckets[RTL_PROBE_DURATIONS], uint64_t sum, double q,
-                                         uint64_t min, uint64_t max)
+/* Bounds of a quantile by nearest rank: its power of two, narrowed by min and max. */
+static struct rtl_probe_between bucket_quantile(const uint64_t buckets[RTL_PROBE_DURATIONS], uint64_t sum, double q,
+                                                uint64_t min, uint64_t max)
 {
     uint64_t seen = 0;
     double rank = q * (double)sum;
     int at = 0;
     for (; at < RTL_PROBE_DURATIONS - 1; at++) {
-        seen = plus(seen, buckets[at]);
+        seen = add_saturating(seen, buckets[at]);
         if (seen && (double)seen >= rank)
             break;
     }
@@ -45,7 +45,7 @@ static void rank_units(const struct rtl_probe_state *s, struct rtl_probe_figures
         if (!cycles)
             continue;
         f->units++;
-        sum = plus(sum, cycles);
+        sum = add_saturating(sum, cycles);
         uint32_t at = f->hottest_count < RTL_PROBE_HOTTEST ? f->hottest_count++ : RTL_PROBE_HOTTEST;
         if (at == RTL_PROBE_HOTTEST && cycles <= f->hottest[--at].cycles)
             continue;
@@ -68,10 +68,10 @@ static void compare_dies(const struct rtl_probe_state *s, struct rtl_probe_dies 
     d->there = true;
     d->of = s->dies < RTL_PROBE_DIES ? (uint32_t)s->dies : RTL_PROBE_DIES;
     for (uint32_t i = 0; i < RTL_PROBE_DIES; i++) {
-        uint64_t cycles = sum_of(i ? s->die[i - 1].busy : s->busy, RTL_PROBE_UNITS);
+        uint64_t cycles = sum_values(i ? s->die[i - 1].busy : s->busy, RTL_PROBE_UNITS);
         d->cycles[i] = cycles;
         d->busy += cycles != 0;
-        sum = plus(sum, cycles);
+        sum = add_saturating(sum, cycles);
         if (cycles > d->max) {
             d->max = cycles;
             d->hottest = i;
@@ -83,35 +83,35 @@ static void compare_dies(const struct rtl_probe_state *s, struct rtl_probe_dies 
     d->imbalance = (double)d->max * d->busy / (double)sum;
 }
 
-static void look_at_gaps(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
+static void set_gap_figures(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
 {
     double empty = (double)s->gap_sum, busy = (double)s->sum;
-    f->gaps = sum_of(s->gaps, RTL_PROBE_DURATIONS);
+    f->gaps = sum_values(s->gaps, RTL_PROBE_DURATIONS);
     if (!f->gaps)
         return;
     f->gap_mean = s->gap_sum / f->gaps;
-    f->gap_p50 = quantile(s->gaps, f->gaps, 0.5, 0, UINT64_MAX);
-    f->gap_p99 = quantile(s->gaps, f->gaps, 0.99, 0, UINT64_MAX);
+    f->gap_p50 = bucket_quantile(s->gaps, f->gaps, 0.5, 0, UINT64_MAX);
+    f->gap_p99 = bucket_quantile(s->gaps, f->gaps, 0.99, 0, UINT64_MAX);
     f->gap_share = empty + busy > 0 ? empty / (empty + busy) : 0;
 }
 
-/* The step in which half of the waves had ended counts whole: that was up to a step later. */
-static struct rtl_probe_between to_a_step(struct rtl_probe_between b, uint64_t step)
+/* A tail counts its first step as a whole: the tail may be up to a step shorter. */
+static struct rtl_probe_between widen_by_step(struct rtl_probe_between b, uint64_t step)
 {
     b.low = b.low > step ? b.low - step : 0;
     return b;
 }
 
-static void look_at_tails(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
+static void set_tail_figures(const struct rtl_probe_state *s, struct rtl_probe_figures *f)
 {
-    enum { SURE = RTL_PROBE_ENDS - 1 }; /* steps: where in its first one a dispatch begins is chance */
-    uint64_t tails = sum_of(s->tail_ns, RTL_PROBE_DURATIONS), mean = s->tails ? s->tail_total_ns / s->tails : 0;
+    enum { SURE = RTL_PROBE_ENDS - 1 }; /* steps: a dispatch may begin anywhere in its first step */
+    uint64_t tails = sum_values(s->tail_ns, RTL_PROBE_DURATIONS), mean = s->tails ? s->tail_total_ns / s->tails : 0;
     struct rtl_probe_between p50 = {0};
     if (tails)
-        p50 = quantile(s->tail_ns, tails, 0.5, 0, s->tail_max_ns);
-    f->tail_p50 = to_a_step(p50, s->tail_step_ns);
-    f->tail_mean = to_a_step((struct rtl_probe_between){mean, mean}, s->tail_step_ns);
-    f->tail_max = to_a_step((struct rtl_probe_between){s->tail_max_ns, s->tail_max_ns}, s->tail_step_ns);
+        p50 = bucket_quantile(s->tail_ns, tails, 0.5, 0, s->tail_max_ns);
+    f->tail_p50 = widen_by_step(p50, s->tail_step_ns);
+    f->tail_mean = widen_by_step((struct rtl_probe_between){mean, mean}, s->tail_step_ns);
+    f->tail_max = widen_by_step((struct rtl_probe_between){s->tail_max_ns, s->tail_max_ns}, s->tail_step_ns);
     f->tail_longest_ns = s->tail_step_ns < UINT64_MAX / SURE ? SURE * s->tail_step_ns : UINT64_MAX;
 }
 
@@ -127,13 +127,13 @@ void rtl_probe_figures(const struct rtl_probe_state *s, struct rtl_probe_figures
         f->last = i;
         f->most = s->durations[i] > f->most ? s->durations[i] : f->most;
     }
-    uint64_t waves = sum_of(s->durations, RTL_PROBE_DURATIONS);
+    uint64_t waves = sum_values(s->durations, RTL_PROBE_DURATIONS);
     if (waves) {
-        f->p50 = quantile(s->durations, waves, 0.5, s->min, s->max);
-        f->p99 = quantile(s->durations, waves, 0.99, s->min, s->max);
+        f->p50 = bucket_quantile(s->durations, waves, 0.5, s->min, s->max);
+        f->p99 = bucket_quantile(s->durations, waves, 0.99, s->min, s->max);
     }
-    look_at_tails(s, f);
-    look_at_gaps(s, f);
+    set_tail_figures(s, f);
+    set_gap_figures(s, f);
     rank_units(s, f);
     compare_dies(s, &f->dies);
 }
@@ -148,7 +148,7 @@ struct rtl_probe_unit_name rtl_probe_unit_name(uint32_t unit, bool dies)
     return name;
 }
 
-static struct rtl_probe_between_text between(const char *low, const char *high)
+static struct rtl_probe_between_text range_text(const char *low, const char *high)
 {
     struct rtl_probe_between_text t;
     snprintf(t.text, sizeof t.text, "%.24s%s%.24s", low, strcmp(low, high) ? "-" : "", strcmp(low, high) ? high : "");
@@ -157,14 +157,14 @@ static struct rtl_probe_between_text between(const char *low, const char *high)
 
 struct rtl_probe_between_text rtl_probe_cycles_text(struct rtl_probe_between b)
 {
-    return between(rtl_format_count(b.low).text, rtl_format_count(b.high).text);
+    return range_text(rtl_format_count(b.low).text, rtl_format_count(b.high).text);
 }
 
 struct rtl_probe_between_text rtl_probe_times_text(struct rtl_probe_between b, enum rtl_unit units)
 {
     struct rtl_probe_between_text t;
     if (b.low || !b.high)
-        return between(rtl_format_time(b.low, units).text, rtl_format_time(b.high, units).text);
+        return range_text(rtl_format_time(b.low, units).text, rtl_format_time(b.high, units).text);
     snprintf(t.text, sizeof t.text, "up to %s", rtl_format_time(b.high, units).text);
     return t;
 }

@@ -1,4 +1,4 @@
-/* Several processes compared. See ranks.h. */
+/* Compares processes. See ranks.h. */
 #include "model/ranks.h"
 #include "model/merge_parts.h"
 #include "stats/histogram.h"
@@ -7,26 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-    return now > before ? now - before : 0;
-}
-
 static const struct rtl_part *same_part(const struct rtl_group *group, const struct rtl_part *part)
 {
-    uint32_t low = 0, high = group ? group->count : 0;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        const struct rtl_part *p = group->parts[middle];
-        if (p->member < part->member || (p->member == part->member && p->row < part->row))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return group && low < group->count && group->parts[low]->member == part->member &&
-                   group->parts[low]->row == part->row
-               ? group->parts[low]
-               : NULL;
+    uint32_t at = group ? rtl_part_position(group->parts, group->count, part->member, part->row) : 0;
+    return group && at < group->count && rtl_part_is(group->parts[at], part->member, part->row) ? group->parts[at]
+                                                                                                : NULL;
 }
 
 static const struct rtl_group *base_group(const struct rtl_model *model, const struct rtl_row *row)
@@ -35,26 +20,27 @@ static const struct rtl_group *base_group(const struct rtl_model *model, const s
 }
 
 /*
- * What the part had where the window starts: nothing if it was not there. But where the window starts before there was
- * more than one, the first one's part was all that there was.
+ * The part's numbers at the start of the window; nothing if it did not exist. If only the first process was watched
+ * then, the numbers are those of the whole kernel.
  */
-struct before {
+struct part_base {
     const struct rtl_kernel_snapshot *kernel; /* or NULL */
-    const struct rtl_part *part;              /* its buckets; NULL: they are the kernel's */
+    const struct rtl_part *part;              /* has the buckets; NULL: the kernel has them */
 };
 
-static struct before part_before(const struct rtl_model *model, const struct rtl_row *row, const struct rtl_group *base,
-                                 const struct rtl_part *part)
+static struct part_base find_part_base(const struct rtl_model *model, const struct rtl_row *row,
+                                       const struct rtl_group *base, const struct rtl_part *part)
 {
     const struct rtl_part *before = same_part(base, part);
     if (before)
-        return (struct before){&before->kernel, before};
-    return (struct before){model->base && !model->base->snapshot.parts && part->member == 0 ? row->base : NULL, NULL};
+        return (struct part_base){&before->kernel, before};
+    return (struct part_base){model->base && !model->base->snapshot.parts && part->member == 0 ? row->base : NULL,
+                              NULL};
 }
 
-/* Quantiles of what the part grew by. */
-static bool quantiles_of(const struct before *before, const struct rtl_part *part, const double *q, int count,
-                         uint64_t *out)
+/* Quantiles of the part's durations in the window. */
+static bool part_quantiles(const struct part_base *before, const struct rtl_part *part, const double *q, int count,
+                           uint64_t *out)
 {
     struct rtl_unpacked rooms[2];
     if (before->kernel && before->kernel->histogram.count >= part->kernel.histogram.count)
@@ -67,7 +53,6 @@ static bool quantiles_of(const struct before *before, const struct rtl_part *par
     return rtl_quantiles(before->kernel ? &then : NULL, &now, q, count, out);
 }
 
-/* Means against the median of the others'. */
 static int by_mean(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -79,7 +64,7 @@ static double mean_of(const struct rtl_rank *rank)
     return (double)rank->window_total_ns / (double)rank->window_timed;
 }
 
-/* The median of the sorted means without one of them, which is at `at`. */
+/* Return the median of the sorted means without the one at index `at`. */
 static double median_without(const double *means, uint32_t count, uint32_t at)
 {
     uint32_t rest = count - 1, low = (rest - 1) / 2, high = rest / 2;
@@ -111,8 +96,8 @@ static uint32_t compare_ranks(struct rtl_rank *ranks, uint32_t count)
     return compared;
 }
 
-static uint32_t collect(const struct rtl_model *model, const struct rtl_row *row, bool quantiles, struct rtl_rank *out,
-                        uint32_t most)
+static uint32_t collect_ranks(const struct rtl_model *model, const struct rtl_row *row, bool quantiles,
+                              struct rtl_rank *out, uint32_t most)
 {
     static const double q[] = {0.5, 0.99};
     const struct rtl_snapshot *now = model->latest ? &model->latest->snapshot : NULL;
@@ -122,23 +107,23 @@ static uint32_t collect(const struct rtl_model *model, const struct rtl_row *row
         const struct rtl_part *part = group->parts[i];
         const struct rtl_member *member = rtl_member_of(now, part->member);
         if (!member)
-            continue;                                            /* added up: nobody's any more */
-        bool goes_on = count && out[count - 1].member == member; /* another of its rows */
+            continue;                                            /* the sum of processes that ended */
+        bool goes_on = count && out[count - 1].member == member; /* another row of the same process */
         if (!goes_on && count == most)
             break;
         struct rtl_rank *rank = &out[goes_on ? count - 1 : count++];
         if (!goes_on)
             *rank = (struct rtl_rank){.member = member, .kernel = &part->kernel};
-        const struct before was = part_before(model, row, base, part);
+        const struct part_base was = find_part_base(model, row, base, part);
         const struct rtl_kernel_snapshot *k = &part->kernel, *before = was.kernel;
         rank->calls += k->calls;
         rank->timed += k->histogram.count;
         rank->total_ns += k->histogram.total_ns;
-        rank->window_calls += grown(k->calls, before ? before->calls : 0);
-        rank->window_timed += grown(k->histogram.count, before ? before->histogram.count : 0);
-        rank->window_total_ns += grown(k->histogram.total_ns, before ? before->histogram.total_ns : 0);
+        rank->window_calls += rtl_grown(k->calls, before ? before->calls : 0);
+        rank->window_timed += rtl_grown(k->histogram.count, before ? before->histogram.count : 0);
+        rank->window_total_ns += rtl_grown(k->histogram.total_ns, before ? before->histogram.total_ns : 0);
         uint64_t values[2];
-        if (quantiles && quantiles_of(&was, part, q, 2, values)) {
+        if (quantiles && part_quantiles(&was, part, q, 2, values)) {
             rank->has_quantiles = true;
             rank->p50 = values[0] > rank->p50 ? values[0] : rank->p50;
             rank->p99 = values[1] > rank->p99 ? values[1] : rank->p99;
@@ -150,7 +135,7 @@ static uint32_t collect(const struct rtl_model *model, const struct rtl_row *row
 uint32_t rtl_ranks(const struct rtl_model *model, const struct rtl_row *row, bool quantiles, struct rtl_rank *out,
                    uint32_t most)
 {
-    uint32_t count = collect(model, row, quantiles, out, most);
+    uint32_t count = collect_ranks(model, row, quantiles, out, most);
     compare_ranks(out, count);
     return count;
 }
@@ -158,7 +143,7 @@ uint32_t rtl_ranks(const struct rtl_model *model, const struct rtl_row *row, boo
 bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struct rtl_slowest *slowest)
 {
     struct rtl_rank ranks[RTL_MEMBERS_MAX];
-    uint32_t count = collect(model, row, false, ranks, RTL_MEMBERS_MAX);
+    uint32_t count = collect_ranks(model, row, false, ranks, RTL_MEMBERS_MAX);
     memset(slowest, 0, sizeof *slowest);
     slowest->compared = compare_ranks(ranks, count);
     if (!slowest->compared)
@@ -214,45 +199,47 @@ void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, 
 
 /* --- processes --- */
 
-/* No quantile of what grew lies above it: buckets that the window can't have made are not told apart. */
-static uint64_t ceiling(const struct rtl_part *part)
+/* An upper bound of all quantiles in the window: the highest bucket since the start. */
+static uint64_t quantile_bound(const struct rtl_part *part)
 {
     uint32_t last = part->word_count ? rtl_packed_last(part->words, part->word_count) : UINT32_MAX;
     return last == UINT32_MAX ? UINT64_MAX : rtl_bucket_low(last) + rtl_bucket_width(last);
 }
 
-struct share {
+struct process_share {
     uint64_t window_ns, top_ns;
 };
 
-static void add_part(const struct rtl_model *model, const struct rtl_row *row, const struct rtl_group *base,
-                     const struct rtl_part *part, struct rtl_process_row *process, struct share *share)
+static void add_part_to_process(const struct rtl_model *model, const struct rtl_row *row, const struct rtl_group *base,
+                                const struct rtl_part *part, struct rtl_process_row *process,
+                                struct process_share *share)
 {
     static const double q[] = {0.99};
     const struct rtl_histogram_copy *h = &part->kernel.histogram;
-    const struct before was = part_before(model, row, base, part);
+    const struct part_base was = find_part_base(model, row, base, part);
     const struct rtl_kernel_snapshot *before = was.kernel;
-    uint64_t value, ns = grown(h->total_ns, before ? before->histogram.total_ns : 0);
-    if (!grown(h->count, before ? before->histogram.count : 0))
+    uint64_t value, ns = rtl_grown(h->total_ns, before ? before->histogram.total_ns : 0);
+    if (!rtl_grown(h->count, before ? before->histogram.count : 0))
         return;
     share->window_ns += ns;
     if (!process->top || ns > share->top_ns) {
         process->top = row;
         share->top_ns = ns;
     }
-    if ((!process->worst || ceiling(part) > process->worst_p99) && quantiles_of(&was, part, q, 1, &value) &&
+    if ((!process->worst || quantile_bound(part) > process->worst_p99) && part_quantiles(&was, part, q, 1, &value) &&
         (!process->worst || value > process->worst_p99)) {
         process->worst = row;
         process->worst_p99 = value;
     }
 }
 
-static void fill(const struct rtl_model *model, const struct rtl_member *member, struct rtl_process_row *process)
+static void fill_process_row(const struct rtl_model *model, const struct rtl_member *member,
+                             struct rtl_process_row *process)
 {
     const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
     const struct rtl_member *before = rtl_member_of(base, member->number);
     uint64_t counted = before ? before->counted : 0, busy = before ? before->busy_ns : 0;
-    if (!before && base && !base->parts && member->number == 0) { /* the first one, when it was alone */
+    if (!before && base && !base->parts && member->number == 0) { /* the first process, watched alone then */
         counted = base->counted;
         for (uint32_t i = 0; i < base->agent_count; i++)
             busy += base->agents[i].busy_ns;
@@ -261,9 +248,9 @@ static void fill(const struct rtl_model *model, const struct rtl_member *member,
     *process = (struct rtl_process_row){.member = member, .busy = -1};
     if (!model->span_ns)
         return;
-    process->rate = (double)grown(member->counted, counted) * 1e9 / (double)model->span_ns;
+    process->rate = (double)rtl_grown(member->counted, counted) * 1e9 / (double)model->span_ns;
     if (gpus && member->timed)
-        process->busy = (double)grown(member->busy_ns, busy) / (double)model->span_ns / gpus;
+        process->busy = (double)rtl_grown(member->busy_ns, busy) / (double)model->span_ns / gpus;
     if (process->busy > 1)
         process->busy = 1;
 }
@@ -272,14 +259,14 @@ uint32_t rtl_process_rows(const struct rtl_model *model, struct rtl_process_row 
 {
     const struct rtl_snapshot *now = model->latest ? &model->latest->snapshot : NULL;
     const struct rtl_parts *parts = now ? now->parts : NULL;
-    struct share shares[RTL_MEMBERS_MAX] = {{0, 0}};
+    struct process_share shares[RTL_MEMBERS_MAX] = {{0, 0}};
     uint32_t count = parts ? parts->member_count : 0;
     if (most > RTL_MEMBERS_MAX)
         most = RTL_MEMBERS_MAX;
     if (count > most)
         count = most;
     for (uint32_t i = 0; i < count; i++)
-        fill(model, &parts->members[i], &out[i]);
+        fill_process_row(model, &parts->members[i], &out[i]);
     for (uint32_t r = 0; count && r < model->row_count; r++) {
         const struct rtl_row *row = &model->rows[r];
         const struct rtl_group *group = rtl_group_of(now, row->kernel), *base = base_group(model, row);
@@ -288,7 +275,7 @@ uint32_t rtl_process_rows(const struct rtl_model *model, struct rtl_process_row 
             while (at < count && out[at].member->number < group->parts[i]->member)
                 at++; /* both ascend */
             if (at < count && out[at].member->number == group->parts[i]->member)
-                add_part(model, row, base, group->parts[i], &out[at], &shares[at]);
+                add_part_to_process(model, row, base, group->parts[i], &out[at], &shares[at]);
         }
     }
     for (uint32_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* When a process is stale: the same rule for one that is watched alone and for one of several. Pure. */
+/* The rule for a stale process, for single and merged processes. Pure. */
 #ifndef RTL_MODEL_STALE_H
 #define RTL_MODEL_STALE_H
 
@@ -6,7 +6,7 @@
 
 #define RTL_STALE_AFTER_NS (2 * 1000000000ull)
 
-/* What the worker has to see to: not what goes past the library. */
+/* Packets in flight that the worker must process; those that bypass the library do not count. */
 static inline uint64_t rtl_stale_in_flight(const struct rtl_snapshot *now)
 {
     uint64_t depth = 0;
@@ -17,10 +17,10 @@ static inline uint64_t rtl_stale_in_flight(const struct rtl_snapshot *now)
 }
 
 /*
- * Stale means: something is in flight and the worker has not made a pass for a while (it hangs, or the process is
- * stopped). A parked worker is idle; a dispatch that has just woken it up must not raise an alarm, so what is parked
- * only counts from when we saw it. `moved`: a pass since the snapshot before; `since_ns` is kept from one call to the
- * next, 0 at first. For how long it is stale, 0 when it isn't.
+ * Return how long a process has been stale, in ns, or 0. Stale: packets are in flight, but the worker has made no pass
+ * for RTL_STALE_AFTER_NS (it hangs, or the process is stopped). A parked worker is idle, and the dispatch that wakes it
+ * must not raise an alarm: its time counts from the first snapshot with packets in flight. `moved`: a pass since the
+ * previous snapshot. The caller keeps *since_ns between calls, 0 at first.
  */
 static inline uint64_t rtl_stale_ns(const struct rtl_snapshot *now, uint64_t in_flight, bool moved, uint64_t *since_ns)
 {

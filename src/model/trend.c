@@ -1,4 +1,4 @@
-/* Intervals as marks. See trend.h. */
+/* Trends. See trend.h. */
 #include "model/trend.h"
 #include "model/model_gpus.h"
 
@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* About how long an interval is: the median of the last ones, to a tenth, so that a timer's whims don't show. */
+/* The usual length of an interval: the median of the last ones, rounded to a tenth to hide the timer's jitter. */
 static double interval_ns(const struct rtl_model *model)
 {
     uint64_t last[15];
@@ -30,10 +30,10 @@ static double interval_ns(const struct rtl_model *model)
 }
 
 /*
- * Which mark, from the right, each interval belongs to. Marks of several intervals begin at fixed times and not where
- * somebody began to look, so that a recording shows what was seen.
+ * Assign each interval to a mark, counted from the right. Marks of several intervals begin at fixed times, not at the
+ * viewer's start, so that a replay shows the same as the live screen.
  */
-static uint32_t place(const struct rtl_model *model, int width, int mark[RTL_MODEL_HISTORY])
+static uint32_t assign_marks(const struct rtl_model *model, int width, int mark[RTL_MODEL_HISTORY])
 {
     uint32_t length = rtl_model_history_length(model);
     int size = intervals_of(width);
@@ -56,7 +56,7 @@ void rtl_trend_p99(const struct rtl_model *model, const struct rtl_row *row, int
     uint64_t value[RTL_MODEL_HISTORY] = {0}, sorted[RTL_MODEL_HISTORY];
     int mark[RTL_MODEL_HISTORY], count = 0;
     width = width < RTL_MODEL_HISTORY ? width : RTL_MODEL_HISTORY;
-    uint32_t length = place(model, width, mark);
+    uint32_t length = assign_marks(model, width, mark);
     for (uint32_t back = 0; back < length; back++) {
         uint64_t ns = mark[back] < width ? rtl_model_history(model, row, back) : 0;
         if (ns && ns > value[width - 1 - mark[back]])
@@ -78,7 +78,7 @@ void rtl_trend_busy(const struct rtl_model *model, uint32_t gpu, int width, int8
 {
     int mark[RTL_MODEL_HISTORY], sum[RTL_MODEL_HISTORY] = {0}, count[RTL_MODEL_HISTORY] = {0};
     width = width < RTL_MODEL_HISTORY ? width : RTL_MODEL_HISTORY;
-    uint32_t length = place(model, width, mark);
+    uint32_t length = assign_marks(model, width, mark);
     for (uint32_t back = 0; back < length; back++) {
         int busy = mark[back] < width ? rtl_model_busy(model, gpu, back) : -1;
         if (busy < 0)

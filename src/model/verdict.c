@@ -1,4 +1,4 @@
-/* Why a GPU is not busy. See verdict.h. */
+/* The verdict why a GPU is idle. See verdict.h. */
 #include "model/verdict.h"
 #include "text/text.h"
 
@@ -40,11 +40,11 @@ const char *rtl_idle_class_text(int idle_class)
     return idle_class >= 0 && idle_class < RTL_IDLE_COUNT ? texts[idle_class] : "";
 }
 
-static enum rtl_verdict cause(const struct rtl_gpu_facts *f, int gap_class)
+static enum rtl_verdict idle_cause(const struct rtl_gpu_facts *f, int gap_class)
 {
     uint64_t gaps = f->gaps[gap_class], waited = f->long_waits[gap_class];
     uint64_t not_waited = f->waits > waited ? f->waits - waited : 0;
-    if (gaps && f->waits) { /* each gap ends with one kernel: of those, that many at least */
+    if (gaps && f->waits) { /* each gap ends with one kernel */
         if (waited <= gaps / 2)
             return RTL_VERDICT_HOST_LATE;
         if (not_waited <= gaps / 2)
@@ -78,10 +78,10 @@ enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *f)
         return RTL_VERDICT_BETWEEN;
     if (f->copies >= idle / 2)
         return RTL_VERDICT_COPIES;
-    return gap_class < 0 ? RTL_VERDICT_IDLE : cause(f, gap_class);
+    return gap_class < 0 ? RTL_VERDICT_IDLE : idle_cause(f, gap_class);
 }
 
-static bool fits(const char *text, int columns)
+static bool text_fits(const char *text, int columns)
 {
     return rtl_text_columns(text) <= columns;
 }
@@ -115,8 +115,8 @@ void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, i
     }
     if (verdict == RTL_VERDICT_IDLE) {
         snprintf(out, size, "%s%s%s", begin, *gaps ? ": " : "", gaps);
-        if (!fits(out, columns))
-            snprintf(out, size, "%s", fits(begin, columns) ? begin : words);
+        if (!text_fits(out, columns))
+            snprintf(out, size, "%s", text_fits(begin, columns) ? begin : words);
         return;
     }
     if (verdict < RTL_VERDICT_BETWEEN)
@@ -125,12 +125,12 @@ void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, i
         snprintf(out, size, "%s: %s%s%s %s", begin, gaps, *gaps ? ", " : "", words, how);
     else
         snprintf(out, size, "%s: %s%s%s%s%s", begin, gaps, *how ? ", " : "", how, *how ? ": " : " ", words);
-    if (!fits(out, columns) && verdict == RTL_VERDICT_HOST_LATE && *f->call)
+    if (!text_fits(out, columns) && verdict == RTL_VERDICT_HOST_LATE && *f->call)
         snprintf(out, size, "%s: %s: %s", begin, how, words);
-    if (!fits(out, columns) && *begin && *gaps)
+    if (!text_fits(out, columns) && *begin && *gaps)
         snprintf(out, size, "%s: %s: %s", begin, gaps, words);
-    if (!fits(out, columns) && *begin)
+    if (!text_fits(out, columns) && *begin)
         snprintf(out, size, "%s: %s", begin, words);
-    if (!fits(out, columns))
+    if (!text_fits(out, columns))
         snprintf(out, size, "%s", words);
 }

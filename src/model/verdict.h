@@ -1,28 +1,29 @@
 /*
- * Why a GPU is not busy, in words, from what the segment has. Pure.
+ * The verdict why a GPU is idle. Pure.
  *
- * Facts are of the window. A gap is a time in which none of the GPU's timed kernels ran; gaps come in size classes
- * (tables.h), and the class that most of the idle time lies in is what is judged. `wait` is how long a packet lay in
- * its queue before it started. Each gap ends with one kernel. So
- *  - when fewer kernels waited as long as such a gap than there were gaps, the others found an empty queue for a part
- * of the gap: the host was late;
- *  - when fewer kernels waited less than that than there were gaps, the others were there all the time and something
- *    held them: a barrier, a dependency, another queue.
- * Where both are possible (kernels come in bursts and wait for one another), the looks of the last minute decide: in
- * how many of them nothing was in flight.
+ * All facts are of the window. In a gap none of the GPU's timed kernels ran. Gaps have size classes (tables.h); the
+ * verdict judges the class with most idle time. `wait` is the time of a packet in its queue before its kernel started.
+ * Each gap ends with one kernel, so:
+ *  - If fewer kernels waited as long as such a gap than there were gaps, then the queue was empty during a part of the
+ *    other gaps: the host was late.
+ *  - If fewer kernels waited less than that than there were gaps, then packets were queued during the other gaps: a
+ *    barrier, a dependency or another queue held them.
+ * If both are possible (bursts of kernels that wait for one another), the snapshots of the last minute decide: in how
+ * many of them nothing was in flight.
  *
  * The rule, in this order:
- *  UNKNOWN    busy isn't measured, or more than a tenth of the dispatches was not timed
- *  NO_WORK    no dispatch, and nothing is in flight
- *  NO_END     no kernel ended, and something is in flight: a long one, or it hangs
- *  UNKNOWN    several processes have it: the sum of what they have of it is a bound, their gaps aren't the GPU's
+ *  UNKNOWN    busy is not measured, or more than a tenth of the dispatches were not timed
+ *  NO_WORK    no dispatch, and nothing in flight
+ *  NO_END     no kernel ended, and packets are in flight: a long kernel, or a hang
+ *  UNKNOWN    several processes use the GPU: the sum of their times is a bound, and their gaps are not the GPU's
  *  BUSY       idle for less than 5 %
- *  BETWEEN    gaps below 10 us: what the GPU itself takes between two kernels can't be told from who came late
- *  COPIES     copies took at least as long as half of the idle time
- *  HOST_LATE  at least half of the gaps ended with a kernel that had not waited that long; or, of 10 looks at least,
- *             nothing was in flight in half as many as the GPU was idle in
- *  WAITING    likewise the other way; or nothing was in flight in less than a quarter of as many, 4 of them at least
- *  IDLE       none of these can be said
+ *  BETWEEN    gaps below 10 us: the GPU's own overhead between kernels is indistinguishable from a late host
+ *  COPIES     copies took at least half of the idle time
+ *  HOST_LATE  at least half of the gaps ended with a kernel that had not waited as long; or, with at least 10
+ *             snapshots, nothing was in flight in at least half of the idle ones
+ *  WAITING    at least half of the gaps ended with a kernel that had waited as long; or nothing was in flight in less
+ *             than a quarter of the idle snapshots, of which there are at least 4
+ *  IDLE       none of the above
  */
 #ifndef RTL_MODEL_VERDICT_H
 #define RTL_MODEL_VERDICT_H
@@ -50,18 +51,18 @@ enum rtl_verdict { RTL_VERDICTS(RTL_ENUM_VERDICT) RTL_VERDICT_COUNT };
 #undef RTL_ENUM_VERDICT
 
 struct rtl_gpu_facts {
-    double busy;                         /* 0..1, below 0 = not measured */
-    uint32_t users;                      /* of several processes: those that had work on it */
+    double busy;                         /* 0..1; below 0: not measured */
+    uint32_t users;                      /* processes that have used it, if several are watched */
     double untimed;                      /* share of the dispatches */
-    double idle[RTL_IDLE_COUNT];         /* share of the window by class; below 0 = not measured */
-    uint64_t gaps[RTL_IDLE_COUNT];       /* how many */
-    uint64_t waits;                      /* kernels whose wait is known */
-    uint64_t long_waits[RTL_IDLE_COUNT]; /* those that waited at least as long as the shortest gap of the class */
+    double idle[RTL_IDLE_COUNT];         /* share of the window by class; below 0: not measured */
+    uint64_t gaps[RTL_IDLE_COUNT];       /* number of gaps by class */
+    uint64_t waits;                      /* kernels with a known wait */
+    uint64_t long_waits[RTL_IDLE_COUNT]; /* kernels that waited at least as long as the class's shortest gap */
     uint64_t dispatches, depth;          /* in the window; in flight now */
-    double copies;                       /* share of the window, below 0 = none timed */
-    char call[48];                       /* in which the host was most of the time; "" = none is known */
-    double call_share;                   /* of the window, of one thread's time */
-    uint32_t looks, empty_looks;         /* of the last minute; those that found nothing in flight */
+    double copies;                       /* share of the window; below 0: none timed */
+    char call[48];                       /* the call with most of the host's time; "": unknown */
+    double call_share;                   /* its share of the window, for one thread */
+    uint32_t looks, empty_looks;         /* snapshots of the last minute; those with nothing in flight */
     double looks_idle;                   /* mean idle share over them */
 };
 
@@ -69,13 +70,13 @@ enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *facts);
 const char *rtl_verdict_key(enum rtl_verdict verdict);
 const char *rtl_verdict_words(enum rtl_verdict verdict);
 
-/* The class that most of the idle time lies in, -1 when there is none. */
+/* Return the class with most idle time, or -1. */
 int rtl_idle_class(const double idle[RTL_IDLE_COUNT]);
-/* Its bounds: "<10µs", "1-10ms", "over 100ms". */
+/* Return the bounds of a class: "<10µs", "1-10ms", "over 100ms". */
 const char *rtl_idle_class_text(int idle_class);
 
-/* "idle 31%: gaps 1-10ms, queue empty: host late"; in at most `columns`, the causes first: "idle 31%: host late",
- * "host late". */
+/* "idle 31%: gaps 1-10ms, queue empty: host late"; shorter if it exceeds `columns`: "idle 31%: host late", "host
+ * late". */
 void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *facts, int columns, char *out, size_t size);
 
 #endif

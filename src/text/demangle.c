@@ -1,9 +1,9 @@
 /*
  * Demangling with a bound on time and memory. See demangle.h.
  *
- * One helper process serves all names that could be expensive: it reads a length and a name from a socket, answers with
- * a length and the result. If it takes too long it is killed and the name stays mangled; after a few such names no more
- * are tried, so a hostile process costs the viewer a bounded time once.
+ * One helper process demangles all names that could be expensive. It reads a length and a name from a socket, and
+ * answers with a length and the result. If a name takes too long, the viewer kills the helper and the name stays
+ * mangled. After LATE_MAX such names the viewer starts no helper any more, so hostile names cost a bounded time once.
  */
 #include "text/demangle.h"
 
@@ -26,13 +26,13 @@
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 enum {
-    NAME_MAX_BYTES = 16 << 10,   /* longer names are shown as they are */
+    NAME_MAX_BYTES = 16 << 10,   /* longer names stay mangled */
     RESULT_MAX_BYTES = 64 << 10, /* longer results are refused */
     REFERENCES_CHEAP = 12,       /* each reference can at most double the work */
     HELPER_MEMORY = 256 << 20,
-    CPU_MAX_MS = 200, /* of the helper's time, for one name */
+    CPU_MAX_MS = 200, /* the helper's CPU time for one name */
     LOOK_MS = 50,
-    WAIT_MAX_MS = 5000, /* whatever it is that it waits for */
+    WAIT_MAX_MS = 5000, /* wall-clock time for one name */
     LATE_MAX = 4,
 };
 
@@ -53,8 +53,8 @@ static char *demangle_here(const char *name)
     }
     if (plain || !strstr(name, "TnDa"))
         return plain;
-    /* Newer compilers write before a template's argument that its parameter is an `auto` value, which older demanglers
-     * do not know. Nothing else in the name refers to it. */
+    /* Newer compilers write "TnDa" before an argument for an `auto` parameter, which older demanglers do not know.
+     * Nothing else in the name refers to it. */
     char *older = strdup(name), *to = older;
     for (const char *from = name; to && *from;) {
         if (strncmp(from, "TnDa", 4) == 0)
@@ -69,7 +69,7 @@ static char *demangle_here(const char *name)
     return plain;
 }
 
-static unsigned references(const char *name, size_t length)
+static unsigned count_references(const char *name, size_t length)
 {
     unsigned n = 0;
     for (size_t i = 0; i + 1 < length; i++) {
@@ -94,8 +94,8 @@ static bool transfer(int fd, void *data, size_t bytes, bool write_it)
     return true;
 }
 
-/* What is mapped already; sanitizers map a lot. */
-static rlim_t address_space(void)
+/* Bytes that are mapped already; sanitizers map many. */
+static rlim_t mapped_bytes(void)
 {
     unsigned long long pages = 0;
     FILE *in = fopen("/proc/self/statm", "r");
@@ -106,16 +106,16 @@ static rlim_t address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-static _Noreturn void serve(int fd)
+static _Noreturn void serve_names(int fd)
 {
     static char name[NAME_MAX_BYTES + 1];
     struct rlimit memory;
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that asked may have all blocked */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);      /* of that thread's death */
+    sigprocmask(SIG_SETMASK, &none, NULL); /* the thread that forked may block all signals */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);      /* when that thread ends */
     prctl(PR_SET_NAME, "rtl-demangle");
-    memory.rlim_cur = memory.rlim_max = address_space() + HELPER_MEMORY;
+    memory.rlim_cur = memory.rlim_max = mapped_bytes() + HELPER_MEMORY;
     setrlimit(RLIMIT_AS, &memory);
     for (int sig = 1; sig < NSIG; sig++)
         signal(sig, sig == SIGINT || sig == SIGTSTP || sig == SIGQUIT || sig == SIGWINCH ? SIG_IGN : SIG_DFL);
@@ -157,20 +157,20 @@ static bool start_helper(void)
         return false;
     }
     if (!helper.pid) {
-        /* it must not keep the terminal, a pipe or the target's segment open after the viewer */
+        /* the helper must not keep the terminal, a pipe or a segment open when the viewer ends */
         if (fds[1] != 3)
             dup2(fds[1], 3);
         for (int fd = 0; fd < 1024; fd++)
             if (fd != 3)
                 close(fd);
-        serve(3);
+        serve_names(3);
     }
     close(fds[1]);
     helper.fd = fds[0];
     return true;
 }
 
-/* CPU time that the helper has used, in ms: a busy machine must not make a harmless name look like a bomb. */
+/* The limit is CPU time, so that a busy machine does not make a harmless name look hostile. */
 static uint64_t helper_cpu_ms(void)
 {
     clockid_t clock;
@@ -222,7 +222,7 @@ char *rtl_demangle(const char *name, size_t length)
 {
     if (length < 3 || length > NAME_MAX_BYTES || name[0] != '_' || name[1] != 'Z' || memchr(name, 0, length))
         return NULL;
-    if (references(name, length) > REFERENCES_CHEAP)
+    if (count_references(name, length) > REFERENCES_CHEAP)
         return demangle_apart(name, length);
     char *copy = strndup(name, length);
     char *plain = copy ? demangle_here(copy) : NULL;

@@ -1,4 +1,4 @@
-/* Disassembles. See disassembly.h. */
+/* Disassembles GPU instructions. See disassembly.h. */
 #include "text/disassembly.h"
 
 #include <dlfcn.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* what amd_comgr.h declares; a status of 0 is success */
-struct info {
+/* as in amd_comgr.h; a status of 0 is success */
+struct comgr_info {
     uint64_t handle;
 };
 typedef uint64_t read_memory(uint64_t from, char *to, uint64_t size, void *context);
@@ -16,13 +16,13 @@ typedef void print_address(uint64_t address, void *context);
 
 struct rtl_disassembly {
     void *library;
-    struct info info;
-    int (*create)(const char *, read_memory *, print_instruction *, print_address *, struct info *);
-    int (*destroy)(struct info);
-    int (*disassemble)(struct info, uint64_t, void *, uint64_t *);
+    struct comgr_info info;
+    int (*create)(const char *, read_memory *, print_instruction *, print_address *, struct comgr_info *);
+    int (*destroy)(struct comgr_info);
+    int (*disassemble)(struct comgr_info, uint64_t, void *, uint64_t *);
 };
 
-struct job {
+struct disassembly_job {
     const char *code;
     size_t bytes;
     char *out;
@@ -31,7 +31,7 @@ struct job {
 
 static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *context)
 {
-    const struct job *j = context;
+    const struct disassembly_job *j = context;
     if (from >= j->bytes)
         return 0;
     size = size < j->bytes - from ? size : j->bytes - from;
@@ -39,9 +39,9 @@ static uint64_t read_code(uint64_t from, char *to, uint64_t size, void *context)
     return size;
 }
 
-static void take_text(const char *text, void *context)
+static void store_text(const char *text, void *context)
 {
-    const struct job *j = context;
+    const struct disassembly_job *j = context;
     size_t n = 0;
     for (text += strspn(text, " \t"); *text && n + 1 < j->size; text++)
         j->out[n++] = *text < ' ' || *text > '~' ? ' ' : *text;
@@ -50,7 +50,7 @@ static void take_text(const char *text, void *context)
     j->out[n] = 0;
 }
 
-static void take_address(uint64_t address, void *context)
+static void ignore_address(uint64_t address, void *context)
 {
     (void)address;
     (void)context;
@@ -58,7 +58,7 @@ static void take_address(uint64_t address, void *context)
 
 #define FIND(d, name, symbol) ((d)->name = (__typeof__((d)->name))(uintptr_t)dlsym((d)->library, symbol))
 
-/* The library stays, whatever it knows: it has threads and state of its own, and ends a process that loads it anew. */
+/* Never unload the library: it has threads and state, and a process that loads it again ends. */
 struct rtl_disassembly *rtl_disassembly_open(const char *gpu, char why[RTL_DISASSEMBLY_WHY])
 {
     static const char *const names[] = {"libamd_comgr.so.3", "libamd_comgr.so.2"};
@@ -71,7 +71,7 @@ struct rtl_disassembly *rtl_disassembly_open(const char *gpu, char why[RTL_DISAS
     if (d && d->library && FIND(d, create, "amd_comgr_create_disassembly_info") &&
         FIND(d, destroy, "amd_comgr_destroy_disassembly_info") &&
         FIND(d, disassemble, "amd_comgr_disassemble_instruction") &&
-        !d->create(isa, read_code, take_text, take_address, &d->info))
+        !d->create(isa, read_code, store_text, ignore_address, &d->info))
         return d;
     if (!d)
         snprintf(why, RTL_DISASSEMBLY_WHY, "out of memory");
@@ -87,7 +87,7 @@ struct rtl_disassembly *rtl_disassembly_open(const char *gpu, char why[RTL_DISAS
 
 uint32_t rtl_disassemble(struct rtl_disassembly *d, const void *code, size_t bytes, char *out, size_t size)
 {
-    struct job job = {code, bytes, out, size};
+    struct disassembly_job job = {code, bytes, out, size};
     uint64_t used = 0;
     *out = 0;
     if (d->disassemble(d->info, 0, &job, &used) || !*out || !used || used > bytes)

@@ -1,15 +1,21 @@
 /*
- * The names of one process: made at first sight, kept, told apart. See names.h.
+ * From a kernel's raw name to its cell in the table:
+ *   1. demangle it               names_forms.c rtl_name_full; demangle.c, or demangle_partly.c if the runtime refuses
+ *   2. choose a rule             names_short.c find_words: the user's (names_user.c), then those of names_tables.c
+ *   3. make the rule's pieces    names_expand.c, with names_facts.c; names_gemm.c and names_triton.c parse such names
+ *      or spell the whole name   names_forms.c rtl_name_spelled, where no rule says more
+ *   4. fit pieces into a column  names_pieces.c
+ *   5. distinguish the cell      make_short_cell below, with words from names_difference.c, or at last "~hash"
+ * names_rules.h describes the rules, names_scan.c parses names, and this file keeps the names of one process.
  *
- * Names are made when they are first asked for, so that the first frame of a process with 10,000 kernels pays for the
- * rows that it shows. A column's names live in a hash set; when its geometry changes they are made again in the order
- * in which the kernels were first seen, so that the row that had the plain name keeps it.
+ * A name is made when it is first requested, so the first frame of a process with 10,000 kernels pays only for the rows
+ * that it shows. When a column's geometry changes, its cells are made again in the order in which the kernels were
+ * first seen, so that the row with the plain name keeps it.
  */
 #include "text/names.h"
-#include "text/demangle.h"
-#include "text/name_pieces.h"
-#include "text/names_brief.h"
-#include "text/names_user.h"
+#include "base/array.h"
+#include "text/names_difference.h"
+#include "text/names_pieces.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -19,95 +25,51 @@
 #include "shm/segment.h"
 
 enum {
-    RAW_MAX = 32 << 10,    /* bytes of a name that are looked at; the rest is cut, said with "…" */
     WIDTH_FOR_CHOICE = 24, /* narrower columns are cut in one place only */
-    COLUMNS_CACHED = 2,    /* the table's column and the whole names */
-    WORDS_MAX = 4,         /* that tell a row from others, and how many of them are tried */
-    TRIES_MAX = 24,
+    COLUMNS_CACHED = 2,    /* the table's column, and the uncut names */
+    WORDS_MAX = 4,         /* most words that distinguish one row from others */
+    TRIES_MAX = 24,        /* words tried for each of them */
     WORD_MAX = 48,
     MUST_MAX = 120,
 };
 
-struct entry {
+struct name_entry {
     char *forms[RTL_NAME_FORM_COUNT];
     const char *raw; /* the reader's, stable */
     size_t length;
     uint32_t hash; /* of the raw name */
-    char *pieces;  /* of the short form; `spelled` tells it from others. See names_brief.h */
+    char *pieces;  /* pieces and spelled: see struct rtl_brief */
     char *spelled;
     enum rtl_name_family family;
 };
 
-/* One column's cells: what is shown for a kernel, and the set of what has been given away. */
-struct column {
+/* One column: the cell of each kernel, and a hash set of the cells in use. */
+struct name_column {
     enum rtl_name_form form;
     int width;
     bool ascii, valid;
     char *cell[RTL_KERNELS_MAX];
-    bool known[RTL_KERNELS_MAX]; /* is in `seen` */
-    struct given {
+    bool known[RTL_KERNELS_MAX]; /* the kernel is in `seen` */
+    struct given_cell {
         const char *cell; /* NULL: free */
         uint32_t id;
     } * set;
     size_t set_size, set_used; /* size is a power of two */
     uint32_t *seen;            /* ids in the order of first sight */
-    size_t seen_count, seen_size;
+    uint32_t seen_count, seen_size;
 };
 
 struct rtl_names {
-    struct entry entries[RTL_KERNELS_MAX];
-    struct column columns[COLUMNS_CACHED];
+    struct name_entry entries[RTL_KERNELS_MAX];
+    struct name_column columns[COLUMNS_CACHED];
     const struct rtl_name_rules *rules; /* the user's, or NULL */
 };
 
 const char rtl_name_missing[] = "?";
 
-static const struct {
-    const char *name;
-} forms[] = {
-#define FORM(sym, label, text) [RTL_NAME_##sym] = {label},
-    RTL_NAME_FORMS(FORM)
-#undef FORM
-};
-
-const char *rtl_name_form_name(enum rtl_name_form form)
-{
-    return form < RTL_NAME_FORM_COUNT ? forms[form].name : forms[0].name;
-}
-
-const char *rtl_name_family_name(enum rtl_name_family family)
-{
-    static const char *const names[] = {
-#define FAMILY(sym, label, text) [RTL_FAMILY_##sym] = label,
-        RTL_NAME_FAMILIES(FAMILY)
-#undef FAMILY
-    };
-    return names[family < RTL_FAMILY_COUNT ? family : RTL_FAMILY_OTHER];
-}
-
-bool rtl_name_family_parse(const char *name, enum rtl_name_family *family)
-{
-    for (int i = 0; i < RTL_FAMILY_COUNT; i++)
-        if (!strcmp(name, rtl_name_family_name((enum rtl_name_family)i))) {
-            *family = (enum rtl_name_family)i;
-            return true;
-        }
-    return false;
-}
-
-bool rtl_name_form_parse(const char *name, enum rtl_name_form *form)
-{
-    for (int i = 0; i < RTL_NAME_FORM_COUNT; i++)
-        if (!strcmp(name, forms[i].name)) {
-            *form = (enum rtl_name_form)i;
-            return true;
-        }
-    return false;
-}
-
 static uint32_t hash_bytes(const char *bytes, size_t length)
 {
-    uint32_t h = 2166136261u; /* FNV-1a, then mixed: its low digits are shown */
+    uint32_t h = 2166136261u; /* FNV-1a, then mixed: a cell may show only three digits */
     for (size_t i = 0; i < length; i++)
         h = (h ^ (unsigned char)bytes[i]) * 16777619u;
     h ^= h >> 16;
@@ -115,38 +77,6 @@ static uint32_t hash_bytes(const char *bytes, size_t length)
     h ^= h >> 13;
     h *= 0xc2b2ae35u;
     return h ^ h >> 16;
-}
-
-static char *escaped(const char *bytes, size_t length)
-{
-    bool cut = length > RAW_MAX;
-    if (cut)
-        length = RAW_MAX;
-    else if (rtl_text_plain(bytes, length) == length)
-        return strndup(bytes, length);
-    size_t size = length * 10 + 8; /* the longest escape of one byte is "\x00"; of four, "\u{10ffff}" */
-    char *big = malloc(size);
-    if (!big)
-        return NULL;
-    size_t used = rtl_text_escape(big, size - 4, bytes, length);
-    if (cut)
-        memcpy(big + used, "…", sizeof "…");
-    char *fit = realloc(big, used + (cut ? sizeof "…" : 1));
-    return fit ? fit : big;
-}
-
-static size_t without_suffix(const char *raw, size_t length)
-{
-    return length > 3 && !memcmp(raw + length - 3, ".kd", 3) ? length - 3 : length;
-}
-
-char *rtl_name_full(const char *raw, size_t length)
-{
-    length = without_suffix(raw, length);
-    char *plain = rtl_demangle(raw, length);
-    char *safe = plain ? escaped(plain, strlen(plain)) : escaped(raw, length);
-    free(plain);
-    return safe;
 }
 
 struct rtl_names *rtl_names_create(void)
@@ -157,7 +87,7 @@ struct rtl_names *rtl_names_create(void)
     return names;
 }
 
-static void column_clear(struct column *c)
+static void clear_column(struct name_column *c)
 {
     for (size_t i = 0; i < c->seen_count; i++) {
         free(c->cell[c->seen[i]]);
@@ -173,7 +103,7 @@ void rtl_names_free(struct rtl_names *names)
     if (!names)
         return;
     for (size_t i = 0; i < COLUMNS_CACHED; i++) {
-        column_clear(&names->columns[i]);
+        clear_column(&names->columns[i]);
         free(names->columns[i].seen);
     }
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
@@ -185,16 +115,16 @@ void rtl_names_forget(struct rtl_names *names, uint32_t id)
 {
     if (id >= RTL_KERNELS_MAX)
         return;
-    struct entry *e = &names->entries[id];
+    struct name_entry *e = &names->entries[id];
     for (int f = 0; f < RTL_NAME_FORM_COUNT; f++)
         free(e->forms[f]);
     free(e->pieces);
     free(e->spelled);
-    *e = (struct entry){0};
+    *e = (struct name_entry){0};
 }
 
-/* The whole short form; its pieces stay with the entry. */
-static char *short_form(const struct rtl_names *names, struct entry *e, const char *plain, const char *full)
+/* Make the uncut short form; the entry keeps its pieces. */
+static char *short_form(const struct rtl_names *names, struct name_entry *e, const char *plain, const char *full)
 {
     struct rtl_brief brief;
     if (!rtl_brief_make(&brief, names->rules, plain, full))
@@ -217,7 +147,7 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
 {
     if (id >= RTL_KERNELS_MAX || form >= RTL_NAME_FORM_COUNT)
         return rtl_name_missing;
-    struct entry *e = &names->entries[id];
+    struct name_entry *e = &names->entries[id];
     if (!e->forms[form]) {
         if (!e->raw) {
             e->raw = raw;
@@ -225,7 +155,7 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
             e->hash = hash_bytes(raw, length);
         }
         if (form == RTL_NAME_MANGLED) {
-            e->forms[form] = escaped(raw, without_suffix(raw, length));
+            e->forms[form] = rtl_name_mangled(raw, length);
         } else if (form == RTL_NAME_FULL) {
             e->forms[form] = rtl_name_full(raw, length);
         } else {
@@ -241,7 +171,7 @@ const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw
     return e->forms[form] ? e->forms[form] : rtl_name_missing;
 }
 
-static struct given *set_slot(struct given *set, size_t size, const char *text)
+static struct given_cell *cell_slot(struct given_cell *set, size_t size, const char *text)
 {
     size_t at = hash_bytes(text, strlen(text)) & (size - 1);
     while (set[at].cell && strcmp(set[at].cell, text) != 0)
@@ -249,18 +179,18 @@ static struct given *set_slot(struct given *set, size_t size, const char *text)
     return &set[at];
 }
 
-/* Room for one more; false without memory. */
-static bool set_grow(struct column *c)
+/* Make room for one more cell; false without memory. */
+static bool grow_cells(struct name_column *c)
 {
     if (c->set_used * 2 < c->set_size)
         return true;
     size_t size = c->set_size ? c->set_size * 2 : 256;
-    struct given *bigger = calloc(size, sizeof *bigger);
+    struct given_cell *bigger = calloc(size, sizeof *bigger);
     if (!bigger)
         return false;
     for (size_t i = 0; i < c->set_size; i++)
         if (c->set[i].cell)
-            *set_slot(bigger, size, c->set[i].cell) = c->set[i];
+            *cell_slot(bigger, size, c->set[i].cell) = c->set[i];
     free(c->set);
     c->set = bigger;
     c->set_size = size;
@@ -268,10 +198,10 @@ static bool set_grow(struct column *c)
 }
 
 /*
- * False when the ends that a cut name shows are those of another row, too: it would look different and mean nothing.
- * ("...f16>" stands at the end of bf16's name as well as of f16's.)
+ * True unless another row's name also begins and ends with the two ends that the cut cell shows: "...f16>" is the end
+ * of a bf16 name, too.
  */
-static bool tells_apart(const struct rtl_names *names, const struct column *c, uint32_t id, const char *whole,
+static bool tells_apart(const struct rtl_names *names, const struct name_column *c, uint32_t id, const char *whole,
                         const char *cell)
 {
     size_t cell_length = strlen(cell), length = strlen(whole), head = 0, tail = 0;
@@ -290,10 +220,10 @@ static bool tells_apart(const struct rtl_names *names, const struct column *c, u
     return true;
 }
 
-/* What a cell is made of, while it is made. */
-struct making {
+/* A cell under construction. */
+struct cell_work {
     struct rtl_names *names;
-    struct column *column;
+    struct name_column *column;
     uint32_t id;
     const char *whole;
     int width;
@@ -301,29 +231,29 @@ struct making {
     size_t size;
 };
 
-/* The row that has this very cell; NULL when nobody has it. */
-static const struct given *holder(const struct making *m)
+/* Return the row that shows this very text, or NULL. */
+static const struct given_cell *cell_owner(const struct cell_work *m)
 {
-    const struct given *slot = set_slot(m->column->set, m->column->set_size, m->cell);
+    const struct given_cell *slot = cell_slot(m->column->set, m->column->set_size, m->cell);
     return slot->cell ? slot : NULL;
 }
 
-/* The word number `number` that tells a row from another: of the short spelling, then of all that is known. */
-static bool differs(const struct making *m, const struct entry *theirs, int number, char word[WORD_MAX])
+/* Find word `number` that distinguishes a row from another: first in the spelled or mangled, then in the full names. */
+static bool find_difference(const struct cell_work *m, const struct name_entry *theirs, int number, char word[WORD_MAX])
 {
-    const struct entry *mine = &m->names->entries[m->id];
+    const struct name_entry *mine = &m->names->entries[m->id];
     const char *a = mine->spelled ? mine->spelled : mine->forms[RTL_NAME_MANGLED];
     const char *b = theirs->spelled ? theirs->spelled : theirs->forms[RTL_NAME_MANGLED];
     int first = 0;
     if (!a || !b)
         return false;
-    if (rtl_brief_differs(word, WORD_MAX, a, b, number))
+    if (rtl_name_difference(word, WORD_MAX, a, b, number))
         return true;
-    while (first < number && rtl_brief_differs(word, WORD_MAX, a, b, first)) /* how many there are */
+    while (first < number && rtl_name_difference(word, WORD_MAX, a, b, first)) /* count the words of the first source */
         first++;
     a = mine->forms[RTL_NAME_FULL];
     b = theirs->forms[RTL_NAME_FULL];
-    return a && b && rtl_brief_differs(word, WORD_MAX, a, b, number - first);
+    return a && b && rtl_name_difference(word, WORD_MAX, a, b, number - first);
 }
 
 static void shorten_word(char word[WORD_MAX], int width, bool ascii)
@@ -334,29 +264,29 @@ static void shorten_word(char word[WORD_MAX], int width, bool ascii)
 }
 
 /*
- * The short form: what is left out goes by the pieces. Another row that would look the same is told apart by words that
- * this one has and that one hasn't; what they are is looked for in the whole name. True when nobody has the cell.
+ * Make a cell of the short form. If another row already shows it, append words that distinguish the two rows. Return
+ * true if the cell is unique.
  */
-static bool make_brief(struct making *m)
+static bool make_short_cell(struct cell_work *m)
 {
-    const struct entry *mine = &m->names->entries[m->id];
+    const struct name_entry *mine = &m->names->entries[m->id];
     char must[MUST_MAX] = "";
     if (!mine->pieces)
         return false;
     if (rtl_text_columns(m->whole) <= m->width)
         snprintf(m->cell, m->size, "%s", m->whole);
     else
-        rtl_brief_fit(m->cell, m->size, mine->pieces, m->width, "", m->column->ascii);
+        rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width, "", m->column->ascii);
     for (int words = 0; words < WORDS_MAX; words++) {
-        const struct given *other = holder(m);
+        const struct given_cell *other = cell_owner(m);
         if (!other)
             return true;
-        const struct entry *theirs = &m->names->entries[other->id];
+        const struct name_entry *theirs = &m->names->entries[other->id];
         size_t used = strlen(must), first = 0;
         char word[WORD_MAX];
-        for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words that leave room for the rest, then any */
+        for (int try = 0; try < 2 * TRIES_MAX; try++) { /* words of a third of the width at most, then any */
             int number = try % TRIES_MAX;
-            if (!differs(m, theirs, number, word)) {
+            if (!find_difference(m, theirs, number, word)) {
                 try += TRIES_MAX - number - 1;
                 continue;
             }
@@ -368,29 +298,29 @@ static bool make_brief(struct making *m)
             if (room < m->width / 3 || used + strlen(word) + 2 > sizeof must)
                 continue;
             snprintf(must + used, sizeof must - used, "%s%s", used ? " " : "", word);
-            rtl_brief_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
-            if (!holder(m))
+            rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
+            if (!cell_owner(m))
                 return true;
-            first = first ? first : strlen(must); /* tells it from this row, but not from a third */
+            first = first ? first : strlen(must); /* the word distinguishes this row, but not a third one */
             must[used] = '\0';
         }
         if (!first)
             return false;
-        differs(m, theirs, 0, word);
+        find_difference(m, theirs, 0, word);
         snprintf(must + used, sizeof must - used, "%s%s", used ? " " : "", word);
-        rtl_brief_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
+        rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width, must, m->column->ascii);
     }
     return false;
 }
 
-/* Any other form: cut in the middle. True when nobody has the cell, nor another row the ends that it shows. */
-static bool make_cut(struct making *m)
+/* Make a cell of any other form: cut in the middle. Return true if the cell is unique and no other row has its ends. */
+static bool make_cut_cell(struct cell_work *m)
 {
-    /* instances of one template differ in the middle: showing more of the end may tell them apart better than a hash */
+    /* Instances of one template differ in the middle: a longer end may distinguish them better than a hash. */
     for (int tenths = 4; tenths <= 7; tenths++) {
         rtl_text_cut(m->cell, m->size, m->whole, m->width, tenths == 4 ? 0 : m->width * tenths / 10, m->column->ascii);
         bool is_cut = strcmp(m->cell, m->whole) != 0;
-        if (!holder(m) && (!is_cut || tells_apart(m->names, m->column, m->id, m->whole, m->cell)))
+        if (!cell_owner(m) && (!is_cut || tells_apart(m->names, m->column, m->id, m->whole, m->cell)))
             return true;
         if (!is_cut || m->width < WIDTH_FOR_CHOICE)
             break;
@@ -399,13 +329,13 @@ static bool make_cut(struct making *m)
 }
 
 /*
- * With a mark behind it: of the hash, more digits only where the same three stand already; then the row's number, which
- * is unique; and should a kernel really be called like that, another number behind it. Each try that fails has a cell
- * of its own against it.
+ * Make a cell with a mark: three digits of the hash, or more while another row has that cell; then the row's id, which
+ * is unique; then a counter, in case a kernel's name ends like that. Each failed try met a different cell, so the loop
+ * is bounded by the number of cells.
  */
-static void make_marked(struct making *m, bool brief)
+static void make_marked_cell(struct cell_work *m, bool brief)
 {
-    const struct entry *mine = &m->names->entries[m->id];
+    const struct name_entry *mine = &m->names->entries[m->id];
     for (int digits = 3; digits <= 9 + (int)m->column->set_used; digits++) {
         char mark[24];
         if (digits <= 8)
@@ -415,59 +345,52 @@ static void make_marked(struct making *m, bool brief)
         else
             snprintf(mark, sizeof mark, "~#%u.%d", m->id, digits - 9);
         int columns = (int)strlen(mark);
-        if (columns >= m->width) /* nothing can be told apart here: show what there is */
+        if (columns >= m->width) /* no room for a mark: the cell stays ambiguous */
             return;
         if (brief && rtl_text_columns(m->whole) > m->width - columns)
-            rtl_brief_fit(m->cell, m->size, mine->pieces, m->width - columns, "", m->column->ascii);
+            rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width - columns, "", m->column->ascii);
         else
             rtl_text_cut(m->cell, m->size, m->whole, m->width - columns, 0, m->column->ascii);
         snprintf(m->cell + strlen(m->cell), m->size - strlen(m->cell), "%s", mark);
-        if (!holder(m))
+        if (!cell_owner(m))
             return;
     }
 }
 
-/* Fills in the cell of one kernel. */
-static bool make_cell(struct rtl_names *names, struct column *c, uint32_t id)
+static bool make_cell(struct rtl_names *names, struct name_column *c, uint32_t id)
 {
     const char *whole = names->entries[id].forms[c->form];
     if (!whole)
         whole = rtl_name_missing;
     bool brief = c->form == RTL_NAME_SHORT && names->entries[id].pieces;
     size_t size = strlen(whole) + (brief ? RTL_PIECES_BYTES : 0) + MUST_MAX + 32;
-    struct making m = {.names = names,
-                       .column = c,
-                       .id = id,
-                       .whole = whole,
-                       .width = c->width == RTL_NAMES_WHOLE ? (int)size : c->width,
-                       .cell = malloc(size),
-                       .size = size};
-    if (!m.cell || !set_grow(c)) {
+    struct cell_work m = {.names = names,
+                          .column = c,
+                          .id = id,
+                          .whole = whole,
+                          .width = c->width == RTL_NAMES_WHOLE ? (int)size : c->width,
+                          .cell = malloc(size),
+                          .size = size};
+    if (!m.cell || !grow_cells(c)) {
         free(m.cell);
         return false;
     }
-    if (!(brief ? make_brief(&m) : make_cut(&m)))
-        make_marked(&m, brief);
+    if (!(brief ? make_short_cell(&m) : make_cut_cell(&m)))
+        make_marked_cell(&m, brief);
     char *fit = realloc(m.cell, strlen(m.cell) + 1);
     c->cell[id] = fit ? fit : m.cell;
-    struct given *slot = set_slot(c->set, c->set_size, c->cell[id]);
+    struct given_cell *slot = cell_slot(c->set, c->set_size, c->cell[id]);
     if (!slot->cell) {
-        *slot = (struct given){c->cell[id], id};
+        *slot = (struct given_cell){c->cell[id], id};
         c->set_used++;
     }
     return true;
 }
 
-static bool note_seen(struct column *c, uint32_t id)
+static bool note_seen(struct name_column *c, uint32_t id)
 {
-    if (c->seen_count == c->seen_size) {
-        size_t size = c->seen_size ? c->seen_size * 2 : 64;
-        uint32_t *bigger = realloc(c->seen, size * sizeof *bigger);
-        if (!bigger)
-            return false;
-        c->seen = bigger;
-        c->seen_size = size;
-    }
+    if (!rtl_grow(&c->seen, &c->seen_size, c->seen_count + 1, sizeof *c->seen))
+        return false;
     c->seen[c->seen_count++] = id;
     return true;
 }
@@ -477,10 +400,10 @@ const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw
 {
     if (id >= RTL_KERNELS_MAX || form >= RTL_NAME_FORM_COUNT || width < 0)
         return "";
-    struct column *c = &names->columns[width == RTL_NAMES_WHOLE];
+    struct name_column *c = &names->columns[width == RTL_NAMES_WHOLE];
     const char *whole = rtl_names_form(names, id, raw, length, form);
     if (!c->valid || c->form != form || c->width != width || c->ascii != ascii) {
-        column_clear(c);
+        clear_column(c);
         c->form = form;
         c->width = width;
         c->ascii = ascii;

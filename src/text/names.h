@@ -1,13 +1,11 @@
 /*
- * Kernel names for people: demangled, shortened so that instances of one template stay apart, cut to a column.
+ * Kernel names as the screen shows them: demangled, shortened, and cut to a column. Statistics use the raw names.
  *
- * Statistics are keyed by the full name; this is only what is shown. The short form says first what a kernel does, then
- * of which type its numbers are and its tile, by rules for the known libraries (names_rules.h) and the user's own;
- * other names keep their template arguments, types shortened (bf16, f16, i32), without return type, parameters and
- * namespaces. In a column what says least is left out first. What would look like another row shows a word that tells
- * it apart, and
- * "~hash" of the full name only where no word does. A shown name never changes while the column keeps its width: it is
- * made at first sight, in the order of first sight.
+ * The short form begins with the operation, the number type and the tile. Rules for known libraries (names_rules.h) and
+ * the user's rules extract them. Other names keep their template arguments with short types (bf16, f16, i32), without
+ * return type, parameters and namespaces. A narrow column drops the least important pieces first. Two rows never look
+ * alike: the second shows a word that distinguishes it, or "~hash" of the raw name if no word does. A cell does not
+ * change while the column keeps its width.
  */
 #ifndef RTL_TEXT_NAMES_H
 #define RTL_TEXT_NAMES_H
@@ -16,40 +14,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text/name_forms.h"
-
-/* X(symbol, name on the command line and on screen, what it shows) */
-#define RTL_NAME_FORMS(X)                                                              \
-    X(SHORT, "short", "what it does, on which type and tile, and what tells it apart") \
-    X(TEMPLATE, "template", "without return type and parameters")                      \
-    X(FULL, "full", "all that the compiler knew")                                      \
-    X(MANGLED, "mangled", "as it stands in the code object")
-
-#define RTL_ENUM_NAME_FORM(sym, name, text) RTL_NAME_##sym,
-enum rtl_name_form { RTL_NAME_FORMS(RTL_ENUM_NAME_FORM) RTL_NAME_FORM_COUNT };
-#undef RTL_ENUM_NAME_FORM
-
-const char *rtl_name_form_name(enum rtl_name_form form);
-bool rtl_name_form_parse(const char *name, enum rtl_name_form *form);
+#include "text/names_forms.h"
+#include "text/names_short.h"
+#include "text/names_user.h"
 
 /* --- the names of one process, by kernel id --- */
 struct rtl_names;
 struct rtl_names *rtl_names_create(void);
 void rtl_names_free(struct rtl_names *names);
-/* The id may mean another kernel from now on; none of its cells may have been asked for. */
+/* Forget a kernel, because its id will mean another one. None of its cells may have been requested. */
 void rtl_names_forget(struct rtl_names *names, uint32_t id);
 
-/* What a name is when there is no memory for it: this very string. */
+/* The functions below return this very string without memory. */
 extern const char rtl_name_missing[];
 
-/* The name in one form, whole; owned by `names` and stable. `raw` has to outlive `names` (the reader's names do). */
+/* The uncut name in one form; `names` owns it, and it is stable. `raw` must outlive `names` (the reader's names do). */
 const char *rtl_names_form(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
                            enum rtl_name_form form);
 
 /*
- * The name in a column: at most `width` columns, different from every other name seen in that column, unless it is too
- * narrow to tell anything apart. Owned by `names`, valid until the geometry changes. RTL_NAMES_WHOLE asks for the uncut
- * form (with "~hash" only where two names are alike): titles and exports use it, and it has a geometry of its own.
+ * The name in at most `width` columns. It differs from every other name seen in that column, unless the column is too
+ * narrow. `names` owns it; it is valid until form, width or ascii change. The width RTL_NAMES_WHOLE means uncut, for
+ * titles and exports; these cells are cached apart from the table's column.
  */
 #define RTL_NAMES_WHOLE 0
 const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw, size_t length,
@@ -57,7 +43,7 @@ const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw
 
 enum rtl_name_family rtl_names_family(struct rtl_names *names, uint32_t id, const char *raw, size_t length);
 
-/* True if the needle stands in the full, short or mangled name. */
+/* True if the full, short or mangled name contains the needle. */
 bool rtl_names_match(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *needle);
 
 #endif

@@ -1,10 +1,8 @@
-/*
- * What the "$" of a rule stand for. See names_expand.h and names_rules.h.
- */
+/* Expands the "$" words of a rule. See names_expand.h and names_rules.h. */
 #include "text/names_expand.h"
 #include "text/names_facts.h"
+#include "text/names_forms.h"
 #include "text/names_rules.h"
-#include "text/names_short.h"
 #include "text/text.h"
 
 #include <ctype.h>
@@ -32,10 +30,9 @@ static void mark_argument(struct rtl_facts *f, unsigned number)
     f->shown_arguments |= (uint64_t)1 << number;
 }
 
-/* An argument as it is spelled. */
-static void spelled(struct rtl_name_span argument, char *out, size_t size)
+static void spell_argument(struct rtl_name_span argument, char *out, size_t size)
 {
-    static const char head[] = "x<"; /* types are brief inside of arguments only */
+    static const char head[] = "x<"; /* rtl_name_spelled shortens types only inside "<>" */
     char *text = malloc(argument.length + sizeof head + 1), *brief = NULL;
     *out = '\0';
     if (text) {
@@ -51,23 +48,14 @@ static void spelled(struct rtl_name_span argument, char *out, size_t size)
     free(brief);
 }
 
-static void clean_name(struct rtl_name_span ident, char *out, size_t size)
+static void expand_name(struct rtl_name_span ident, char *out, size_t size)
 {
     static const char *const tails[] = {"_kernel", "_impl", "Kernel", "_cuda", "_device", "_kernel_"};
     static const char *const heads[] = {"kernel_", "__", "_"};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (rtl_span_starts(ident, heads[i]) && ident.length > strlen(heads[i])) {
-            ident.at += strlen(heads[i]);
-            ident.length -= strlen(heads[i]);
-        }
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t i = 0; i < sizeof tails / sizeof *tails && !again; i++)
-            if (rtl_span_ends(ident, tails[i]) && ident.length > strlen(tails[i])) {
-                ident.length -= strlen(tails[i]);
-                again = true;
-            }
-    }
+        rtl_span_drop_start(&ident, heads[i]);
+    for (size_t i = 0; i < sizeof tails / sizeof *tails;)
+        i = rtl_span_drop_end(&ident, tails[i]) ? 0 : i + 1;
     snprintf(out, size, "%.*s", (int)ident.length, ident.at);
 }
 
@@ -76,8 +64,8 @@ static bool may_be_an_index(const char *brief)
     return !strcmp(brief, "i32") || !strcmp(brief, "u32") || !strcmp(brief, "i64") || !strcmp(brief, "u64");
 }
 
-/* The types among the arguments; beside one of floating point those that indices have say less. */
-static void types_of(struct rtl_facts *f, char *out, size_t size)
+/* Write the types of the arguments; omit possible index types if one type is of floating point. */
+static void expand_types(struct rtl_facts *f, char *out, size_t size)
 {
     size_t used = 0;
     const char *before = NULL;
@@ -101,8 +89,7 @@ static void types_of(struct rtl_facts *f, char *out, size_t size)
         rtl_type_in(f->name, 0, out, size);
 }
 
-/* Numbers behind the last type or enumerator. */
-static void int_of(struct rtl_facts *f, int number, char *out, size_t size)
+static void expand_int(struct rtl_facts *f, int number, char *out, size_t size)
 {
     unsigned from = 0;
     for (unsigned i = 0; i < f->argument_count; i++)
@@ -117,7 +104,7 @@ static void int_of(struct rtl_facts *f, int number, char *out, size_t size)
         }
 }
 
-static void run_of(const struct rtl_facts *f, unsigned from, char *out, size_t size)
+static void expand_run(const struct rtl_facts *f, unsigned from, char *out, size_t size)
 {
     struct rtl_name_span run[8];
     unsigned count;
@@ -126,7 +113,7 @@ static void run_of(const struct rtl_facts *f, unsigned from, char *out, size_t s
                  run[from + 1].at, rtl_digits_of(run[from + 2]), run[from + 2].at);
 }
 
-static void sequence_of(const struct rtl_facts *f, int number, bool last, char *out, size_t size)
+static void expand_sequence(const struct rtl_facts *f, int number, bool last, char *out, size_t size)
 {
     struct rtl_name_span rest, one;
     size_t used = 0;
@@ -139,8 +126,8 @@ static void sequence_of(const struct rtl_facts *f, int number, bool last, char *
     }
 }
 
-/* What a helper adds to the operation inside it: "gpu_kernel_impl_nocast" -> "nocast". */
-static void variant_of(struct rtl_name_span argument, char *out, size_t size)
+/* Write how a wrapper modifies the operation inside it: "gpu_kernel_impl_nocast" -> "nocast". */
+static void expand_variant(struct rtl_name_span argument, char *out, size_t size)
 {
     struct rtl_name_part part = rtl_span_principal(argument);
     static const char head[] = "gpu_kernel_impl_";
@@ -150,7 +137,7 @@ static void variant_of(struct rtl_name_span argument, char *out, size_t size)
         snprintf(out, size, "broadcast");
 }
 
-static void lambda_of(struct rtl_name_span argument, char *out, size_t size)
+static void expand_lambda(struct rtl_name_span argument, char *out, size_t size)
 {
     const char *mark = memrchr(argument.at, '#', argument.length);
     size_t n = 1;
@@ -161,7 +148,7 @@ static void lambda_of(struct rtl_name_span argument, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)n, mark);
 }
 
-static void words_of(struct rtl_facts *f, char *out, size_t size)
+static void expand_words(struct rtl_facts *f, char *out, size_t size)
 {
     size_t used = 0;
     char type[VALUE_MAX];
@@ -177,8 +164,8 @@ static void words_of(struct rtl_facts *f, char *out, size_t size)
     }
 }
 
-/* The first word that is a type (or a tile). */
-static void word_of(struct rtl_facts *f, bool tile, char *out, size_t size)
+/* Write the first word that is a tile, or a type. */
+static void expand_word(struct rtl_facts *f, bool tile, char *out, size_t size)
 {
     char type[VALUE_MAX];
     for (unsigned i = 1; i < f->word_count; i++)
@@ -192,7 +179,7 @@ static void word_of(struct rtl_facts *f, bool tile, char *out, size_t size)
         }
 }
 
-static void value_behind(struct rtl_facts *f, const char *prefix, size_t length, char *out, size_t size)
+static void expand_prefix(struct rtl_facts *f, const char *prefix, size_t length, char *out, size_t size)
 {
     for (unsigned i = 0; i < f->word_count; i++)
         if (f->words[i].length > length && !strncmp(f->words[i].at, prefix, length) &&
@@ -203,7 +190,7 @@ static void value_behind(struct rtl_facts *f, const char *prefix, size_t length,
         }
 }
 
-/* X(name, whether a number follows it, what it needs: nothing) */
+/* A longer name precedes its prefixes: "types" before "type". */
 enum variable {
     V_LAMBDA,
     V_VARIANT,
@@ -224,8 +211,8 @@ enum variable {
 static const char *const variables[V_COUNT] = {"lambda", "variant", "seqlast", "words", "types", "name", "type",
                                                "tile",   "enum",    "seq",     "run",   "int",   "op",   "w"};
 
-/* Reads a "$" at `show`; returns its length, 0 when there is no such. `value` may stay empty. `f` NULL: only looks. */
-static size_t variable(struct rtl_facts *f, const char *show, char *value, size_t size)
+/* Parse the "$" word at `show`; return its length, or 0 if it is unknown. Write its value, unless `f` is NULL. */
+static size_t expand_variable(struct rtl_facts *f, const char *show, char *value, size_t size)
 {
     const char *at = show + 1;
     *value = '\0';
@@ -234,7 +221,7 @@ static size_t variable(struct rtl_facts *f, const char *show, char *value, size_
         if (!close || close == at + 1)
             return 0;
         if (f)
-            value_behind(f, at + 1, (size_t)(close - at - 1), value, size);
+            expand_prefix(f, at + 1, (size_t)(close - at - 1), value, size);
         return (size_t)(close + 1 - show);
     }
     int which = -1;
@@ -256,11 +243,11 @@ static size_t variable(struct rtl_facts *f, const char *show, char *value, size_
     if (argument)
         mark_argument(f, n);
     if (which < 0)
-        spelled(f->arguments[n], value, size);
+        spell_argument(f->arguments[n], value, size);
     else if (which == V_LAMBDA && argument)
-        lambda_of(f->arguments[n], value, size);
+        expand_lambda(f->arguments[n], value, size);
     else if (which == V_VARIANT && argument)
-        variant_of(f->arguments[n], value, size);
+        expand_variant(f->arguments[n], value, size);
     else if (which == V_OP && argument)
         rtl_operation_of(f->arguments[n], 0, value, size);
     else if (which == V_TYPE && argument)
@@ -268,25 +255,25 @@ static size_t variable(struct rtl_facts *f, const char *show, char *value, size_
     else if (which == V_TYPE && f->part.has_arguments)
         rtl_type_in(f->name, 0, value, size);
     else if (which == V_TYPE || which == V_TILE)
-        word_of(f, which == V_TILE, value, size);
+        expand_word(f, which == V_TILE, value, size);
     else if (which == V_TYPES)
-        types_of(f, value, size);
+        expand_types(f, value, size);
     else if (which == V_NAME)
-        clean_name(f->part.ident, value, size);
+        expand_name(f->part.ident, value, size);
     else if (which == V_WORDS)
-        words_of(f, value, size);
+        expand_words(f, value, size);
     else if (which == V_INT)
-        int_of(f, (int)n, value, size);
+        expand_int(f, (int)n, value, size);
     else if (which == V_RUN)
-        run_of(f, n, value, size);
+        expand_run(f, n, value, size);
     else if (which == V_SEQ || which == V_SEQLAST)
-        sequence_of(f, (int)n, which == V_SEQLAST, value, size);
+        expand_sequence(f, (int)n, which == V_SEQLAST, value, size);
     else if (which == V_ENUM)
         rtl_enumerators_in(f->name, value, size);
     else if (which == V_W && n < f->word_count) {
         snprintf(value, size, "%.*s", (int)f->words[n].length, f->words[n].at);
         f->shown_words |= (uint64_t)1 << n;
-    } else if (which == V_OP) { /* of all arguments that are functions */
+    } else if (which == V_OP) { /* the first operation among the arguments that are functions */
         for (unsigned i = 0; i < f->argument_count && !*value; i++)
             if (*f->arguments[i].at == '&' || rtl_span_starts(f->arguments[i], "op_") ||
                 (rtl_span_ends(f->arguments[i], ")") && *f->arguments[i].at != '(')) {
@@ -297,24 +284,24 @@ static size_t variable(struct rtl_facts *f, const char *show, char *value, size_
     return (size_t)(at - show);
 }
 
-/* What was not taken yet: arguments that say something, or the words of a name in C. */
-static void show_more(struct rtl_pieces *p, struct rtl_facts *f, int rank)
+/* Append the arguments, or the words of a name in C, that are not shown yet. */
+static void expand_more(struct rtl_pieces *p, struct rtl_facts *f, int rank)
 {
     char value[VALUE_MAX];
     for (unsigned i = 0; i < f->argument_count; i++) {
         if (f->shown_arguments >> i & 1)
             continue;
-        spelled(f->arguments[i], value, sizeof value);
+        spell_argument(f->arguments[i], value, sizeof value);
         bool off = !strcmp(value, "false") || !strcmp(value, "0") || strstr(value, "config");
         if (*value && !strpbrk(value, "{(") && strncmp(value, "array<", 6) != 0 && !strstr(value, "Calculator"))
             rtl_pieces_add(p, off ? rank + 1 : rank, "%s", value);
     }
-    for (unsigned i = 1; i < f->word_count && !f->part.has_arguments; i++) /* the first is what all are called */
+    for (unsigned i = 1; i < f->word_count && !f->part.has_arguments; i++) /* word 0 names the kernel */
         if (!(f->shown_words >> i & 1))
             rtl_pieces_add(p, rank, "%.*s", (int)f->words[i].length, f->words[i].at);
 }
 
-/* The end of a word of `show`: at a blank outside of round brackets. */
+/* Return the end of a word of `show`: a blank outside of round brackets. */
 static const char *word_end(const char *show)
 {
     int depth = 0;
@@ -340,13 +327,13 @@ void rtl_facts_show(struct rtl_pieces *p, struct rtl_facts *f, const char *show)
             continue;
         }
         if (!strncmp(show, "$more", 5)) {
-            show_more(p, f, rank);
+            expand_more(p, f, rank);
             show = end;
             continue;
         }
         for (const char *at = show; at < end && used + 1 < sizeof piece;) {
             char value[VALUE_MAX];
-            size_t n = *at == '$' ? variable(f, at, value, sizeof value) : 0;
+            size_t n = *at == '$' ? expand_variable(f, at, value, sizeof value) : 0;
             if (!n) {
                 piece[used++] = *at++;
                 continue;
@@ -375,7 +362,7 @@ const char *rtl_name_show_wrong(const char *show)
         depth -= *at == ')';
         if (depth < 0)
             break;
-        if (*at == '$' && strncmp(at, "$more", 5) != 0 && !variable(NULL, at, value, sizeof value))
+        if (*at == '$' && strncmp(at, "$more", 5) != 0 && !expand_variable(NULL, at, value, sizeof value))
             return "there is no such '$'";
     }
     return depth ? "a round bracket is not closed" : NULL;

@@ -1,8 +1,7 @@
 /*
- * What stands in the arguments of a kernel's name: operations, types, numbers. See names_facts.h.
+ * Operations, types and numbers in the arguments of a kernel's name. See names_facts.h.
  *
- * Functors are looked through: what a PyTorch kernel does stands in an argument of an argument, inside of helpers that
- * say nothing (`wrappers`). How deep that goes is bounded.
+ * The operation of a PyTorch kernel is an argument of an argument, inside of generic helpers (`wrappers`).
  */
 #include "text/names_facts.h"
 
@@ -13,8 +12,7 @@
 
 enum { DEEP_MAX = 12 };
 
-/* Functors around functors: the argument that says what is done, and how the wrapping shows. LAST: the last argument.
- */
+/* Functors around functors: which argument is the inner one, and the text that the wrapper adds to its operation. */
 enum { LAST = -1 };
 static const struct {
     const char *ident;
@@ -34,7 +32,7 @@ static const struct {
     {"convert_binary_result_type_wrapper", 0, "", ""},
 };
 
-static int wrapper_of(struct rtl_name_span ident)
+static int find_wrapper(struct rtl_name_span ident)
 {
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (rtl_span_is(ident, wrappers[i].ident))
@@ -54,45 +52,22 @@ static bool argument_at(struct rtl_name_span arguments, int number, struct rtl_n
 }
 
 /* "GeluCUDAKernelImpl" -> "gelu", "direct_copy_kernel_cuda" -> "copy", "ArgMaxOps" -> "argmax" */
-void rtl_operation_word(struct rtl_name_span ident, char *out, size_t size)
+static void operation_word(struct rtl_name_span ident, char *out, size_t size)
 {
     static const char *const heads[] = {
         "CUDAFunctor_", "CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "launch_", "direct_", "kernel_", "_"};
     static const char *const shown[] = {"", "self_", "other_", "", "", "", ""};
-    static const char *const tails[] = {"_kernel_cuda",
-                                        "_cuda_kernel",
-                                        "_kernel_impl",
-                                        "_kernel",
-                                        "_cuda_out",
-                                        "_cuda",
-                                        "_impl",
-                                        "_functor",
-                                        "Functor",
-                                        "KernelImpl",
-                                        "CUDAKernelImpl",
-                                        "CUDAKernel",
-                                        "CUDA",
-                                        "Kernel",
-                                        "Ops",
-                                        "_and_transform",
-                                        "Op",
-                                        "_t"};
+    static const char *const tails[] = {"_kernel",        "_cuda_out",  "_cuda", "_impl",  "_functor",
+                                        "Functor",        "KernelImpl", "CUDA",  "Kernel", "Ops",
+                                        "_and_transform", "Op",         "_t"};
     const char *prefix = "";
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (rtl_span_starts(ident, heads[i]) && ident.length > strlen(heads[i])) {
-            ident.at += strlen(heads[i]);
-            ident.length -= strlen(heads[i]);
+        if (rtl_span_drop_start(&ident, heads[i])) {
             prefix = shown[i];
             break;
         }
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t i = 0; i < sizeof tails / sizeof *tails && !again; i++)
-            if (rtl_span_ends(ident, tails[i]) && ident.length > strlen(tails[i])) {
-                ident.length -= strlen(tails[i]);
-                again = true;
-            }
-    }
+    for (size_t i = 0; i < sizeof tails / sizeof *tails;)
+        i = rtl_span_drop_end(&ident, tails[i]) ? 0 : i + 1;
     size_t used = (size_t)snprintf(out, size, "%s", prefix);
     for (size_t i = 0; i < ident.length && used + 3 < size; i++) {
         char c = ident.at[i];
@@ -108,7 +83,7 @@ void rtl_operation_of(struct rtl_name_span name, int deep, char *out, size_t siz
 {
     struct rtl_name_part part = rtl_span_principal(name);
     struct rtl_name_span inner;
-    int w = wrapper_of(part.ident);
+    int w = find_wrapper(part.ident);
     *out = '\0';
     if (deep < DEEP_MAX && w >= 0 && argument_at(part.arguments, wrappers[w].argument, &inner)) {
         char word[RTL_PIECE_MAX];
@@ -118,7 +93,7 @@ void rtl_operation_of(struct rtl_name_span name, int deep, char *out, size_t siz
         return;
     }
     if (part.ident.length && rtl_is_word(*part.ident.at) && !isdigit((unsigned char)*part.ident.at))
-        rtl_operation_word(part.ident, out, size);
+        operation_word(part.ident, out, size);
 }
 
 /* --- types --- */
@@ -128,9 +103,8 @@ bool rtl_type_is_floating(const char *brief)
     return brief && (*brief == 'f' || !strncmp(brief, "bf", 2) || *brief == 'c');
 }
 
-/* The better one of two types to show: of floating point before integers, those before bool, the first before others.
- */
-static const char *better(const char *first, const char *second)
+/* Return the type to show: floating point before integers, integers before bool, else the first. */
+static const char *better_type(const char *first, const char *second)
 {
     if (!first || !second)
         return first ? first : second;
@@ -139,7 +113,7 @@ static const char *better(const char *first, const char *second)
     return rank[1] > rank[0] ? second : first;
 }
 
-/* Of a lambda's parameters. */
+/* Return the best type among a lambda's parameters. */
 static const char *type_of_lambda(struct rtl_name_span scope)
 {
     const char *found = NULL;
@@ -147,15 +121,15 @@ static const char *type_of_lambda(struct rtl_name_span scope)
     while (rest.length + 8 < scope.length && scope.at[8 + rest.length] != ')')
         rest.length++;
     while (rtl_span_argument(&rest, &parameter))
-        found = better(found, rtl_type_brief(parameter));
+        found = better_type(found, rtl_type_brief(parameter));
     return found;
 }
 
-static bool opaque(struct rtl_name_part part, char *out, size_t size)
+static bool opaque_type(struct rtl_name_part part, char *out, size_t size)
 {
     if (!rtl_span_is(part.ident, "OpaqueType") || !part.arguments.length || !isdigit((unsigned char)*part.arguments.at))
         return false;
-    snprintf(out, size, "%dB", atoi(part.arguments.at)); /* all that the name says is how wide it is */
+    snprintf(out, size, "%dB", atoi(part.arguments.at));
     return true;
 }
 
@@ -168,14 +142,14 @@ bool rtl_type_in(struct rtl_name_span name, int deep, char *out, size_t size)
         return true;
     }
     struct rtl_name_part part = rtl_span_principal(name);
-    if (opaque(part, out, size))
+    if (opaque_type(part, out, size))
         return true;
-    for (rest = part.arguments; wrapper_of(part.ident) < 0 && rtl_span_argument(&rest, &argument);)
-        if (opaque(rtl_span_principal(argument), out, size))
+    for (rest = part.arguments; find_wrapper(part.ident) < 0 && rtl_span_argument(&rest, &argument);)
+        if (opaque_type(rtl_span_principal(argument), out, size))
             return true;
     if (deep >= DEEP_MAX)
         return false;
-    if (wrapper_of(part.ident) < 0 || !part.has_arguments) {
+    if (find_wrapper(part.ident) < 0 || !part.has_arguments) {
         for (rest = name; rtl_span_scope(&rest, &scope);)
             ;
         brief = rtl_span_starts(scope, "{lambda(") ? type_of_lambda(scope) : NULL;
@@ -227,7 +201,6 @@ static bool is_sequence(struct rtl_name_part part)
     return rtl_span_is(part.ident, "sequence") || rtl_span_is(part.ident, "Sequence");
 }
 
-/* The first four or more numbers that follow one another, wherever they stand. */
 bool rtl_find_run(struct rtl_name_span arguments, int deep, struct rtl_name_span run[8], unsigned *count)
 {
     struct rtl_name_span rest = arguments, argument;
@@ -251,7 +224,6 @@ bool rtl_find_run(struct rtl_name_span arguments, int deep, struct rtl_name_span
     return false;
 }
 
-/* sequence<...> number `*number`, wherever it stands, in the order in which they stand. */
 bool rtl_find_sequence(struct rtl_name_span arguments, int deep, int *number, struct rtl_name_span *found)
 {
     struct rtl_name_span rest = arguments, argument;
@@ -271,7 +243,6 @@ bool rtl_find_sequence(struct rtl_name_span arguments, int deep, int *number, st
     return false;
 }
 
-/* "(ns::Rmsnorm2dFusedAddEnum)1" -> "FusedAdd=1": enumerators that are not 0, wherever they stand. */
 void rtl_enumerators_in(struct rtl_name_span text, char *out, size_t size)
 {
     size_t used = 0;
@@ -291,7 +262,7 @@ void rtl_enumerators_in(struct rtl_name_span text, char *out, size_t size)
         struct rtl_name_span word = {text.at + last, close - last};
         if (rtl_span_ends(word, "Enum"))
             word.length -= 4;
-        for (size_t i = word.length, capitals = 0; i-- && capitals < 2;) /* its last two words say most */
+        for (size_t i = word.length, capitals = 0; i-- && capitals < 2;) /* keep the last two words */
             if (isupper((unsigned char)word.at[i]) && ++capitals == 2) {
                 word.at += i;
                 word.length -= i;

@@ -2,12 +2,12 @@
  * Names of generated GEMM kernels (Tensile): Cijk_Alik_Bljk_BBS_BH_..._MT256x256x64_MI16x16x1_..._SK3
  * -> gemm TN bf16 256x256x64 MI16x16x1 SK3.
  *
- * An operand is transposed when the summation index l comes before its free one for A, behind it for B. Behind the
- * indices stand the types, one letter or two each: of A and B, of the result, of the sums. Then come settings, hundreds
- * of them: a few that say most are shown where there is room, unless they have their usual value; what else tells two
- * kernels apart is looked for when two look alike (rtl_brief_differs).
+ * The summation index is l. Operand A is transposed if l precedes its free index, B if l follows it. Behind the indices
+ * are the types, one or two letters each: of A and B, of the result, of the sums. Hundreds of settings follow. A few
+ * important ones are shown while there is room, unless they have their usual value. rtl_name_difference finds others
+ * when two kernels look alike.
  */
-#include "text/name_pieces.h"
+#include "text/names_expand.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct {
     {"Z", "c128"},  {"H", "f16"},   {"B", "bf16"},   {"I", "i32"}, {"X", "xf32"},
 };
 
-/* Settings that say most, in the order in which they are shown, and the value that isn't. */
+/* Important settings in the order of display, and the usual value, which is not shown. */
 static const struct {
     const char *name, *usual;
 } settings[] = {{"MI", NULL},    {"SK", "0"},     {"GSU", "1"}, {"WG", NULL}, {"MIWT", NULL}, {"LDSB", "0"},
@@ -49,11 +49,11 @@ static bool type_symbols(struct rtl_name_span text, const char *found[SYMBOLS_MA
 }
 
 /*
- * The words that say types: BBS_BH, B_BS_BH, F8B8BS_BH; in older names the "B" of a batch (and the "H" of higher
- * precision) are in the same word: SB, HBH. What is no product has those of the sums and of the result. `rest` is
- * behind them.
+ * Read the words with types: BBS_BH, B_BS_BH, F8B8BS_BH. In older names the "B" of a batch and the "H" of higher
+ * precision end the same word: SB, HBH. A kernel that is no product (`product` false) has only the types of the sums
+ * and of the result. On success `rest` begins behind these words.
  */
-static bool types_of(struct rtl_name_span *rest, bool product, char *out, size_t size)
+static bool tensile_types(struct rtl_name_span *rest, bool product, char *out, size_t size)
 {
     struct rtl_name_span look = *rest, word, behind = *rest;
     const char *found[SYMBOLS_MAX];
@@ -88,7 +88,7 @@ static bool types_of(struct rtl_name_span *rest, bool product, char *out, size_t
             return false;
     }
     *rest = look;
-    /* the last is that of the sums, the one before that of the result */
+    /* the last type is that of the sums, which is not shown */
     int shown = !product ? count : count > 2 ? count - 1 : 1;
     size_t used = 0;
     const char *before = NULL;
@@ -128,10 +128,10 @@ bool rtl_gemm_pieces(struct rtl_pieces *p, const char *raw)
         else if (*word.at != 'D' || !islower((unsigned char)word.at[1]))
             break;
     }
-    if (!transposed[0] != !transposed[1] || !types_of(&rest, transposed[0], types, sizeof types))
+    if (!transposed[0] != !transposed[1] || !tensile_types(&rest, transposed[0], types, sizeof types))
         return false;
     struct rtl_name_span tile = {NULL, 0};
-    const char *side = NULL; /* what is no product: it prepares the result or finishes it */
+    const char *side = NULL; /* a kernel that prepares or finishes the result */
     for (look = rest; rtl_span_word(&look, &word, true);) {
         if (rtl_span_starts(word, "MT") && word.length > 2 && isdigit((unsigned char)word.at[2]))
             tile = (struct rtl_name_span){word.at + 2, word.length - 2};

@@ -1,7 +1,8 @@
-/* Brackets, scopes, arguments, types of a demangled name. See names_scan.h. */
+/* Scanners for kernel names. See names_scan.h. */
 #include "text/names_scan.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 void rtl_scan_step(struct rtl_scan *s, const char *text, size_t at)
@@ -49,7 +50,7 @@ bool rtl_operator_at(const char *text, size_t at, size_t length)
            (!at || !rtl_is_word(text[at - 1])) && !rtl_is_word(text[at + 8]);
 }
 
-/* Length of the name without its parameter list: the last round bracket that opens at depth 0 behind a name. */
+/* Return the length without the parameter list: up to the last "(" at depth 0 behind a name. */
 static size_t without_parameters(const char *full, size_t length)
 {
     struct rtl_scan s = {.depth = 0};
@@ -63,7 +64,7 @@ static size_t without_parameters(const char *full, size_t length)
             cut = at;
         rtl_scan_step(&s, full, at);
         at++;
-        /* a local entity: what we took for the end was the enclosing function's parameter list */
+        /* a local entity follows: these were the parameters of the enclosing function */
         if (!s.depth && cut < at && at + 2 < length &&
             (!strncmp(full + at, "::", 2) || (at + 8 < length && !strncmp(full + at, " const::", 8))))
             cut = length;
@@ -71,7 +72,7 @@ static size_t without_parameters(const char *full, size_t length)
     return s.lost ? length : cut;
 }
 
-/* Where the name starts behind its return type: after the last blank at depth 0. */
+/* Return the start of the name behind its return type: after the last blank at depth 0. */
 static size_t after_return_type(const char *full, size_t length)
 {
     struct rtl_scan s = {.depth = 0};
@@ -117,6 +118,25 @@ bool rtl_span_ends(struct rtl_name_span span, const char *text)
     return n <= span.length && !strncmp(span.at + span.length - n, text, n);
 }
 
+bool rtl_span_drop_start(struct rtl_name_span *span, const char *text)
+{
+    size_t n = strlen(text);
+    if (n >= span->length || !rtl_span_starts(*span, text))
+        return false;
+    span->at += n;
+    span->length -= n;
+    return true;
+}
+
+bool rtl_span_drop_end(struct rtl_name_span *span, const char *text)
+{
+    size_t n = strlen(text);
+    if (n >= span->length || !rtl_span_ends(*span, text))
+        return false;
+    span->length -= n;
+    return true;
+}
+
 struct rtl_name_span rtl_span_trim(struct rtl_name_span span)
 {
     while (span.length && *span.at == ' ') {
@@ -128,8 +148,8 @@ struct rtl_name_span rtl_span_trim(struct rtl_name_span span)
     return span;
 }
 
-/* Takes what stands before the first `mark` outside of brackets. */
-static bool take_until(struct rtl_name_span *rest, const char *mark, struct rtl_name_span *piece)
+/* Split the text before the first `mark` outside of brackets off `rest`. */
+static bool split_at(struct rtl_name_span *rest, const char *mark, struct rtl_name_span *piece)
 {
     struct rtl_scan s = {.depth = 0};
     size_t n = strlen(mark), at = 0;
@@ -157,16 +177,16 @@ static bool take_until(struct rtl_name_span *rest, const char *mark, struct rtl_
 
 bool rtl_span_argument(struct rtl_name_span *rest, struct rtl_name_span *argument)
 {
-    return take_until(rest, ",", argument);
+    return split_at(rest, ",", argument);
 }
 
 bool rtl_span_scope(struct rtl_name_span *rest, struct rtl_name_span *scope)
 {
-    return take_until(rest, "::", scope);
+    return split_at(rest, "::", scope);
 }
 
-/* What stands in the bracket that opens at `at`; `*end` is behind it. */
-static struct rtl_name_span bracket(struct rtl_name_span text, size_t at, size_t *end)
+/* Return the contents of the bracket that opens at `at`; *end is the index behind it. */
+static struct rtl_name_span inside_bracket(struct rtl_name_span text, size_t at, size_t *end)
 {
     struct rtl_scan s = {.depth = 0};
     size_t from = at + 1;
@@ -184,7 +204,7 @@ struct rtl_name_part rtl_part_of(struct rtl_name_span scope)
     if (rtl_span_starts(scope, "operator")) {
         at = rtl_operator_end(scope.at, 0);
     } else if (scope.length && (*scope.at == '(' || *scope.at == '{')) {
-        bracket(scope, 0, &at); /* (anonymous namespace), {lambda(int)#1} */
+        inside_bracket(scope, 0, &at); /* (anonymous namespace), {lambda(int)#1} */
     } else {
         while (at < scope.length && scope.at[at] != '<' && scope.at[at] != '(' && scope.at[at] != ' ')
             at++;
@@ -194,11 +214,11 @@ struct rtl_name_part rtl_part_of(struct rtl_name_span scope)
     part.ident.length = at;
     if (at < scope.length && scope.at[at] == '<') {
         part.has_arguments = true;
-        part.arguments = bracket(scope, at, &at);
+        part.arguments = inside_bracket(scope, at, &at);
     }
     if (at < scope.length && scope.at[at] == '(') {
         part.has_parameters = true;
-        part.parameters = bracket(scope, at, &at);
+        part.parameters = inside_bracket(scope, at, &at);
     }
     return part;
 }
@@ -209,7 +229,8 @@ struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
     struct rtl_name_part part = {.ident = name}, before = {.ident = name};
     name = rtl_span_trim(name);
     if (!memchr(name.at, ':', name.length) && !memchr(name.at, '<', name.length) &&
-        !memchr(name.at, '(', name.length) && !memchr(name.at, '&', name.length)) { /* a name in C, which may be long */
+        !memchr(name.at, '(', name.length) &&
+        !memchr(name.at, '&', name.length)) { /* a name in C, which may be too long for the scan below */
         part.ident = name;
         return part;
     }
@@ -219,7 +240,7 @@ struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
     }
     if (name.length > 2 && *name.at == '(' && name.at[name.length - 1] == ')') {
         size_t end;
-        struct rtl_name_span inner = bracket(name, 0, &end);
+        struct rtl_name_span inner = inside_bracket(name, 0, &end);
         if (end == name.length)
             name = rtl_span_declared(inner);
     }
@@ -232,89 +253,51 @@ struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
     return part;
 }
 
-/* Types by their last component. */
+/* Types by the last component of their names. */
 static const struct {
-    const char *name, *brief;
+    const char *brief, *names; /* the names stand between "|" */
 } types[] = {
-    {"__hip_bfloat16", "bf16"},
-    {"hip_bfloat16", "bf16"},
-    {"__nv_bfloat16", "bf16"},
-    {"BFloat16", "bf16"},
-    {"bfloat16_t", "bf16"},
-    {"__bf16", "bf16"},
-    {"bhalf_t", "bf16"},
-    {"bfloat16", "bf16"},
-    {"__half", "f16"},
-    {"_Float16", "f16"},
-    {"half", "f16"},
-    {"half_t", "f16"},
-    {"Half", "f16"},
-    {"__fp16", "f16"},
-    {"float16_t", "f16"},
-    {"float", "f32"},
-    {"double", "f64"},
-    {"int", "i32"},
-    {"unsigned int", "u32"},
-    {"unsigned", "u32"},
-    {"long", "i64"},
-    {"unsigned long", "u64"},
-    {"long long", "i64"},
-    {"unsigned long long", "u64"},
-    {"short", "i16"},
-    {"unsigned short", "u16"},
-    {"signed char", "i8"},
-    {"unsigned char", "u8"},
-    {"Float8_e4m3fn", "f8e4m3"},
-    {"Float8_e4m3fnuz", "f8e4m3z"},
-    {"Float8_e8m0fnu", "f8e8m0"},
-    {"Float4_e2m1fn_x2", "f4e2m1"},
-    {"quint8", "quint8"},
-    {"qint8", "qint8"},
-    {"qint32", "qint32"},
-    {"quint4x2", "quint4x2"},
-    {"quint2x4", "quint2x4"},
-    {"bits8", "bits8"},
-    {"bits16", "bits16"},
-    {"bits1x8", "bits1x8"},
-    {"bits2x4", "bits2x4"},
-    {"bits4x2", "bits4x2"},
-    {"Float8_e5m2", "f8e5m2"},
-    {"Float8_e5m2fnuz", "f8e5m2z"},
-    {"__hip_fp8_e4m3", "f8e4m3"},
-    {"__hip_fp8_e4m3_fnuz", "f8e4m3z"},
-    {"__hip_fp8_e5m2", "f8e5m2"},
-    {"__hip_fp8_e5m2_fnuz", "f8e5m2z"},
-    {"f8_fnuz_t", "f8e4m3z"},
-    {"f8_ocp_t", "f8e4m3"},
-    {"bf16", "bf16"},
-    {"f16", "f16"},
-    {"f32", "f32"},
-    {"fp16", "f16"},
-    {"fp8", "f8"},
-    {"bf8", "bf8"},
-    {"f8", "f8"},
-    {"fp8_t", "f8"},
-    {"f8_t", "f8"},
-    {"bf8_t", "f8e5m2"},
-    {"bf16_t", "bf16"},
-    {"fp16_t", "f16"},
-    {"fp32_t", "f32"},
-    {"int8_t", "i8"},
-    {"uint8_t", "u8"},
-    {"int32_t", "i32"},
-    {"int64_t", "i64"},
-    {"__half2", "f16x2"},
-    {"__hip_bfloat162", "bf16x2"},
-    {"rocblas_bfloat16", "bf16"},
-    {"rocblas_half", "f16"},
-    {"hip_bfloat16_t", "bf16"},
+    {"bf16", "|__hip_bfloat16|hip_bfloat16|__nv_bfloat16|BFloat16|bfloat16_t|__bf16|bhalf_t|bfloat16|bf16|bf16_t|"
+             "rocblas_bfloat16|hip_bfloat16_t|"},
+    {"f16", "|__half|_Float16|half|half_t|Half|__fp16|float16_t|f16|fp16|fp16_t|rocblas_half|"},
+    {"f32", "|float|f32|fp32_t|"},
+    {"f64", "|double|"},
+    {"i32", "|int|int32_t|"},
+    {"u32", "|unsigned int|unsigned|"},
+    {"i64", "|long|long long|int64_t|"},
+    {"u64", "|unsigned long|unsigned long long|"},
+    {"i16", "|short|"},
+    {"u16", "|unsigned short|"},
+    {"i8", "|signed char|int8_t|"},
+    {"u8", "|unsigned char|uint8_t|"},
+    {"f8e4m3", "|Float8_e4m3fn|__hip_fp8_e4m3|f8_ocp_t|"},
+    {"f8e4m3z", "|Float8_e4m3fnuz|__hip_fp8_e4m3_fnuz|f8_fnuz_t|"},
+    {"f8e8m0", "|Float8_e8m0fnu|"},
+    {"f4e2m1", "|Float4_e2m1fn_x2|"},
+    {"quint8", "|quint8|"},
+    {"qint8", "|qint8|"},
+    {"qint32", "|qint32|"},
+    {"quint4x2", "|quint4x2|"},
+    {"quint2x4", "|quint2x4|"},
+    {"bits8", "|bits8|"},
+    {"bits16", "|bits16|"},
+    {"bits1x8", "|bits1x8|"},
+    {"bits2x4", "|bits2x4|"},
+    {"bits4x2", "|bits4x2|"},
+    {"f8e5m2", "|Float8_e5m2|__hip_fp8_e5m2|bf8_t|"},
+    {"f8e5m2z", "|Float8_e5m2fnuz|__hip_fp8_e5m2_fnuz|"},
+    {"f8", "|fp8|f8|fp8_t|f8_t|"},
+    {"bf8", "|bf8|"},
+    {"f16x2", "|__half2|"},
+    {"bf16x2", "|__hip_bfloat162|"},
 };
 
 const char *rtl_type_word(const char *word, size_t length)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i].name) == length && !strncmp(types[i].name, word, length))
-            return types[i].brief;
+        for (const char *at = types[i].names + 1; *at; at += strcspn(at, "|") + 1)
+            if (strcspn(at, "|") == length && !strncmp(at, word, length))
+                return types[i].brief;
     return NULL;
 }
 
@@ -329,7 +312,7 @@ bool rtl_is_builtin_word(const char *word, size_t length)
 
 const char *rtl_type_brief(struct rtl_name_span type)
 {
-    for (bool again = true; again;) { /* "float const*": the type of what it points to */
+    for (bool again = true; again;) { /* "float const*" is shown as the type that it points to */
         again = false;
         type = rtl_span_trim(type);
         if (rtl_span_ends(type, "*") || rtl_span_ends(type, "&")) {
@@ -354,4 +337,114 @@ const char *rtl_type_brief(struct rtl_name_span type)
     while (from && type.at[from - 1] != ':')
         from--;
     return rtl_type_word(type.at + from, type.length - from);
+}
+
+/* --- names in C --- */
+
+bool rtl_name_pattern_fits(const char *pattern, const char *text, size_t length)
+{
+    const char *star = NULL;
+    size_t at = 0, from = 0;
+    while (at < length) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = at;
+        } else if (*pattern && tolower((unsigned char)*pattern) == tolower((unsigned char)text[at])) {
+            pattern++;
+            at++;
+        } else if (star) {
+            pattern = star;
+            at = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+bool rtl_span_word(struct rtl_name_span *rest, struct rtl_name_span *word, bool joined)
+{
+    while (rest->length && (*rest->at == '_' || *rest->at == '.')) {
+        rest->at++;
+        rest->length--;
+    }
+    size_t n = 0;
+    while (n < rest->length) {
+        const char *end = memchr(rest->at + n, '_', rest->length - n);
+        n = end ? (size_t)(end - rest->at) : rest->length;
+        if (!joined || n + 1 >= rest->length || !isdigit((unsigned char)rest->at[n + 1]))
+            break;
+        n++;
+    }
+    *word = (struct rtl_name_span){rest->at, n};
+    rest->at += n;
+    rest->length -= n;
+    return n > 0;
+}
+
+static const char *one_word_type(struct rtl_name_span word)
+{
+    static const struct {
+        const char *name, *brief;
+    } spellings[] = {{"bf16", "bf16"},   {"bfp16", "bf16"},  {"fp16", "f16"},       {"f16", "f16"},
+                     {"half", "f16"},    {"fp32", "f32"},    {"f32", "f32"},        {"float", "f32"},
+                     {"fp64", "f64"},    {"f64", "f64"},     {"double", "f64"},     {"fp8", "f8"},
+                     {"f8", "f8"},       {"bf8", "bf8"},     {"i8", "i8"},          {"int8", "i8"},
+                     {"u8", "u8"},       {"i32", "i32"},     {"u32", "u32"},        {"i64", "i64"},
+                     {"int4", "i4"},     {"i4", "i4"},       {"u4", "u4"},          {"fp4", "f4"},
+                     {"mxfp4", "mxfp4"}, {"mxfp8", "mxfp8"}, {"fp8e4m3", "f8e4m3"}, {"fp8e5m2", "f8e5m2"},
+                     {"u64", "u64"},     {"i16", "i16"},     {"bfloat16", "bf16"},  {"float16", "f16"},
+                     {"float32", "f32"}, {"int32", "i32"},   {"a8w8", "a8w8"},      {"a16w16", "a16w16"},
+                     {"a4w4", "a4w4"},   {"a8w4", "a8w4"},   {"a16w4", "a16w4"},    {"fp16bf16", "f16/bf16"}};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (strlen(spellings[i].name) == word.length && rtl_name_pattern_fits(spellings[i].name, word.at, word.length))
+            return spellings[i].brief;
+    return NULL;
+}
+
+bool rtl_word_type(struct rtl_name_span word, char *out, size_t size)
+{
+    const char *before = NULL;
+    size_t used = 0;
+    *out = '\0';
+    while (word.length) {
+        size_t n = 0;
+        while (n < word.length && word.at[n] != 'x')
+            n++;
+        if (n > 1 && word.length > 4 && n + 1 < word.length &&
+            word.at[0] == 'm') /* the x of "mxfp4" does not separate types */
+            n = n > 4 ? n : word.length;
+        const char *brief = one_word_type((struct rtl_name_span){word.at, n});
+        if (!brief && n < word.length) { /* one type that contains an x: "mxfp4" */
+            n = word.length;
+            brief = one_word_type(word);
+        }
+        if (!brief)
+            return false;
+        if (!before || strcmp(before, brief) != 0)
+            used += (size_t)snprintf(out + used, used < size ? size - used : 0, "%s%s", used ? "/" : "", brief);
+        before = brief;
+        word.at += n < word.length ? n + 1 : n;
+        word.length -= n < word.length ? n + 1 : n;
+        if (used + 1 >= size)
+            return false;
+    }
+    return before != NULL;
+}
+
+bool rtl_word_tile(struct rtl_name_span word)
+{
+    int numbers = 0;
+    for (size_t at = 0; at < word.length;) {
+        if (!isdigit((unsigned char)word.at[at]))
+            return false;
+        while (at < word.length && isdigit((unsigned char)word.at[at]))
+            at++;
+        numbers++;
+        if (at < word.length && (word.at[at++] != 'x' || at == word.length))
+            return false;
+    }
+    return numbers > 1;
 }

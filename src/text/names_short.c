@@ -1,240 +1,218 @@
-/*
- * The short spelling of a C++ name as it stands: no scopes, no blanks, brief types. See names_short.h.
- *
- * What names_scan.h cannot follow stays as it is.
- */
+/* The short name: find the rule for a kernel and make the pieces. See names_short.h. */
 #include "text/names_short.h"
-#include "text/name_forms.h"
-#include "text/names_scan.h"
+#include "text/demangle_partly.h"
+#include "text/names_expand.h"
+#include "text/names_rules.h"
+#include "text/names_user.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTED_MAX = 8 };
+enum { PEELED_MAX = 4 };
 
-char *rtl_name_template(const char *full)
+static bool rule_fits(const char *pattern, struct rtl_name_span ident, struct rtl_name_span scoped)
 {
-    size_t length = strlen(full);
-    /* " [clone .x]" is the compiler's remark, not a part of the name */
-    const char *clone = strstr(full, " [clone");
-    if (clone)
-        length = (size_t)(clone - full);
-    struct rtl_name_span name = rtl_span_declared((struct rtl_name_span){full, length});
-    return name.length ? strndup(name.at, name.length) : strdup(full); /* no compiler's: nothing but a remark */
+    if (strstr(pattern, "::"))
+        return rtl_name_pattern_fits(pattern, scoped.at, scoped.length);
+    return rtl_name_pattern_fits(pattern, ident.at, ident.length);
 }
-
-/* Length of a word; of several when they make one type together ("unsigned long"). */
-static size_t word_length(const char *text)
-{
-    size_t n = 0;
-    while (rtl_is_word(text[n]))
-        n++;
-    size_t end = n;
-    while (rtl_is_builtin_word(text + end - n, n) && text[end] == ' ') {
-        size_t next = 0;
-        while (rtl_is_word(text[end + 1 + next]))
-            next++;
-        if (!rtl_is_builtin_word(text + end + 1, next))
-            break;
-        end += 1 + next;
-        n = next;
-    }
-    return end;
-}
-
-/* What a scan writes: never longer than what it reads, so a buffer of the input's size is enough. */
-struct shortened {
-    char *text;
-    size_t length;
-    int nested; /* functions within functions */
-};
-
-/* Drops the scope that was just written, because "::" follows. True when the separator has to stay. */
-static bool drop_scope(struct shortened *o)
-{
-    for (int guard = 0; guard < 4; guard++) {
-        while (o->length && o->text[o->length - 1] == ' ')
-            o->length--;
-        if (!o->length)
-            return false;
-        char last = o->text[o->length - 1];
-        if (last == '>' || last == '}')
-            return true; /* arguments tell instances apart */
-        if (last == ')') {
-            size_t at = o->length;
-            int depth = 0;
-            while (at) {
-                at--;
-                if (o->text[at] == ')')
-                    depth++;
-                else if (o->text[at] == '(' && !--depth)
-                    break;
-            }
-            if (depth)
-                return true;
-            o->length = at;
-            /* "(anonymous namespace)" stands alone; a parameter list has its function before it: that stays */
-            if (!at || !rtl_is_word(o->text[at - 1]))
-                return at && (o->text[at - 1] == '>' || o->text[at - 1] == '}');
-            return true;
-        }
-        size_t start = o->length;
-        while (start && rtl_is_word(o->text[start - 1]))
-            start--;
-        if (start == o->length)
-            return true;
-        bool qualifier = o->length - start == 5 && !strncmp(o->text + start, "const", 5);
-        o->length = start;
-        if (!qualifier)
-            return false;
-    }
-    return true;
-}
-
-/* "(ns::Enum)3" at text: writes "Enum=3"'s first part ("" for plain integer types) and returns what it read. */
-static size_t take_cast(struct shortened *o, const char *text)
-{
-    size_t end = 1, last = 1;
-    while (rtl_is_word(text[end]) || text[end] == ':' || text[end] == ' ') {
-        if (text[end] == ':')
-            last = end + 1;
-        end++;
-    }
-    if (text[end] != ')' || end == 1 || !(isdigit((unsigned char)text[end + 1]) || text[end + 1] == '-'))
-        return 0;
-    size_t first = 0;
-    while (rtl_is_word(text[last + first]))
-        first++;
-    if (!rtl_is_builtin_word(text + last, first) && !(first == 4 && !strncmp(text + last, "bool", 4))) {
-        memcpy(o->text + o->length, text + last, end - last);
-        o->length += end - last;
-        o->text[o->length++] = '=';
-    }
-    return end + 1;
-}
-
-static size_t take_number(struct shortened *o, const char *text)
-{
-    size_t end = 0;
-    while (rtl_is_word(text[end]) || (text[end] == '.' && isdigit((unsigned char)text[end + 1])))
-        end++;
-    size_t keep = end;
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    while (!hex && keep > 1 && (text[keep - 1] == 'u' || text[keep - 1] == 'l'))
-        keep--;
-    memcpy(o->text + o->length, text, keep);
-    o->length += keep;
-    return end;
-}
-
-static void shorten(struct shortened *o, const char *text);
 
 /*
- * A function as a template argument, "&(float ns::silu<float>(float const&))": writes its short name and returns what
- * it read; 0 if it is something else. `text` is at the round bracket.
+ * Return the words to show of the first matching rule, or NULL, and set the family. The user's rules come first: the
+ * first match sets the family, and if it has no words, the built-in rules choose them.
  */
-static size_t take_function(struct shortened *o, const char *text)
+static const char *find_words(const struct rtl_name_rules *user, struct rtl_name_span ident,
+                              struct rtl_name_span scoped, enum rtl_name_family *family)
 {
-    struct rtl_scan s = {.depth = 0};
-    size_t end = 0;
-    if (o->nested >= NESTED_MAX)
-        return 0;
-    do
-        rtl_scan_step(&s, text, end);
-    while (text[++end] && s.depth && !s.lost);
-    if (s.depth || s.lost || end < 4 || text[end - 2] != ')')
-        return 0;
-    char *inner = strndup(text + 1, end - 2), *name = inner ? rtl_name_template(inner) : NULL;
-    bool shorter = name && *name && strlen(name) < strlen(inner) && *name != '(';
-    if (shorter) {
-        if (o->length && o->text[o->length - 1] == '&')
-            o->length--;
-        o->nested++;
-        shorten(o, name);
-        o->nested--;
-    }
-    free(inner);
-    free(name);
-    return shorter ? end : 0;
+    const struct rtl_name_rule *rule;
+    bool chosen = false;
+    *family = RTL_FAMILY_OTHER;
+    for (size_t i = 0; !chosen && (rule = rtl_name_rules_rule(user, i)); i++)
+        if (rule_fits(rule->kernel, ident, scoped)) {
+            *family = rtl_name_rules_family(user, i);
+            chosen = true;
+            if (rule->show)
+                return rule->show;
+        }
+    for (size_t t = 0; t < rtl_name_table_count; t++)
+        for (size_t i = 0; i < rtl_name_tables[t].count; i++)
+            if (rule_fits(rtl_name_tables[t].rules[i].kernel, ident, scoped)) {
+                *family = chosen ? *family : rtl_name_tables[t].family;
+                return rtl_name_tables[t].rules[i].show;
+            }
+    for (size_t t = 0; t < rtl_name_table_count && !chosen; t++)
+        for (const char *const *pattern = rtl_name_tables[t].patterns; *pattern; pattern++)
+            if (rule_fits(*pattern, ident, scoped)) {
+                *family = rtl_name_tables[t].family;
+                return NULL;
+            }
+    return NULL;
 }
 
-/* Writes a template's name without scopes, blanks and long type names. */
-static void shorten(struct shortened *o, const char *text)
+/* True if a spelled name contains generic helpers: its pieces are more readable. */
+static bool has_plumbing(const char *spelled)
 {
-    int angles = 0;
-    size_t whole = strlen(text);
-    for (size_t at = 0; text[at];) {
-        const char *here = text + at;
-        if (rtl_operator_at(text, at, whole)) {
-            size_t end = rtl_operator_end(text, at);
-            memcpy(o->text + o->length, here, end - at);
-            o->length += end - at;
-            at = end;
-        } else if (!strncmp(here, "::", 2)) {
-            if (drop_scope(o)) {
-                o->text[o->length++] = ':';
-                o->text[o->length++] = ':';
-            }
-            at += 2;
-        } else if (!strncmp(here, "{lambda(", 8)) {
-            /* parameters of a lambda repeat what its arguments say; its number is what tells it apart */
-            const char *close = strchr(here, '}'), *mark = close;
-            while (mark && mark > here && *mark != '#')
-                mark--;
-            if (!close || mark == here) {
-                o->text[o->length++] = *here;
-                at++;
+    static const char *const words[] = {"{lambda", "operator()", "array<", "Calculator", "{unnamed", "_NS"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(spelled, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_c_name(const char *name)
+{
+    return !strpbrk(name, "<({ ");
+}
+
+/* Make the pieces by the rules. Return false if no rule has words to show, so that the pieces are generic. */
+static bool apply_rules(struct rtl_pieces *p, const struct rtl_name_rules *user, struct rtl_name_span name,
+                        const char *raw, enum rtl_name_family *family)
+{
+    for (int peeled = 0;; peeled++) {
+        struct rtl_name_part part = rtl_span_principal(name);
+        const char *show = find_words(user, part.ident, name, family);
+        struct rtl_facts facts;
+        if (show && !strcmp(show, "@gemm") && rtl_gemm_pieces(p, raw))
+            return true;
+        if (show && !strcmp(show, "@triton") && rtl_triton_pieces(p, raw, family))
+            return true;
+        rtl_facts_of(&facts, name, part);
+        if (show && *show == '=' && isdigit((unsigned char)show[1]) && peeled < PEELED_MAX) {
+            unsigned n = (unsigned)(show[1] - '0');
+            if (n < facts.argument_count) {
+                name = facts.arguments[n];
                 continue;
             }
-            memcpy(o->text + o->length, "{lambda", 7);
-            o->length += 7;
-            memcpy(o->text + o->length, mark, (size_t)(close - mark) + 1);
-            o->length += (size_t)(close - mark) + 1;
-            at = (size_t)(close - text) + 1;
-        } else if (*here == '(' && angles) {
-            size_t read = take_cast(o, here);
-            if (!read)
-                read = take_function(o, here);
-            if (!read) {
-                o->text[o->length++] = *here;
-                read = 1;
-            }
-            at += read;
-        } else if (isdigit((unsigned char)*here)) {
-            at += take_number(o, here);
-        } else if (rtl_is_word(*here)) {
-            size_t length = word_length(here);
-            const char *brief = angles && strncmp(here + length, "::", 2) ? rtl_type_word(here, length) : NULL;
-            size_t n = brief ? strlen(brief) : length;
-            if (n > length) { /* never longer than what was read */
-                brief = NULL;
-                n = length;
-            }
-            memcpy(o->text + o->length, brief ? brief : here, n);
-            o->length += n;
-            at += length;
-        } else {
-            char before = o->length ? o->text[o->length - 1] : 0;
-            angles += *here == '<';
-            angles -= *here == '>' && angles;
-            if (*here != ' ' || (rtl_is_word(before) && rtl_is_word(here[1])))
-                o->text[o->length++] = *here;
-            at++;
         }
+        bool said = show && *show != '@' && *show != '=',
+             inner = peeled > 0; /* a wrapped kernel's pieces lack the wrapper, the spelled name has it */
+        if (said)
+            rtl_facts_show(p, &facts, show);
+        if (!p->used)
+            rtl_facts_show(p, &facts, part.has_arguments ? "$name $op $types | $more" : "$words $type $tile | $more");
+        return said || inner;
     }
-    o->text[o->length] = 0;
 }
 
-char *rtl_name_spelled(const char *name)
+/* OpenMP loops: __omp_offloading_fe00_5366b4_main_l22 -> omp main:22. The numbers are the source's device and inode. */
+static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
 {
-    struct shortened o = {.text = malloc(strlen(name) + 1)};
-    if (o.text)
-        shorten(&o, name);
-    if (o.text && !o.length) {
-        free(o.text);
-        return strdup(name);
+    enum { FUNCTION_MOST = RTL_PIECE_MAX - 20 }; /* leaves room for the line number */
+    static const char prefix[] = "__omp_offloading_";
+    if (strncmp(name, prefix, sizeof prefix - 1))
+        return false;
+    const char *at = name + sizeof prefix - 1;
+    for (int number = 0; number < 2; number++) {
+        size_t digits = strspn(at, "0123456789abcdef");
+        if (!digits || at[digits] != '_')
+            return false;
+        at += digits + 1;
     }
-    return o.text;
+    size_t length = strlen(at), line = length;
+    while (line && isdigit((unsigned char)at[line - 1]))
+        line--;
+    if (line == length || line < 3 || strncmp(at + line - 2, "_l", 2))
+        return false;
+    char *function = strndup(at, line - 2), *plain = NULL;
+    if (function && !strncmp(function, "_Z", 2)) { /* a mangled name is no OpenMP loop: no endless recursion */
+        char *full = rtl_name_full(function, line - 2);
+        plain = full ? rtl_name_short(function, full) : NULL;
+        free(full);
+    }
+    const char *shown = plain ? plain : function;
+    if (shown)
+        rtl_pieces_add(p, 0, "omp %.*s:%s", FUNCTION_MOST, shown, at + line);
+    free(plain);
+    free(function);
+    return shown != NULL;
+}
+
+/*
+ * Return the user's nickname for a kernel, or NULL. The pattern may match the identifier as in rules, the full name
+ * (which begins with the return type), or the mangled name.
+ */
+static const char *find_nickname(const struct rtl_name_rules *user, const char *raw, const char *full,
+                                 struct rtl_name_span name)
+{
+    const char *nickname, *pattern;
+    struct rtl_name_span ident = rtl_span_principal(name).ident;
+    for (size_t i = 0; (nickname = rtl_name_rules_nickname(user, i, &pattern)); i++)
+        if (rule_fits(pattern, ident, name) || rtl_name_pattern_fits(pattern, full, strlen(full)) ||
+            rtl_name_pattern_fits(pattern, raw, strlen(raw)))
+            return nickname;
+    return NULL;
+}
+
+bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, const char *raw, const char *full)
+{
+    struct rtl_pieces *p = malloc(sizeof *p);
+    char *partly = strcmp(raw, full) != 0 ? NULL : rtl_demangle_partly(raw);
+    char *name = partly ? partly : is_c_name(full) ? strdup(full) : rtl_name_template(full);
+    *brief = (struct rtl_brief){.family = RTL_FAMILY_OTHER};
+    if (!p || !name) {
+        free(p);
+        free(name);
+        return false;
+    }
+    p->used = 0;
+    p->text[0] = '\0';
+    bool said = add_offload_pieces(p, full) ||
+                apply_rules(p, user, (struct rtl_name_span){name, strlen(name)}, full, &brief->family);
+    const char *nickname = find_nickname(user, raw, full, (struct rtl_name_span){name, strlen(name)});
+    if (nickname) {
+        p->used = 0;
+        rtl_pieces_add(p, 0, "%s", nickname);
+        said = true;
+    }
+    if (is_c_name(full) && !partly) {
+        if (!said)
+            brief->whole = strdup(full);
+    } else {
+        brief->spelled = rtl_name_spelled(name);
+        if (!said && brief->spelled && (!p->used || (strcmp(brief->spelled, "") && !has_plumbing(brief->spelled))))
+            brief->whole = strdup(brief->spelled);
+    }
+    if (!brief->whole && p->used)
+        brief->whole = rtl_pieces_join(p);
+    if (!brief->whole)
+        brief->whole = strdup(name);
+    brief->pieces = malloc(p->used + 1);
+    if (brief->pieces)
+        memcpy(brief->pieces, p->text, p->used + 1);
+    free(p);
+    free(name);
+    if (brief->whole && brief->pieces)
+        return true;
+    rtl_brief_free(brief);
+    return false;
+}
+
+void rtl_brief_free(struct rtl_brief *brief)
+{
+    free(brief->whole);
+    free(brief->pieces);
+    free(brief->spelled);
+    *brief = (struct rtl_brief){.family = RTL_FAMILY_OTHER};
+}
+
+char *rtl_name_short(const char *raw, const char *full)
+{
+    struct rtl_brief brief;
+    if (!rtl_brief_make(&brief, NULL, raw, full))
+        return NULL;
+    char *whole = brief.whole;
+    brief.whole = NULL;
+    rtl_brief_free(&brief);
+    return whole;
+}
+
+enum rtl_name_family rtl_name_family(const char *raw, const char *full)
+{
+    struct rtl_brief brief;
+    if (!rtl_brief_make(&brief, NULL, raw, full))
+        return RTL_FAMILY_OTHER;
+    enum rtl_name_family family = brief.family;
+    rtl_brief_free(&brief);
+    return family;
 }

@@ -1,8 +1,8 @@
 /*
- * Kernels that PyTorch's compiler wrote in Triton: triton_KIND_fused_OPERATION..._NUMBER. Kind and number tell kernels
- * apart; of the operations those that compute come before those that only look at a tensor differently.
+ * Names of the Triton kernels that PyTorch's compiler writes: triton_KIND_fused_OPERATION..._NUMBER. Kind and number
+ * distinguish kernels. Operations that compute precede those that only change the view of a tensor.
  */
-#include "text/name_pieces.h"
+#include "text/names_expand.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,61 +11,39 @@ static const struct {
     const char *code, *kind;
 } kinds[] = {{"poi", "pointwise"}, {"red", "reduce"}, {"per", "persistent"}, {"tem", "template"}, {"for", "foreach"}};
 
-/* Operations that say much (1), those that compute nothing (3), and those of several words; all others are 2. */
+/* Important operations: rank 1. */
+static const char *const important[] = {"moe_forward", "fmha_v3_fwd", "log_softmax",  "softmax",     "convolution",
+                                        "embedding",   "index_put",   "index_select", "masked_fill", "silu",
+                                        "gelu",        "sigmoid",     "tanh",         "relu",        "cumsum",
+                                        "sort",        "addmm",       "bmm",          "mm"};
+
+/* Important operations with a longer name in PyTorch. */
 static const struct {
     const char *words, *shown;
-    int rank;
-} operations[] = {
-    {"native_layer_norm_backward", "layer_norm_backward", 1},
-    {"native_layer_norm", "layer_norm", 1},
-    {"native_group_norm", "group_norm", 1},
-    {"native_batch_norm_legit", "batch_norm", 1},
-    {"native_dropout", "dropout", 1},
-    {"scaled_dot_product_flash_attention", "flash_attention", 1},
-    {"scaled_dot_product_attention", NULL, 1},
-    {"constant_pad_nd", "pad", 1},
-    {"moe_forward", NULL, 1},
-    {"fmha_v3_fwd", NULL, 1},
-    {"log_softmax", NULL, 1},
-    {"softmax", NULL, 1},
-    {"convolution", NULL, 1},
-    {"embedding", NULL, 1},
-    {"index_put", NULL, 1},
-    {"index_select", NULL, 1},
-    {"masked_fill", NULL, 1},
-    {"silu", NULL, 1},
-    {"gelu", NULL, 1},
-    {"sigmoid", NULL, 1},
-    {"tanh", NULL, 1},
-    {"relu", NULL, 1},
-    {"cumsum", NULL, 1},
-    {"sort", NULL, 1},
-    {"addmm", NULL, 1},
-    {"bmm", NULL, 1},
-    {"mm", NULL, 1},
-    {"unsafe_view", NULL, 3},
-    {"to_copy", NULL, 3},
-    {"as_strided", NULL, 3},
-    {"empty_like", NULL, 3},
-    {"view", NULL, 3},
-    {"transpose", NULL, 3},
-    {"permute", NULL, 3},
-    {"unsqueeze", NULL, 3},
-    {"squeeze", NULL, 3},
-    {"slice", NULL, 3},
-    {"split", NULL, 3},
-    {"split_with_sizes", NULL, 3},
-    {"select", NULL, 3},
-    {"stack", NULL, 3},
-    {"unbind", NULL, 3},
-    {"expand", NULL, 3},
-    {"clone", NULL, 3},
-    {"zeros", NULL, 3},
-    {"t", NULL, 3},
-    {"reshape", NULL, 3},
-    {"detach", NULL, 3},
-    {"full", NULL, 3},
-};
+} renamed[] = {{"native_layer_norm_backward", "layer_norm_backward"},
+               {"native_layer_norm", "layer_norm"},
+               {"native_group_norm", "group_norm"},
+               {"native_batch_norm_legit", "batch_norm"},
+               {"native_dropout", "dropout"},
+               {"scaled_dot_product_flash_attention", "flash_attention"},
+               {"scaled_dot_product_attention", "scaled_dot_product_attention"},
+               {"constant_pad_nd", "pad"}};
+
+/* Operations that compute nothing: rank 3. All operations that are not listed have rank 2. */
+static const char *const views[] = {"unsafe_view", "to_copy",   "as_strided", "empty_like", "view",  "transpose",
+                                    "permute",     "unsqueeze", "squeeze",    "slice",      "split", "split_with_sizes",
+                                    "select",      "stack",     "unbind",     "expand",     "clone", "zeros",
+                                    "t",           "reshape",   "detach",     "full"};
+
+/* True if `rest` begins with these words, which are more than *length bytes; set *length. */
+static bool longer_match(struct rtl_name_span rest, const char *words, size_t *length)
+{
+    size_t n = strlen(words);
+    if (n <= *length || !rtl_span_starts(rest, words) || (n < rest.length && rest.at[n] != '_'))
+        return false;
+    *length = n;
+    return true;
+}
 
 bool rtl_triton_pieces(struct rtl_pieces *p, const char *raw, enum rtl_name_family *family)
 {
@@ -100,15 +78,19 @@ bool rtl_triton_pieces(struct rtl_pieces *p, const char *raw, enum rtl_name_fami
         size_t length = 0;
         int rank = 2;
         const char *shown = NULL;
-        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-            const char *words = operations[i].words;
-            size_t n = strlen(words);
-            if (n > length && rtl_span_starts(rest, words) && (n == rest.length || rest.at[n] == '_')) {
-                length = n;
-                rank = operations[i].rank;
-                shown = operations[i].shown;
+        for (size_t i = 0; i < sizeof important / sizeof *important; i++)
+            if (longer_match(rest, important[i], &length))
+                rank = 1;
+        for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+            if (longer_match(rest, renamed[i].words, &length)) {
+                rank = 1;
+                shown = renamed[i].shown;
             }
-        }
+        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+            if (longer_match(rest, views[i], &length)) {
+                rank = 3;
+                shown = NULL;
+            }
         struct rtl_name_span word = {rest.at, length};
         if (length) {
             rest.at += length;

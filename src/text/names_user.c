@@ -1,5 +1,6 @@
-/* The user's own rules and nicknames. See names_user.h; names.h has what others call. */
+/* The user's rules and nicknames. See names_user.h. */
 #include "text/names_user.h"
+#include "text/names_rules.h"
 
 #include <stdint.h>
 
@@ -19,7 +20,7 @@ struct rtl_name_rules {
     size_t rule_count, nickname_count;
 };
 
-static const struct rtl_name_rules *in_force; /* set before there are threads, then only read */
+static const struct rtl_name_rules *in_force; /* written before there are threads */
 
 struct rtl_name_rules *rtl_name_rules_create(void)
 {

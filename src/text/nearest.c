@@ -1,14 +1,14 @@
-/* Words that are like others. See nearest.h. */
+/* The distance between words. See nearest.h. */
 #include "text/nearest.h"
 
 #include <string.h>
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned smaller(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* Three rows of the table of distances between the beginnings of both words are all that the next one is made of. */
+/* Only the last three rows of the table of distances between prefixes are needed. */
 unsigned rtl_word_distance(const char *a, const char *b)
 {
     size_t rows = strnlen(a, RTL_NEAREST_MAX + 1), columns = strnlen(b, RTL_NEAREST_MAX + 1);
@@ -21,9 +21,9 @@ unsigned rtl_word_distance(const char *a, const char *b)
         unsigned *row = table[i % 3], *above = table[(i + 2) % 3], *two_above = table[(i + 1) % 3];
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= columns; j++) {
-            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+            row[j] = smaller(above[j - 1] + (a[i - 1] != b[j - 1]), smaller(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], two_above[j - 2] + 1);
+                row[j] = smaller(row[j], two_above[j - 2] + 1);
         }
     }
     return table[rows % 3][columns];

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Hands on what stands for itself: ASCII but for the quote and one other. Says how much of the text that was. */
-static size_t put_plain(rtl_quote_put *put, void *to, const char *text, size_t left, char other)
+/* Write the leading bytes that need no escape: printable ASCII except the quote and `other`. Return their number. */
+static size_t quote_plain(rtl_quote_put *put, void *to, const char *text, size_t left, char other)
 {
     size_t plain = 0;
     while (plain < left && text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' && text[plain] != other)
@@ -21,7 +21,7 @@ void rtl_quote_json(rtl_quote_put *put, void *to, const char *text)
     size_t left = strlen(text);
     put(to, "\"", 1);
     while (left) {
-        size_t plain = put_plain(put, to, text, left, '\\');
+        size_t plain = quote_plain(put, to, text, left, '\\');
         text += plain;
         left -= plain;
         if (!left)
@@ -46,7 +46,7 @@ void rtl_quote_json(rtl_quote_put *put, void *to, const char *text)
     put(to, "\"", 1);
 }
 
-/* As spreadsheets see it: the wide forms of the four count, too. */
+/* True if a spreadsheet would read a formula: = + - @ or one of their wide forms. */
 static bool begins_formula(const char *text)
 {
     uint32_t code = 0;
@@ -64,7 +64,7 @@ void rtl_quote_csv(rtl_quote_put *put, void *to, const char *text)
     if (begins_formula(text))
         put(to, "'", 1);
     while (left) {
-        size_t plain = put_plain(put, to, text, left, '"');
+        size_t plain = quote_plain(put, to, text, left, '"');
         text += plain;
         left -= plain;
         if (!left)

@@ -62,8 +62,8 @@ bool rtl_text_code_is_safe(uint32_t code)
 {
     if (code >= 0x20 && code < 0x7f)
         return true;
-    /* Latin, Greek, Cyrillic and Armenian letters: one column everywhere. Combining marks, wide scripts, right-to-left
-     * and format characters are not: whether a terminal gives them one column is its own business. */
+    /* Latin, Greek, Cyrillic and Armenian letters take one column everywhere. The width of combining marks, wide
+     * scripts, right-to-left and format characters depends on the terminal. */
     if (code == 0xad || (code >= 0x300 && code < 0x370) || (code >= 0x483 && code < 0x48a))
         return false;
     return code >= 0xa1 && code < 0x557;
@@ -81,7 +81,7 @@ bool rtl_text_code_is_printable(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0))
         return false;
-    /* marks that turn the direction, join, hide or break: the line would not be what it looks like */
+    /* marks that change the direction, join, hide or break text: the line would look like another one */
     static const uint32_t hidden[][2] = {{0xad, 0xad},     {0x61c, 0x61c},   {0x180e, 0x180e},   {0x200b, 0x200f},
                                          {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},
                                          {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff}};
@@ -107,14 +107,14 @@ size_t rtl_text_piece(const char *bytes, size_t left, bool stays(uint32_t), char
     return step;
 }
 
-static size_t escape(char *out, size_t size, const char *bytes, size_t length, bool stays(uint32_t))
+static size_t escape_text(char *out, size_t size, const char *bytes, size_t length, bool stays(uint32_t))
 {
     size_t used = 0, at = 0;
     if (!size)
         return 0;
     while (at < length) {
         size_t plain = rtl_text_plain(bytes + at, length - at < size - used ? length - at : size - used - 1);
-        memcpy(out + used, bytes + at, plain); /* nearly all of a name */
+        memcpy(out + used, bytes + at, plain); /* fast path: most names are plain */
         used += plain;
         at += plain;
         if (at == length)
@@ -133,12 +133,12 @@ static size_t escape(char *out, size_t size, const char *bytes, size_t length, b
 
 size_t rtl_text_escape(char *out, size_t size, const char *bytes, size_t length)
 {
-    return escape(out, size, bytes, length, rtl_text_code_is_safe);
+    return escape_text(out, size, bytes, length, rtl_text_code_is_safe);
 }
 
 size_t rtl_text_line(char *out, size_t size, const char *bytes, size_t length)
 {
-    return escape(out, size, bytes, length, rtl_text_code_is_printable);
+    return escape_text(out, size, bytes, length, rtl_text_code_is_printable);
 }
 
 int rtl_text_columns(const char *text)
@@ -174,7 +174,7 @@ bool rtl_text_token_edge(char before, char after)
     return !word_before; /* between two marks; inside a word only after a mark */
 }
 
-/* The byte nearest to `from`, at most `reach` away on the given side, where a token ends; `from` itself if none. */
+/* Return the end of a token nearest to `from`, at most 6 bytes away and within least..most; else `from`. */
 static size_t edge_near(const char *text, size_t from, size_t least, size_t most)
 {
     for (size_t away = 0; away <= 6; away++) {
@@ -199,7 +199,7 @@ void rtl_text_cut(char *out, size_t size, const char *text, int width, int keep_
         snprintf(out, size, "%s", text);
         return;
     }
-    if (width <= mark_columns + 1) { /* no room for a mark worth having */
+    if (width <= mark_columns + 1) { /* too narrow for a mark */
         snprintf(out, size, "%.*s", (int)rtl_text_offset(text, width), text);
         return;
     }
@@ -207,15 +207,15 @@ void rtl_text_cut(char *out, size_t size, const char *text, int width, int keep_
     int tail = keep_end > 0 ? keep_end : room * 2 / 5;
     if (tail > room - 1)
         tail = room - 1;
-    /* Move the start of the tail to an edge (it may only shrink), then give the head all that is left and do the same
-     * there: both ends of the cut then show whole tokens where there are any near. */
+    /* Move the start of the tail to the end of a token (the tail may only shrink). The head gets the columns that
+     * remain, and ends with a token, too. */
     size_t tail_at = rtl_text_offset(text, columns - tail);
     size_t end = strlen(text);
     size_t most = tail_at + 6 < end ? tail_at + 6 : end - 1;
     tail_at = edge_near(text, tail_at, tail_at, most > tail_at ? most : tail_at);
     while (tail_at < end &&
            (((unsigned char)text[tail_at] & 0xc0) == 0x80 || text[tail_at] == ',' || text[tail_at] == ' '))
-        tail_at++; /* whole characters, and no separator that separates nothing */
+        tail_at++; /* no incomplete character, no leading separator */
     tail = rtl_text_columns(text + tail_at);
     size_t head_end = rtl_text_offset(text, room - tail);
     size_t least = head_end > 6 ? head_end - 6 : 1;

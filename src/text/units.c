@@ -1,4 +1,4 @@
-/* Numbers for people. See units.h. */
+/* Formats numbers. See units.h. */
 #include "text/units.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ bool rtl_unit_parse(const char *name, enum rtl_unit *unit)
     return false;
 }
 
-/* Three significant digits of a value in [0, 1000); false when rounding carries it to 1000. */
+/* Write three significant digits of a value in [0, 1000); false if rounding makes it 1000. */
 static bool three_digits(char *out, size_t size, double value)
 {
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -40,7 +40,7 @@ static bool three_digits(char *out, size_t size, double value)
     return true;
 }
 
-/* The first step of a scale in which the value stays below 1000 after rounding; the last takes what is left. */
+/* Use the first step of a scale in which the rounded value is below 1000, else the last step. */
 static void scaled(char *out, size_t size, double value, const char *const *letters, int steps, double factor)
 {
     char digits[12];
@@ -92,7 +92,7 @@ struct rtl_number rtl_format_time(uint64_t ns, enum rtl_unit unit)
         snprintf(n.text, sizeof n.text, "%lluns", (unsigned long long)ns);
         return n;
     }
-    /* three significant digits, but nothing below a nanosecond, and all that stands before the point */
+    /* at least three significant digits, all digits before the point, and none below a nanosecond */
     int decimals = 0, most = ns ? units[unit].decimals : 0;
     double value = (double)ns / pow(10, units[unit].decimals), shifted = value;
     for (; decimals < most && shifted < 99.95; decimals++)
@@ -224,7 +224,7 @@ struct rtl_number rtl_format_ppb(int64_t ppb)
 
 bool rtl_parse_interval(const char *text, uint64_t *ns)
 {
-    /* strtod would also take blanks, signs, hexadecimal, inf and nan */
+    /* strtod also accepts blanks, signs, hexadecimal numbers, inf and nan */
     if (!text || !((text[0] >= '0' && text[0] <= '9') || text[0] == '.') || text[1] == 'x' || text[1] == 'X')
         return false;
     char *end;

@@ -1,9 +1,9 @@
 /*
- * Numbers for people: times, counts, rates, shares and sizes. Pure.
+ * Formats times, counts, rates, shares and sizes. Pure.
  *
- * Three significant digits, a unit, no blank: 41.8µs, 2.82ms, 10.3k. In at most six columns, but for times in a unit
- * that was asked for: they are in that unit, however long that makes them. The micro sign is the only character beyond
- * ASCII (rtl_units_ascii). The caller writes "-" (RTL_NONE) for what was not measured; these functions never do.
+ * Three significant digits, a unit, no blank: 41.8µs, 2.82ms, 10.3k. At most six columns, except for times in a unit
+ * that the user chose, which may be longer. The micro sign is the only character beyond ASCII (rtl_units_ascii). The
+ * caller writes "-" (RTL_NONE) for values that were not measured.
  */
 #ifndef RTL_TEXT_UNITS_H
 #define RTL_TEXT_UNITS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(symbol, name on the command line and on screen, decimals that make a unit a nanosecond, as written) */
+/* X(symbol, name on the command line and on screen, decimals of a nanosecond in this unit, suffix) */
 #define RTL_UNITS(X)       \
     X(AUTO, "auto", 0, "") \
     X(NS, "ns", 0, "ns")   \
@@ -39,14 +39,14 @@ struct rtl_number rtl_format_count(uint64_t count);                 /* 143, 10.3
 struct rtl_number rtl_format_exact(uint64_t count, int columns);    /* 4096; as a count when that is longer */
 struct rtl_number rtl_format_rate(double per_second);               /* 0, 0.25, 3.21, 53.1k */
 struct rtl_number rtl_format_share(double share);                   /* 0..1 -> 31.2, <0.1, 100 */
-/* The same within a sentence, with its unit: "512B", "5GiB". */
+/* For sentences: "512B", "5GiB". */
 struct rtl_number rtl_format_size(uint64_t bytes);
 struct rtl_number rtl_format_bytes(uint64_t bytes); /* 512, 32K, 1.5M */
 struct rtl_number rtl_format_age(uint64_t ns);      /* 0:07, 4:12, 1:02:03, 3d04h */
 struct rtl_number rtl_format_interval(uint64_t ns); /* 50ms, 0.5s, 10s, 17min */
 struct rtl_number rtl_format_ppb(int64_t ppb);      /* parts per million with a sign: +50.0, -0.31 */
 
-/* Text with such times in ASCII, in place: "us" for the micro sign. */
+/* Replace the micro sign by "u", in place. */
 void rtl_units_ascii(char *text);
 
 /* "2", "0.5", "500ms", "2s", "1m" -> ns. False for anything else, or outside 50 ms .. 1 hour. */

@@ -215,7 +215,7 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     if (ui->view == RTL_VIEW_KERNELS) {
         bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
         rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
-                        rtl_model_is_held(m) ? " held" : "");
+                        rtl_model_order_is_frozen(m) ? " held" : "");
     }
     if (ui->view == RTL_VIEW_PROCESSES && ui->process_sorted)
         rtl_text_append(out, size, "sort %s%s | ", rtl_process_header(ui->process_sort),

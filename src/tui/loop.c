@@ -8,7 +8,7 @@
 #include "tui/loop.h"
 #include "base/clock.h"
 #include "model/merge.h"
-#include "model/model_held.h"
+#include "model/model_pause.h"
 #include "options/complain.h"
 #include "options/config.h"
 #include "watch/player.h"
@@ -39,7 +39,7 @@ static void sample_paused(struct rtl_loop *w, bool alive)
     if ((goes_on || w->recorder.recording) && rtl_process_set_snapshot(w->targets, &snapshot) == RTL_READER_OK) {
         rtl_loop_record(w, &snapshot, rtl_process_set_real_ns(w->targets), !alive);
         if (goes_on)
-            rtl_model_held_add(w->held, w->ui.model, &snapshot, rtl_process_set_real_ns(w->targets));
+            rtl_model_pause_add(w->held, w->ui.model, &snapshot, rtl_process_set_real_ns(w->targets));
         if (goes_on && !alive)
             rtl_model_exited(w->held);
     }
@@ -194,7 +194,7 @@ static void load(struct rtl_loop *w)
             return;
         w->loading_shown_ns = rtl_mono_ns();
     } else {
-        rtl_model_held_free(w->held); /* there was nothing to hold */
+        rtl_model_pause_free(w->held); /* there was nothing to hold */
         w->held = NULL;
         w->ui.paused = false;
         rtl_model_forget(w->ui.model, 0);
@@ -231,7 +231,7 @@ static void hold(struct rtl_loop *w)
         w->held = w->ended ? NULL : rtl_model_pause(w->ui.model);
         return;
     }
-    w->out_of_memory = !rtl_model_let_go(w->ui.model, w->held);
+    w->out_of_memory = !rtl_model_resume(w->ui.model, w->held);
     w->held = NULL;
     w->ended |= w->ui.model->state == RTL_TARGET_EXITED;
 }
@@ -474,7 +474,7 @@ void rtl_loop_release(struct rtl_loop *w)
     rtl_loop_free_probe(w);
     rtl_frame_recorder_stop(&w->recorder);
     rtl_frame_free(&w->frame);
-    rtl_model_held_free(w->held);
+    rtl_model_pause_free(w->held);
     rtl_model_free(w->ui.model);
     rtl_untraced_free(&w->untraced);
 }

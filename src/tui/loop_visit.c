@@ -4,7 +4,7 @@
  */
 #include "model/member_snapshot.h"
 #include "model/model.h"
-#include "model/model_held.h"
+#include "model/model_pause.h"
 #include "tui/loop_state.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef RTL_TUI_PROCESS_LIST_H
 #define RTL_TUI_PROCESS_LIST_H
 
-#include "model/process_cells.h"
+#include "model/cells.h"
 #include "tui/screen_tables.h"
 #include "tui/ui_state.h"
 

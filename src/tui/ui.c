@@ -108,7 +108,7 @@ static unsigned open_modes(struct rtl_ui *ui)
 static void set_filter(struct rtl_ui *ui, const char *text)
 {
     snprintf(ui->model->filter, sizeof ui->model->filter, "%s", text);
-    ui->model->held_until_ns = 0; /* what appears belongs where it ranks, not at the end */
+    ui->model->frozen_until_ns = 0; /* what appears belongs where it ranks, not at the end */
     rtl_model_refresh(ui->model);
     ui->top = 0;
 }

@@ -407,7 +407,7 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *t, struc
         enum rtl_reader_status status = snapshot_of(target, &one, t->sink || !alive);
         if (!status)
             one.taken_mono_ns = now;
-        bool taken = status || rtl_merge_take(t->merge, target->member, &one);
+        bool taken = status || rtl_merge_update(t->merge, target->member, &one);
         if (!taken)
             rtl_attach_forget(&target->source);
         if (!status && t->sink)
@@ -429,7 +429,7 @@ static bool take_one(struct rtl_process_set *t, struct target *target, uint64_t 
     if (snapshot_of(target, &one, false) != RTL_READER_OK)
         return false;
     one.taken_mono_ns = now;
-    bool taken = rtl_merge_take(t->merge, target->member, &one);
+    bool taken = rtl_merge_update(t->merge, target->member, &one);
     if (!taken)
         rtl_attach_forget(&target->source);
     rtl_snapshot_free(&one);

@@ -213,7 +213,7 @@ static enum rtl_db_status take(struct rtl_replay_group *g, struct member *m, uin
     if (status)
         return status;
     bool taken =
-        adopt ? rtl_merge_adopt(g->merge, m->number, &snapshot) : rtl_merge_take(g->merge, m->number, &snapshot);
+        adopt ? rtl_merge_adopt(g->merge, m->number, &snapshot) : rtl_merge_update(g->merge, m->number, &snapshot);
     rtl_snapshot_free(&snapshot);
     m->next = frame + 1;
     if (exited && !m->ended) {

@@ -165,7 +165,7 @@ static void look(void)
             if (rtl_reader_changes(readers[p], &one) != RTL_READER_OK)
                 give_up("no snapshot");
             one.taken_mono_ns = moment;
-            if (!rtl_merge_take(merge, p, &one))
+            if (!rtl_merge_update(merge, p, &one))
                 give_up("no memory");
             rtl_snapshot_free(&one);
         }

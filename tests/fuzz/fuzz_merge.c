@@ -12,7 +12,7 @@
 
 #include "model/merge.h"
 #include "model/model.h"
-#include "model/process_cells.h"
+#include "model/cells.h"
 #include "model/ranks.h"
 #include "watch/proc_scan.h"
 
@@ -85,7 +85,7 @@ static void take(struct fuzz_input *in, struct rtl_merge *merge, uint32_t number
     if (adopt)
         rtl_merge_adopt(merge, number, &snapshot);
     else
-        rtl_merge_take(merge, number, &snapshot);
+        rtl_merge_update(merge, number, &snapshot);
 }
 
 /* Checks the invariants that readers of a snapshot rely on. */

@@ -80,7 +80,7 @@ static inline void start(int gpus, int count, uint64_t seconds)
             struct rtl_snapshot one = synth_snapshot(processes[i], second * RTL_SEC);
             if (gpus == 1) /* each has its own */
                 one.agents[0].bdf = 0x0300u + ((uint32_t)i % RTL_AGENTS_MAX << 8);
-            assert_true(rtl_merge_take(merge, (uint32_t)i, &one));
+            assert_true(rtl_merge_update(merge, (uint32_t)i, &one));
             rtl_snapshot_free(&one);
         }
         if (merge)

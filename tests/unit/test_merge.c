@@ -56,7 +56,7 @@ static uint32_t join(struct rtl_merge *m, int pid)
 static void take(struct rtl_merge *m, uint32_t number, struct synth *p, uint64_t at)
 {
     struct rtl_snapshot s = synth_snapshot(p, at);
-    assert_true(rtl_merge_take(m, number, &s));
+    assert_true(rtl_merge_update(m, number, &s));
     rtl_snapshot_free(&s);
 }
 
@@ -322,7 +322,7 @@ static void gpus_go_by_their_address(void **state)
         one.agents[0].busy_ns = 10 + i;
         for (uint32_t q = 0; q < one.queue_count; q++)
             one.queues[q].gpu = 0;
-        assert_true(rtl_merge_take(merge, join(merge, 100 + (int)i), &one));
+        assert_true(rtl_merge_update(merge, join(merge, 100 + (int)i), &one));
         rtl_snapshot_free(&one);
     }
     assert_true(rtl_merge_make(merge, 1, &s));
@@ -353,7 +353,7 @@ static void some_of_many_come_first(void **state)
         one.agents[0].bdf = bdf[i];
         for (uint32_t q = 0; q < one.queue_count; q++)
             one.queues[q].gpu = 0;
-        assert_true(rtl_merge_take(merge, number[i], &one));
+        assert_true(rtl_merge_update(merge, number[i], &one));
         rtl_snapshot_free(&one);
         if (!i)
             assert_true(rtl_merge_make_partly(merge, 1, &some));
@@ -533,6 +533,21 @@ static void processes_are_found(void **state)
     assert_false(rtl_proc_has_name(getpid(), "test_merg"));
 }
 
+static void lost_packets_are_summed(void **state)
+{
+    (void)state;
+    struct rtl_snapshot merged;
+    for (int i = 0; i < 2; i++) {
+        struct rtl_snapshot s = synth_snapshot(processes[i], 1);
+        s.packets_lost = i ? 7 : 5;
+        assert_true(rtl_merge_update(merge, join(merge, 100 + i), &s));
+        rtl_snapshot_free(&s);
+    }
+    assert_true(rtl_merge_make(merge, 1, &merged));
+    assert_int_equal(merged.packets_lost, 12);
+    rtl_snapshot_free(&merged);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -549,6 +564,7 @@ int main(void)
         TEST(ranks_are_read),
         TEST(containers_are_named),
         TEST(processes_are_found),
+        TEST(lost_packets_are_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

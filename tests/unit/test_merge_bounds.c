@@ -109,8 +109,8 @@ static void memory_is_shared_out(void **state)
     bool coarse = false;
     for (int f = 0; f < FRAMES; f++) {
         call_all(g);
-        assert_true(rtl_merge_take(m, a, &g->snapshot));
-        assert_true(rtl_merge_take(m, b, &modest->snapshot));
+        assert_true(rtl_merge_update(m, a, &g->snapshot));
+        assert_true(rtl_merge_update(m, b, &modest->snapshot));
         assert_true(rtl_merge_make(m, SYNTH_START + (uint64_t)f, &s[f]));
         coarse = check_sums(&s[f], 2 + (uint64_t)f);
     }
@@ -121,7 +121,7 @@ static void memory_is_shared_out(void **state)
         rtl_snapshot_free(&s[f]);
     /* what was let go can be used again */
     call_all(g);
-    assert_true(rtl_merge_take(m, a, &g->snapshot));
+    assert_true(rtl_merge_update(m, a, &g->snapshot));
     assert_true(rtl_merge_make(m, SYNTH_START + FRAMES, &s[FRAMES]));
     assert_false(check_sums(&s[FRAMES], 2 + FRAMES));
     rtl_snapshot_free(&s[FRAMES]);
@@ -141,7 +141,7 @@ static void ids_are_kept_for_late_ones(void **state)
     uint32_t late = 0;
     for (int i = 0; i <= FIRST; i++) {
         struct greedy *g = greedy(i, i < FIRST ? GREEDY : LATE_NAMES);
-        assert_true(rtl_merge_take(m, join(m, 1 + i), &g->snapshot));
+        assert_true(rtl_merge_update(m, join(m, 1 + i), &g->snapshot));
         calls += (uint64_t)g->snapshot.kernel_count * TIMES;
         free(g);
     }
@@ -176,7 +176,7 @@ static void room_for_names_is_kept_for_late_ones(void **state)
             g->kernels[k].name = name;
             g->kernels[k].name_length = length;
         }
-        assert_true(rtl_merge_take(m, join(m, 1 + i), &g->snapshot));
+        assert_true(rtl_merge_update(m, join(m, 1 + i), &g->snapshot));
         for (uint32_t k = 0; i < FIRST && k < LONG; k++)
             free((void *)(uintptr_t)g->kernels[k].name);
         free(g);
@@ -206,7 +206,7 @@ static void parts_are_unpacked_as_they_were(void **state)
     memset(g->octaves[5].bucket, 0, sizeof g->octaves[5].bucket);
     g->kernels[1].histogram.coarse = coarse;
     g->kernels[2].histogram.octave_count = 0;
-    assert_true(rtl_merge_take(m, join(m, 1), &g->snapshot));
+    assert_true(rtl_merge_update(m, join(m, 1), &g->snapshot));
     assert_true(rtl_merge_make(m, SYNTH_START, &s));
     for (uint32_t i = 0; i < 3; i++) {
         struct rtl_histogram_copy h = rtl_part_histogram(rtl_group_of(&s, &s.kernels[i])->parts[0], &room);

@@ -208,10 +208,10 @@ static void the_order_is_held_while_the_cursor_moves(void **state)
         synth_record(p, 2, 1000000, 100);
         synth_tick(p, m, SECONDS(t));
         shown("a b new");
-        assert_true(rtl_model_is_held(m));
+        assert_true(rtl_model_order_is_frozen(m));
     }
     synth_tick(p, m, SECONDS(4));
-    assert_false(rtl_model_is_held(m));
+    assert_false(rtl_model_order_is_frozen(m));
     shown("new b a");
     /* with long intervals three of them */
     synth_tick(p, m, SECONDS(34));
@@ -219,9 +219,9 @@ static void the_order_is_held_while_the_cursor_moves(void **state)
     synth_tick(p, m, SECONDS(64));
     synth_tick(p, m, SECONDS(94));
     synth_tick(p, m, SECONDS(124));
-    assert_true(rtl_model_is_held(m));
+    assert_true(rtl_model_order_is_frozen(m));
     synth_tick(p, m, SECONDS(154));
-    assert_false(rtl_model_is_held(m));
+    assert_false(rtl_model_order_is_frozen(m));
     rtl_model_set_window(m, RTL_WINDOW_ALL);
     assert_string_equal(m->rows[m->order[2]].kernel->name, "a");
 }

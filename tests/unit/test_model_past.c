@@ -5,7 +5,7 @@
 #include "model/member_snapshot.h"
 #include "model/merge.h"
 #include "model/model_gpus.h"
-#include "model/model_held.h"
+#include "model/model_pause.h"
 
 enum { PROCESSES = 3, KERNELS = 4 };
 static struct synth *processes[PROCESSES];
@@ -115,7 +115,7 @@ static void is_same(const struct rtl_model *a, const struct rtl_model *b, uint32
 static void pass(struct rtl_model *held, const struct rtl_model *model, uint64_t second)
 {
     struct rtl_snapshot s = snapshot(0, second);
-    assert_true(rtl_model_held_add(held, model, &s, 1000 * RTL_SEC + second * RTL_SEC));
+    assert_true(rtl_model_pause_add(held, model, &s, 1000 * RTL_SEC + second * RTL_SEC));
 }
 
 static void a_pause_leaves_no_hole(void **state)
@@ -139,13 +139,13 @@ static void a_pause_leaves_no_hole(void **state)
             continue;
         }
         if (second == 50) {
-            assert_true(rtl_model_let_go(alone, held));
+            assert_true(rtl_model_resume(alone, held));
             assert_true(alone->rows[0].calls > calls);
         }
         add(alone, 0, second);
         is_same(alone, wanted, rtl_model_history_length(wanted));
     }
-    assert_true(rtl_model_let_go(alone, NULL)); /* there was no memory for it */
+    assert_true(rtl_model_resume(alone, NULL)); /* there was no memory for it */
 }
 
 static void what_is_chosen_in_a_pause_holds(void **state)
@@ -169,15 +169,15 @@ static void what_is_chosen_in_a_pause_holds(void **state)
             continue;
         }
         if (held)
-            assert_true(rtl_model_let_go(alone, held));
+            assert_true(rtl_model_resume(alone, held));
         held = NULL;
         add(alone, 0, second);
     }
     is_same(alone, wanted, 30);
     assert_int_equal(alone->counted, wanted->counted); /* since zero, which was pressed in the pause */
     struct rtl_model *never = rtl_model_pause(alone);
-    rtl_model_held_free(never);
-    rtl_model_held_free(NULL);
+    rtl_model_pause_free(never);
+    rtl_model_pause_free(NULL);
 }
 
 static void watch_all(uint64_t from, uint64_t to)
@@ -187,7 +187,7 @@ static void watch_all(uint64_t from, uint64_t to)
         work(second);
         for (uint32_t i = 0; i < PROCESSES; i++) {
             struct rtl_snapshot one = snapshot((int)i, second);
-            assert_true(rtl_merge_take(merge, i, &one));
+            assert_true(rtl_merge_update(merge, i, &one));
             rtl_snapshot_free(&one);
         }
         assert_true(rtl_merge_make(merge, SYNTH_START + second * RTL_SEC, &s));

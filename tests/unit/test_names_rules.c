@@ -17,10 +17,11 @@
 
 #include "text/demangle_partly.h"
 #include "text/names.h"
-#include "text/names_brief.h"
+#include "text/names_scan.h"
 #include "text/names_rules.h"
 #include "text/names_user.h"
 #include "text/text.h"
+#include "names_examples.h"
 
 #define A33 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 enum { LIST_MAX = 400 };
@@ -59,28 +60,48 @@ static bool golden_is(const char *what)
     return golden && !strcmp(golden, what);
 }
 
-static void examples_are_shown_as_the_rules_say(void **state)
+static const struct rule_example *find_example(const char *kernel)
+{
+    for (size_t i = 0; i < sizeof rule_examples / sizeof *rule_examples; i++)
+        if (!strcmp(rule_examples[i].kernel, kernel))
+            return &rule_examples[i];
+    return NULL;
+}
+
+/* `show` is NULL for a pattern without words to show. */
+static void check_example(const char *kernel, const char *show, enum rtl_name_family family)
+{
+    const struct rule_example *example = find_example(kernel);
+    if (!example)
+        fail_msg("%s has no example in tests/unit/names_examples.h", kernel);
+    char *full = rtl_name_full(example->raw, strlen(example->raw));
+    char *brief = full ? rtl_name_short(example->raw, full) : NULL;
+    assert_non_null(brief);
+    assert_null(show ? rtl_name_show_wrong(show) : NULL);
+    bool peels = show && *show == '='; /* the wrapped kernel decides the family */
+    if (golden_is("print"))
+        puts(brief);
+    else if (strcmp(brief, example->shown) != 0)
+        fail_msg("%s:\n%s\nis shown as %s\nand not as  %s", kernel, example->raw, brief, example->shown);
+    if (!golden_is("print") && !peels && rtl_name_family(example->raw, full) != family)
+        fail_msg("%s is not %s", example->raw, rtl_name_family_name(family));
+    free(brief);
+    free(full);
+}
+
+static void each_rule_shows_its_example_as_stated(void **state)
 {
     (void)state;
+    size_t count = 0;
     for (size_t t = 0; t < rtl_name_table_count; t++) {
-        assert_true(rtl_name_tables[t].count > 0);
-        for (size_t i = 0; i < rtl_name_tables[t].count; i++) {
-            const struct rtl_name_rule *rule = &rtl_name_tables[t].rules[i];
-            char *full = rtl_name_full(rule->example, strlen(rule->example));
-            char *brief = full ? rtl_name_short(rule->example, full) : NULL;
-            assert_non_null(brief);
-            assert_null(rule->show ? rtl_name_show_wrong(rule->show) : NULL);
-            bool peels = rule->show && *rule->show == '='; /* the family is that of what is inside */
-            if (golden_is("print"))
-                puts(brief);
-            else if (strcmp(brief, rule->shown) != 0)
-                fail_msg("%s:\n%s\nis shown as %s\nand not as  %s", rule->kernel, rule->example, brief, rule->shown);
-            if (!golden_is("print") && !peels && rtl_name_family(rule->example, full) != rtl_name_tables[t].family)
-                fail_msg("%s is not %s", rule->example, rtl_name_family_name(rtl_name_tables[t].family));
-            free(brief);
-            free(full);
-        }
+        const struct rtl_name_table *table = &rtl_name_tables[t];
+        assert_true(table->count > 0);
+        for (size_t i = 0; i < table->count; i++, count++)
+            check_example(table->rules[i].kernel, table->rules[i].show, table->family);
+        for (const char *const *pattern = table->patterns; *pattern; pattern++, count++)
+            check_example(*pattern, NULL, table->family);
     }
+    assert_int_equal(count, sizeof rule_examples / sizeof *rule_examples);
 }
 
 static void every_family_has_a_table(void **state)
@@ -360,7 +381,7 @@ static void what_is_wrong_with_a_rule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(examples_are_shown_as_the_rules_say),
+        cmocka_unit_test(each_rule_shows_its_example_as_stated),
         cmocka_unit_test(every_family_has_a_table),
         cmocka_unit_test(the_list_is_shown_as_in_the_golden_files),
         cmocka_unit_test(different_names_look_different),

@@ -105,7 +105,7 @@ static void watch_and_record(void)
                 recordings[i] = record_of(i);
             assert_int_equal(rtl_recording_add(recordings[i], &s, real, moment == gone[i]), RTL_DB_OK);
             if (joined)
-                assert_true(rtl_merge_take(merge, (uint32_t)i, &s));
+                assert_true(rtl_merge_update(merge, (uint32_t)i, &s));
             rtl_snapshot_free(&s);
             if (moment == gone[i])
                 rtl_merge_leave(merge, (uint32_t)i);

@@ -19,7 +19,7 @@ static void tick_all(uint64_t at)
     struct rtl_snapshot s;
     for (uint32_t i = 0; i < PROCESSES; i++) {
         struct rtl_snapshot one = synth_snapshot(processes[i], at);
-        assert_true(rtl_merge_take(merge, i, &one));
+        assert_true(rtl_merge_update(merge, i, &one));
         rtl_snapshot_free(&one);
     }
     assert_true(rtl_merge_make(merge, SYNTH_START + at, &s));

@@ -1,12 +1,12 @@
-/* What comes in while a model is held. See model_held.h. */
-#include "model/model_held.h"
+/* Stores snapshots while a model is paused. See model_pause.h. */
+#include "model/model_pause.h"
 #include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a model is made of besides rows and choices, from one into the other; references and arrays go along. */
-static void hand_over(struct rtl_model *to, const struct rtl_model *from)
+/* Move everything but rows and choices to another model, with references and arrays. */
+static void copy_contents(struct rtl_model *to, const struct rtl_model *from)
 {
     to->latest = from->latest;
     to->previous = from->previous;
@@ -23,10 +23,10 @@ static void hand_over(struct rtl_model *to, const struct rtl_model *from)
     to->damaged = from->damaged;
 }
 
-static void choose_as(struct rtl_model *held, const struct rtl_model *model)
+static void copy_choices(struct rtl_model *held, const struct rtl_model *model)
 {
     held->window_ns = model->window_ns;
-    held->zero = model->zero; /* not its own */
+    held->zero = model->zero; /* borrowed */
 }
 
 struct rtl_model *rtl_model_pause(const struct rtl_model *model)
@@ -35,8 +35,8 @@ struct rtl_model *rtl_model_pause(const struct rtl_model *model)
     struct rtl_model *held = calloc(1, sizeof *held);
     if (!held)
         return NULL;
-    hand_over(held, model);
-    choose_as(held, model);
+    copy_contents(held, model);
+    copy_choices(held, model);
     rtl_sample_share(held->latest);
     rtl_sample_share(held->previous);
     for (int i = 0; i < held->ring_count; i++)
@@ -44,40 +44,40 @@ struct rtl_model *rtl_model_pause(const struct rtl_model *model)
     for (int i = 0; i < RTL_KERNELS_MAX; i++) {
         if (!model->history[i])
             continue;
-        held->history[i] = malloc(BYTES); /* a trend less is no reason to stop */
+        held->history[i] = malloc(BYTES); /* without memory only this trend is missing */
         if (held->history[i])
             memcpy(held->history[i], model->history[i], BYTES);
     }
     return held;
 }
 
-bool rtl_model_held_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
-                        uint64_t real_ns)
+bool rtl_model_pause_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
+                         uint64_t real_ns)
 {
-    choose_as(held, model);
+    copy_choices(held, model);
     return rtl_model_add_past(held, snapshot, real_ns);
 }
 
-bool rtl_model_let_go(struct rtl_model *model, struct rtl_model *held)
+bool rtl_model_resume(struct rtl_model *model, struct rtl_model *held)
 {
     if (!held)
         return true;
     struct rtl_model *before = calloc(1, sizeof *before);
-    if (!before) { /* what was held back is lost */
-        rtl_model_held_free(held);
+    if (!before) { /* the new snapshots are lost */
+        rtl_model_pause_free(held);
         return false;
     }
-    hand_over(before, model);
-    hand_over(model, held);
+    copy_contents(before, model);
+    copy_contents(model, held);
     free(held);
     bool ok = rtl_model_refresh(model);
-    if (!ok) /* rows of what goes now */
+    if (!ok) /* the rows refer to snapshots that are freed below */
         model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
-    rtl_model_held_free(before);
+    rtl_model_pause_free(before);
     return ok;
 }
 
-void rtl_model_held_free(struct rtl_model *held)
+void rtl_model_pause_free(struct rtl_model *held)
 {
     if (!held)
         return;
