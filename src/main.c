@@ -1,6 +1,6 @@
 /* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
 #include "command/run.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 #include "options/commands.h"
 #include "options/complain.h"
 #include "options/config.h"

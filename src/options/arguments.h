@@ -46,4 +46,10 @@ bool rtl_arguments_done(struct rtl_arguments *a, int *status);
  * it names processes. */
 char *rtl_arguments_no_command(const char *word);
 
+/*
+ * Parses "rtl-top [options]" and "rtl-top JOB [options] ARGUMENT"; `text` is allocated for DONE (lines) and WRONG (a
+ * line without its newline), NULL otherwise.
+ */
+enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options *options, char **text);
+
 #endif

@@ -11,7 +11,7 @@
     {.letter = letter_, .name = name_, .argument = argument_, .meaning = meaning_},
 #define TABLES(sym, ...)                                                                      \
     static const struct rtl_option_info own_##sym[] = {RTL_##sym##_OPTIONS(OWN){.name = ""}}; \
-    static const enum rtl_option shared_##sym[] = {RTL_##sym##_SHARED};
+    static const enum rtl_option shared_##sym[] = {RTL_##sym##_SHARED RTL_OPTION_HELP};
 RTL_COMMANDS(TABLES, TABLES)
 #undef TABLES
 

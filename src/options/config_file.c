@@ -1,5 +1,6 @@
 /* The configuration's file. See config_file.h. */
 #include "options/config_file.h"
+#include "base/write_all.h"
 #include "record/outfile.h"
 
 #include <errno.h>
@@ -175,21 +176,12 @@ static bool make_folders(const char *path, char *why, size_t why_bytes)
 static bool put(const char *path, const char *text, size_t length, char *why, size_t why_bytes)
 {
     struct rtl_outfile *file = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = true}, why, why_bytes);
-    bool written = file && rtl_outfile_is_file(file);
-    if (file && !written)
-        snprintf(why, why_bytes, "%s is no file", path);
-    while (written && length) {
-        ssize_t n = write(rtl_outfile_fd(file), text, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(n ? errno : ENOSPC));
-            written = false;
-        } else {
-            text += n;
-            length -= (size_t)n;
-        }
-    }
+    bool is_file = file && rtl_outfile_is_file(file),
+         written = is_file && rtl_write_all(rtl_outfile_fd(file), text, length);
+    if (file && !is_file)
+        snprintf(why, why_bytes, "%s is not a regular file", path);
+    else if (is_file && !written)
+        snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
     written = written && rtl_outfile_place(file, why, why_bytes);
     rtl_outfile_close(file);
     return written;

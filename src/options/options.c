@@ -74,8 +74,10 @@ static size_t no_number(const char *list, const char **word)
         length = strcspn(at, ",");
         if (length && strspn(at, "0123456789") >= length)
             numbers = true;
-        else if (!found)
-            *word = at, found = length;
+        else if (!found) {
+            *word = at;
+            found = length;
+        }
         if (!at[length])
             return numbers ? found : 0;
     }
@@ -128,21 +130,36 @@ static enum rtl_parsed set_output(struct rtl_options *o, enum rtl_output output,
     return RTL_PARSED_RUN;
 }
 
+/* Sets a member that needs no check. False for any other option. */
+static bool set_plain_member(struct rtl_options *o, enum rtl_option option, const char *arg)
+{
+    bool *const flags[RTL_OPTION_COUNT] = {
+        [RTL_OPTION_ALL] = &o->all,           [RTL_OPTION_NO_CHILDREN] = &o->no_children,
+        [RTL_OPTION_FORCE] = &o->force,       [RTL_OPTION_NO_MOUSE] = &o->no_mouse,
+        [RTL_OPTION_NO_COLOR] = &o->no_color, [RTL_OPTION_ASCII] = &o->ascii,
+    };
+    const char **const texts[RTL_OPTION_COUNT] = {
+        [RTL_OPTION_OUTPUT] = &o->file,       [RTL_OPTION_WRITE] = &o->write, [RTL_OPTION_REPLAY] = &o->replay,
+        [RTL_OPTION_SNAPSHOT] = &o->snapshot, [RTL_OPTION_TRACE] = &o->trace,
+    };
+    if (flags[option])
+        *flags[option] = true;
+    if (texts[option])
+        *texts[option] = arg;
+    return flags[option] || texts[option];
+}
+
 enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, const char *arg, char **text)
 {
     *text = NULL;
     if (!*arg && !strcmp(rtl_options[option].argument, "FILE"))
         return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
     o->asked |= 1ull << option;
+    if (set_plain_member(o, option, arg))
+        return RTL_PARSED_RUN;
     switch (option) {
     case RTL_OPTION_PID:
         return set_pid(o, arg, text);
-    case RTL_OPTION_ALL:
-        o->all = true;
-        break;
-    case RTL_OPTION_NO_CHILDREN:
-        o->no_children = true;
-        break;
     case RTL_OPTION_OBSERVE:
         o->observe = 1;
         break;
@@ -168,18 +185,6 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         return set_output(o, RTL_OUTPUT_JSON, text);
     case RTL_OPTION_CSV:
         return set_output(o, RTL_OUTPUT_CSV, text);
-    case RTL_OPTION_OUTPUT:
-        o->file = arg;
-        break;
-    case RTL_OPTION_WRITE:
-        o->write = arg;
-        break;
-    case RTL_OPTION_REPLAY:
-        o->replay = arg;
-        break;
-    case RTL_OPTION_SNAPSHOT:
-        o->snapshot = arg;
-        break;
     case RTL_OPTION_RECORDING: {
         uint64_t value;
         if (!number(arg, 1, INT64_MAX, &value))
@@ -187,9 +192,6 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->recording = (int64_t)value;
         break;
     }
-    case RTL_OPTION_FORCE:
-        o->force = true;
-        break;
     case RTL_OPTION_SORT:
         if (!strcmp(arg, "help"))
             return sort_help(text);
@@ -215,9 +217,6 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         if (!rtl_unit_parse(arg, &o->units))
             return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'", arg);
         break;
-    case RTL_OPTION_TRACE:
-        o->trace = arg;
-        break;
     case RTL_OPTION_MODE:
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
@@ -231,15 +230,6 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
 #define NAME(sym, name, text) " " name
             return WRONG(text, "--theme knows" RTL_THEMES(NAME) ", not '%s'", arg);
 #undef NAME
-        break;
-    case RTL_OPTION_NO_MOUSE:
-        o->no_mouse = true;
-        break;
-    case RTL_OPTION_NO_COLOR:
-        o->no_color = true;
-        break;
-    case RTL_OPTION_ASCII:
-        o->ascii = true;
         break;
     default:
         break;

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "options/arguments.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 #include "shm/tables.h"
 #include "text/nearest.h"
 

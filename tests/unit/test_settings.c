@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "model/model.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 #include "options/config.h"
 
 static char told[1000];

@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "record/db.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
 static char *said;
