@@ -13,6 +13,7 @@
 #include "watch/group_recorder.h"
 #include "launch/launch.h"
 #include "watch/process_set.h"
+#include "watch/traced_child.h"
 #include "launch/library.h"
 #include "options/config.h"
 #include "launch/traced_env.h"
@@ -167,15 +168,16 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
     uint64_t from = rtl_mono_ns();
     char why[2000];
     struct rtl_reader *reader;
+    struct rtl_traced_child child = {.launch = launch};
     for (bool said = false;;) {
         bool ended = rtl_launch_ended(launch); /* asked first: what is seen after its end is final */
-        enum rtl_reader_status status = rtl_launch_look(launch, &reader, pid, why, sizeof why);
+        enum rtl_reader_status status = rtl_traced_child_find(&child, &reader, pid, why, sizeof why);
         if (status == RTL_READER_OK)
             return reader;
         uint64_t waited = rtl_mono_ns() - from;
         bool late = waited > PATIENCE_NS && !said;
         if (status == RTL_READER_NOT_TRACED && (ended || late))
-            rtl_launch_explain(launch, why, sizeof why);
+            rtl_traced_child_explain(&child, why, sizeof why);
         if (ended || late)
             rtl_complain("%s", why);
         /* a segment that is only being made looks at first like one that can't be read */

@@ -243,7 +243,7 @@ void rtl_launch_end(struct rtl_launch *launch)
     if (!launch->detached || rtl_launch_ended(launch))
         return;
     /* its session began with it, so the group that has its number is its own */
-    kill(-launch->pid, launch->told_to_end++ ? SIGKILL : SIGTERM);
+    kill(-launch->pid, launch->end_requests++ ? SIGKILL : SIGTERM);
 }
 
 void rtl_launch_tell(struct rtl_launch *launch)

@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #include "launch/traced_env.h"
-#include "shm/gpu_use.h"
 #include "shm/segment_reader.h"
 
 /* As shells have it. */
@@ -27,14 +26,8 @@ struct rtl_launch {
     char **command;
 
     bool ended;
-    int wait_status; /* as waitpid has it */
-    int told_to_end; /* how often it was asked to end, with what gets stronger */
-
-    /* of its processes, the one that came furthest on the way to being traced */
-    struct rtl_process seen;
-    struct rtl_gpu_use use;
-    bool child_seen;
-    char refused[600]; /* why one of them may not be looked into; "" = none */
+    int wait_status;  /* as waitpid has it */
+    int end_requests; /* calls of rtl_launch_terminate so far */
 };
 
 /*
@@ -56,16 +49,6 @@ void rtl_launch_tell(struct rtl_launch *launch);
 
 /* Asks all its processes to end: SIGTERM the first time, SIGKILL the second. Detached ones only. */
 void rtl_launch_end(struct rtl_launch *launch);
-
-/*
- * Looks once for a traced process among it and its descendants. OK and the reader; NOT_TRACED while there is none;
- * anything else with a line in `why`: there is one, but it can't be watched.
- */
-enum rtl_reader_status rtl_launch_look(struct rtl_launch *launch, struct rtl_reader **reader, pid_t *pid, char *why,
-                                       size_t why_bytes);
-
-/* Why there is no traced process among them (so far), as well as can be known. */
-void rtl_launch_explain(struct rtl_launch *launch, char *why, size_t why_bytes);
 
 /* Whether an interrupt (SIGINT) came since this was asked last, where it is not passed on: of a detached command. */
 bool rtl_launch_interrupted(void);

@@ -248,8 +248,8 @@ static bool look_at_launched(struct rtl_loop *w)
     if (!launch)
         return true;
     bool ended = rtl_launch_ended(launch);
-    w->ui.launched = ended ? RTL_LAUNCHED_NO : launch->told_to_end ? RTL_LAUNCHED_ENDING : RTL_LAUNCHED_RUNS;
-    return !ended || !launch->told_to_end;
+    w->ui.launched = ended ? RTL_LAUNCHED_NO : launch->end_requests ? RTL_LAUNCHED_ENDING : RTL_LAUNCHED_RUNS;
+    return !ended || !launch->end_requests;
 }
 
 static void end_launched(struct rtl_loop *w)

@@ -1,0 +1,115 @@
+/* Finds the traced process among a started command and its descendants. See traced_child.h. */
+#include "watch/traced_child.h"
+#include "shm/elf_file.h"
+#include "watch/proc_scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAMILY_MAX = 4096 };
+
+/* Lists the process and its descendants, parents before children, at most FAMILY_MAX; returns their number. */
+static unsigned list_family(pid_t first, pid_t *family)
+{
+    struct rtl_proc_entry *all;
+    unsigned count = 1;
+    int found = rtl_proc_scan(&all);
+    family[0] = first;
+    for (unsigned at = 0; at < count; at++)
+        for (int i = 0; i < found && count < FAMILY_MAX; i++)
+            if (all[i].parent == family[at])
+                family[count++] = all[i].pid;
+    if (found >= 0)
+        free(all);
+    return count;
+}
+
+/* How much there is to say of a process that is not traced. */
+static int distance(const struct rtl_gpu_use *use)
+{
+    if (use->library && !use->preloaded)
+        return 4;
+    if (use->runtime || use->device)
+        return 3;
+    return use->bits32 || use->unlinked ? 2 : use->asked;
+}
+
+/* Remembers it if it has come further than those before it, or is the same. */
+static void remember_furthest(struct rtl_traced_child *child, pid_t pid)
+{
+    struct rtl_process process;
+    struct rtl_gpu_use use = {0};
+    if (rtl_process_read(pid, &process) != 0 || rtl_process_is_zombie(&process))
+        return;
+    bool same = child->any && child->seen.pid == pid && child->seen.start_time == process.start_time;
+    if (same)
+        use = child->use;
+    rtl_gpu_use_look(&process, &use);
+    if (same || !child->any || distance(&use) > distance(&child->use)) {
+        child->seen = process;
+        child->use = use;
+        child->any = true;
+    }
+}
+
+enum rtl_reader_status rtl_traced_child_find(struct rtl_traced_child *child, struct rtl_reader **reader, pid_t *pid,
+                                             char *why, size_t why_bytes)
+{
+    static pid_t family[FAMILY_MAX]; /* used by one thread */
+    enum rtl_reader_status refused = RTL_READER_NOT_TRACED;
+    unsigned count = list_family(child->launch->pid, family);
+    for (unsigned i = 0; i < count; i++) {
+        enum rtl_reader_status status = rtl_reader_open(family[i], reader, NULL, 0);
+        if (status == RTL_READER_VERSION || status == RTL_READER_PERMISSION) /* OK if the library has just made it */
+            status = rtl_reader_open(family[i], reader, child->refused, sizeof child->refused);
+        if (status == RTL_READER_OK) {
+            *pid = family[i];
+            return RTL_READER_OK;
+        }
+        if (status == RTL_READER_VERSION) {
+            refused = status;
+            snprintf(why, why_bytes, "%s", child->refused);
+        }
+        remember_furthest(child, family[i]);
+    }
+    return refused;
+}
+
+/* A program that was over before it could be looked at: its file says what it would have loaded. */
+static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_bytes)
+{
+    char reason[200];
+    struct rtl_elf_file *elf = malloc(sizeof *elf);
+    const char *name = launch->command[0];
+    bool said = false;
+    if (elf && strchr(name, '/') && rtl_elf_read(name, elf, reason, sizeof reason) && elf->elf) {
+        said = true;
+        if (elf->bits32)
+            snprintf(why, why_bytes, "%s is a 32-bit program: ROCm and librtl.so have 64 bits", name);
+        else if (!elf->interpreter[0] && !elf->dynamic)
+            snprintf(why, why_bytes,
+                     "%s is linked statically: it can load no library, so neither a ROCm of this system's nor "
+                     "librtl.so",
+                     name);
+        else
+            said = false;
+    }
+    free(elf);
+    return said;
+}
+
+void rtl_traced_child_explain(const struct rtl_traced_child *child, char *why, size_t why_bytes)
+{
+    bool far = child->any && distance(&child->use) > 1; /* there is more to say than that it was there */
+    if (child->refused[0] && !far) {
+        snprintf(why, why_bytes, "%s", child->refused);
+    } else if (!far && explain_file(child->launch, why, why_bytes)) {
+        return;
+    } else if (far || (child->any && !child->launch->ended)) {
+        rtl_gpu_use_explain(&child->seen, &child->use, child->launch->ended, why, why_bytes);
+    } else { /* whether it was seen while it ran is luck */
+        snprintf(why, why_bytes, "%s ended before it had loaded an HSA runtime, so nothing of it was traced",
+                 child->launch->command[0]);
+    }
+}
