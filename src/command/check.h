@@ -30,6 +30,9 @@ struct rtl_check {
 __attribute__((format(printf, 4, 5))) void rtl_check_say(struct rtl_check *check, enum rtl_finding finding,
                                                          const char *what, const char *format, ...);
 
+/* Reports whether this system's loader can load the library and what that library needs. */
+void rtl_check_loads(struct rtl_check *check, const char *what, const char *library);
+
 /* The system: the device, limits, room for a segment. */
 void rtl_check_system(struct rtl_check *check);
 /* What the environment says to library and runtime: modes, queues, tools. */
@@ -43,14 +46,6 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
 int rtl_check_program(struct rtl_check *check, const char *name);
 /* Whether calls of HIP would be recorded, by the librtl-hip.so that lies beside the library. */
 void rtl_check_hip(struct rtl_check *check, const char *name, const char *library);
-void rtl_check_hip_process(struct rtl_check *check, pid_t pid);
-/* As execvp looks for it: 0 and its path, or 126 or 127. */
-int rtl_check_find_program(const char *name, char path[PATH_MAX]);
-/* Programs that get rights of others: the kernel hides them, and what they load is their own business. */
-bool rtl_check_gains_rights(const char *path);
-/* The loader maps what it lists, and runs a library that audits: that is done to no file that another user may have
- * written, and to none that audits. */
-bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf);
 /* A process: its exit status as that of the viewer's -p. */
 int rtl_check_process(struct rtl_check *check, pid_t pid);
 

@@ -7,49 +7,8 @@
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "launch/library.h"
-#include "launch/loader_list.h"
 #include "launch/traced_env.h"
 #include "shm/segment_reader.h"
-#include "text/text.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void rtl_check_say(struct rtl_check *check, enum rtl_finding finding, const char *what, const char *format, ...)
-{
-    static const char *const words[] = {
-#define WORD(sym, word) word,
-        RTL_FINDINGS(WORD)
-#undef WORD
-    };
-    char text[3 * PATH_MAX], line[4 * sizeof text + 1]; /* names of files may hold anything */
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    rtl_text_line(line, sizeof line, text, strlen(text));
-    printf("%-6s %-12s %s\n", words[finding], what, line);
-    check->wrong |= finding == RTL_FINDING_WRONG;
-}
-
-/* Whether a process could load it: the loader knows, as far as this system's libraries go. */
-static bool check_library(struct rtl_check *check, const char *given, char library[PATH_MAX])
-{
-    char why[2 * PATH_MAX];
-    if (!rtl_library_find(given, library, why, sizeof why)) {
-        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s", why);
-        return false;
-    }
-    char *list = rtl_loader_list(library);
-    if (list && rtl_loader_complaint(list, why, sizeof why))
-        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s can't be loaded here: %s", library, why);
-    else
-        rtl_check_say(check, RTL_FINDING_OK, "library", "%s", library);
-    free(list);
-    return true;
-}
 
 struct request {
     const char *library;
@@ -96,7 +55,10 @@ static int check_command(struct rtl_check *check, const struct request *r)
 {
     char library[PATH_MAX], why[2 * PATH_MAX];
     int status = rtl_check_program(check, r->command[0]);
-    if (check_library(check, r->library, library)) {
+    if (!rtl_library_find(r->library, library, why, sizeof why)) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s", why);
+    } else {
+        rtl_check_loads(check, "library", library);
         rtl_check_environment(check, library, r->preload);
         if (r->preload && !rtl_library_can_preload(library, why, sizeof why))
             rtl_check_say(check, RTL_FINDING_WRONG, "preload", "%s", why);

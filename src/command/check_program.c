@@ -1,9 +1,13 @@
 /* rtl-top check: what a program's file and a process say. */
 #include "command/check.h"
 #include "model/labels.h"
+#include "launch/launch.h"
+#include "launch/library.h"
 #include "launch/loader_list.h"
+#include "launch/preload_list.h"
 #include "launch/runtime_release.h"
 #include "watch/proc_title.h"
+#include "shm/api_reader.h"
 #include "shm/control_client.h"
 #include "shm/probe_client.h"
 
@@ -17,20 +21,20 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, RUNTIMES_SAID = 8 };
+enum { RUNTIMES_SAID = 8 };
 
 /* --- a program --- */
 
-int rtl_check_find_program(const char *name, char path[PATH_MAX])
+static int find_program(const char *name, char path[PATH_MAX])
 {
     const char *folders = getenv("PATH");
     struct stat st;
-    int status = NOT_FOUND;
+    int status = RTL_LAUNCH_NOT_FOUND;
     if (strchr(name, '/')) {
         snprintf(path, PATH_MAX, "%s", name);
         if (stat(path, &st) != 0)
-            return errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : NOT_EXECUTABLE;
-        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
+            return errno == ENOENT || errno == ENOTDIR ? RTL_LAUNCH_NOT_FOUND : RTL_LAUNCH_NOT_EXECUTABLE;
+        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : RTL_LAUNCH_NOT_EXECUTABLE;
     }
     for (const char *at = folders ? folders : "/bin:/usr/bin"; *name;) {
         size_t length = strcspn(at, ":");
@@ -38,7 +42,7 @@ int rtl_check_find_program(const char *name, char path[PATH_MAX])
         if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
             if (access(path, X_OK) == 0)
                 return 0;
-            status = NOT_EXECUTABLE;
+            status = RTL_LAUNCH_NOT_EXECUTABLE;
         }
         if (!at[length])
             break;
@@ -47,7 +51,7 @@ int rtl_check_find_program(const char *name, char path[PATH_MAX])
     return status;
 }
 
-bool rtl_check_gains_rights(const char *path)
+static bool gains_rights(const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -82,16 +86,16 @@ static void say_runtime(struct rtl_check *check, const char *where)
                       reasons[asked ? RTL_REASON_ASKED_FOR : RTL_REASON_DEFAULT]);
 }
 
-bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf)
+static bool may_be_listed(const char *path, const struct rtl_elf_file *elf)
 {
     struct stat is;
     bool known = stat(path, &is) == 0;
     return known && (is.st_uid == geteuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH) && !elf->audits;
 }
 
-static bool may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+static bool check_may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
-    if (rtl_check_may_be_listed(path, elf))
+    if (may_be_listed(path, elf))
         return true;
     rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
                   elf->audits ? "%s names a library that audits it: the loader, which would run that, isn't asked"
@@ -105,7 +109,7 @@ static bool may_be_listed(struct rtl_check *check, const char *path, const struc
 static void check_libraries(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
     char where[PATH_MAX], complaint[PATH_MAX + 100];
-    if (!may_be_listed(check, path, elf))
+    if (!check_may_be_listed(check, path, elf))
         return;
     check->other_loader = !rtl_loader_is_ours(elf);
     char *list = check->other_loader ? NULL : rtl_loader_list(path);
@@ -170,15 +174,15 @@ static void check_script(struct rtl_check *check, const char *path)
 int rtl_check_program(struct rtl_check *check, const char *name)
 {
     char path[PATH_MAX], why[200];
-    int status = rtl_check_find_program(name, path);
+    int status = find_program(name, path);
     if (status) {
         rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s: %s", name,
-                      status == NOT_EXECUTABLE ? "is there, but can't be executed (chmod +x?)"
-                      : strchr(name, '/')      ? "there is no such file"
-                                               : "not found in PATH");
+                      status == RTL_LAUNCH_NOT_EXECUTABLE ? "is there, but can't be executed (chmod +x?)"
+                      : strchr(name, '/')                 ? "there is no such file"
+                                                          : "not found in PATH");
         return status;
     }
-    if (rtl_check_gains_rights(path)) {
+    if (gains_rights(path)) {
         rtl_check_say(
             check, RTL_FINDING_WRONG, "program",
             "%s gets rights of another user or capabilities (set-user-ID): only root can watch it, and it may "
@@ -197,7 +201,108 @@ int rtl_check_program(struct rtl_check *check, const char *name)
     return 0;
 }
 
+/* --- HIP calls (--mode hip): what librtl-hip.so needs to record them --- */
+
+/* What the loader can't preload it says of every program that starts, and goes on. */
+static void check_preload_list(struct rtl_check *check, const char *hip)
+{
+    const char *list = getenv("LD_PRELOAD"), *at = list;
+    char *name = list ? malloc(strlen(list) + 1) : NULL;
+    while (name && rtl_preload_next(&at, name, strlen(list) + 1)) {
+        if (!strcmp(name, hip))
+            rtl_check_say(check, RTL_FINDING_OK, "preload", "LD_PRELOAD has the library already");
+        else if (rtl_preload_same_kind(name, hip))
+            rtl_check_say(check, RTL_FINDING_OK, "preload", "LD_PRELOAD lists %s: ours takes its place", name);
+        else if (strchr(name, '/') && access(name, R_OK) != 0)
+            rtl_check_say(check, RTL_FINDING_OPEN, "preload", "LD_PRELOAD lists %s: %s", name, strerror(errno));
+        else
+            rtl_check_say(check, RTL_FINDING_OK, "preload", "%s is preloaded, too, before ours", name);
+    }
+    free(name);
+}
+
+/* Where its calls of HIP go. HIP is looked for by a name of its own settings, which nobody else has reason to read. */
+static void check_calls(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+{
+    char where[PATH_MAX] = "";
+    if (!rtl_loader_is_ours(elf)) {
+        rtl_check_say(
+            check, RTL_FINDING_OPEN, "calls",
+            "%s has a loader of its own (%s), for another libc perhaps (musl): librtl-hip.so is made for this "
+            "system's",
+            path, elf->interpreter);
+        return;
+    }
+    if (rtl_elf_has(path, "AMD_DIRECT_DISPATCH")) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "calls",
+                      "%s has HIP linked into it: its calls go there directly, and none is recorded. Its kernels are "
+                      "traced; link it with libamdhip64.so for its calls",
+                      path);
+        return;
+    }
+    char *list = may_be_listed(path, elf) ? rtl_loader_list(path) : NULL;
+    const char *at = list;
+    if (list && rtl_loader_find(&at, "libamdhip64.so", where, sizeof where) && *where)
+        rtl_check_say(check, RTL_FINDING_OK, "calls", "those of %s are recorded", where);
+    else
+        rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                      "%s is not seen to be linked with HIP. If it loads it while it runs, its calls are recorded",
+                      path);
+    free(list);
+}
+
+static void check_hip_program(struct rtl_check *check, const char *name)
+{
+    char path[PATH_MAX], why[200];
+    struct rtl_elf_file *elf = malloc(sizeof *elf);
+    if (elf && find_program(name, path) == 0) {
+        bool read = rtl_elf_read(path, elf, why, sizeof why);
+        if (gains_rights(path))
+            rtl_check_say(check, RTL_FINDING_WRONG, "calls",
+                          "the loader preloads no library from a folder of yours into a program that gets rights of "
+                          "others: no call of %s is recorded",
+                          path);
+        else if (read && !elf->elf)
+            rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                          "all that the script starts has librtl-hip.so preloaded, unless it changes LD_PRELOAD");
+        else if (read && elf->native && !elf->bits32 && elf->interpreter[0])
+            check_calls(check, path, elf);
+    }
+    free(elf);
+}
+
+void rtl_check_hip(struct rtl_check *check, const char *name, const char *library)
+{
+    char hip[PATH_MAX], why[2 * PATH_MAX];
+    if (!rtl_library_find_hip(library, hip, why, sizeof why)) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "calls", "%s", why);
+        return;
+    }
+    rtl_check_loads(check, "calls", hip);
+    check_preload_list(check, hip);
+    check_hip_program(check, name);
+}
+
 /* --- a process --- */
+
+static void check_hip_process(struct rtl_check *check, pid_t pid)
+{
+    struct rtl_api_copy copy = {0};
+    char why[1000];
+    int fd;
+    enum rtl_reader_status status = rtl_api_open(pid, &fd, why, sizeof why);
+    if (status == RTL_READER_OK) {
+        status = rtl_api_read(fd, &copy, why, sizeof why);
+        close(fd);
+    }
+    if (status == RTL_READER_OK)
+        rtl_check_say(check, RTL_FINDING_OK, "calls", "those of HIP are recorded, by librtl-hip.so %s",
+                      copy.header.library_version);
+    else
+        rtl_check_say(check, status == RTL_READER_NOT_TRACED ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls", "%s",
+                      why);
+    rtl_api_free(&copy);
+}
 
 static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
 {
@@ -290,7 +395,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     say_notes(check, &s);
     if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
         say_runtimes(check, pid);
-    rtl_check_hip_process(check, pid);
+    check_hip_process(check, pid);
     rtl_snapshot_free(&s);
     return 0;
 }

@@ -7,23 +7,18 @@
 #include <string.h>
 
 #include "command/json_probe.h"
+#include "probing/stall_lines.h"
 #include "text/text.h"
 
-enum { VERSION = 1 /* of the JSON's keys */, BAR = 40 };
+enum { VERSION = 1 /* of the JSON's keys */, BAR = 40, WITH_BEFORE = 10 /* hottest waits shown with instructions */ };
 
 /* --- text --- */
-
-static const char *told(const struct rtl_probe_report *r, struct rtl_number *n)
-{
-    if (r->ascii)
-        rtl_units_ascii(n->text);
-    return n->text;
-}
 
 static struct rtl_number time_of(const struct rtl_probe_report *r, uint64_t ns)
 {
     struct rtl_number n = rtl_format_time(ns, r->units);
-    told(r, &n);
+    if (r->ascii)
+        rtl_units_ascii(n.text);
     return n;
 }
 
@@ -149,6 +144,50 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
     print_tail(r, f);
 }
 
+static void print_waits(const struct rtl_probe_report *r)
+{
+    const struct rtl_stall_costs *s = r->stalls;
+    uint64_t mean_ns = s->recorded ? s->duration_total_ns / s->recorded : 0;
+    if (!s->rounds)
+        return;
+    printf("probed    %" PRIu64 " of %" PRIu64 " dispatches, wanted %" PRIu64 " for each copy; one in %" PRIu32 "\n",
+           s->recorded, s->dispatches, r->session->probing.plan.wanted, r->session->probing.plan.every);
+    if (s->recorded) {
+        printf("duration  mean %s", time_of(r, mean_ns).text);
+        if (r->others_mean_ns)
+            printf("; the others' mean %s%s: x%.2f", time_of(r, r->others_mean_ns).text,
+                   r->others_before ? " since start" : "",
+                   (double)s->duration_total_ns / (double)s->recorded / (double)r->others_mean_ns);
+        putchar('\n');
+    }
+    printf("waves     %" PRIu64 " of %" PRIu64 " expected\n", s->waves, s->waves_expected);
+    printf("waits     %" PRIu32 " of %" PRIu32 " timed, by %" PRIu32 " of %" PRIu32 " copies; hottest first\n",
+           s->timed, s->waits, s->copies, s->rounds);
+    if (s->clock_passes)
+        printf("clock     reading it takes %.0f cycles: a wait of about so many, or fewer, waited for nothing\n",
+               rtl_probe_clock_cycles(s));
+    if (!s->timed)
+        return;
+    char why[RTL_STALL_WHY];
+    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session, why);
+    if (*why)
+        printf("before    no instructions: %s\n", why);
+    printf("  %7s %9s %9s  %s\n", "OF WAVES", "CYCLES", "PASSES", "AT");
+    for (uint32_t i = 0; i < s->timed; i++) {
+        const struct rtl_probe_stall *w = &s->wait[i];
+        char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
+        for (int n = 0, count = i < WITH_BEFORE ? rtl_stall_lines(d, &w->place, lines) : 0; n < count; n++)
+            printf("  %8s %9s %9s  %11s%s\n", "", "", "", "", lines[n]);
+        char share[16] = "-";
+        if (w->known)
+            snprintf(share, sizeof share, "%.2f%%", w->share * 100);
+        printf("  %8s %9s %9s  +0x%-7" PRIx32 " %s\n", share,
+               w->passes ? rtl_format_count(w->mean < 1e18 ? (uint64_t)(w->mean + 0.5) : UINT64_MAX).text : "-",
+               rtl_format_count(w->passes).text, w->place.at, rtl_probe_wait_text(w->place.word).text);
+    }
+    rtl_stall_lines_close(d);
+}
+
 bool rtl_probe_report_text(const struct rtl_probe_report *r)
 {
     const struct rtl_probe_plan *p = &r->session->probing;
@@ -157,7 +196,7 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
     printf("process   %d (%s)\n", (int)r->pid, r->title);
     print_code(r);
     if (r->stalls) {
-        rtl_probe_waits_text(r);
+        print_waits(r);
         return true;
     }
     if (!p->counted)
@@ -190,6 +229,49 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
     put_number(w, o, "sgprs", s->patch.sgprs_after);
 }
 
+static void put_waits(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
+{
+    const struct rtl_stall_costs *s = r->stalls;
+    if (!s->rounds) { /* there was no copy: nothing was counted */
+        put_measured(w, root, "stalls", false, 0);
+        return;
+    }
+    struct json_object *o = object_in(w, root, "stalls"), *list = o ? array_in(w, o, "list") : NULL;
+    if (!list)
+        return;
+    put_number(w, o, "dispatches", s->dispatches);
+    put_number(w, o, "recorded", s->recorded);
+    put_measured(w, o, "mean_ns", s->recorded, s->recorded ? s->duration_total_ns / s->recorded : 0);
+    put_measured(w, o, "others_mean_ns", r->others_mean_ns, r->others_mean_ns);
+    put(w, o, "others_since_start", json_object_new_boolean(r->others_before));
+    put_number(w, o, "waves", s->waves);
+    put_number(w, o, "waves_expected", s->waves_expected);
+    put_number(w, o, "waits", s->waits);
+    put_number(w, o, "timed", s->timed);
+    put_number(w, o, "copies", s->copies);
+    put_number(w, o, "copies_needed", s->rounds);
+    put_share(w, o, "clock_cycles", s->clock_passes, rtl_probe_clock_cycles(s));
+    char why[RTL_STALL_WHY];
+    struct rtl_stall_lines *d = rtl_stall_lines_open(r->session, why);
+    put_name(w, o, "no_instructions", *why ? why : NULL);
+    for (uint32_t i = 0; i < s->timed; i++) {
+        const struct rtl_probe_stall *one = &s->wait[i];
+        struct json_object *entry = object_at_end(w, list), *before = entry ? array_in(w, entry, "before") : NULL;
+        char lines[RTL_STALL_BEFORE][RTL_STALL_LINE];
+        if (!before)
+            break;
+        put_number(w, entry, "offset", one->place.at);
+        put_text(w, entry, "instruction", rtl_probe_wait_text(one->place.word).text);
+        put_share(w, entry, "share", one->known, one->share);
+        put_share(w, entry, "mean_cycles", one->passes, one->mean);
+        put_number(w, entry, "cycles", one->cycles);
+        put_number(w, entry, "passes", one->passes);
+        for (int n = 0, count = rtl_stall_lines(d, &one->place, lines); n < count; n++)
+            w->failed |= json_object_array_add(before, json_object_new_string(lines[n])) != 0;
+    }
+    rtl_stall_lines_close(d);
+}
+
 bool rtl_probe_report_json(const struct rtl_probe_report *r)
 {
     const struct rtl_probe_plan *p = &r->session->probing;
@@ -212,17 +294,12 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     put_share(&w, root, "per_second", r->every_chosen && r->per_second > 0, r->per_second);
     put_code(&w, root, r->session);
     if (r->stalls)
-        rtl_probe_waits_json(&w, root, r);
+        put_waits(&w, root, r);
     else if (p->counted)
         rtl_json_probe_numbers(&w, root,
                                &(struct rtl_probe_numbers){.state = &p->state,
                                                            .compute_units = gpu ? gpu->compute_units : 0,
                                                            .others_mean_ns = r->others_mean_ns,
                                                            .others_before = r->others_before});
-    const char *line =
-        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (line)
-        printf("%s\n", line);
-    json_object_put(root);
-    return line != NULL;
+    return json_print_line(&w, root, stdout);
 }

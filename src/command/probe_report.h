@@ -28,12 +28,6 @@ struct rtl_probe_report {
 bool rtl_probe_report_text(const struct rtl_probe_report *report); /* false without memory */
 bool rtl_probe_report_json(const struct rtl_probe_report *report);
 
-/* The part of each that is about waits: probe_waits.c. */
-struct json_writer;
-struct json_object;
-void rtl_probe_waits_text(const struct rtl_probe_report *report);
-void rtl_probe_waits_json(struct json_writer *writer, struct json_object *root, const struct rtl_probe_report *report);
-
 /*
  * --keep: original.co, probed.co and probe.txt in the folder, which is made where there is none. Opened before anything
  * is probed, so that what can't be written is told first. Exit statuses; 0 = all is well, otherwise it was told why
