@@ -1,6 +1,7 @@
 /* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
 #include "command/output.h"
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "command/run.h"
 #include "record/outfile.h"
 #include "options/complain.h"
@@ -56,20 +57,6 @@ static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
     }
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /*
  * 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. A file
  * is in its place once it has a frame, and never has half of one.
@@ -82,7 +69,7 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
     bool made = memory && write_frame(frame, memory);
     if (memory && fclose(memory))
         made = false;
-    bool written = made && write_all(s->fd, bytes, size);
+    bool written = made && rtl_write_all(s->fd, bytes, size);
     int error = errno;
     free(bytes);
     if (!made) {

@@ -164,18 +164,10 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
     return a.first >= argc;
 }
 
-static bool printable(const char *value)
-{
-    for (; *value; value++)
-        if ((unsigned char)*value < ' ' || *value == 0x7f)
-            return false;
-    return true;
-}
-
 static bool print_all(const struct request *r, const struct rtl_traced_env *env, const char *library, const char *hip)
 {
     for (unsigned i = 0; i < env->count; i++)
-        if (!printable(env->variable[i].value)) {
+        if (rtl_library_has_control(env->variable[i].value)) {
             rtl_complain("%s has a control character in it, which nobody could paste: unset it, or set it anew",
                          env->variable[i].name);
             return false;

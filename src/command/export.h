@@ -61,7 +61,8 @@ struct rtl_export {
     struct rtl_sink *sink;
     struct rtl_names *names;
     struct rtl_export_name **name; /* [name_count], in the order of first sight */
-    size_t name_count, name_room;
+    size_t name_count;
+    uint32_t name_room;
     uint64_t name_bytes;              /* of all names, as they stand in the file */
     struct rtl_id_map *name_index;    /* by id: place in `name` */
     struct rtl_export_queues *queues; /* what is known of them, read on first use */

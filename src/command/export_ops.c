@@ -1,5 +1,6 @@
 /* What a trace has in it, one op after another, and what they are called. See export.h. */
 #include "command/export.h"
+#include "base/array.h"
 #include "record/rocpd.h"
 #include "shm/segment_reader.h"
 
@@ -9,19 +10,6 @@
 #include <string.h>
 
 /* --- names --- */
-
-static bool make_room(struct rtl_export *e)
-{
-    size_t room = e->name_room ? 2 * e->name_room : 1024;
-    if (e->name_count < e->name_room)
-        return true;
-    struct rtl_export_name **more = realloc(e->name, room * sizeof *more);
-    if (!more)
-        return false;
-    e->name = more;
-    e->name_room = room;
-    return true;
-}
 
 /* A computed column or a default can make a name for each row out of a few bytes. So no more of names is kept than the
  * file has bytes, beside what the names of a segment may take. */
@@ -79,8 +67,11 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
     struct rtl_export_name *name =
         may_keep(e, length) ? make_name(e, id, text, strlen(text) < length ? strlen(text) : length) : NULL;
     rtl_db_reset(get);
-    if (name && make_room(e) && rtl_id_map_add(e->name_index, &identity, (int64_t)e->name_count))
-        return e->name[e->name_count++] = name;
+    if (name && rtl_grow(&e->name, &e->name_room, e->name_count + 1, sizeof(struct rtl_export_name *)) &&
+        rtl_id_map_add(e->name_index, &identity, (int64_t)e->name_count)) {
+        e->name[e->name_count++] = name;
+        return name;
+    }
     if (name)
         free_name(name);
     rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
@@ -159,10 +150,10 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
         rtl_db_bind_int(e->ops, 1, e->from);
         rtl_db_bind_int(e->ops, 2, e->to);
     }
-    e->begun = true;
     do {
-        if (!rtl_db_step(e->ops))
-            return e->begun = false;
+        e->begun = rtl_db_step(e->ops);
+        if (!e->begun)
+            return false;
         *op = (struct rtl_export_op){.id = rtl_db_int(e->ops, 0),
                                      .gpu = rtl_db_int(e->ops, 1),
                                      .queue = rtl_db_int(e->ops, 2),

@@ -3,6 +3,7 @@
  * hold any number of them; other tools' files say nothing, then there are numbers only. See export.h.
  */
 #include "command/export.h"
+#include "base/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ struct rtl_export_queues {
     struct rtl_export_gpu *gpu;
     struct rtl_export_queue *queue;
     struct rtl_export_process *process; /* by number */
-    size_t gpus, gpu_room, queues, queue_room, processes, process_room;
+    size_t gpus, queues, processes;
+    uint32_t gpu_room, queue_room, process_room;
 };
 
 static struct rtl_id_key identity(uint64_t kind, int64_t number, int64_t gpu)
@@ -40,25 +42,18 @@ static bool is_new(struct rtl_export_queues *q, uint64_t kind, int64_t number, i
     return rtl_id_map_find(q->index, &what) < 0 && rtl_id_map_add(q->index, &what, value);
 }
 
-/* Room for one more. */
-static void *more(struct rtl_export *e, void *array, size_t count, size_t *room, size_t size)
+static bool make_room(struct rtl_export *e, void *array, size_t count, uint32_t *room, size_t size)
 {
-    if (count < *room)
-        return array;
-    void *larger = realloc(array, (*room ? 2 * *room : 64) * size);
-    if (!larger) {
+    bool grown = rtl_grow(array, room, count + 1, size);
+    if (!grown)
         rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
-        return array;
-    }
-    *room = *room ? 2 * *room : 64;
-    return larger;
+    return grown;
 }
 
 static void add_gpu(struct rtl_export *e, int64_t number, const char *pci, const char *name)
 {
     struct rtl_export_queues *q = e->queues;
-    q->gpu = more(e, q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu);
-    if (q->gpus == q->gpu_room || !is_new(q, GPU, number, 0, (int64_t)q->gpus))
+    if (!make_room(e, &q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu) || !is_new(q, GPU, number, 0, (int64_t)q->gpus))
         return;
     struct rtl_export_gpu *gpu = &q->gpu[q->gpus++];
     *gpu = (struct rtl_export_gpu){.own = -1};
@@ -69,8 +64,8 @@ static void add_gpu(struct rtl_export *e, int64_t number, const char *pci, const
 static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t own, const char *name, int64_t pid)
 {
     struct rtl_export_queues *q = e->queues;
-    q->queue = more(e, q->queue, q->queues, &q->queue_room, sizeof *q->queue);
-    if (q->queues == q->queue_room || !is_new(q, QUEUE, number, gpu, (int64_t)q->queues))
+    if (!make_room(e, &q->queue, q->queues, &q->queue_room, sizeof *q->queue) ||
+        !is_new(q, QUEUE, number, gpu, (int64_t)q->queues))
         return;
     struct rtl_export_queue *queue = &q->queue[q->queues++];
     *queue = (struct rtl_export_queue){.pid = pid};
@@ -86,10 +81,8 @@ static void add_process(struct rtl_export *e, int64_t number, int64_t pid, const
 {
     struct rtl_export_queues *q = e->queues;
     if (number < 0 || number > INT64_MAX >> RTL_ROCPD_SEQUENCE_BITS || !is_new(q, PROCESS, number, 0, pid) ||
-        q->processes == RTL_EXPORT_PROCESSES)
-        return;
-    q->process = more(e, q->process, q->processes, &q->process_room, sizeof *q->process);
-    if (q->processes == q->process_room)
+        q->processes == RTL_EXPORT_PROCESSES ||
+        !make_room(e, &q->process, q->processes, &q->process_room, sizeof *q->process))
         return;
     struct rtl_export_process *process = &q->process[q->processes++];
     *process = (struct rtl_export_process){.number = number, .pid = pid};

@@ -7,6 +7,7 @@
  * process has one, too, as all of another tool's file has. Numbers of GPUs, queues and calls are the file's.
  */
 #include "command/export.h"
+#include "base/array.h"
 #include "record/rocpd.h"
 #include "options/complain.h"
 #include "options/progress.h"
@@ -59,7 +60,8 @@ enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operations */
 struct names {
     struct rtl_id_map *index;
     int64_t *id;
-    size_t count, room;
+    size_t count;
+    uint32_t room;
 };
 
 struct writer {
@@ -132,13 +134,8 @@ static int64_t name_of(struct writer *w, struct names *names, int64_t id)
     int64_t known = rtl_id_map_find(names->index, &identity);
     if (known >= 0)
         return known;
-    if (names->count == names->room) {
-        size_t room = names->room ? 2 * names->room : 256;
-        int64_t *more = realloc(names->id, room * sizeof *more);
-        names->room = more ? room : names->room;
-        names->id = more ? more : names->id;
-    }
-    if (names->count < names->room && rtl_id_map_add(names->index, &identity, (int64_t)names->count)) {
+    if (rtl_grow(&names->id, &names->room, names->count + 1, sizeof *names->id) &&
+        rtl_id_map_add(names->index, &identity, (int64_t)names->count)) {
         names->id[names->count] = id;
         return (int64_t)names->count++;
     }

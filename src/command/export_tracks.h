@@ -23,7 +23,8 @@ struct rtl_track {
 
 struct rtl_tracks { /* all zero at first */
     struct rtl_track *track;
-    size_t count, room;
+    size_t count;
+    uint32_t room;
     struct rtl_id_map *index; /* GPUs, and the first track of a queue */
 };
 

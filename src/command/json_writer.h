@@ -73,6 +73,22 @@ static inline struct json_object *array_in(struct json_writer *w, struct json_ob
     return w->failed ? NULL : array;
 }
 
+/* Writes the object as a line and frees it. False if any step failed before. */
+static inline bool json_print_line(struct json_writer *w, struct json_object *root, FILE *out)
+{
+    size_t length;
+    const char *line =
+        w->failed
+            ? NULL
+            : json_object_to_json_string_length(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+    if (line) {
+        fwrite(line, 1, length, out);
+        fputc('\n', out);
+    }
+    json_object_put(root);
+    return line != NULL;
+}
+
 static inline void put_share(struct json_writer *w, struct json_object *object, const char *key, bool measured,
                              double value)
 {

@@ -88,12 +88,7 @@ static bool print_json(const struct list *l)
         put_text(&w, o, "user", info->user);
         put_name(&w, o, "container", *info->container ? info->container : NULL);
     }
-    const char *line =
-        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (line)
-        printf("%s\n", line);
-    json_object_put(root);
-    return line != NULL;
+    return json_print_line(&w, root, stdout);
 }
 
 static void print_text(const struct list *l)

@@ -167,12 +167,7 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         const struct rtl_gpu_name address = rtl_pci_address(agent->bdf);
         put_name(w, o, "pci", *address.text ? address.text : NULL);
         put_name(w, o, "uuid", *agent->uuid ? agent->uuid : NULL);
-        char text[24];
-        snprintf(text, sizeof text, "%.4f", m->gpus[i].busy);
-        if (m->previous && m->gpus[i].busy >= 0 && busy)
-            put(w, o, "busy", json_object_new_double_s(m->gpus[i].busy, text));
-        else
-            put_measured(w, o, "busy", false, 0);
+        put_share(w, o, "busy", m->previous && m->gpus[i].busy >= 0 && busy, m->gpus[i].busy);
         if (agent->users > 1) /* the sum of what several processes have of it */
             put(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_measured(w, o, "busy_ns", busy, agent->busy_ns);
@@ -271,13 +266,7 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
 /* Now by before, 1 where no difference can be told; null where too few durations are known. */
 static void put_change(struct json_writer *w, struct json_object *object, const char *key, struct rtl_change change)
 {
-    double ratio = change.kind == RTL_CHANGE_SAME ? 1 : change.ratio;
-    char text[40];
-    snprintf(text, sizeof text, "%.4f", ratio);
-    if (change.kind == RTL_CHANGE_UNKNOWN)
-        put_measured(w, object, key, false, 0);
-    else
-        put(w, object, key, json_object_new_double_s(ratio, text));
+    put_share(w, object, key, change.kind != RTL_CHANGE_UNKNOWN, change.kind == RTL_CHANGE_SAME ? 1 : change.ratio);
 }
 
 static void put_kernel(struct json_writer *w, struct json_object *o, const struct rtl_output_frame *f,
@@ -346,15 +335,5 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
         if (o)
             put_kernel(&w, o, f, &f->model->rows[f->model->order[i]]);
     }
-    size_t length = 0;
-    const char *line =
-        w.failed
-            ? NULL
-            : json_object_to_json_string_length(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
-    if (line) {
-        fwrite(line, 1, length, out);
-        fputc('\n', out);
-    }
-    json_object_put(root);
-    return line != NULL;
+    return json_print_line(&w, root, out);
 }

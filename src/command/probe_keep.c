@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "command/probe_report.h"
 #include "record/db.h"
 #include "record/outfile.h"
@@ -63,17 +64,9 @@ void rtl_probe_keep_close(struct rtl_probe_keep *k)
 static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
 {
     char why[512];
-    const char *at = bytes;
-    while (size) {
-        ssize_t n = write(rtl_outfile_fd(k->file[which]), at, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            rtl_complain("cannot write to %s/%s: %s", k->folder, names[which], strerror(errno));
-            return RTL_DB_FULL;
-        }
-        at += n;
-        size -= (size_t)n;
+    if (!rtl_write_all(rtl_outfile_fd(k->file[which]), bytes, size)) {
+        rtl_complain("cannot write to %s/%s: %s", k->folder, names[which], strerror(errno));
+        return RTL_DB_FULL;
     }
     if (rtl_outfile_place(k->file[which], why, sizeof why))
         return 0;

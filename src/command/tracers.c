@@ -1,5 +1,6 @@
 /* Recorders of traces, one a process. See tracers.h. */
 #include "command/tracers.h"
+#include "base/array.h"
 #include "record/tracer.h"
 #include "options/complain.h"
 #include "watch/proc_title.h"
@@ -30,15 +31,9 @@ struct rtl_tracers {
 static int start(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
 {
     struct one one = {.pid = pid};
-    if (t->count == t->room) {
-        uint32_t room = t->room ? 2 * t->room : 8;
-        struct one *more = realloc(t->list, room * sizeof *more);
-        if (!more) {
-            snprintf(why, why_bytes, "out of memory: process %d is not recorded", (int)pid);
-            return RTL_READER_USAGE;
-        }
-        t->list = more;
-        t->room = room;
+    if (!rtl_grow(&t->list, &t->room, t->count + 1, sizeof *t->list)) {
+        snprintf(why, why_bytes, "out of memory: process %d is not recorded", (int)pid);
+        return RTL_READER_USAGE;
     }
     rtl_proc_title(pid, "", one.title, sizeof one.title);
     struct rtl_tracer_options options = {.pid = pid,

@@ -31,19 +31,19 @@ static bool own_folder(char folder[PATH_MAX])
 }
 
 /* What a control character in a path would do on the way through shells and unit files nobody wants to find out. */
-static bool can_be_told(const char *path)
+bool rtl_library_has_control(const char *text)
 {
-    for (; *path; path++)
-        if ((unsigned char)*path < ' ' || *path == 0x7f)
-            return false;
-    return true;
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return true;
+    return false;
 }
 
 static bool usable(const char *path, char *why, size_t why_bytes)
 {
     struct rtl_elf_file elf;
     char reason[200];
-    if (!can_be_told(path)) {
+    if (rtl_library_has_control(path)) {
         snprintf(why, why_bytes, "%s: a path with control characters can't be put into the environment: move it", path);
         return false;
     }

@@ -13,6 +13,9 @@
  */
 bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t why_bytes);
 
+/* True if the text has a control character: it would not survive shells and unit files. */
+bool rtl_library_has_control(const char *text);
+
 /* True if LD_PRELOAD can hold the path; otherwise one line in `why`. */
 bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes);
 

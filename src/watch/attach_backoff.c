@@ -1,8 +1,7 @@
 /* Who has nothing to be observed, so far. See refusals.h. */
 #include "watch/attach_backoff.h"
+#include "base/array.h"
 #include "base/clock.h"
-
-#include <stdlib.h>
 
 enum { GROWS = 4, SHARE = 20 };                                                 /* of the time, all of them together */
 static const uint64_t PAUSE_FIRST_NS = 4000000000, PAUSE_LAST_NS = 32000000000; /* of one of them */
@@ -42,14 +41,8 @@ bool rtl_attach_backoff_allows(const struct rtl_attach_backoff *r, const struct 
 
 static struct rtl_attach_attempt *add(struct rtl_attach_backoff *r, const struct rtl_proc_entry *p)
 {
-    if (r->count == r->room) {
-        uint32_t room = r->room ? 2 * r->room : 64;
-        struct rtl_attach_attempt *more = realloc(r->list, room * sizeof *more);
-        if (!more)
-            return NULL;
-        r->list = more;
-        r->room = room;
-    }
+    if (!rtl_grow(&r->list, &r->room, r->count + 1, sizeof *r->list))
+        return NULL;
     r->list[r->count] = (struct rtl_attach_attempt){.pid = p->pid, .start_time = p->start_time};
     return &r->list[r->count++];
 }

@@ -1,6 +1,5 @@
 /* Frames of a model into a recording. See frame_recorder.h. */
 #include "watch/frame_recorder.h"
-#include "base/version.h"
 #include "model/merge.h"
 #include "watch/group_recorder.h"
 #include "watch/proc_title.h"
@@ -41,9 +40,7 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
     if (several)
         rtl_proc_title(recorder->pid, "", own, sizeof own);
     struct rtl_recording_info info = {.kind = kind,
-                                      .pid = recorder->pid,
                                       .title = several ? own : recorder->title,
-                                      .recorder = "rtl-top " RTL_VERSION,
                                       .interval_ns = recorder->options->delay_ns,
                                       .name_kernel = name_kernel,
                                       .context = recorder};

@@ -50,6 +50,8 @@ void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
 {
     struct rtl_member_info member;
     rtl_proc_member_info(pid, &member);
+    info->pid = pid;
+    info->recorder = "rtl-top " RTL_VERSION;
     info->rank = member.rank;
     snprintf(info->label, sizeof info->label, "%s", member.label);
     snprintf(info->container, sizeof info->container, "%s", member.container);
@@ -66,9 +68,7 @@ static void open_recording(struct rtl_group_recorder *group, struct rtl_member_r
     char title[160], why[512];
     rtl_proc_title(m->pid, "", title, sizeof title);
     struct rtl_recording_info info = {.kind = group->kind,
-                                      .pid = m->pid,
                                       .title = title,
-                                      .recorder = "rtl-top " RTL_VERSION,
                                       .interval_ns = group->options->delay_ns,
                                       .name_kernel = name_kernel,
                                       .context = m};

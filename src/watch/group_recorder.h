@@ -60,7 +60,7 @@ void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const
 enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group);
 void rtl_group_recorder_free(struct rtl_group_recorder *group);
 
-/* What tells a process from its like, as it is now. */
+/* Fills pid, recorder and what /proc says of the process now: rank, label, container. */
 void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info);
 
 #endif

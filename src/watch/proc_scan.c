@@ -1,5 +1,6 @@
 /* /proc, all processes at a time. See processes.h. */
 #include "watch/proc_scan.h"
+#include "base/array.h"
 #include "watch/proc_title.h"
 #include "shm/process.h"
 
@@ -36,7 +37,7 @@ static int by_pid(const void *a, const void *b)
 
 int rtl_proc_scan(struct rtl_proc_entry **entries)
 {
-    int count = 0, room = 0;
+    uint32_t count = 0, room = 0;
     *entries = NULL;
     DIR *dir = opendir("/proc");
     if (!dir)
@@ -46,23 +47,18 @@ int rtl_proc_scan(struct rtl_proc_entry **entries)
         int pid = atoi(e->d_name);
         if (pid <= 0 || !read_entry(pid, &entry))
             continue;
-        if (count == room) {
-            room = room ? 2 * room : 256;
-            struct rtl_proc_entry *more = realloc(*entries, (size_t)room * sizeof *more);
-            if (!more) {
-                free(*entries);
-                *entries = NULL;
-                closedir(dir);
-                return -ENOMEM;
-            }
-            *entries = more;
+        if (!rtl_grow(entries, &room, count + 1, sizeof **entries)) {
+            free(*entries);
+            *entries = NULL;
+            closedir(dir);
+            return -ENOMEM;
         }
         (*entries)[count++] = entry;
     }
     closedir(dir);
     if (count)
-        qsort(*entries, (size_t)count, sizeof **entries, by_pid);
-    return count;
+        qsort(*entries, count, sizeof **entries, by_pid);
+    return (int)count;
 }
 
 static const char *file_name(const char *path)
@@ -237,15 +233,7 @@ void rtl_container_from(const char *cgroup, char *out, size_t size)
 
 const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries, uint32_t count, pid_t pid)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (entries[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && entries[low].pid == pid ? &entries[low] : NULL;
+    return count ? bsearch(&(struct rtl_proc_entry){.pid = pid}, entries, count, sizeof *entries, by_pid) : NULL;
 }
 
 void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info)
