@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int print(const char *text)
+static int print_text(const char *text)
 {
     if (text)
         fputs(text, stdout);
@@ -41,7 +41,7 @@ static int no_process(void)
 }
 
 /* "rtl-top NAME ...": the status of a command that has a function of its own, or -1 when there is none of that name. */
-static int command(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     static const struct {
         const char *name;
@@ -57,7 +57,7 @@ static int command(int argc, char **argv)
     return -1;
 }
 
-static int replay(const struct rtl_options *options, bool terminal)
+static int run_replay(const struct rtl_options *options, bool terminal)
 {
     struct rtl_player player;
     char why[512];
@@ -82,7 +82,7 @@ static int replay(const struct rtl_options *options, bool terminal)
 }
 
 /* Nothing was said of a process: the only one, or the list of all; none is waited for. -1, or the exit status. */
-static int choose(struct rtl_options *options)
+static int choose_process(struct rtl_options *options)
 {
     pid_t *pids = NULL;
     int count = rtl_discover(&pids);
@@ -115,25 +115,25 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     struct rtl_options options;
-    struct rtl_process_set *targets = NULL;
+    struct rtl_process_set *set = NULL;
     char *text, why[512] = "";
     hold_standard_descriptors();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
     signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
     rtl_config_load();
-    rtl_run_on_screen(rtl_loop_live);
-    int done = command(argc, argv);
+    rtl_run_set_screen(rtl_loop_live);
+    int done = run_command(argc, argv);
     if (done >= 0)
         return done;
     enum rtl_parsed parsed = rtl_command_line_parse(argc, argv, &options, &text);
     if (parsed != RTL_PARSED_RUN) {
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
-            status = print(text);
+            status = print_text(text);
         if (parsed == RTL_PARSED_DONE && !status && rtl_option_asked(&options, RTL_OPTION_VERSION)) {
             printf("SQLite %s, %s\n", rtl_db_library(), rtl_screen_library());
-            status = print(NULL);
+            status = print_text(NULL);
         }
         if (parsed == RTL_PARSED_WRONG)
             rtl_complain("%s", text ? text : "out of memory");
@@ -144,32 +144,32 @@ int main(int argc, char **argv)
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
     if (options.replay)
-        return replay(&options, terminal);
+        return run_replay(&options, terminal);
     bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
     if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
             return no_process();
-        int status = choose(&options);
+        int status = choose_process(&options);
         if (status >= 0)
             return status;
     }
     /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
     enum rtl_reader_status status =
-        rtl_options_name_process(&options) ? rtl_process_set_open(&options, &targets, why, sizeof why) : RTL_READER_OK;
+        rtl_options_name_process(&options) ? rtl_process_set_open(&options, &set, why, sizeof why) : RTL_READER_OK;
     if (status != RTL_READER_OK) {
         rtl_complain("%s", why);
         return (int)status;
     }
     if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
-        rtl_process_set_close(targets);
+        rtl_process_set_close(set);
         return RTL_READER_USAGE;
     }
-    int result = options.mode >= 0  ? rtl_change_mode(&options, targets)
-                 : options.snapshot ? rtl_snapshot_once(&options, targets)
-                 : options.trace    ? rtl_trace(&options, targets, rtl_loop_live)
-                 : screen           ? rtl_loop_live(&options, targets, NULL)
-                                    : rtl_batch(&options, targets);
-    rtl_process_set_close(targets);
+    int result = options.mode >= 0  ? rtl_change_mode(&options, set)
+                 : options.snapshot ? rtl_write_snapshot(&options, set)
+                 : options.trace    ? rtl_trace(&options, set, rtl_loop_live)
+                 : screen           ? rtl_loop_live(&options, set, NULL)
+                                    : rtl_batch(&options, set);
+    rtl_process_set_close(set);
     return result;
 }

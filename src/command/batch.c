@@ -22,12 +22,12 @@
 enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
 
 /* Waits for the deadline; false once all processes have ended. */
-static bool wait_until(struct rtl_process_set *targets, struct rtl_model *model, uint64_t deadline)
+static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uint64_t deadline)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
-        rtl_process_set_heartbeat(targets, model);
-        if (!rtl_process_set_alive(targets))
+        rtl_process_set_send_heartbeat(set, model);
+        if (!rtl_process_set_alive(set))
             return false;
         if (now >= deadline)
             return true;
@@ -38,7 +38,7 @@ static bool wait_until(struct rtl_process_set *targets, struct rtl_model *model,
 }
 
 /* Where frames go: a file of the user's, or standard output. */
-struct stream {
+struct frame_stream {
     const char *name;
     struct rtl_outfile *file; /* NULL = standard output */
     int fd;
@@ -61,7 +61,7 @@ static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
  * 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. A file
  * is in its place once it has a frame, and never has half of one.
  */
-static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
+static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *s)
 {
     char *bytes = NULL, why[512];
     size_t size = 0;
@@ -94,42 +94,42 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
 
 /* Adds to the recording, if there is one. Of failures in a row the first is reported: the frames go on, and so does the
  * recording when it can. */
-static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
+static void record_frame(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
     enum rtl_db_status before = recorder->last;
     if (rtl_frame_recorder_add(recorder, &sample->snapshot, sample->real_ns, exited) && !before)
         rtl_complain("recording: %s", recorder->why);
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_process_set *targets, struct rtl_frame_recorder *recorder,
-               struct stream *out, char *title, size_t title_bytes)
+static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *set,
+                        struct rtl_frame_recorder *recorder, struct frame_stream *out, char *title, size_t title_bytes)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
     if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
-        rtl_process_set_read_heartbeat(targets, frame->model);
+        rtl_process_set_read_heartbeat(set, frame->model);
     else
-        rtl_process_set_heartbeat(targets, frame->model);
+        rtl_process_set_send_heartbeat(set, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
-        alive = alive && rtl_process_set_alive(targets);
-        enum rtl_reader_status status = rtl_process_set_snapshot(targets, &snapshot);
+        alive = alive && rtl_process_set_alive(set);
+        enum rtl_reader_status status = rtl_process_set_snapshot(set, &snapshot);
         if (status == RTL_READER_VERSION) {
             rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
             return RTL_READER_VERSION;
         }
-        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(targets))) {
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(set))) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
         if (!alive)
             rtl_model_exited(frame->model);
-        record(recorder, frame->model->latest, !alive);
+        record_frame(recorder, frame->model->latest, !alive);
         if (!frame->number && o->frames != 1 && frame->model->no_heartbeat[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
             rtl_complain("mode auto only counts for you: %s", frame->model->no_heartbeat);
         if (frame->model->latest->snapshot.parts)
-            rtl_process_set_title(targets, title, title_bytes);
+            rtl_process_set_title(set, title, title_bytes);
         int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
@@ -141,7 +141,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_process_set *targets, 
         uint64_t now = rtl_mono_ns();
         if (next < now)
             next = now;
-        alive = wait_until(targets, frame->model, next);
+        alive = wait_until(set, frame->model, next);
     }
 }
 
@@ -159,13 +159,13 @@ static struct rtl_model *make_model(const struct rtl_options *options)
     return model;
 }
 
-static bool open_output(const struct rtl_options *o, struct stream *s)
+static bool open_output(const struct rtl_options *o, struct frame_stream *s)
 {
     /* what is written to must not be what is read, or recorded into */
     const struct rtl_outfile_options options = {.force = o->force, .others = {o->replay, o->write, o->trace}};
     char why[512];
     signal(SIGPIPE, SIG_IGN); /* an error of the write tells more */
-    *s = (struct stream){.name = o->file ? o->file : "standard output", .fd = STDOUT_FILENO};
+    *s = (struct frame_stream){.name = o->file ? o->file : "standard output", .fd = STDOUT_FILENO};
     if (!o->file)
         return true;
     s->file = rtl_outfile_open(o->file, &options, why, sizeof why);
@@ -176,25 +176,25 @@ static bool open_output(const struct rtl_options *o, struct stream *s)
     return s->file != NULL;
 }
 
-int rtl_batch(const struct rtl_options *options, struct rtl_process_set *targets)
+int rtl_batch(const struct rtl_options *options, struct rtl_process_set *set)
 {
     char title[160];
-    pid_t pid = rtl_process_set_pid(targets);
+    pid_t pid = rtl_process_set_pid(set);
     struct rtl_frame_recorder recorder;
-    struct stream out;
+    struct frame_stream out;
     if (!open_output(options, &out))
         return RTL_DB_PATH;
     struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
     int status = RTL_READER_USAGE;
     if (frame.model) {
-        rtl_process_set_title(targets, title, sizeof title);
+        rtl_process_set_title(set, title, sizeof title);
         rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
-        recorder.targets = targets;
+        recorder.set = set;
         if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
             rtl_complain("%s", recorder.why);
             status = (int)recorder.last;
         } else {
-            status = run(&frame, targets, &recorder, &out, title, sizeof title);
+            status = write_frames(&frame, set, &recorder, &out, title, sizeof title);
             if (recorder.last && (!status || status == RTL_READER_EXITED))
                 status = (int)recorder.last; /* the end is missing */
             rtl_frame_recorder_stop(&recorder);
@@ -208,7 +208,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_process_set *targets
 /* All frames of a recording, as fast as they can be written. */
 int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player)
 {
-    struct stream out;
+    struct frame_stream out;
     if (!open_output(options, &out))
         return RTL_DB_PATH;
     struct rtl_output_frame frame = {.model = make_model(options),
@@ -242,8 +242,8 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
 }
 
 /* Of a command that we started standard output is its own. */
-static void say_written(unsigned kernels, pid_t pid, unsigned processes, bool observed,
-                        const struct rtl_options *options)
+static void report_written(unsigned kernels, pid_t pid, unsigned processes, bool observed,
+                           const struct rtl_options *options)
 {
     const char *plural = kernels == 1 ? "" : "s";
     char name[4 * PATH_MAX + 1], who[40]; /* longer names can't be opened */
@@ -259,31 +259,31 @@ static void say_written(unsigned kernels, pid_t pid, unsigned processes, bool ob
         printf("%u kernel%s of %s written to %s%s\n", kernels, plural, who, name, how);
 }
 
-int rtl_snapshot_once(const struct rtl_options *options, struct rtl_process_set *targets)
+int rtl_write_snapshot(const struct rtl_options *options, struct rtl_process_set *set)
 {
     char title[160];
-    pid_t pid = rtl_process_set_pid(targets);
+    pid_t pid = rtl_process_set_pid(set);
     struct rtl_frame_recorder recorder;
     struct rtl_snapshot snapshot = {0};
     struct rtl_model *model = make_model(options);
     int status = RTL_READER_USAGE;
     if (!model)
         return status;
-    rtl_process_set_title(targets, title, sizeof title);
+    rtl_process_set_title(set, title, sizeof title);
     rtl_frame_recorder_init(&recorder, model, options, pid, title);
-    recorder.targets = targets;
-    status = (int)rtl_process_set_snapshot(targets, &snapshot);
+    recorder.set = set;
+    status = (int)rtl_process_set_snapshot(set, &snapshot);
     if (status == RTL_READER_VERSION) {
         rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
     } else if (status) {
         rtl_complain("out of memory");
     } else {
-        status = (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot,
-                                                  rtl_process_set_real_ns(targets), 0);
+        status =
+            (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_process_set_real_ns(set), 0);
         if (status)
             rtl_complain("%s", recorder.why);
         else
-            say_written(recorder.saved_kernels, pid, recorder.saved_processes, rtl_is_observed(&snapshot), options);
+            report_written(recorder.saved_kernels, pid, recorder.saved_processes, rtl_is_observed(&snapshot), options);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

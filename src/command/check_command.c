@@ -10,7 +10,7 @@
 #include "launch/traced_env.h"
 #include "shm/segment_reader.h"
 
-struct request {
+struct check_request {
     const char *library;
     int mode; /* to begin in */
     bool preload;
@@ -19,18 +19,18 @@ struct request {
 };
 
 /* True when there is something to check; otherwise *status is what to end with. */
-static bool parse(struct request *r, int argc, char **argv, int *status)
+static bool parse_check(struct check_request *r, int argc, char **argv, int *status)
 {
     struct rtl_arguments a;
-    *r = (struct request){.mode = RTL_BEGIN_AS_TOLD};
+    *r = (struct check_request){.mode = RTL_START_FROM_ENV};
     *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_CHECK_LIBRARY)
             r->library = a.value;
         r->preload |= o == RTL_CHECK_PRELOAD;
-        if (o == RTL_CHECK_MODE && !rtl_begin_parse(a.value, &r->mode)) {
-            rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
+        if (o == RTL_CHECK_MODE && !rtl_start_mode_parse(a.value, &r->mode)) {
+            rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
             return false;
         }
         if (o == RTL_CHECK_PID && !rtl_arguments_pid(&a, &r->pid))
@@ -44,14 +44,14 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
         rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
         return false;
     }
-    if (r->pid && (r->library || r->preload || r->mode != RTL_BEGIN_AS_TOLD)) {
+    if (r->pid && (r->library || r->preload || r->mode != RTL_START_FROM_ENV)) {
         rtl_complain("--mode, --preload and --library tell how a command would be started: not with -p");
         return false;
     }
     return true;
 }
 
-static int check_command(struct rtl_check *check, const struct request *r)
+static int check_command(struct rtl_check *check, const struct check_request *r)
 {
     char library[PATH_MAX], why[2 * PATH_MAX];
     int status = rtl_check_program(check, r->command[0]);
@@ -65,7 +65,7 @@ static int check_command(struct rtl_check *check, const struct request *r)
         if (r->preload && check->other_loader)
             rtl_check_say(check, RTL_FINDING_OPEN, "preload",
                           "a loader of another libc (musl) can't load librtl.so: it ends every program with --preload");
-        if (rtl_begin_is_hip(r->mode))
+        if (rtl_start_mode_is_hip(r->mode))
             rtl_check_hip(check, r->command[0], library);
     }
     rtl_check_system(check);
@@ -74,10 +74,10 @@ static int check_command(struct rtl_check *check, const struct request *r)
 
 int rtl_check_command(int argc, char **argv)
 {
-    struct request r;
+    struct check_request r;
     struct rtl_check check = {0};
     int status;
-    if (!parse(&r, argc, argv, &status))
+    if (!parse_check(&r, argc, argv, &status))
         return status;
     status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
     return rtl_stdout_written() ? status : RTL_DB_FULL;

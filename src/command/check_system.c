@@ -151,7 +151,7 @@ void rtl_check_environment(struct rtl_check *check, const char *library, bool pr
     int begin;
     bool listed = check_tools(check, library);
     rtl_check_profiler(check, listed, preload);
-    check_variable(check, "RTL_MODE", mode && rtl_begin_parse(mode, &begin), "default");
+    check_variable(check, "RTL_MODE", mode && rtl_start_mode_parse(mode, &begin), "default");
     check_variable(check, "RTL_QUEUES",
                    queues && (!strcmp(queues, "auto") || !strcmp(queues, "native") || !strcmp(queues, "intercept")),
                    "auto");

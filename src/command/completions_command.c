@@ -27,7 +27,7 @@
 enum completion { OFFER_NOTHING, OFFER_WORDS, OFFER_FILES, OFFER_PIDS, OFFER_PROGRAMS, OFFERS };
 
 /* The argument as it stands in the tables -> what to offer for it. The keys to sort by are those of the columns. */
-static const struct argument {
+static const struct argument_offer {
     const char *name;
     enum completion kind;
     const char *words;

@@ -103,7 +103,7 @@ static void json_line(const char *name, const char *value)
     rtl_quote_json(put_stdout, stdout, value);
 }
 
-static const struct form {
+static const struct env_form {
     const char *name;
     bool (*mount)(const char *library); /* or NULL; false: it was told why not */
     void (*line)(const char *name, const char *value);
@@ -114,13 +114,13 @@ static const struct form {
     {"json", NULL, json_line, "{", ",", "}\n"},
 };
 
-struct request {
-    const struct form *form;
+struct env_request {
+    const struct env_form *form;
     const char *library;
-    struct rtl_traced_wish wish;
+    struct rtl_traced_request request;
 };
 
-static bool parse_form(struct request *r, const char *name)
+static bool parse_form(struct env_request *r, const char *name)
 {
     static const char *const same[][2] = {{"sh", "bash"}, {"zsh", "bash"}, {"podman", "docker"}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
@@ -136,24 +136,24 @@ static bool parse_form(struct request *r, const char *name)
 }
 
 /* True when there is something to print; otherwise *status is what to end with. */
-static bool parse(struct request *r, int argc, char **argv, int *status)
+static bool parse_env(struct env_request *r, int argc, char **argv, int *status)
 {
     struct rtl_arguments a;
-    *r = (struct request){.form = forms, .wish = {.begin = RTL_BEGIN_AS_TOLD}};
+    *r = (struct env_request){.form = forms, .request = {.start_mode = RTL_START_FROM_ENV}};
     *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
             return false;
-        if (o == RTL_ENV_MODE && !rtl_begin_parse(a.value, &r->wish.begin)) {
-            rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
+        if (o == RTL_ENV_MODE && !rtl_start_mode_parse(a.value, &r->request.start_mode)) {
+            rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
             return false;
         }
         if (o == RTL_ENV_LIBRARY)
             r->library = a.value;
-        r->wish.ring |= o == RTL_ENV_TRACE;
-        r->wish.probe |= o == RTL_ENV_PROBE;
-        r->wish.preload |= o == RTL_ENV_PRELOAD;
+        r->request.ring |= o == RTL_ENV_TRACE;
+        r->request.probe |= o == RTL_ENV_PROBE;
+        r->request.preload |= o == RTL_ENV_PRELOAD;
     }
     if (rtl_arguments_done(&a, status))
         return false;
@@ -164,7 +164,8 @@ static bool parse(struct request *r, int argc, char **argv, int *status)
     return a.first >= argc;
 }
 
-static bool print_all(const struct request *r, const struct rtl_traced_env *env, const char *library, const char *hip)
+static bool print_env(const struct env_request *r, const struct rtl_traced_env *env, const char *library,
+                      const char *hip)
 {
     for (unsigned i = 0; i < env->count; i++)
         if (rtl_library_has_control(env->variable[i].value)) {
@@ -188,17 +189,17 @@ int rtl_env_command(int argc, char **argv)
 {
     char library[PATH_MAX], hip[PATH_MAX] = "", why[3 * PATH_MAX];
     struct rtl_traced_env env;
-    struct request r;
+    struct env_request r;
     int status;
-    if (!parse(&r, argc, argv, &status))
+    if (!parse_env(&r, argc, argv, &status))
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        (rtl_begin_is_hip(r.wish.begin) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
-        !rtl_traced_env_make(&env, library, &r.wish, why, sizeof why)) {
+        (rtl_start_mode_is_hip(r.request.start_mode) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
+        !rtl_traced_env_make(&env, library, &r.request, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }
-    bool printed = print_all(&r, &env, library, hip);
+    bool printed = print_env(&r, &env, library, hip);
     rtl_traced_env_free(&env);
     return !printed ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
 }

@@ -13,22 +13,22 @@
 
 #define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
 
-struct output {
+struct export_output {
     const char *path;
     void (*write)(struct rtl_export *);
     struct rtl_sink *sink;
 };
 enum { OUTPUTS = 3 };
 
-struct command {
+struct export_request {
     const char *file;
     bool force;
     bool told; /* the help was asked for: that is all */
-    struct output output[OUTPUTS];
+    struct export_output output[OUTPUTS];
 };
 
 /* All of them are there, or can be, before the first one is written. */
-static int open_outputs(struct command *c)
+static int open_outputs(struct export_request *c)
 {
     char why[512];
     for (int i = 0; i < OUTPUTS; i++) {
@@ -47,7 +47,7 @@ static int open_outputs(struct command *c)
     return 0;
 }
 
-static int write_output(struct rtl_export *e, struct output *output)
+static int write_output(struct rtl_export *e, struct export_output *output)
 {
     char why[512];
     e->sink = output->sink;
@@ -70,7 +70,7 @@ static int write_output(struct rtl_export *e, struct output *output)
     return status;
 }
 
-static int write_outputs(struct command *c, struct rtl_export *e)
+static int write_outputs(struct export_request *c, struct rtl_export *e)
 {
     if (!rtl_db_has_set(e->db, &rtl_rocpd_set)) {
         int refused = (int)rtl_db_status(e->db);
@@ -94,11 +94,11 @@ static int write_outputs(struct command *c, struct rtl_export *e)
     return status;
 }
 
-static int parse(struct command *c, int argc, char **argv)
+static int parse_export(struct export_request *c, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
-    *c = (struct command){
+    *c = (struct export_request){
         .output = {{.write = rtl_export_perfetto}, {.write = rtl_export_csv}, {.write = rtl_export_rocprofv3}}};
     rtl_arguments_begin(&a, RTL_COMMAND_EXPORT, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;)
@@ -138,9 +138,9 @@ static int parse(struct command *c, int argc, char **argv)
 int rtl_export_command(int argc, char **argv)
 {
     char why[512];
-    struct command command;
+    struct export_request command;
     struct rtl_export e = {0};
-    int status = parse(&command, argc, argv);
+    int status = parse_export(&command, argc, argv);
     if (status || command.told)
         return status;
     rtl_db_stop_when(rtl_progress_tick);

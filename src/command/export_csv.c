@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-static void field(struct rtl_sink *sink, const char *text)
+static void put_field(struct rtl_sink *sink, const char *text)
 {
     rtl_quote_csv(rtl_export_put, sink, text);
 }
@@ -20,7 +20,7 @@ static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
     const char *const text[] = {queue ? queue->name : "", gpu ? gpu->pci : "", gpu ? gpu->name : ""};
     for (int i = 0; i < 3; i++) {
         rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, text[i]);
+        put_field(e->sink, text[i]);
     }
     const struct rtl_export_process *process = rtl_export_process_of(e, op->id);
     if (queue && queue->pid >= 0)
@@ -65,18 +65,18 @@ void rtl_export_csv(struct rtl_export *e)
                 rtl_sink_print(e->sink, "%" PRIu64 ",", i < 3 ? op.workgroup[i] : op.grid[i - 3]);
             else
                 rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, op.type ? op.type->raw : "");
+        put_field(e->sink, op.type ? op.type->raw : "");
         rtl_sink_write(e->sink, ",", 1);
         bool marker = is_marker(&op);
-        field(e->sink, op.name && !marker ? op.name->raw : "");
+        put_field(e->sink, op.name && !marker ? op.name->raw : "");
         if (op.has_bytes)
             rtl_sink_print(e->sink, ",%" PRIu64 ",", op.bytes);
         else
             rtl_sink_write(e->sink, ",,", 2);
-        field(e->sink, op.name && *op.name->raw && !marker ? op.name->shown : "");
+        put_field(e->sink, op.name && *op.name->raw && !marker ? op.name->shown : "");
         put_names(e, &op);
         rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, op.name && marker ? op.name->raw : "");
+        put_field(e->sink, op.name && marker ? op.name->raw : "");
         put_boot_times(e, &op);
         rtl_sink_write(e->sink, "\n", 1);
         rtl_progress_at(++e->written, 0);

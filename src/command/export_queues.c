@@ -24,21 +24,21 @@ struct rtl_export_queues {
     uint32_t gpu_room, queue_room, process_room;
 };
 
-static struct rtl_id_key identity(uint64_t kind, int64_t number, int64_t gpu)
+static struct rtl_id_key make_key(uint64_t kind, int64_t number, int64_t gpu)
 {
     return (struct rtl_id_key){{kind, (uint64_t)number, (uint64_t)gpu}};
 }
 
-static int64_t find(const struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu)
+static int64_t find_number(const struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu)
 {
-    struct rtl_id_key what = identity(kind, number, gpu);
+    struct rtl_id_key what = make_key(kind, number, gpu);
     return rtl_id_map_find(q->index, &what);
 }
 
 /* The first one of a number counts: a file that was put together from several may have more. */
-static bool is_new(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
+static bool add_number(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
 {
-    struct rtl_id_key what = identity(kind, number, gpu);
+    struct rtl_id_key what = make_key(kind, number, gpu);
     return rtl_id_map_find(q->index, &what) < 0 && rtl_id_map_add(q->index, &what, value);
 }
 
@@ -53,7 +53,8 @@ static bool make_room(struct rtl_export *e, void *array, size_t count, uint32_t 
 static void add_gpu(struct rtl_export *e, int64_t number, const char *pci, const char *name)
 {
     struct rtl_export_queues *q = e->queues;
-    if (!make_room(e, &q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu) || !is_new(q, GPU, number, 0, (int64_t)q->gpus))
+    if (!make_room(e, &q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu) ||
+        !add_number(q, GPU, number, 0, (int64_t)q->gpus))
         return;
     struct rtl_export_gpu *gpu = &q->gpu[q->gpus++];
     *gpu = (struct rtl_export_gpu){.own = -1};
@@ -65,12 +66,12 @@ static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t
 {
     struct rtl_export_queues *q = e->queues;
     if (!make_room(e, &q->queue, q->queues, &q->queue_room, sizeof *q->queue) ||
-        !is_new(q, QUEUE, number, gpu, (int64_t)q->queues))
+        !add_number(q, QUEUE, number, gpu, (int64_t)q->queues))
         return;
     struct rtl_export_queue *queue = &q->queue[q->queues++];
     *queue = (struct rtl_export_queue){.pid = pid};
     snprintf(queue->name, sizeof queue->name, "%s", name);
-    int64_t place = find(q, GPU, gpu, 0);
+    int64_t place = find_number(q, GPU, gpu, 0);
     if (place < 0 || own < 0)
         return;
     struct rtl_export_gpu *on = &q->gpu[place];
@@ -80,7 +81,7 @@ static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t
 static void add_process(struct rtl_export *e, int64_t number, int64_t pid, const char *command)
 {
     struct rtl_export_queues *q = e->queues;
-    if (number < 0 || number > INT64_MAX >> RTL_ROCPD_SEQUENCE_BITS || !is_new(q, PROCESS, number, 0, pid) ||
+    if (number < 0 || number > INT64_MAX >> RTL_ROCPD_SEQUENCE_BITS || !add_number(q, PROCESS, number, 0, pid) ||
         q->processes == RTL_EXPORT_PROCESSES ||
         !make_room(e, &q->process, q->processes, &q->process_room, sizeof *q->process))
         return;
@@ -120,12 +121,12 @@ static void read_kind(struct rtl_export *e, const char *glob, size_t prefix, uin
             add_gpu(e, number, pci, name);
         else
             add_queue(e, number, rtl_db_int(row, 5), rtl_db_int(row, 6), name,
-                      find(e->queues, PROCESS, rtl_db_int(row, 4), 0));
+                      find_number(e->queues, PROCESS, rtl_db_int(row, 4), 0));
     }
     rtl_db_reset(row);
 }
 
-static bool ready(struct rtl_export *e)
+static bool load_queues(struct rtl_export *e)
 {
     if (e->queues)
         return true;
@@ -148,19 +149,19 @@ static bool ready(struct rtl_export *e)
 
 const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *e, int64_t gpu)
 {
-    int64_t place = ready(e) ? find(e->queues, GPU, gpu, 0) : -1;
+    int64_t place = load_queues(e) ? find_number(e->queues, GPU, gpu, 0) : -1;
     return place < 0 ? NULL : &e->queues->gpu[place];
 }
 
 const struct rtl_export_queue *rtl_export_queue(struct rtl_export *e, int64_t gpu, int64_t queue)
 {
-    int64_t place = ready(e) ? find(e->queues, QUEUE, queue, gpu) : -1;
+    int64_t place = load_queues(e) ? find_number(e->queues, QUEUE, queue, gpu) : -1;
     return place < 0 ? NULL : &e->queues->queue[place];
 }
 
 const struct rtl_export_process *rtl_export_processes(struct rtl_export *e, size_t *count)
 {
-    *count = ready(e) ? e->queues->processes : 0;
+    *count = load_queues(e) ? e->queues->processes : 0;
     return *count ? e->queues->process : NULL;
 }
 

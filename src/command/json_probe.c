@@ -137,7 +137,7 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
 }
 
 /* NULL: no honest recorder has forgotten it. */
-static const struct rtl_kernel_snapshot *kernel_of(const struct rtl_snapshot *s, uint32_t id)
+static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *s, uint32_t id)
 {
     for (uint32_t i = 0; i < s->kernel_count; i++)
         if (s->kernels[i].id == id)
@@ -149,7 +149,7 @@ void rtl_json_probe(struct json_writer *w, struct json_object *root, const struc
                     const struct rtl_probe_told *p)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    const struct rtl_kernel_snapshot *k = kernel_of(s, p->kernel);
+    const struct rtl_kernel_snapshot *k = find_kernel(s, p->kernel);
     const struct rtl_agent_snapshot *gpu = NULL;
     struct json_object *o = object_in(w, root, "probe");
     for (uint32_t i = 0; i < s->agent_count && p->on_gpu && !gpu; i++)

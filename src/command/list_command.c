@@ -21,7 +21,7 @@
 
 enum { VERSION = 1 }; /* of the JSON's keys */
 
-struct list {
+struct process_list {
     struct rtl_options options;
     bool json;
     struct rtl_model *model; /* NULL: none is traced */
@@ -30,15 +30,15 @@ struct list {
     struct rtl_untraced untraced;
 };
 
-static bool add_sample(struct list *l, struct rtl_process_set *targets)
+static bool add_sample(struct process_list *l, struct rtl_process_set *set)
 {
     struct rtl_snapshot snapshot = {0};
-    return rtl_process_set_snapshot(targets, &snapshot) == RTL_READER_OK &&
+    return rtl_process_set_snapshot(set, &snapshot) == RTL_READER_OK &&
            rtl_model_add(l->model, &snapshot, rtl_real_ns());
 }
 
 /* Two looks at all that are traced. */
-static bool look(struct list *l, struct rtl_process_set *targets)
+static bool sample_processes(struct process_list *l, struct rtl_process_set *set)
 {
     struct timespec pause = {.tv_sec = (time_t)(l->options.delay_ns / RTL_SEC),
                              .tv_nsec = (long)(l->options.delay_ns % RTL_SEC)};
@@ -47,18 +47,18 @@ static bool look(struct list *l, struct rtl_process_set *targets)
     if (!l->model || !l->rows)
         return false;
     l->model->window_ns = RTL_WINDOW_INTERVAL;
-    rtl_process_set_heartbeat(targets, l->model);
-    if (!add_sample(l, targets))
+    rtl_process_set_send_heartbeat(set, l->model);
+    if (!add_sample(l, set))
         return false;
     nanosleep(&pause, NULL);
-    rtl_process_set_heartbeat(targets, l->model);
-    if (!add_sample(l, targets))
+    rtl_process_set_send_heartbeat(set, l->model);
+    if (!add_sample(l, set))
         return false;
     l->count = rtl_process_rows(l->model, l->rows, RTL_MEMBERS_MAX);
     return true;
 }
 
-static bool print_json(const struct list *l)
+static bool print_list_json(const struct process_list *l)
 {
     struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
@@ -91,7 +91,7 @@ static bool print_json(const struct list *l)
     return json_print_line(&w, root, stdout);
 }
 
-static void print_text(const struct list *l)
+static void print_list_text(const struct process_list *l)
 {
     printf("%7s %-6s %-12s %-12s %5s %7s %8s %-8s %6s  %-30s %s\n", "PID", "RANK", "GPU", "CONTAINER", "%BUSY",
            "DISP/s", "P99", "MODE", "AGE", "TOP KERNEL", "COMMAND");
@@ -115,7 +115,7 @@ static void print_text(const struct list *l)
     }
 }
 
-static int parse(struct list *l, int argc, char **argv, bool *done)
+static int parse_list(struct process_list *l, int argc, char **argv, bool *done)
 {
     struct rtl_arguments a;
     int status = 0;
@@ -144,20 +144,20 @@ static int parse(struct list *l, int argc, char **argv, bool *done)
 
 int rtl_list_command(int argc, char **argv)
 {
-    struct list l = {.json = false};
-    struct rtl_process_set *targets = NULL;
+    struct process_list l = {.json = false};
+    struct rtl_process_set *set = NULL;
     char why[512];
     bool done = false, ok = true;
-    int status = parse(&l, argc, argv, &done);
+    int status = parse_list(&l, argc, argv, &done);
     if (status || done)
         return status;
-    if (rtl_process_set_open(&l.options, &targets, why, sizeof why) == RTL_READER_OK)
-        ok = look(&l, targets);
+    if (rtl_process_set_open(&l.options, &set, why, sizeof why) == RTL_READER_OK)
+        ok = sample_processes(&l, set);
     rtl_untraced_find(&l.untraced, l.rows, l.count);
     if (ok && l.json)
-        ok = print_json(&l);
+        ok = print_list_json(&l);
     else if (ok && (l.count || l.untraced.count))
-        print_text(&l);
+        print_list_text(&l);
     else if (ok)
         printf("no process that uses a GPU and that you may see\n");
     if (!ok)
@@ -166,6 +166,6 @@ int rtl_list_command(int argc, char **argv)
     rtl_untraced_free(&l.untraced);
     free(l.rows);
     rtl_model_free(l.model);
-    rtl_process_set_close(targets);
+    rtl_process_set_close(set);
     return status;
 }

@@ -12,7 +12,7 @@ enum { LOOK_NS = 5000000 };
 static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches takes it up within milliseconds */
 
 /* Waits until the request was taken up: true, and what is in force since then. */
-static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
+static bool wait_in_force(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
 {
     for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {
         if (rtl_reader_in_force(reader, now) && (int16_t)(now->number - number) >= 0)
@@ -24,7 +24,7 @@ static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in
     return false;
 }
 
-static int change(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+static int change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char why[512], title[160];
     struct rtl_control_link link;
@@ -44,7 +44,8 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
     const char *mode = rtl_mode_label(rtl_mode_with(calls, (unsigned)options->mode)),
                *was = rtl_mode_label(rtl_mode_with(calls, before.mode));
     uint16_t number = rtl_control_request_mode(reader, &link, (enum rtl_mode)options->mode);
-    bool taken = before.mode != options->mode && wait_taken(reader, number, &now); /* the same: nothing to wait for */
+    bool taken =
+        before.mode != options->mode && wait_in_force(reader, number, &now); /* the same: nothing to wait for */
     rtl_control_close(&link);
     if (!taken && !rtl_reader_alive(reader)) {
         rtl_complain("process %d exited before it took up the mode", (int)pid);
@@ -62,13 +63,13 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
     return 0;
 }
 
-int rtl_change_mode(const struct rtl_options *options, struct rtl_process_set *targets)
+int rtl_change_mode(const struct rtl_options *options, struct rtl_process_set *set)
 {
     int status = 0;
     pid_t pid;
     struct rtl_reader *reader;
-    for (uint32_t i = 0; (reader = rtl_process_set_reader(targets, i, &pid)); i++) {
-        int one = change(options, reader, pid);
+    for (uint32_t i = 0; (reader = rtl_process_set_reader(set, i, &pid)); i++) {
+        int one = change_mode(options, reader, pid);
         status = one ? one : status;
     }
     return status;

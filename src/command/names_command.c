@@ -21,7 +21,7 @@
 
 enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNELS_MAX };
 
-struct list {
+struct name_list {
     struct rtl_names *names;
     enum rtl_name_form form;
     int width;
@@ -32,7 +32,7 @@ struct list {
     uint32_t table[TABLE_SIZE]; /* 1 + where a line stands in `lines`; 0 is free */
 };
 
-static int parse(struct list *l, int argc, char **argv)
+static int parse_names(struct name_list *l, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
@@ -74,7 +74,7 @@ static int parse(struct list *l, int argc, char **argv)
     return 0;
 }
 
-static uint32_t hash(const char *text)
+static uint32_t hash_line(const char *text)
 {
     uint32_t h = 2166136261u;
     while (*text)
@@ -83,9 +83,9 @@ static uint32_t hash(const char *text)
 }
 
 /* The number of a line: that of the first of its kind. False when there are too many, or without memory. */
-static bool number_of(struct list *l, const char *line, uint32_t *number)
+static bool find_or_add_line(struct name_list *l, const char *line, uint32_t *number)
 {
-    uint32_t at = hash(line) % TABLE_SIZE;
+    uint32_t at = hash_line(line) % TABLE_SIZE;
     while (l->table[at] && strcmp(l->lines[l->table[at] - 1], line) != 0)
         at = (at + 1) % TABLE_SIZE;
     if (!l->table[at]) {
@@ -107,7 +107,7 @@ static bool number_of(struct list *l, const char *line, uint32_t *number)
 enum { AT_END = -1, NO_LINE = -2 };
 
 /* The next line, without its end, and its length; NO_LINE, which is told, for what no list of names has. */
-static long read_line(char *line, uint64_t number)
+static long read_name(char *line, uint64_t number)
 {
     long length = 0;
     int c;
@@ -131,7 +131,7 @@ static long read_line(char *line, uint64_t number)
     return c == EOF && !length ? AT_END : length;
 }
 
-static int print_all(struct list *l)
+static int print_names(struct name_list *l)
 {
     char *line = malloc(LINE_MAX_BYTES + 1);
     if (!line) {
@@ -143,12 +143,12 @@ static int print_all(struct list *l)
     long length = 0;
     uint32_t id;
     /* a list may be endless: what can't be written any more needn't be read */
-    for (uint64_t number = 1; !ferror(stdout) && (length = read_line(line, number)) >= 0; number++) {
+    for (uint64_t number = 1; !ferror(stdout) && (length = read_name(line, number)) >= 0; number++) {
         if (!length) {
             putchar('\n');
             continue;
         }
-        if (!number_of(l, line, &id)) {
+        if (!find_or_add_line(l, line, &id)) {
             length = NO_LINE;
             break;
         }
@@ -165,7 +165,7 @@ static int print_all(struct list *l)
 
 int rtl_names_command(int argc, char **argv)
 {
-    struct list *l = calloc(1, sizeof *l);
+    struct name_list *l = calloc(1, sizeof *l);
     int status = RTL_READER_USAGE;
     if (l)
         l->names = rtl_names_create();
@@ -175,10 +175,10 @@ int rtl_names_command(int argc, char **argv)
         return status;
     }
     l->width = RTL_NAMES_WHOLE;
-    status = parse(l, argc, argv);
+    status = parse_names(l, argc, argv);
     l->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     if (!status && !l->told)
-        status = print_all(l);
+        status = print_names(l);
     rtl_names_free(l->names);
     for (uint32_t i = 0; i < l->count; i++)
         free(l->lines[i]);

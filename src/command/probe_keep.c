@@ -16,7 +16,7 @@
 #include "shm/hash.h"
 
 enum { ORIGINAL, PROBED, TEXT, FILES };
-static const char *const names[FILES] = {"original.co", "probed.co", "probe.txt"};
+static const char *const file_names[FILES] = {"original.co", "probed.co", "probe.txt"};
 
 struct rtl_probe_keep {
     char folder[PATH_MAX];
@@ -42,7 +42,7 @@ int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **
         return RTL_DB_PATH;
     }
     for (int i = 0; i < FILES; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        snprintf(path, sizeof path, "%s/%s", folder, file_names[i]);
         k->file[i] = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = force}, why, sizeof why);
         if (!k->file[i]) {
             rtl_complain("%s", why);
@@ -61,11 +61,11 @@ void rtl_probe_keep_close(struct rtl_probe_keep *k)
     free(k);
 }
 
-static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
+static int write_file(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
 {
     char why[512];
     if (!rtl_write_all(rtl_outfile_fd(k->file[which]), bytes, size)) {
-        rtl_complain("cannot write to %s/%s: %s", k->folder, names[which], strerror(errno));
+        rtl_complain("cannot write to %s/%s: %s", k->folder, file_names[which], strerror(errno));
         return RTL_DB_FULL;
     }
     if (rtl_outfile_place(k->file[which], why, sizeof why))
@@ -75,10 +75,10 @@ static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t si
 }
 
 /* With --force: of an earlier probe, which would look like this one's. Without it there is none. */
-static int take_away(struct rtl_probe_keep *k, int which)
+static int remove_old(struct rtl_probe_keep *k, int which)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/%s", k->folder, names[which]);
+    snprintf(path, sizeof path, "%s/%s", k->folder, file_names[which]);
     if (!k->force || !rtl_outfile_is_file(k->file[which]) || !unlink(path) || errno == ENOENT)
         return 0;
     rtl_complain("cannot remove %s: %s", path, strerror(errno));
@@ -131,12 +131,12 @@ int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report
     }
     describe(out, r, original);
     fclose(out);
-    int status = put(k, ORIGINAL, original->bytes, original->size);
+    int status = write_file(k, ORIGINAL, original->bytes, original->size);
     if (!status)
-        status = r->session->patch.code ? put(k, PROBED, r->session->patch.code, r->session->patch.bytes)
-                                        : take_away(k, PROBED);
+        status = r->session->patch.code ? write_file(k, PROBED, r->session->patch.code, r->session->patch.bytes)
+                                        : remove_old(k, PROBED);
     if (!status)
-        status = put(k, TEXT, text, size);
+        status = write_file(k, TEXT, text, size);
     free(text);
     return status;
 }

@@ -14,7 +14,7 @@ enum { VERSION = 1 /* of the JSON's keys */, BAR = 40, WITH_BEFORE = 10 /* hotte
 
 /* --- text --- */
 
-static struct rtl_number time_of(const struct rtl_probe_report *r, uint64_t ns)
+static struct rtl_number format_time(const struct rtl_probe_report *r, uint64_t ns)
 {
     struct rtl_number n = rtl_format_time(ns, r->units);
     if (r->ascii)
@@ -22,7 +22,7 @@ static struct rtl_number time_of(const struct rtl_probe_report *r, uint64_t ns)
     return n;
 }
 
-static struct rtl_probe_between_text times(const struct rtl_probe_report *r, struct rtl_probe_between between)
+static struct rtl_probe_between_text format_times(const struct rtl_probe_report *r, struct rtl_probe_between between)
 {
     struct rtl_probe_between_text t = rtl_probe_times_text(between, r->units);
     if (r->ascii)
@@ -30,7 +30,7 @@ static struct rtl_probe_between_text times(const struct rtl_probe_report *r, str
     return t;
 }
 
-static void bar(const struct rtl_probe_report *r, double share)
+static void print_bar(const struct rtl_probe_report *r, double share)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int full = (int)(share * BAR), rest = (int)((share * BAR - full) * 8);
@@ -47,7 +47,7 @@ static void print_histogram(const struct rtl_probe_report *r, const uint64_t buc
 {
     for (int i = first; i <= last; i++) {
         printf("  %7s %7s  ", rtl_format_count(i ? 1ull << i : 0).text, rtl_format_count(buckets[i]).text);
-        bar(r, most ? (double)buckets[i] / (double)most : 0);
+        print_bar(r, most ? (double)buckets[i] / (double)most : 0);
         putchar('\n');
     }
 }
@@ -92,12 +92,12 @@ static void print_tail(const struct rtl_probe_report *r, const struct rtl_probe_
     if (s->tails)
         printf("tail      p50 %s, max %s, from half of the waves' ends to the last (%" PRIu64 " of %" PRIu64
                " dispatches, steps of %s",
-               times(r, f->tail_p50).text, times(r, f->tail_max).text, s->tails, s->recorded,
-               time_of(r, s->tail_step_ns).text);
+               format_times(r, f->tail_p50).text, format_times(r, f->tail_max).text, s->tails, s->recorded,
+               format_time(r, s->tail_step_ns).text);
     else
         printf("tail      not known (0 of %" PRIu64 " dispatches", s->recorded);
     if (s->tails < s->recorded && f->tail_longest_ns)
-        printf("; the others lasted longer than %s", time_of(r, f->tail_longest_ns).text);
+        printf("; the others lasted longer than %s", format_time(r, f->tail_longest_ns).text);
     puts(")");
 }
 
@@ -106,10 +106,10 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
     const struct rtl_probe_state *s = &r->session->probing.state;
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
     double slower = rtl_probe_slower(f, r->others_mean_ns);
-    printf("duration  mean %s, min %s, max %s", time_of(r, f->duration_mean_ns).text,
-           time_of(r, s->duration_min_ns).text, time_of(r, s->duration_max_ns).text);
+    printf("duration  mean %s, min %s, max %s", format_time(r, f->duration_mean_ns).text,
+           format_time(r, s->duration_min_ns).text, format_time(r, s->duration_max_ns).text);
     if (slower > 0)
-        printf("; the others' mean %s%s: x%.2f", time_of(r, r->others_mean_ns).text,
+        printf("; the others' mean %s%s: x%.2f", format_time(r, r->others_mean_ns).text,
                r->others_before ? " since start" : "", slower);
     putchar('\n');
     if (!s->waves) { /* nothing is known of cycles, and 0 would look like a number */
@@ -153,9 +153,9 @@ static void print_waits(const struct rtl_probe_report *r)
     printf("probed    %" PRIu64 " of %" PRIu64 " dispatches, wanted %" PRIu64 " for each copy; one in %" PRIu32 "\n",
            s->recorded, s->dispatches, r->session->probing.plan.wanted, r->session->probing.plan.every);
     if (s->recorded) {
-        printf("duration  mean %s", time_of(r, mean_ns).text);
+        printf("duration  mean %s", format_time(r, mean_ns).text);
         if (r->others_mean_ns)
-            printf("; the others' mean %s%s: x%.2f", time_of(r, r->others_mean_ns).text,
+            printf("; the others' mean %s%s: x%.2f", format_time(r, r->others_mean_ns).text,
                    r->others_before ? " since start" : "",
                    (double)s->duration_total_ns / (double)s->recorded / (double)r->others_mean_ns);
         putchar('\n');

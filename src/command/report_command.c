@@ -27,7 +27,7 @@
 
 enum { LINE = 512, NODES = 64, INSTALLED = 16 };
 
-struct wish {
+struct report_request {
     pid_t pid; /* 0: all */
     bool names, told;
 };
@@ -201,19 +201,19 @@ static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, in
     return !*status;
 }
 
-static int parse(struct wish *wish, int argc, char **argv)
+static int parse_report(struct report_request *request, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
     rtl_arguments_begin(&a, RTL_COMMAND_REPORT, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_REPORT_NAMES)
-            wish->names = true;
-        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &wish->pid))
+            request->names = true;
+        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &request->pid))
             return RTL_READER_USAGE;
     }
-    wish->told = rtl_arguments_done(&a, &status);
-    if (!wish->told && a.first < argc) {
+    request->told = rtl_arguments_done(&a, &status);
+    if (!request->told && a.first < argc) {
         rtl_complain("rtl-top report takes no '%s'", argv[a.first]);
         return RTL_READER_USAGE;
     }
@@ -222,20 +222,20 @@ static int parse(struct wish *wish, int argc, char **argv)
 
 int rtl_report_command(int argc, char **argv)
 {
-    struct wish wish = {0};
+    struct report_request request = {0};
     char why[512];
     pid_t *pids = NULL;
-    int status = parse(&wish, argc, argv), count = 0, one;
-    if (status || wish.told)
+    int status = parse_report(&request, argc, argv), count = 0, one;
+    if (status || request.told)
         return status;
     print_system();
-    if (wish.pid) {
-        if (!print_process(wish.pid, wish.names, why, sizeof why, &status))
+    if (request.pid) {
+        if (!print_process(request.pid, request.names, why, sizeof why, &status))
             rtl_complain("%s", why);
     } else {
         count = rtl_discover(&pids);
         for (int i = 0; i < count; i++)
-            if (!print_process(pids[i], wish.names, why, sizeof why, &one))
+            if (!print_process(pids[i], request.names, why, sizeof why, &one))
                 printf("process %d: not read, status %d\n", (int)pids[i], one);
         if (count <= 0)
             printf("no traced process that may be seen\n");

@@ -31,15 +31,15 @@ static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then it is said what is miss
 
 static rtl_watcher *screen_watch;
 
-void rtl_run_on_screen(rtl_watcher *watch)
+void rtl_run_set_screen(rtl_watcher *watch_command)
 {
-    screen_watch = watch;
+    screen_watch = watch_command;
 }
 
-struct run {
+struct run_request {
     struct rtl_options options;
     const char *library;
-    struct rtl_traced_wish wish;
+    struct rtl_traced_request request;
     char **command;
     bool screen; /* else a stream, or a trace alone */
 };
@@ -47,18 +47,18 @@ struct run {
 /* --- the command line --- */
 
 /* One option; RTL_PARSED_RUN, or `text` is to be printed or told. */
-static enum rtl_parsed set(struct run *r, int option, const char *value, char **text)
+static enum rtl_parsed set_run_option(struct run_request *r, int option, const char *value, char **text)
 {
     if (option == RTL_RUN_LIBRARY) {
         r->library = value;
     } else if (option == RTL_RUN_PROBE) {
-        r->wish.probe = true;
+        r->request.probe = true;
     } else if (option == RTL_RUN_PRELOAD) {
-        r->wish.preload = true;
+        r->request.preload = true;
     } else if (option == RTL_RUN_MODE) {
-        if (rtl_begin_parse(value, &r->wish.begin))
+        if (rtl_start_mode_parse(value, &r->request.start_mode))
             return RTL_PARSED_RUN;
-        if (asprintf(text, RTL_BEGIN_UNKNOWN, value) < 0)
+        if (asprintf(text, RTL_START_MODE_UNKNOWN, value) < 0)
             *text = NULL;
         return RTL_PARSED_WRONG;
     } else {
@@ -72,16 +72,16 @@ static enum rtl_parsed set(struct run *r, int option, const char *value, char **
 }
 
 /* True when there is something to start; otherwise *status is what to end with. */
-static bool parse(struct run *r, int argc, char **argv, int *status)
+static bool parse_run(struct run_request *r, int argc, char **argv, int *status)
 {
     struct rtl_arguments a;
     char *text = NULL;
     enum rtl_parsed parsed = RTL_PARSED_RUN;
-    *r = (struct run){.wish = {.begin = RTL_BEGIN_AS_TOLD}};
+    *r = (struct run_request){.request = {.start_mode = RTL_START_FROM_ENV}};
     rtl_options_default(&r->options);
     rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
     for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
-        parsed = set(r, o, a.value, &text);
+        parsed = set_run_option(r, o, a.value, &text);
     if (rtl_arguments_done(&a, status))
         return false;
     r->command = argv + a.first;
@@ -107,7 +107,7 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
 }
 
 /* Where it is to be seen; or an exit status, after a complaint. */
-static int choose_place(struct run *r)
+static int choose_output(struct run_request *r)
 {
     struct rtl_options *o = &r->options;
     rtl_settings_complete(rtl_config_settings(), o);
@@ -147,7 +147,7 @@ static int choose_place(struct run *r)
 /* --- until there is something to watch --- */
 
 /* Ctrl-C before the screen: what shall become of the command? True when the wait is over. */
-static bool ask(struct rtl_launch *launch)
+static bool ask_user(struct rtl_launch *launch)
 {
     char answer[16] = "";
     FILE *terminal = fopen("/dev/tty", "re");
@@ -158,7 +158,7 @@ static bool ask(struct rtl_launch *launch)
     if (terminal)
         fclose(terminal);
     if (*answer == 'e')
-        rtl_launch_end(launch);
+        rtl_launch_terminate(launch);
     return *answer == 'l';
 }
 
@@ -184,7 +184,7 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
         if (ended || (late && status != RTL_READER_NOT_TRACED))
             return NULL;
         said |= late;
-        if (launch->detached && rtl_launch_interrupted() && ask(launch)) {
+        if (launch->detached && rtl_launch_interrupted() && ask_user(launch)) {
             *left = true;
             return NULL;
         }
@@ -195,27 +195,27 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
 /* --- */
 
 /* A rtl_process_set_sink: of several processes each is written once, as it was when it ended. */
-static void take_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
-                        bool ended)
+static void record_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                          uint64_t real_ns, bool ended)
 {
     if (ended)
-        rtl_group_recorder_take(group, number, pid, snapshot, real_ns, ended);
+        rtl_group_recorder_add(group, number, pid, snapshot, real_ns, ended);
 }
 
 /* What is watched stays readable after its end. */
-static int snapshot_at_end(const struct rtl_options *options, struct rtl_process_set *targets)
+static int write_snapshot_at_end(const struct rtl_options *options, struct rtl_process_set *set)
 {
     struct rtl_snapshot snapshot = {0};
     struct rtl_group_recorder group;
     uint64_t next_ns = 0;
     bool alive = true;
     rtl_group_recorder_init(&group, options, RTL_RECORDING_SNAPSHOT, options->snapshot, SNAPSHOT_BUSY_MS);
-    rtl_process_set_on_snapshot(targets, take_at_end, &group);
+    rtl_process_set_on_snapshot(set, record_at_end, &group);
     while (alive) {
-        alive = rtl_process_set_alive(targets);
+        alive = rtl_process_set_alive(set);
         if (!alive || rtl_mono_ns() >= next_ns) {
-            rtl_process_set_heartbeat(targets, NULL);
-            if (!rtl_process_set_is_single(targets) && rtl_process_set_snapshot(targets, &snapshot) == RTL_READER_OK)
+            rtl_process_set_send_heartbeat(set, NULL);
+            if (!rtl_process_set_is_single(set) && rtl_process_set_snapshot(set, &snapshot) == RTL_READER_OK)
                 rtl_snapshot_free(&snapshot);
             next_ns = rtl_mono_ns() + RTL_SEC;
         }
@@ -224,17 +224,17 @@ static int snapshot_at_end(const struct rtl_options *options, struct rtl_process
     int status = (int)group.last;
     if (status)
         rtl_complain("%s", group.why);
-    else if (rtl_process_set_is_single(targets))
-        status = rtl_snapshot_once(options, targets);
+    else if (rtl_process_set_is_single(set))
+        status = rtl_write_snapshot(options, set);
     else
         rtl_complain("%u process%s written to %s", (unsigned)group.count, group.count == 1 ? "" : "es",
                      options->snapshot);
-    rtl_process_set_on_snapshot(targets, NULL, NULL);
+    rtl_process_set_on_snapshot(set, NULL, NULL);
     rtl_group_recorder_free(&group);
     return status;
 }
 
-static int watch(struct run *r, struct rtl_launch *launch)
+static int watch_command(struct run_request *r, struct rtl_launch *launch)
 {
     pid_t pid = 0;
     bool left = false;
@@ -250,16 +250,16 @@ static int watch(struct run *r, struct rtl_launch *launch)
         o->pids[0] = launch->pid;
         o->pid_count = 1;
         o->no_children = false;
-        struct rtl_process_set *targets = rtl_process_set_adopt(o, pid, reader);
-        if (!targets) {
+        struct rtl_process_set *set = rtl_process_set_adopt(o, pid, reader);
+        if (!set) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
-        status = o->trace      ? rtl_trace(o, targets, screen_watch)
-                 : o->snapshot ? snapshot_at_end(o, targets)
-                 : r->screen   ? screen_watch(o, targets, NULL)
-                               : rtl_batch(o, targets);
-        rtl_process_set_close(targets);
+        status = o->trace      ? rtl_trace(o, set, screen_watch)
+                 : o->snapshot ? write_snapshot_at_end(o, set)
+                 : r->screen   ? screen_watch(o, set, NULL)
+                               : rtl_batch(o, set);
+        rtl_process_set_close(set);
     }
     const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;
     if (!reader && !left && missing) { /* it was said why; what was asked for is not there */
@@ -274,15 +274,15 @@ int rtl_run_command(int argc, char **argv)
     char library[PATH_MAX], why[3 * PATH_MAX];
     struct rtl_traced_env env;
     static struct rtl_launch launch; /* large, and the signal handlers' */
-    struct run r;
+    struct run_request r;
     int status;
-    if (!parse(&r, argc, argv, &status))
+    if (!parse_run(&r, argc, argv, &status))
         return status;
-    if ((status = choose_place(&r)) != 0)
+    if ((status = choose_output(&r)) != 0)
         return status;
-    r.wish.ring = r.options.trace != NULL;
+    r.request.ring = r.options.trace != NULL;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        !rtl_traced_env_make(&env, library, &r.wish, why, sizeof why)) {
+        !rtl_traced_env_make(&env, library, &r.request, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }
@@ -292,10 +292,10 @@ int rtl_run_command(int argc, char **argv)
         rtl_complain("%s", why);
         return status;
     }
-    status = watch(&r, &launch);
+    status = watch_command(&r, &launch);
     if (!r.screen)
         rtl_launch_wait(&launch);
-    rtl_launch_tell(&launch);
+    rtl_launch_report(&launch);
     int command = rtl_launch_ended(&launch) ? rtl_launch_exit_status(&launch) : 0;
     return command ? command : status;
 }

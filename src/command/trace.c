@@ -13,17 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t told_to_stop; /* how often; at 2 the rest of the ring is not written */
+static volatile sig_atomic_t stop_requests; /* how often; at 2 the rest of the ring is not written */
 
 static void on_signal(int number)
 {
     (void)number;
-    told_to_stop = told_to_stop ? 2 : 1;
+    stop_requests = stop_requests ? 2 : 1;
 }
 
 /* The signals that end a recording. A hangup that is ignored already stays ignored (nohup). An interrupt does not:
  * shells ignore it for what they start in the background, and there it was sent by kill. */
-static sigset_t stops(void)
+static sigset_t stop_signals(void)
 {
     struct sigaction hangup;
     sigset_t set;
@@ -39,21 +39,21 @@ static sigset_t stops(void)
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
-    sigset_t handled = stops();
+    sigset_t handled = stop_signals();
     for (int number = 1; number < NSIG; number++)
         if (sigismember(&handled, number) == 1)
             sigaction(number, &action, NULL);
 }
 
 /* Until the time is over, all processes have ended or a signal comes. */
-static void wait_alone(const struct rtl_options *o, struct rtl_process_set *targets, struct rtl_tracers *tracers)
+static void wait_alone(const struct rtl_options *o, struct rtl_process_set *set, struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
-    while (!told_to_stop) {
-        bool others = rtl_process_set_poll(targets) && !rtl_tracers_trouble(tracers);
-        if (!others && !rtl_tracers_running(tracers))
+    while (!stop_requests) {
+        bool others = rtl_process_set_poll(set) && !rtl_tracers_trouble(tracers);
+        if (!others && !rtl_tracers_are_running(tracers))
             return;
-        rtl_process_set_heartbeat(targets, NULL);
+        rtl_process_set_send_heartbeat(set, NULL);
         uint64_t over = rtl_mono_ns() - from, rest = 50000000;
         if (o->frames) {
             if (over / o->delay_ns >= o->frames)
@@ -69,10 +69,10 @@ static void wait_alone(const struct rtl_options *o, struct rtl_process_set *targ
 static void wait_for_end(struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
-    rtl_tracers_end(tracers, false);
-    for (bool said = false; rtl_tracers_running(tracers);) {
-        if (told_to_stop > 1)
-            rtl_tracers_end(tracers, true);
+    rtl_tracers_ask_to_end(tracers, false);
+    for (bool said = false; rtl_tracers_are_running(tracers);) {
+        if (stop_requests > 1)
+            rtl_tracers_ask_to_end(tracers, true);
         else if (!said && rtl_mono_ns() - from > 1000000000) {
             rtl_complain("writing what is left in the ring: another signal (Ctrl-C) leaves it out");
             said = true;
@@ -83,7 +83,7 @@ static void wait_for_end(struct rtl_tracers *tracers)
 
 struct tracing {
     struct rtl_tracers *tracers;
-    sigset_t stops;
+    sigset_t stop_signals;
 };
 
 /* While frames are written: a signal ends the recording in order, then the program as the signal would have. A
@@ -91,31 +91,31 @@ struct tracing {
 static void *wait_for_signal(void *data)
 {
     const struct tracing *t = data;
-    const char *trouble = NULL;
+    const char *tracers_trouble = NULL;
     int number;
     do {
-        number = sigtimedwait(&t->stops, NULL, &(struct timespec){.tv_sec = 1});
-        if (!trouble && (trouble = rtl_tracers_trouble(t->tracers)))
-            rtl_complain("the trace has ended: %s", trouble);
+        number = sigtimedwait(&t->stop_signals, NULL, &(struct timespec){.tv_sec = 1});
+        if (!tracers_trouble && (tracers_trouble = rtl_tracers_trouble(t->tracers)))
+            rtl_complain("the trace has ended: %s", tracers_trouble);
     } while (number < 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
     rtl_tracers_stop(t->tracers);
     rtl_outfile_clean();
     signal(number, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &t->stops, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &t->stop_signals, NULL);
     raise(number);
     return NULL;
 }
 
 /* What goes into a stream, while a thread waits for the signals that end it. */
-static int stream_traced(const struct rtl_options *o, struct rtl_process_set *targets, struct tracing *tracing)
+static int stream_traced(const struct rtl_options *o, struct rtl_process_set *set, struct tracing *tracing)
 {
     pthread_t waiter;
     if (o->launch)
-        return rtl_batch(o, targets);
-    pthread_sigmask(SIG_BLOCK, &tracing->stops, NULL);
+        return rtl_batch(o, set);
+    pthread_sigmask(SIG_BLOCK, &tracing->stop_signals, NULL);
     bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracing) == 0;
-    int status = rtl_batch(o, targets);
+    int status = rtl_batch(o, set);
     if (waits) {
         pthread_cancel(waiter); /* sigtimedwait is where it is, and a cancellation point */
         pthread_join(waiter, NULL);
@@ -123,27 +123,27 @@ static int stream_traced(const struct rtl_options *o, struct rtl_process_set *ta
     return status;
 }
 
-static const char *trouble(void *tracers)
+static const char *tracers_trouble(void *tracers)
 {
     return rtl_tracers_trouble(tracers);
 }
 
-int rtl_trace(const struct rtl_options *o, struct rtl_process_set *targets, rtl_watcher *watch)
+int rtl_trace(const struct rtl_options *o, struct rtl_process_set *set, rtl_watcher *watch)
 {
-    struct tracing tracing = {.stops = stops()};
+    struct tracing tracing = {.stop_signals = stop_signals()};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
     if (alone && !o->launch) /* signals are passed on to what was started, and its end ends the recording */
         handle_signals();
-    int status = rtl_tracers_start(o, targets, &tracing.tracers);
+    int status = rtl_tracers_start(o, set, &tracing.tracers);
     if (status)
         return status;
     if (alone) {
-        wait_alone(o, targets, tracing.tracers);
+        wait_alone(o, set, tracing.tracers);
         wait_for_end(tracing.tracers);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, targets, &(struct rtl_trace_status){.trouble = trouble, .context = tracing.tracers});
+        status = watch(o, set, &(struct rtl_trace_status){.trouble = tracers_trouble, .context = tracing.tracers});
     } else {
-        status = stream_traced(o, targets, &tracing);
+        status = stream_traced(o, set, &tracing);
     }
     int traced = rtl_tracers_stop(tracing.tracers);
     return traced ? traced : status;

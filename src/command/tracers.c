@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct one {
+struct process_tracer {
     struct rtl_tracer *tracer;
     pid_t pid;
     char title[160];
@@ -18,9 +18,9 @@ struct one {
 
 struct rtl_tracers {
     const struct rtl_options *options;
-    struct rtl_process_set *targets;
+    struct rtl_process_set *set;
     pthread_mutex_t lock; /* of what follows: it is asked for trouble while others come */
-    struct one *list;
+    struct process_tracer *list;
     uint32_t count, room;
     bool ending;
     int status;        /* of the first that could not be started */
@@ -28,9 +28,9 @@ struct rtl_tracers {
 };
 
 /* 0, or an exit status and `why`. */
-static int start(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
+static int start_tracer(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
 {
-    struct one one = {.pid = pid};
+    struct process_tracer one = {.pid = pid};
     if (!rtl_grow(&t->list, &t->room, t->count + 1, sizeof *t->list)) {
         snprintf(why, why_bytes, "out of memory: process %d is not recorded", (int)pid);
         return RTL_READER_USAGE;
@@ -49,12 +49,12 @@ static int start(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
 }
 
 /* One more has come. On a screen a message would go astray: it is told as trouble. */
-static void come(void *context, pid_t pid)
+static void trace_joined(void *context, pid_t pid)
 {
     struct rtl_tracers *t = context;
     char why[600];
     pthread_mutex_lock(&t->lock);
-    int status = t->ending ? 0 : start(t, pid, why, sizeof why);
+    int status = t->ending ? 0 : start_tracer(t, pid, why, sizeof why);
     bool gone = status == RTL_READER_NOT_TRACED || status == RTL_READER_NO_PROCESS; /* already, with nothing to tell */
     if (status && !gone && !t->status) {
         t->status = status;
@@ -63,7 +63,7 @@ static void come(void *context, pid_t pid)
     pthread_mutex_unlock(&t->lock);
 }
 
-int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set *targets, struct rtl_tracers **out)
+int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set *set, struct rtl_tracers **out)
 {
     struct rtl_tracers *t = calloc(1, sizeof *t);
     char why[600] = "out of memory";
@@ -72,12 +72,12 @@ int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set 
     *out = t;
     if (t) {
         t->options = options;
-        t->targets = targets;
+        t->set = set;
         pthread_mutex_init(&t->lock, NULL);
     }
-    for (uint32_t i = 0; !status && rtl_process_set_reader(targets, i, &pid); i++) {
-        status = start(t, pid, why, sizeof why);
-        if (status != RTL_READER_NO_RING || rtl_process_set_is_single(targets))
+    for (uint32_t i = 0; !status && rtl_process_set_reader(set, i, &pid); i++) {
+        status = start_tracer(t, pid, why, sizeof why);
+        if (status != RTL_READER_NO_RING || rtl_process_set_is_single(set))
             continue;
         rtl_complain("%s", why); /* of several the others are recorded */
         t->status = without = status;
@@ -88,11 +88,11 @@ int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set 
     else if (status)
         rtl_complain("%s", why);
     if (!status) {
-        rtl_process_set_on_join(targets, come, t);
+        rtl_process_set_on_join(set, trace_joined, t);
         return 0;
     }
     if (t) {
-        rtl_tracers_end(t, true);
+        rtl_tracers_ask_to_end(t, true);
         t->status = 0;
         rtl_tracers_stop(t);
     }
@@ -100,7 +100,7 @@ int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set 
     return status;
 }
 
-bool rtl_tracers_running(struct rtl_tracers *t)
+bool rtl_tracers_are_running(struct rtl_tracers *t)
 {
     bool running = false;
     pthread_mutex_lock(&t->lock);
@@ -120,7 +120,7 @@ const char *rtl_tracers_trouble(struct rtl_tracers *t)
     return trouble;
 }
 
-void rtl_tracers_end(struct rtl_tracers *t, bool at_once)
+void rtl_tracers_ask_to_end(struct rtl_tracers *t, bool at_once)
 {
     pthread_mutex_lock(&t->lock);
     t->ending = true;
@@ -129,7 +129,7 @@ void rtl_tracers_end(struct rtl_tracers *t, bool at_once)
     pthread_mutex_unlock(&t->lock);
 }
 
-static int say(const struct rtl_tracers *t, const struct one *one)
+static int report_result(const struct rtl_tracers *t, const struct process_tracer *one)
 {
     struct rtl_tracer_result result = rtl_tracer_stop(one->tracer);
     if (result.status) {
@@ -162,13 +162,13 @@ static int say(const struct rtl_tracers *t, const struct one *one)
 
 int rtl_tracers_stop(struct rtl_tracers *t)
 {
-    rtl_process_set_on_join(t->targets, NULL, NULL);
-    rtl_tracers_end(t, false);
+    rtl_process_set_on_join(t->set, NULL, NULL);
+    rtl_tracers_ask_to_end(t, false);
     if (t->trouble[0])
         rtl_complain("%s", t->trouble);
     int status = 0;
     for (uint32_t i = 0; i < t->count; i++) {
-        int one = say(t, &t->list[i]);
+        int one = report_result(t, &t->list[i]);
         status = status ? status : one;
     }
     status = status ? status : t->status;

@@ -15,21 +15,21 @@
 /* --- signals --- */
 
 /* What ends or talks to a program from outside. Those that stop and continue reach the whole group by themselves. */
-static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-enum { PASSED = sizeof passed / sizeof *passed };
+static const int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { FORWARDED = sizeof forwarded_signals / sizeof *forwarded_signals };
 
 /* Written with signals blocked, or by the one thread that reaps; read by the handler. 0: nobody to pass to. */
-static volatile sig_atomic_t receiver;
+static volatile sig_atomic_t forward_to;
 static volatile sig_atomic_t interrupted;
 
 /* What the terminal sends (SI_KERNEL) goes to the whole group, so the command has it already: twice would be an answer
  * to a question that nobody asked. */
-static void pass_on(int number, siginfo_t *info, void *context)
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
-    if (receiver > 0 && info->si_code <= 0)
-        kill((pid_t)receiver, number);
+    if (forward_to > 0 && info->si_code <= 0)
+        kill((pid_t)forward_to, number);
     errno = error;
 }
 
@@ -47,25 +47,25 @@ bool rtl_launch_interrupted(void)
 }
 
 /* A signal that is ignored already stays so, here and in the command (nohup, a shell's background). */
-static void handle_signals(bool detached, struct sigaction before[PASSED])
+static void handle_signals(bool detached, struct sigaction before[FORWARDED])
 {
-    struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction note = {.sa_handler = on_interrupt};
-    for (int i = 0; i < PASSED; i++) {
-        sigaction(passed[i], NULL, &before[i]);
+    for (int i = 0; i < FORWARDED; i++) {
+        sigaction(forwarded_signals[i], NULL, &before[i]);
         if (before[i].sa_handler == SIG_IGN)
             continue;
         if (!detached)
-            sigaction(passed[i], &pass, NULL);
-        else if (passed[i] == SIGINT)
-            sigaction(passed[i], &note, NULL);
+            sigaction(forwarded_signals[i], &pass, NULL);
+        else if (forwarded_signals[i] == SIGINT)
+            sigaction(forwarded_signals[i], &note, NULL);
     }
 }
 
-static void restore_signals(const struct sigaction before[PASSED])
+static void restore_signals(const struct sigaction before[FORWARDED])
 {
-    for (int i = 0; i < PASSED; i++)
-        sigaction(passed[i], &before[i], NULL);
+    for (int i = 0; i < FORWARDED; i++)
+        sigaction(forwarded_signals[i], &before[i], NULL);
 }
 
 /* --- the log file --- */
@@ -103,8 +103,8 @@ static int open_log(char log[PATH_MAX], const char *command)
 /* --- the command --- */
 
 /* In the new process, until it is the command. Errors go back through `report`. */
-static void become(const struct rtl_launch *launch, const struct rtl_traced_env *env, int log, int report,
-                   const struct sigaction before[PASSED], const sigset_t *mask)
+static void exec_command(const struct rtl_launch *launch, const struct rtl_traced_env *env, int log, int report,
+                         const struct sigaction before[FORWARDED], const sigset_t *mask)
 {
     restore_signals(before);
     signal(SIGXFSZ, SIG_DFL); /* which main has for itself alone */
@@ -151,7 +151,7 @@ static int explain_exec(const char *name, int error, char *why, size_t why_bytes
 int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl_traced_env *env, bool detached,
                      char *why, size_t why_bytes)
 {
-    struct sigaction before[PASSED];
+    struct sigaction before[FORWARDED];
     sigset_t all, mask;
     int report[2], log = -1;
     *launch = (struct rtl_launch){.command = command, .detached = detached};
@@ -179,9 +179,9 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
     if (launch->pid == 0 && children == SIG_IGN)
         signal(SIGCHLD, SIG_IGN);
     if (launch->pid == 0)
-        become(launch, env, log, report[1], before, &mask);
+        exec_command(launch, env, log, report[1], before, &mask);
     int error = launch->pid < 0 ? errno : 0;
-    receiver = launch->pid > 0 && !detached ? (sig_atomic_t)launch->pid : 0;
+    forward_to = launch->pid > 0 && !detached ? (sig_atomic_t)launch->pid : 0;
     sigprocmask(SIG_SETMASK, &mask, NULL);
     close(report[1]);
     if (log >= 0)
@@ -204,7 +204,7 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
 
 /* --- its end --- */
 
-static void reap(struct rtl_launch *launch, int options)
+static void reap_command(struct rtl_launch *launch, int options)
 {
     siginfo_t info = {0};
     if (launch->ended)
@@ -215,7 +215,7 @@ static void reap(struct rtl_launch *launch, int options)
             return;
     if (info.si_pid != launch->pid)
         return;
-    receiver = 0;
+    forward_to = 0;
     while (waitpid(launch->pid, &launch->wait_status, 0) < 0 && errno == EINTR)
         ;
     launch->ended = true;
@@ -223,13 +223,13 @@ static void reap(struct rtl_launch *launch, int options)
 
 bool rtl_launch_ended(struct rtl_launch *launch)
 {
-    reap(launch, WNOHANG);
+    reap_command(launch, WNOHANG);
     return launch->ended;
 }
 
 void rtl_launch_wait(struct rtl_launch *launch)
 {
-    reap(launch, 0);
+    reap_command(launch, 0);
 }
 
 int rtl_launch_exit_status(const struct rtl_launch *launch)
@@ -238,7 +238,7 @@ int rtl_launch_exit_status(const struct rtl_launch *launch)
                                           : RTL_LAUNCH_SIGNALLED + WTERMSIG(launch->wait_status);
 }
 
-void rtl_launch_end(struct rtl_launch *launch)
+void rtl_launch_terminate(struct rtl_launch *launch)
 {
     if (!launch->detached || rtl_launch_ended(launch))
         return;
@@ -246,7 +246,7 @@ void rtl_launch_end(struct rtl_launch *launch)
     kill(-launch->pid, launch->end_requests++ ? SIGKILL : SIGTERM);
 }
 
-void rtl_launch_tell(struct rtl_launch *launch)
+void rtl_launch_report(struct rtl_launch *launch)
 {
     if (!launch->detached)
         return;

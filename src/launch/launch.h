@@ -45,10 +45,10 @@ void rtl_launch_wait(struct rtl_launch *launch);
 int rtl_launch_exit_status(const struct rtl_launch *launch);
 
 /* Tells the user, when the screen is gone, that it goes on, or how it ended; and where its output is. */
-void rtl_launch_tell(struct rtl_launch *launch);
+void rtl_launch_report(struct rtl_launch *launch);
 
 /* Asks all its processes to end: SIGTERM the first time, SIGKILL the second. Detached ones only. */
-void rtl_launch_end(struct rtl_launch *launch);
+void rtl_launch_terminate(struct rtl_launch *launch);
 
 /* Whether an interrupt (SIGINT) came since this was asked last, where it is not passed on: of a detached command. */
 bool rtl_launch_interrupted(void);

@@ -14,8 +14,8 @@
 #endif
 
 /* Seen from the folder of this program: where the build has it, an installation below a PREFIX, a distribution. */
-static const char *const places[] = {"librtl.so", "../lib/librtl.so", "../lib64/librtl.so",
-                                     "../lib/x86_64-linux-gnu/librtl.so", RTL_LIBRARY_FOLDER "/librtl.so"};
+static const char *const candidates[] = {"librtl.so", "../lib/librtl.so", "../lib64/librtl.so",
+                                         "../lib/x86_64-linux-gnu/librtl.so", RTL_LIBRARY_FOLDER "/librtl.so"};
 
 static bool own_folder(char folder[PATH_MAX])
 {
@@ -39,7 +39,7 @@ bool rtl_library_has_control(const char *text)
     return false;
 }
 
-static bool usable(const char *path, char *why, size_t why_bytes)
+static bool check_loadable(const char *path, char *why, size_t why_bytes)
 {
     struct rtl_elf_file elf;
     char reason[200];
@@ -66,17 +66,17 @@ bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t 
             snprintf(why, why_bytes, "--library %s: %s", given, strerror(errno));
             return false;
         }
-        return usable(path, why, why_bytes);
+        return check_loadable(path, why, why_bytes);
     }
     if (!own_folder(folder))
         folder[0] = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (places[i][0] == '/')
-            snprintf(place, sizeof place, "%s", places[i]);
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        if (candidates[i][0] == '/')
+            snprintf(place, sizeof place, "%s", candidates[i]);
         else
-            snprintf(place, sizeof place, "%s/%s", folder, places[i]);
-        if ((*folder || places[i][0] == '/') && realpath(place, path))
-            return usable(path, why, why_bytes);
+            snprintf(place, sizeof place, "%s/%s", folder, candidates[i]);
+        if ((*folder || candidates[i][0] == '/') && realpath(place, path))
+            return check_loadable(path, why, why_bytes);
     }
     snprintf(why, why_bytes,
              "librtl.so is neither beside this rtl-top (%s) nor in a lib folder there nor in " RTL_LIBRARY_FOLDER
@@ -87,7 +87,7 @@ bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t 
 
 bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes)
 {
-    if (rtl_preload_can_say(path))
+    if (rtl_preload_can_hold(path))
         return true;
     snprintf(why, why_bytes,
              "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and "
@@ -108,5 +108,5 @@ bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, s
                  strerror(errno));
         return false;
     }
-    return rtl_library_can_preload(path, why, why_bytes) && usable(path, why, why_bytes);
+    return rtl_library_can_preload(path, why, why_bytes) && check_loadable(path, why, why_bytes);
 }

@@ -34,7 +34,7 @@ bool rtl_loader_is_ours(const struct rtl_elf_file *elf)
 }
 
 /* Reads until the end, the bound or the end of the patience. */
-static void read_all(int fd, char *list)
+static void read_output(int fd, char *list)
 {
     uint64_t from = rtl_mono_ns();
     size_t used = 0;
@@ -77,7 +77,7 @@ char *rtl_loader_list(const char *path)
     close(out[1]);
     list[0] = '\0';
     if (pid > 0) {
-        read_all(out[0], list);
+        read_output(out[0], list);
         kill(pid, SIGKILL); /* it has ended, or will not */
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;

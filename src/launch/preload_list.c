@@ -16,7 +16,7 @@ bool rtl_preload_next(const char **at, char *name, size_t size)
     return length > 0;
 }
 
-bool rtl_preload_can_say(const char *path)
+bool rtl_preload_can_hold(const char *path)
 {
     return !strpbrk(path, " :$");
 }

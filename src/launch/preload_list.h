@@ -14,7 +14,7 @@
 bool rtl_preload_next(const char **at, char *name, size_t size);
 
 /* Whether a path can be said in such a list. */
-bool rtl_preload_can_say(const char *path);
+bool rtl_preload_can_hold(const char *path);
 
 /*
  * Returns the list (NULL: empty) with the library, a librtl.so or librtl-hip.so, appended. Removes another library of

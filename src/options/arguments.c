@@ -14,8 +14,8 @@
 
 enum { LONG_ONLY = 0x1000 }; /* getopt's value for options without a letter: this, and the option's number */
 
-static char *line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *line(const char *format, ...)
+static char *make_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *make_line(const char *format, ...)
 {
     char *text;
     va_list args;
@@ -48,7 +48,7 @@ void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool
 }
 
 /* "rtl-top diff --help" */
-static const char *how(const struct rtl_arguments *a, char text[80])
+static const char *make_help_hint(const struct rtl_arguments *a, char text[80])
 {
     const char *name = rtl_commands[a->command].name;
     snprintf(text, 80, "'rtl-top %s%s--help%s' lists the options", name, *name ? " " : "", *name ? "" : " all");
@@ -56,7 +56,7 @@ static const char *how(const struct rtl_arguments *a, char text[80])
 }
 
 /* The option that was probably meant, or "". */
-static const char *meant(const struct rtl_arguments *a, const char *word)
+static const char *find_nearest(const struct rtl_arguments *a, const char *word)
 {
     const struct rtl_option_info *o;
     const char *best = "";
@@ -78,7 +78,7 @@ static const char *meant(const struct rtl_arguments *a, const char *word)
 }
 
 /* getopt's '?': no such option, one with an argument too many, or the beginning of several. */
-static char *unknown(const struct rtl_arguments *a)
+static char *explain_unknown(const struct rtl_arguments *a)
 {
     const char *word = a->argv[optind - 1];
     const struct rtl_option_info *o;
@@ -88,17 +88,17 @@ static char *unknown(const struct rtl_arguments *a)
     for (int i = 0; !known && optopt && (o = rtl_command_option(a->command, i)); i++)
         known = o->letter == optopt;
     if (known)
-        return line("%s: that option takes no argument", word);
+        return make_line("%s: that option takes no argument", word);
     if (optopt)
-        return line("no option -%c; %s", optopt, how(a, help));
-    const char *hint = meant(a, word + strspn(word, "-"));
+        return make_line("no option -%c; %s", optopt, make_help_hint(a, help));
+    const char *hint = find_nearest(a, word + strspn(word, "-"));
     length = strcspn(word + 2, "=");
     int like = 0;
     for (int i = 0; (o = rtl_command_option(a->command, i)); i++)
         like += length && !strncmp(o->name, word + 2, length);
     if (*hint && like <= 1)
-        return line("no option %s; did you mean --%s? %s", word, hint, how(a, help));
-    return line("no option %s%s; %s", word, like > 1 ? " alone: several begin so" : "", how(a, help));
+        return make_line("no option %s; did you mean --%s? %s", word, hint, make_help_hint(a, help));
+    return make_line("no option %s%s; %s", word, like > 1 ? " alone: several begin so" : "", make_help_hint(a, help));
 }
 
 int rtl_arguments_next(struct rtl_arguments *a)
@@ -108,11 +108,11 @@ int rtl_arguments_next(struct rtl_arguments *a)
     char help[80];
     int number = 0, got = getopt_long(a->argc, a->argv, a->letters, a->longs, NULL);
     if (got == ':') {
-        a->wrong = line("%s wants an argument; %s", a->argv[optind - 1], how(a, help));
+        a->wrong = make_line("%s wants an argument; %s", a->argv[optind - 1], make_help_hint(a, help));
         return -1;
     }
     if (got == '?') {
-        a->wrong = unknown(a);
+        a->wrong = explain_unknown(a);
         return -1;
     }
     if (got == -1) {
@@ -132,7 +132,7 @@ int rtl_arguments_next(struct rtl_arguments *a)
         bool all = a->command != RTL_COMMAND_NONE || (optind < a->argc && !strcmp(a->argv[optind], "all"));
         a->help = all ? rtl_command_help(a->command) : rtl_command_card();
         if (!a->help)
-            a->wrong = line("out of memory");
+            a->wrong = make_line("out of memory");
         return -1;
     }
     return RTL_SHARED + (int)shared;
@@ -172,7 +172,8 @@ char *rtl_arguments_no_command(const char *word)
     const char *best = NULL;
     unsigned best_distance = 0;
     if (rtl_command_find(word) != RTL_COMMAND_NONE)
-        return line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' shows what it takes", word, word);
+        return make_line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' shows what it takes", word,
+                         word);
     for (int i = 0; i < RTL_COMMAND_NONE; i++) {
         unsigned distance = rtl_word_meant(word, rtl_commands[i].name);
         if (distance && (!best || distance < best_distance)) {
@@ -181,13 +182,13 @@ char *rtl_arguments_no_command(const char *word)
         }
     }
     if (best)
-        return line("no command '%s'; did you mean %s? 'rtl-top --help' lists them", word, best);
+        return make_line("no command '%s'; did you mean %s? 'rtl-top --help' lists them", word, best);
     return NULL;
 }
 
 /* --- the screen and its jobs --- */
 
-#define WRONG(text, ...) (*(text) = line(__VA_ARGS__), RTL_PARSED_WRONG)
+#define WRONG(text, ...) (*(text) = make_line(__VA_ARGS__), RTL_PARSED_WRONG)
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -196,7 +197,7 @@ char *rtl_arguments_no_command(const char *word)
 #endif
 
 /* What somebody wants to know who is told of a fault. main adds the libraries. */
-static enum rtl_parsed version(char **text)
+static enum rtl_parsed make_version(char **text)
 {
     if (asprintf(text,
                  "rtl-top " RTL_VERSION " (reads segments of version %u.x, %u.%u its own)\n"
@@ -208,7 +209,7 @@ static enum rtl_parsed version(char **text)
 }
 
 /* The one word of a job that is no option. */
-static enum rtl_parsed take_argument(struct rtl_arguments *a, struct rtl_options *options, char **text)
+static enum rtl_parsed set_job_argument(struct rtl_arguments *a, struct rtl_options *options, char **text)
 {
     const struct rtl_command_info *job = &rtl_commands[a->command];
     int words = a->argc - a->first;
@@ -248,7 +249,7 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
     for (int option; (option = rtl_arguments_next(&a)) >= 0;) {
         if (option == RTL_SHARED + RTL_OPTION_VERSION) {
             options->asked |= 1ull << RTL_OPTION_VERSION;
-            return version(text);
+            return make_version(text);
         }
         result = rtl_options_set(options, (enum rtl_option)(option - RTL_SHARED), a.value, text);
         if (result != RTL_PARSED_RUN)
@@ -263,7 +264,7 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
         result = rtl_options_set(options, RTL_OPTION_PID, argv[i], text);
     }
     if (job)
-        result = take_argument(&a, options, text);
+        result = set_job_argument(&a, options, text);
     if (result == RTL_PARSED_RUN && job)
         result = finish_job(command, options, text);
     return result == RTL_PARSED_RUN ? rtl_options_check(options, text) : result;

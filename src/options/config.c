@@ -12,14 +12,14 @@
 enum { TOLD_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
 
 /* What a line says, in pieces; all within the line. */
-struct line {
+struct config_line {
     char *word, *family, *pattern, *text; /* family and text may be NULL */
 };
 
 /* What follows the first word says of what a line consists. */
 static const struct {
     const char *word, *form;
-} kinds[] = {
+} line_kinds[] = {
 #define KIND(sym, word, form, meaning) {word, form},
     RTL_CONFIG_LINES(KIND)
 #undef KIND
@@ -44,24 +44,25 @@ static char *first_word(char **rest)
 }
 
 /* What is wrong with a line; "" for nothing, NULL without memory. */
-static const char *take(struct rtl_config *config, char *line, char why[200])
+static const char *parse_line(struct rtl_config *config, char *line, char why[200])
 {
-    struct line l = {.word = first_word(&line)};
+    struct config_line l = {.word = first_word(&line)};
     enum rtl_name_family family = RTL_FAMILY_OTHER;
     size_t kind = 0;
-    while (kind < sizeof kinds / sizeof *kinds && strcmp(l.word, kinds[kind].word) != 0)
+    while (kind < sizeof line_kinds / sizeof *line_kinds && strcmp(l.word, line_kinds[kind].word) != 0)
         kind++;
-    if (kind == sizeof kinds / sizeof *kinds) {
+    if (kind == sizeof line_kinds / sizeof *line_kinds) {
         enum rtl_setting setting = rtl_setting_find(l.word);
         if (setting < RTL_SETTING_COUNT)
-            return rtl_setting_take(&config->settings, setting, trimmed(line), why) ? "" : why;
+            return rtl_setting_parse(&config->settings, setting, trimmed(line), why) ? "" : why;
 #define WORD(sym, word, form, meaning) " " word
         snprintf(why, 200, "a line begins with one of" RTL_CONFIG_LINES(WORD) RTL_SETTINGS(WORD) ", not with '%.40s'",
                  l.word);
 #undef WORD
         return why;
     }
-    bool has_family = !strncmp(kinds[kind].form, "FAMILY ", 7), has_text = strchr(kinds[kind].form, '=') != NULL;
+    bool has_family = !strncmp(line_kinds[kind].form, "FAMILY ", 7),
+         has_text = strchr(line_kinds[kind].form, '=') != NULL;
     if (has_family) {
         l.family = first_word(&line);
         if (*l.family && !rtl_name_family_parse(l.family, &family)) {
@@ -80,7 +81,7 @@ static const char *take(struct rtl_config *config, char *line, char why[200])
     }
     l.pattern = trimmed(line);
     if (!*l.pattern || (has_text && (!l.text || !*l.text))) {
-        snprintf(why, 200, "this wants to be: %s %s", kinds[kind].word, kinds[kind].form);
+        snprintf(why, 200, "this wants to be: %s %s", line_kinds[kind].word, line_kinds[kind].form);
         return why;
     }
     const char *wrong = l.family && l.text ? rtl_name_show_wrong(l.text) : NULL;
@@ -119,7 +120,7 @@ bool rtl_config_parse(struct rtl_config *config, const char *text, size_t length
                 line[tabs] = text[tabs] == '\t' || text[tabs] == '\r' ? ' ' : text[tabs];
             rtl_text_escape(safe, SAFE_MAX, line, bytes);
             char *start = trimmed(safe);
-            const char *fault = *start && *start != '#' ? take(config, start, why) : "";
+            const char *fault = *start && *start != '#' ? parse_line(config, start, why) : "";
             if (*fault)
                 wrong(context, number, fault);
         }
@@ -139,25 +140,25 @@ void rtl_config_free(struct rtl_config *config)
 
 /* --- the user's file --- */
 
-static struct rtl_config loaded; /* as long as the program */
+static struct rtl_config user_config; /* as long as the program */
 static char trouble[256];
 static unsigned troubles;
 
 /* On standard error, and for the screen, which hides that. */
-static void tell_once(const char *text)
+static void report_trouble(const char *text)
 {
     rtl_complain("%s", text);
     if (!troubles++)
         rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
 }
 
-static void tell(void *context, unsigned line, const char *why)
+static void report_line(void *context, unsigned line, const char *why)
 {
     const char *path = context;
     char text[PATH_MAX + 256];
     snprintf(text, sizeof text, "%s:%u: %s", path, line, why);
     if (troubles < TOLD_MAX)
-        tell_once(text);
+        report_trouble(text);
     else if (troubles++ == TOLD_MAX)
         rtl_complain("%s:%u: more lines are wrong; mend these first", path, line);
     if (troubles == 1) { /* on the screen the folders in front of it would fill the line */
@@ -168,7 +169,7 @@ static void tell(void *context, unsigned line, const char *why)
 
 const struct rtl_settings *rtl_config_settings(void)
 {
-    return &loaded.settings;
+    return &user_config.settings;
 }
 
 const char *rtl_config_trouble(void)
@@ -185,12 +186,12 @@ void rtl_config_load(void)
     char *text = rtl_config_read(path, &length, why, sizeof why - 20);
     if (*why) {
         strcat(why, "; going on without");
-        tell_once(why);
+        report_trouble(why);
     }
-    if (text && !rtl_config_parse(&loaded, text, length, tell, path))
+    if (text && !rtl_config_parse(&user_config, text, length, report_line, path))
         rtl_complain("out of memory");
     free(text);
-    rtl_name_rules_use(loaded.names);
+    rtl_name_rules_use(user_config.names);
     if (troubles > 1)
         rtl_text_append(trouble, sizeof trouble, " (and %u more)", troubles - 1);
 }

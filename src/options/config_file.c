@@ -57,7 +57,7 @@ char *rtl_config_read(const char *path, size_t *length, char *why, size_t why_by
 /* --- settings into a text --- */
 
 /* The setting that a line is about; RTL_SETTING_COUNT for comments and all other lines. */
-static enum rtl_setting setting_of(const char *line, size_t length)
+static enum rtl_setting find_setting(const char *line, size_t length)
 {
     char word[16];
     size_t from = 0, bytes = 0;
@@ -86,7 +86,7 @@ char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings
         last[i] = SIZE_MAX;
     for (size_t at = 0, bytes; at < length; at += bytes + 1) {
         bytes = line_length(text + at, length - at);
-        enum rtl_setting setting = setting_of(text + at, bytes);
+        enum rtl_setting setting = find_setting(text + at, bytes);
         if (setting < RTL_SETTING_COUNT)
             last[setting] = at;
     }
@@ -95,7 +95,7 @@ char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings
         return NULL;
     for (size_t at = 0, bytes; at < length; at += bytes + 1) {
         bytes = line_length(text + at, length - at);
-        enum rtl_setting setting = setting_of(text + at, bytes);
+        enum rtl_setting setting = find_setting(text + at, bytes);
         bool ends = at + bytes < length, returns = bytes && text[at + bytes - 1] == '\r';
         if (setting < RTL_SETTING_COUNT && settings->has[setting] && last[setting] == at) {
             rtl_setting_line(settings, setting, line, sizeof line);
@@ -173,7 +173,7 @@ static bool make_folders(const char *path, char *why, size_t why_bytes)
     return true;
 }
 
-static bool put(const char *path, const char *text, size_t length, char *why, size_t why_bytes)
+static bool write_config(const char *path, const char *text, size_t length, char *why, size_t why_bytes)
 {
     struct rtl_outfile *file = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = true}, why, why_bytes);
     bool is_file = file && rtl_outfile_is_file(file),
@@ -208,7 +208,7 @@ bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], c
     else if (new_length > RTL_CONFIG_BYTES_MAX)
         snprintf(why, why_bytes, "%s would have more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
     else
-        saved = put(path, edited, new_length, why, why_bytes);
+        saved = write_config(path, edited, new_length, why, why_bytes);
     free(edited);
     free(text);
     return saved;

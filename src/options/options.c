@@ -14,9 +14,9 @@
 const struct rtl_option_info rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
 #undef OPTION
 
-static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+static enum rtl_parsed make_result(char **text, enum rtl_parsed result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+static enum rtl_parsed make_result(char **text, enum rtl_parsed result, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -26,7 +26,7 @@ static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *form
     return result;
 }
 
-#define WRONG(text, ...) say(text, RTL_PARSED_WRONG, __VA_ARGS__)
+#define WRONG(text, ...) make_result(text, RTL_PARSED_WRONG, __VA_ARGS__)
 
 static enum rtl_parsed sort_help(char **text)
 {
@@ -42,7 +42,7 @@ static enum rtl_parsed sort_help(char **text)
 }
 
 /* A whole number of decimal digits in [least, most]. */
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
     if (!*text || strspn(text, "0123456789") != strlen(text))
         return false;
@@ -52,7 +52,7 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
 }
 
 /* "10%", "0.5": a share, of 0.1 to 100 percent. */
-static bool percent(const char *text, double *share)
+static bool parse_percent(const char *text, double *share)
 {
     char *end;
     size_t length = strspn(text, "0123456789.");
@@ -66,7 +66,7 @@ static bool percent(const char *text, double *share)
 }
 
 /* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
-static size_t no_number(const char *list, const char **word)
+static size_t find_no_number(const char *list, const char **word)
 {
     bool numbers = false;
     size_t length, found = 0;
@@ -92,7 +92,7 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
         return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
                      arg);
     const char *word = "";
-    size_t wrong = no_number(arg, &word);
+    size_t wrong = find_no_number(arg, &word);
     if (wrong)
         return WRONG(text, "-p '%s': '%.*s' is no number; -p takes numbers, such as 4711,4712, or one name", arg,
                      (int)wrong, word);
@@ -105,7 +105,7 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
     for (const char *at = arg;; at++) {
         size_t length = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, at);
-        if (length >= sizeof one || !number(one, 1, 0x7fffffff, &value))
+        if (length >= sizeof one || !parse_number(one, 1, 0x7fffffff, &value))
             return WRONG(text, "-p wants numbers of processes, such as 4711 or 4711,4712, not '%s'", arg);
         bool twice = false;
         for (uint32_t i = 0; i < o->pid_count; i++)
@@ -167,7 +167,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->observe = -1;
         break;
     case RTL_OPTION_OBSERVE_CPU:
-        if (!percent(arg, &o->observe_cpu))
+        if (!parse_percent(arg, &o->observe_cpu))
             return WRONG(text, "--observe-cpu wants a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
                          arg);
         break;
@@ -176,7 +176,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
             return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
         break;
     case RTL_OPTION_FRAMES:
-        if (!number(arg, 1, INT64_MAX, &o->frames))
+        if (!parse_number(arg, 1, INT64_MAX, &o->frames))
             return WRONG(text, "-n wants a number of frames from 1, not '%s'", arg);
         break;
     case RTL_OPTION_BATCH:
@@ -187,7 +187,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         return set_output(o, RTL_OUTPUT_CSV, text);
     case RTL_OPTION_RECORDING: {
         uint64_t value;
-        if (!number(arg, 1, INT64_MAX, &value))
+        if (!parse_number(arg, 1, INT64_MAX, &value))
             return WRONG(text, "--recording wants the number of a recording, not '%s'", arg);
         o->recording = (int64_t)value;
         break;

@@ -27,7 +27,7 @@ enum rtl_setting rtl_setting_find(const char *word)
 }
 
 /* A column by its key, those that can't be sorted by, too; -1 for none. */
-static int column_of(const char *key, size_t length)
+static int find_column(const char *key, size_t length)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (strlen(rtl_columns[i].key) == length && !memcmp(rtl_columns[i].key, key, length))
@@ -35,7 +35,7 @@ static int column_of(const char *key, size_t length)
     return -1;
 }
 
-static bool take_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], const char *value, char why[200])
+static bool parse_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], const char *value, char why[200])
 {
     uint8_t place = 0;
     *columns = 0;
@@ -46,7 +46,7 @@ static bool take_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], co
     for (size_t length; *value; value += length) {
         value += strspn(value, " ");
         length = strcspn(value, " ");
-        int column = length ? column_of(value, length) : RTL_COLUMN_NAME;
+        int column = length ? find_column(value, length) : RTL_COLUMN_NAME;
         if (column < 0) {
             snprintf(why, 200, "there is no column '%.*s'; the keys of the columns are in rtl-top(1), COLUMNS",
                      (int)(length < 40 ? length : 40), value);
@@ -59,7 +59,7 @@ static bool take_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], co
     return true;
 }
 
-static bool take_span(const char *value, bool all, uint64_t *ns, char why[200])
+static bool parse_span(const char *value, bool all, uint64_t *ns, char why[200])
 {
     if (all && !strcmp(value, "all")) {
         *ns = RTL_WINDOW_ALL;
@@ -72,48 +72,48 @@ static bool take_span(const char *value, bool all, uint64_t *ns, char why[200])
     return false;
 }
 
-bool rtl_setting_take(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200])
+bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200])
 {
     struct rtl_settings new = *settings;
-    bool taken = false;
+    bool parsed = false;
     snprintf(why, 200, "this wants to be: %s %s", forms[setting].word, forms[setting].form);
     if (!*value)
         return false;
     switch (setting) {
     case RTL_SETTING_COLUMNS:
-        taken = take_columns(&new.columns, new.column_places, value, why);
+        parsed = parse_columns(&new.columns, new.column_places, value, why);
         break;
     case RTL_SETTING_SORT:
-        taken = rtl_column_parse(value, &new.sort, &new.reverse);
-        if (!taken)
+        parsed = rtl_column_parse(value, &new.sort, &new.reverse);
+        if (!parsed)
             snprintf(why, 200, "'%.40s' is no column to sort by; 'rtl-top -s help' lists them", value);
         break;
     case RTL_SETTING_THEME:
-        taken = rtl_theme_parse(value, &new.theme);
-        if (!taken)
+        parsed = rtl_theme_parse(value, &new.theme);
+        if (!parsed)
 #define NAME(sym, name, meaning) " " name
             snprintf(why, 200, "'%.40s' is none of the themes" RTL_THEMES(NAME), value);
 #undef NAME
         break;
     case RTL_SETTING_WINDOW:
-        taken = take_span(value, true, &new.window_ns, why);
+        parsed = parse_span(value, true, &new.window_ns, why);
         break;
     case RTL_SETTING_INTERVAL:
-        taken = take_span(value, false, &new.interval_ns, why);
+        parsed = parse_span(value, false, &new.interval_ns, why);
         break;
     case RTL_SETTING_UNITS:
-        taken = rtl_unit_parse(value, &new.units);
-        if (!taken)
+        parsed = rtl_unit_parse(value, &new.units);
+        if (!parsed)
             snprintf(why, 200, "'%.40s' is none of the units auto ns us ms s", value);
         break;
     case RTL_SETTING_MOUSE:
         new.mouse = !strcmp(value, "on");
-        taken = new.mouse || !strcmp(value, "off");
+        parsed = new.mouse || !strcmp(value, "off");
         break;
     default:
         break;
     }
-    if (!taken)
+    if (!parsed)
         return false;
     new.has[setting] = true;
     *settings = new;

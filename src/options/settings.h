@@ -41,7 +41,7 @@ struct rtl_settings {
 enum rtl_setting rtl_setting_find(const char *word);
 
 /* Takes a value, which is safe text. False with what is wrong in `why`; nothing was taken then. */
-bool rtl_setting_take(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200]);
+bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200]);
 
 /* "sort -p99": the line of one that there is. */
 void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting setting, char *line, size_t size);

@@ -29,22 +29,22 @@ struct rtl_attach_backoff {
 };
 
 /* As rtl_attach_try; whoever was looked into in vain is so again when its time has come, or `now`. */
-bool rtl_attach_backoff_try(struct rtl_attach_backoff *refusals, const struct rtl_options *options,
-                            const struct rtl_proc_entry *process, bool now, struct rtl_attach *source);
+bool rtl_attach_backoff_try(struct rtl_attach_backoff *backoff, const struct rtl_options *options,
+                            const struct rtl_proc_entry *process, bool now, struct rtl_attach *attach);
 
 /* Its end was seen: that segment isn't taken in again, nor is what is left of the process observed for some seconds. */
-void rtl_attach_backoff_ended(struct rtl_attach_backoff *refusals, const struct rtl_proc_entry *process,
-                              const struct rtl_attach *source);
+void rtl_attach_backoff_note_end(struct rtl_attach_backoff *backoff, const struct rtl_proc_entry *process,
+                                 const struct rtl_attach *attach);
 
 /* A round begins. `present` are ascending by pid: those that are gone are forgotten. */
-void rtl_attach_backoff_begin(struct rtl_attach_backoff *refusals, const struct rtl_proc_entry *present,
-                              uint32_t count);
+void rtl_attach_backoff_begin_round(struct rtl_attach_backoff *backoff, const struct rtl_proc_entry *present,
+                                    uint32_t count);
 /* The parts of it that are pure, but for memory. Whether the process may be looked into now. */
-bool rtl_attach_backoff_allows(const struct rtl_attach_backoff *refusals, const struct rtl_proc_entry *process,
+bool rtl_attach_backoff_allows(const struct rtl_attach_backoff *backoff, const struct rtl_proc_entry *process,
                                uint64_t now_ns);
 /* It was, from then to now, in vain or not. */
-void rtl_attach_backoff_record(struct rtl_attach_backoff *refusals, const struct rtl_proc_entry *process, bool in_vain,
+void rtl_attach_backoff_record(struct rtl_attach_backoff *backoff, const struct rtl_proc_entry *process, bool in_vain,
                                uint64_t from_ns, uint64_t now_ns);
-void rtl_attach_backoff_free(struct rtl_attach_backoff *refusals);
+void rtl_attach_backoff_free(struct rtl_attach_backoff *backoff);
 
 #endif

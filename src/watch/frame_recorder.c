@@ -36,7 +36,7 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
                                          unsigned busy_ms, struct rtl_recording **recording)
 {
     char own[160]; /* of several the title is that of all of them */
-    bool several = recorder->targets && !rtl_process_set_is_single(recorder->targets);
+    bool several = recorder->set && !rtl_process_set_is_single(recorder->set);
     if (several)
         rtl_proc_title(recorder->pid, "", own, sizeof own);
     struct rtl_recording_info info = {.kind = kind,
@@ -54,23 +54,23 @@ static void start_group(struct rtl_frame_recorder *recorder)
 {
     rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path,
                             recorder->busy_ms);
-    recorder->grouped = rtl_group_recorder_lend(&recorder->group, recorder->pid, recorder->recording);
+    recorder->grouped = rtl_group_recorder_continue(&recorder->group, recorder->pid, recorder->recording);
 }
 
 /* A rtl_process_set_sink: from the very frame in which there are several, the last state of the first perhaps. */
-static void take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
-                 bool ended)
+static void record_member(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                          uint64_t real_ns, bool ended)
 {
     struct rtl_frame_recorder *recorder = context;
     if (recorder->recording && !recorder->grouped)
         start_group(recorder);
     if (recorder->recording && recorder->grouped)
-        rtl_group_recorder_take(&recorder->group, number, pid, snapshot, real_ns, ended);
+        rtl_group_recorder_add(&recorder->group, number, pid, snapshot, real_ns, ended);
     if (recorder->once)
-        rtl_group_recorder_take(recorder->once, number, pid, snapshot, real_ns, ended);
+        rtl_group_recorder_add(recorder->once, number, pid, snapshot, real_ns, ended);
 }
 
-static enum rtl_db_status fail(struct rtl_frame_recorder *recorder, const char *why)
+static enum rtl_db_status set_failure(struct rtl_frame_recorder *recorder, const char *why)
 {
     snprintf(recorder->why, sizeof recorder->why, "%s", why);
     return RTL_DB_FAILED;
@@ -78,8 +78,7 @@ static enum rtl_db_status fail(struct rtl_frame_recorder *recorder, const char *
 
 static bool all_have_ended(const struct rtl_frame_recorder *recorder)
 {
-    return recorder->targets && !rtl_process_set_is_single(recorder->targets) &&
-           !rtl_process_set_count(recorder->targets);
+    return recorder->set && !rtl_process_set_is_single(recorder->set) && !rtl_process_set_count(recorder->set);
 }
 
 void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, const struct rtl_probe_told *probe)
@@ -95,17 +94,17 @@ void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, co
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms)
 {
     if (all_have_ended(recorder))
-        return recorder->last = fail(recorder, "all processes have ended: there is nothing to record any more");
+        return recorder->last = set_failure(recorder, "all processes have ended: there is nothing to record any more");
     recorder->busy_ms = busy_ms;
     recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
     if (!recorder->last)
         rtl_recording_probe(recorder->recording, &recorder->probe);
-    if (!recorder->last && recorder->targets)
-        rtl_process_set_on_snapshot(recorder->targets, take, recorder);
+    if (!recorder->last && recorder->set)
+        rtl_process_set_on_snapshot(recorder->set, record_member, recorder);
     return recorder->last;
 }
 
-static void take_left_out(struct rtl_frame_recorder *recorder, struct rtl_recording *recording)
+static void copy_left_out(struct rtl_frame_recorder *recorder, struct rtl_recording *recording)
 {
     char why[sizeof recorder->left_out];
     if (*rtl_recording_left_out(recording, why, sizeof why))
@@ -117,11 +116,11 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
 {
     if (!recorder->recording)
         return RTL_DB_OK;
-    if (snapshot->parts && recorder->targets) { /* each was handed over on its way into this one */
+    if (snapshot->parts && recorder->set) { /* each was handed over on its way into this one */
         if (!recorder->grouped)
             start_group(recorder);
         recorder->last =
-            recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : fail(recorder, "out of memory");
+            recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : set_failure(recorder, "out of memory");
         if (recorder->grouped && *recorder->group.left_out) {
             memcpy(recorder->left_out, recorder->group.left_out, sizeof recorder->left_out);
             recorder->group.left_out[0] = 0;
@@ -131,7 +130,7 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
         return recorder->last;
     }
     recorder->last = rtl_recording_add(recorder->recording, snapshot, real_ns, exited);
-    take_left_out(recorder, recorder->recording);
+    copy_left_out(recorder, recorder->recording);
     if (recorder->last)
         snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recorder->recording));
     return recorder->last;
@@ -145,8 +144,8 @@ void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder)
         recorder->missing = recorder->last;
         snprintf(recorder->missing_why, sizeof recorder->missing_why, "%s", recorder->why);
     }
-    if (recorder->targets)
-        rtl_process_set_on_snapshot(recorder->targets, NULL, NULL);
+    if (recorder->set)
+        rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
     if (recorder->grouped)
         rtl_group_recorder_free(&recorder->group);
     recorder->grouped = false;
@@ -178,20 +177,21 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
     once.probe_of = recorder->probe_of;
     once.probe_context = recorder->probe_context;
     recorder->once = &once;
-    rtl_process_set_on_snapshot(recorder->targets, take, recorder); /* a series goes on: who ends now ends in it, too */
-    bool read = rtl_process_set_snapshot(recorder->targets, &merged) == RTL_READER_OK;
+    rtl_process_set_on_snapshot(recorder->set, record_member,
+                                recorder); /* a series goes on: who ends now ends in it, too */
+    bool read = rtl_process_set_snapshot(recorder->set, &merged) == RTL_READER_OK;
     recorder->once = NULL;
     if (!recorder->recording)
-        rtl_process_set_on_snapshot(recorder->targets, NULL, NULL);
+        rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
     recorder->saved_processes = once.taken;
     recorder->saved_kernels = kernels_of(&once, &merged);
     enum rtl_db_status status = rtl_group_recorder_end_frame(&once);
     if (status)
         snprintf(recorder->why, sizeof recorder->why, "%s", once.why);
     else if (!read)
-        status = fail(recorder, "out of memory");
+        status = set_failure(recorder, "out of memory");
     else if (!recorder->saved_processes)
-        status = fail(recorder, "all processes have ended: only their sum is known");
+        status = set_failure(recorder, "all processes have ended: only their sum is known");
     if (*once.left_out)
         memcpy(recorder->left_out, once.left_out, sizeof recorder->left_out);
     rtl_snapshot_free(&merged);
@@ -203,7 +203,7 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
                                                const struct rtl_snapshot *snapshot, uint64_t real_ns, unsigned busy_ms)
 {
     struct rtl_recording *recording;
-    if (snapshot->parts && recorder->targets)
+    if (snapshot->parts && recorder->set)
         return snapshot_each(recorder, path, busy_ms);
     recorder->saved_processes = 0;
     recorder->saved_kernels = snapshot->kernel_count;
@@ -211,7 +211,7 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
     if (!status) {
         rtl_recording_probe(recording, &recorder->probe);
         status = rtl_recording_add(recording, snapshot, real_ns, false);
-        take_left_out(recorder, recording);
+        copy_left_out(recorder, recording);
         if (status)
             snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recording));
         rtl_recording_close(recording);

@@ -22,7 +22,7 @@ struct rtl_frame_recorder {
     struct rtl_recording *recording; /* NULL = off */
     enum rtl_db_status last;         /* of the last frame */
     char why[512];                   /* what the last failure was */
-    struct rtl_process_set *targets; /* who is watched: several are recorded one by one; or NULL */
+    struct rtl_process_set *set;     /* who is watched: several are recorded one by one; or NULL */
     struct rtl_group_recorder group;
     bool grouped;
     struct rtl_group_recorder *once; /* a snapshot of several that is being taken; or NULL */

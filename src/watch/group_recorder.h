@@ -13,7 +13,8 @@
 
 enum {
     RTL_GROUP_MAX = 1024, /* processes in one recording, those that have ended too */
-    RTL_GROUP_LATE = 64, /* last states that wait for a frame that succeeds; beyond that they are lost, which is told */
+    RTL_GROUP_PENDING =
+        64, /* last states that wait for a frame that succeeds; beyond that they are lost, which is told */
 };
 
 /* What is known of a probe on a process, or NULL. */
@@ -24,10 +25,11 @@ struct rtl_member_recording {
     pid_t pid;
     struct rtl_recording *recording; /* NULL: could not be opened so far, or has ended */
     struct rtl_names *names;
-    bool lent, ended; /* lent: the caller's recording, which it closes */
+    bool borrowed, ended; /* lent: the caller's recording, which it closes */
     bool ascii;
-    struct rtl_snapshot *late; /* its last state, which could not be written so far, with names of its own; or NULL */
-    uint64_t late_real_ns;
+    struct rtl_snapshot
+        *pending; /* its last state, which could not be written so far, with names of its own; or NULL */
+    uint64_t pending_real_ns;
 };
 
 struct rtl_group_recorder {
@@ -50,10 +52,10 @@ struct rtl_group_recorder {
 void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_options *options, const char *kind,
                              const char *path, unsigned busy_ms);
 /* The first one has been recorded alone so far: its recording goes on. False without memory. */
-bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
+bool rtl_group_recorder_continue(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
 /* A rtl_process_set_sink. */
-void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
-                             uint64_t real_ns, bool ended);
+void rtl_group_recorder_add(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                            uint64_t real_ns, bool ended);
 /* Of that process's recording, if there is one by now: rtl_recording_probe. */
 void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const struct rtl_probe_told *probe);
 /* All of a frame were handed over: tries again what is late, and says how the frame went. `why` is of a failure. */

@@ -12,7 +12,7 @@ static bool is_called(struct rtl_names *names, const struct rtl_kernel_snapshot 
     return is;
 }
 
-static void add(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
+static void add_candidate(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
 {
     uint32_t at = choice->count < RTL_CANDIDATES_MAX ? choice->count : RTL_CANDIDATES_MAX;
     choice->count++;
@@ -23,7 +23,7 @@ static void add(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapsh
     choice->candidate[at] = k;
 }
 
-static bool has(const struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
+static bool is_candidate(const struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
 {
     bool there = false;
     for (uint32_t i = 0; i < choice->count && i < RTL_CANDIDATES_MAX && !there; i++)
@@ -41,10 +41,10 @@ static void choose_shown(const struct rtl_snapshot *snapshot, const char *text, 
         struct rtl_names *names = rtl_names_create();
         for (uint32_t i = 0; names && i < snapshot->kernel_count; i++) {
             const struct rtl_kernel_snapshot *k = &snapshot->kernels[backwards ? snapshot->kernel_count - 1 - i : i];
-            if (k->id >= RTL_KERNEL_FIRST && !has(choice, k) &&
+            if (k->id >= RTL_KERNEL_FIRST && !is_candidate(choice, k) &&
                 strcmp(rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, true),
                        text) == 0)
-                add(choice, k);
+                add_candidate(choice, k);
         }
         rtl_names_free(names);
     }
@@ -60,7 +60,7 @@ void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *na
             if (k->id < RTL_KERNEL_FIRST)
                 continue; /* what has no row of its own */
             if (whole ? is_called(names, k, text) : rtl_names_match(names, k->id, k->name, k->name_length, text))
-                add(choice, k);
+                add_candidate(choice, k);
         }
         if (whole && !choice->count)
             choose_shown(snapshot, text, choice);

@@ -40,7 +40,7 @@ uint64_t rtl_player_time(const struct rtl_player *player, uint32_t frame)
     return player->group ? rtl_replay_group_time(player->group, frame) : rtl_replay_time(player->replay, frame);
 }
 
-static uint64_t mono(const struct rtl_player *player, uint32_t frame)
+static uint64_t frame_mono(const struct rtl_player *player, uint32_t frame)
 {
     return player->group ? rtl_replay_group_mono(player->group, frame) : rtl_replay_mono(player->replay, frame);
 }
@@ -84,7 +84,7 @@ void rtl_player_close(struct rtl_player *player)
     player->replay = NULL;
 }
 
-static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool last)
+static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, bool last)
 {
     struct rtl_snapshot snapshot;
     bool exited = false;
@@ -115,12 +115,12 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
 
 /* The first frame that what is shown at `frame` depends on: the trends look back RTL_MODEL_HISTORY intervals, the
  * window its length, and what it is compared with once more. */
-static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
+static uint32_t first_needed_frame(const struct rtl_player *player, uint32_t frame)
 {
-    uint64_t now = mono(player, frame), window = player->model->window_ns;
+    uint64_t now = frame_mono(player, frame), window = player->model->window_ns;
     uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : 2 * window + window / 2;
     uint32_t from = frame;
-    while (from && (frame - from <= RTL_MODEL_HISTORY || now - mono(player, from) <= span))
+    while (from && (frame - from <= RTL_MODEL_HISTORY || now - frame_mono(player, from) <= span))
         from--;
     return from;
 }
@@ -133,15 +133,15 @@ enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame)
         return RTL_DB_OK;
     uint32_t from = frame;
     if (!player->started || frame < player->at || frame - player->at > 1) {
-        from = past_of(player, frame);
+        from = first_needed_frame(player, frame);
         if (player->started && player->at < frame && player->at >= from)
             from = player->at + 1; /* what the model has is part of it */
         else
-            rtl_model_forget(player->model, mono(player, frame));
+            rtl_model_forget(player->model, frame_mono(player, frame));
     }
     enum rtl_db_status status = RTL_DB_OK;
     for (; from <= frame && !status; from++)
-        status = add(player, from, from == frame);
+        status = add_frame(player, from, from == frame);
     return status;
 }
 
@@ -149,7 +149,7 @@ uint64_t rtl_player_gap(const struct rtl_player *player)
 {
     if (player->at + 1 >= player->frames)
         return 0;
-    return mono(player, player->at + 1) - mono(player, player->at);
+    return frame_mono(player, player->at + 1) - frame_mono(player, player->at);
 }
 
 bool rtl_parse_seek(const char *text, uint64_t now_ns, uint64_t *to_ns)

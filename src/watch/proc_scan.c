@@ -68,7 +68,7 @@ static const char *file_name(const char *path)
 }
 
 /* "serve" is serve.py, too. */
-static bool is_called(const char *path, const char *name)
+static bool file_has_name(const char *path, const char *name)
 {
     const char *file = file_name(path);
     size_t length = strlen(name);
@@ -86,16 +86,16 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
     n = rtl_process_file(pid, "cmdline", arguments, sizeof arguments);
     if (n <= 0)
         return false;
-    if (is_called(arguments, name))
+    if (file_has_name(arguments, name))
         return true;
     /* the script is the first argument that is no option */
     for (const char *at = arguments + strlen(arguments) + 1; at < arguments + n; at += strlen(at) + 1)
         if (*at != '-')
-            return is_called(at, name);
+            return file_has_name(at, name);
     return false;
 }
 
-bool rtl_proc_maps_file(pid_t pid, const char *path)
+bool rtl_proc_has_open(pid_t pid, const char *path)
 {
     char name[64], link[256];
     bool held = false;
@@ -130,7 +130,7 @@ static const char *end_of(const char *at, const char *end)
 }
 
 /* The number that a variable has in the environment; -1 for none. */
-static int variable(const char *environment, size_t bytes, const char *name)
+static int environment_number(const char *environment, size_t bytes, const char *name)
 {
     size_t length = strlen(name);
     const char *end = environment + bytes;
@@ -141,7 +141,7 @@ static int variable(const char *environment, size_t bytes, const char *name)
 }
 
 /* The number behind an option: "--rank 3", "--rank=3"; -1 for none. */
-static int argument(const char *arguments, size_t bytes, const char *name)
+static int option_number(const char *arguments, size_t bytes, const char *name)
 {
     size_t length = strlen(name);
     const char *end = arguments + bytes;
@@ -159,7 +159,7 @@ static int argument(const char *arguments, size_t bytes, const char *name)
 }
 
 /* "VLLM::Worker_TP3", "sglang::scheduler_TP0": what workers call themselves. */
-static int own_word(const char *arguments, size_t bytes, const char *word)
+static int word_number(const char *arguments, size_t bytes, const char *word)
 {
     size_t length = strlen(word);
     const char *end = end_of(arguments, arguments + bytes);
@@ -199,9 +199,10 @@ void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *env
     info->rank = -1;
     info->label[0] = 0;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        int number = sources[i].where == WORD       ? own_word(arguments, argument_bytes, sources[i].name)
-                     : sources[i].where == VARIABLE ? variable(environment, environment_bytes, sources[i].name)
-                                                    : argument(arguments, argument_bytes, sources[i].name);
+        int number = sources[i].where == WORD ? word_number(arguments, argument_bytes, sources[i].name)
+                     : sources[i].where == VARIABLE
+                         ? environment_number(environment, environment_bytes, sources[i].name)
+                         : option_number(arguments, argument_bytes, sources[i].name);
         if (number < 0)
             continue;
         if (*sources[i].letters != 'D')
@@ -261,7 +262,7 @@ void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_r
         bool traced = false;
         for (uint32_t r = 0; r < count; r++)
             traced |= !rows[r].member->ended && rows[r].member->info.pid == all[i].pid;
-        if (traced || !rtl_proc_maps_file(all[i].pid, "/dev/kfd"))
+        if (traced || !rtl_proc_has_open(all[i].pid, "/dev/kfd"))
             continue;
         struct rtl_member_info *more = realloc(untraced->list, (untraced->count + 1) * sizeof *more);
         if (!more)

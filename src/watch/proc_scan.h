@@ -29,7 +29,7 @@ const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries,
 bool rtl_proc_has_name(pid_t pid, const char *name);
 
 /* Whether one of its open files is that path; false when it may not be looked at. Bounded. */
-bool rtl_proc_maps_file(pid_t pid, const char *path);
+bool rtl_proc_has_open(pid_t pid, const char *path);
 
 /* Title, owner, container, and rank from its title, environment or arguments, as far as they may be read. */
 void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info);

@@ -10,11 +10,11 @@
 
 enum { GROUP_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1 };
 
-struct moment {
+struct replay_moment {
     uint64_t time_ns, mono_ns;
 };
 
-struct member {
+struct replay_member {
     struct rtl_replay *replay;
     struct rtl_member_info info;
     uint32_t first;  /* the moment of its first frame */
@@ -24,9 +24,9 @@ struct member {
 };
 
 struct rtl_replay_group {
-    struct member members[GROUP_MAX]; /* in the order in which they came */
+    struct replay_member members[GROUP_MAX]; /* in the order in which they came */
     uint32_t count;
-    struct moment *moments;
+    struct replay_moment *moments;
     uint32_t moment_count;
     struct rtl_merge *merge;
     bool introduced; /* names and GPUs have the numbers that they had then */
@@ -37,7 +37,7 @@ struct rtl_replay_group {
 
 static int by_time(const void *a, const void *b)
 {
-    const struct moment *x = a, *y = b;
+    const struct replay_moment *x = a, *y = b;
     if (x->mono_ns != y->mono_ns)
         return x->mono_ns < y->mono_ns ? -1 : 1;
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
@@ -55,7 +55,7 @@ static bool find_moments(struct rtl_replay_group *g)
     for (uint32_t i = 0; i < g->count; i++) {
         const struct rtl_replay *r = g->members[i].replay;
         for (uint32_t f = 0; f < rtl_replay_info(r)->frames; f++)
-            g->moments[all++] = (struct moment){rtl_replay_time(r, f), rtl_replay_mono(r, f)};
+            g->moments[all++] = (struct replay_moment){rtl_replay_time(r, f), rtl_replay_mono(r, f)};
     }
     qsort(g->moments, all, sizeof *g->moments, by_time);
     for (size_t i = 0; i < all; i++)
@@ -64,7 +64,8 @@ static bool find_moments(struct rtl_replay_group *g)
     return true;
 }
 
-static bool is_at(const struct rtl_replay_group *g, const struct member *m, uint32_t frame, uint32_t moment)
+static bool frame_is_at(const struct rtl_replay_group *g, const struct replay_member *m, uint32_t frame,
+                        uint32_t moment)
 {
     return frame < rtl_replay_info(m->replay)->frames &&
            rtl_replay_mono(m->replay, frame) == g->moments[moment].mono_ns &&
@@ -73,7 +74,7 @@ static bool is_at(const struct rtl_replay_group *g, const struct member *m, uint
 
 static int by_arrival(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct replay_member *x = a, *y = b;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     return x->info.pid < y->info.pid ? -1 : x->info.pid > y->info.pid;
@@ -82,14 +83,14 @@ static int by_arrival(const void *a, const void *b)
 static void arrange(struct rtl_replay_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
-        while (!is_at(g, &g->members[i], 0, g->members[i].first))
+        while (!frame_is_at(g, &g->members[i], 0, g->members[i].first))
             g->members[i].first++;
     qsort(g->members, g->count, sizeof *g->members, by_arrival);
 }
 
 static enum rtl_db_status add_member(struct rtl_replay_group *g, const char *path, int64_t recording)
 {
-    struct member *m = &g->members[g->count];
+    struct replay_member *m = &g->members[g->count];
     enum rtl_db_status status = rtl_replay_open(path, 0, recording, &m->replay, g->why, sizeof g->why);
     if (status)
         return status;
@@ -195,7 +196,7 @@ static enum rtl_db_status out_of_memory(struct rtl_replay_group *g)
     return RTL_DB_FAILED;
 }
 
-static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct member *m, uint32_t frame,
+static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct replay_member *m, uint32_t frame,
                                      struct rtl_snapshot *snapshot, bool *exited)
 {
     enum rtl_db_status status = rtl_replay_read(m->replay, frame, snapshot, exited);
@@ -205,7 +206,7 @@ static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct member *
 }
 
 /* Its state of a frame into the merge. `adopt`: it was watched alone so far. */
-static enum rtl_db_status take(struct rtl_replay_group *g, struct member *m, uint32_t frame, bool adopt)
+static enum rtl_db_status merge_frame(struct rtl_replay_group *g, struct replay_member *m, uint32_t frame, bool adopt)
 {
     struct rtl_snapshot snapshot;
     bool exited;
@@ -224,13 +225,13 @@ static enum rtl_db_status take(struct rtl_replay_group *g, struct member *m, uin
 }
 
 /* Those that come at this moment; the first one comes with the second, until then there is nothing to merge. */
-static enum rtl_db_status join(struct rtl_replay_group *g, uint32_t moment)
+static enum rtl_db_status join_members(struct rtl_replay_group *g, uint32_t moment)
 {
     enum rtl_db_status status = RTL_DB_OK;
     if (g->members[1].first > moment)
         return status;
     for (; !status && g->joined < g->count && g->members[g->joined].first <= moment; g->joined++) {
-        struct member *m = &g->members[g->joined];
+        struct replay_member *m = &g->members[g->joined];
         m->number = rtl_merge_join(g->merge, &m->info);
         m->next = 0;
         m->ended = false;
@@ -241,12 +242,12 @@ static enum rtl_db_status join(struct rtl_replay_group *g, uint32_t moment)
 }
 
 /* The last of its frames up to a moment; its number of frames when there is none. */
-static uint32_t frame_at(const struct rtl_replay_group *g, const struct member *m, uint32_t moment)
+static uint32_t frame_at(const struct rtl_replay_group *g, const struct replay_member *m, uint32_t moment)
 {
     uint32_t low = 0, high = rtl_replay_info(m->replay)->frames;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        struct moment at = {rtl_replay_time(m->replay, middle), rtl_replay_mono(m->replay, middle)};
+        struct replay_moment at = {rtl_replay_time(m->replay, middle), rtl_replay_mono(m->replay, middle)};
         if (by_time(&at, &g->moments[moment]) <= 0)
             low = middle + 1;
         else
@@ -259,15 +260,15 @@ static uint32_t frame_at(const struct rtl_replay_group *g, const struct member *
 static enum rtl_db_status advance(struct rtl_replay_group *g, uint32_t moment)
 {
     bool alone = g->joined == 0 && g->members[1].first > 0;
-    enum rtl_db_status status = join(g, moment);
+    enum rtl_db_status status = join_members(g, moment);
     if (!status && alone && g->joined)
-        status = take(g, &g->members[0], frame_at(g, &g->members[0], g->members[1].first), true);
+        status = merge_frame(g, &g->members[0], frame_at(g, &g->members[0], g->members[1].first), true);
     for (uint32_t i = g->joined; !status && i-- > 0;) {
-        struct member *m = &g->members[i];
+        struct replay_member *m = &g->members[i];
         uint32_t frames = rtl_replay_info(m->replay)->frames, frame = frame_at(g, m, moment);
         if (frame < frames && frame >= m->next && !m->ended)
-            status = take(g, m, frame, false);
-        if (!status && frame + 1 == frames && !is_at(g, m, frame, moment) && !m->ended) {
+            status = merge_frame(g, m, frame, false);
+        if (!status && frame + 1 == frames && !frame_is_at(g, m, frame, moment) && !m->ended) {
             rtl_merge_leave(g->merge, m->number); /* it could no longer be read */
             m->ended = true;
         }
@@ -305,7 +306,7 @@ static enum rtl_db_status introduce(struct rtl_replay_group *g)
     return status;
 }
 
-static bool have_ended(const struct rtl_replay_group *g)
+static bool all_have_ended(const struct rtl_replay_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
         if (i >= g->joined || !g->members[i].ended)
@@ -333,13 +334,13 @@ enum rtl_db_status rtl_replay_group_read(struct rtl_replay_group *g, uint32_t mo
         rewind_to_start(g);
         return status;
     }
-    *exited = have_ended(g);
+    *exited = all_have_ended(g);
     return rtl_merge_make(g->merge, g->moments[moment].mono_ns, snapshot) ? RTL_DB_OK : out_of_memory(g);
 }
 
 void rtl_replay_group_title(const struct rtl_replay_group *g, char *out, size_t size)
 {
-    const struct member *first = NULL;
+    const struct replay_member *first = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->joined; i++) {
         if (g->members[i].ended)

@@ -26,7 +26,7 @@ static unsigned list_family(pid_t first, pid_t *family)
 }
 
 /* How much there is to say of a process that is not traced. */
-static int distance(const struct rtl_gpu_use *use)
+static int rank_use(const struct rtl_gpu_use *use)
 {
     if (use->library && !use->preloaded)
         return 4;
@@ -46,7 +46,7 @@ static void remember_furthest(struct rtl_traced_child *child, pid_t pid)
     if (same)
         use = child->use;
     rtl_gpu_use_look(&process, &use);
-    if (same || !child->any || distance(&use) > distance(&child->use)) {
+    if (same || !child->any || rank_use(&use) > rank_use(&child->use)) {
         child->seen = process;
         child->use = use;
         child->any = true;
@@ -101,7 +101,7 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
 
 void rtl_traced_child_explain(const struct rtl_traced_child *child, char *why, size_t why_bytes)
 {
-    bool far = child->any && distance(&child->use) > 1; /* there is more to say than that it was there */
+    bool far = child->any && rank_use(&child->use) > 1; /* there is more to say than that it was there */
     if (child->refused[0] && !far) {
         snprintf(why, why_bytes, "%s", child->refused);
     } else if (!far && explain_file(child->launch, why, why_bytes)) {

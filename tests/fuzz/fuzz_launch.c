@@ -75,7 +75,7 @@ static void try_preload(const char *list, size_t length)
     char *appended = rtl_preload_append(list, library);
     const char *at = list, *again = appended;
     bool ours = false;
-    MUST(name && other && appended && rtl_preload_can_say(library));
+    MUST(name && other && appended && rtl_preload_can_hold(library));
     while (rtl_preload_next(&again, other, length + sizeof library)) {
         bool same;
         while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_same_kind(name, library) &&
