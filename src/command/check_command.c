@@ -18,12 +18,11 @@ struct check_request {
     char **command;
 };
 
-/* True when there is something to check; otherwise *status is what to end with. */
-static bool parse_check(struct check_request *r, int argc, char **argv, int *status)
+static int parse_check(struct check_request *r, int argc, char **argv)
 {
+    int status;
     struct rtl_arguments a;
     *r = (struct check_request){.mode = RTL_START_FROM_ENV};
-    *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_CHECK_LIBRARY)
@@ -31,24 +30,23 @@ static bool parse_check(struct check_request *r, int argc, char **argv, int *sta
         r->preload |= o == RTL_CHECK_PRELOAD;
         if (o == RTL_CHECK_MODE && !rtl_start_mode_parse(a.value, &r->mode)) {
             rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
-            return false;
+            return RTL_READER_USAGE;
         }
         if (o == RTL_CHECK_PID && !rtl_arguments_pid(&a, &r->pid))
-            return false;
+            return RTL_READER_USAGE;
     }
-    if (rtl_arguments_done(&a, status))
-        return false;
-    *status = RTL_READER_USAGE;
+    if (rtl_arguments_done(&a, &status))
+        return status;
     r->command = argv + a.first;
     if (!r->pid == !r->command[0]) {
         rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
-        return false;
+        return RTL_READER_USAGE;
     }
     if (r->pid && (r->library || r->preload || r->mode != RTL_START_FROM_ENV)) {
         rtl_complain("--mode, --preload and --library tell how a command would be started: not with -p");
-        return false;
+        return RTL_READER_USAGE;
     }
-    return true;
+    return RTL_GO_ON;
 }
 
 static int check_command(struct rtl_check *check, const struct check_request *r)
@@ -76,8 +74,8 @@ int rtl_check_command(int argc, char **argv)
 {
     struct check_request r;
     struct rtl_check check = {0};
-    int status;
-    if (!parse_check(&r, argc, argv, &status))
+    int status = parse_check(&r, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
     return rtl_stdout_written() ? status : RTL_DB_FULL;

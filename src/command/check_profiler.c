@@ -3,7 +3,7 @@
 #include "command/check.h"
 #include "observe/elf_symbols.h"
 #include "launch/loader_list.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "shm/gpu_use.h"
 #include "shm/process.h"
 

@@ -4,7 +4,7 @@
 #include "launch/launch.h"
 #include "launch/library.h"
 #include "launch/loader_list.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "launch/runtime_release.h"
 #include "watch/proc_title.h"
 #include "shm/api_reader.h"

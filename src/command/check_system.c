@@ -1,7 +1,7 @@
 /* rtl-top check: what the system and the environment say. */
 #include "command/check.h"
 #include "model/labels.h"
-#include "launch/tools_list.h"
+#include "launch/library_list.h"
 #include "launch/traced_env.h"
 #include "shm/segment.h"
 

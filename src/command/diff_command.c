@@ -33,7 +33,6 @@ struct diff_input {
 struct diff_request {
     struct diff_input a, b;
     bool has_limit, json, cumulative;
-    bool told; /* the help was asked for: that is all */
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;
@@ -116,12 +115,12 @@ static int parse_diff(struct diff_request *c, int argc, char **argv)
             break;
         }
     if (rtl_arguments_done(&a, &status))
-        return c->told = true, status;
+        return status;
     if (argc - a.first != 2 || !*argv[a.first] || !*argv[a.first + 1])
         return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
     c->a.path = argv[a.first];
     c->b.path = argv[a.first + 1];
-    return 0;
+    return RTL_GO_ON;
 }
 
 /* A snapshot counts from the start of the process, a time series from its first frame. */
@@ -364,7 +363,7 @@ int rtl_diff_command(int argc, char **argv)
 {
     struct diff_request c = {0};
     int status = parse_diff(&c, argc, argv);
-    if (status || c.told)
+    if (status != RTL_GO_ON)
         return status;
     rtl_db_stop_when(rtl_progress_tick);
     status = read_input(&c.a);

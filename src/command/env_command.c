@@ -135,19 +135,18 @@ static bool parse_form(struct env_request *r, const char *name)
     return false;
 }
 
-/* True when there is something to print; otherwise *status is what to end with. */
-static bool parse_env(struct env_request *r, int argc, char **argv, int *status)
+static int parse_env(struct env_request *r, int argc, char **argv)
 {
+    int status;
     struct rtl_arguments a;
     *r = (struct env_request){.form = forms, .request = {.start_mode = RTL_START_FROM_ENV}};
-    *status = RTL_READER_USAGE;
     rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
-            return false;
+            return RTL_READER_USAGE;
         if (o == RTL_ENV_MODE && !rtl_start_mode_parse(a.value, &r->request.start_mode)) {
             rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
-            return false;
+            return RTL_READER_USAGE;
         }
         if (o == RTL_ENV_LIBRARY)
             r->library = a.value;
@@ -155,13 +154,12 @@ static bool parse_env(struct env_request *r, int argc, char **argv, int *status)
         r->request.probe |= o == RTL_ENV_PROBE;
         r->request.preload |= o == RTL_ENV_PRELOAD;
     }
-    if (rtl_arguments_done(&a, status))
-        return false;
-    *status = RTL_READER_USAGE;
+    if (rtl_arguments_done(&a, &status))
+        return status;
     if (a.first < argc)
         rtl_complain("rtl-top env takes options only, not '%s'; to start a program: rtl-top run -- %s", argv[a.first],
                      argv[a.first]);
-    return a.first >= argc;
+    return a.first < argc ? (int)RTL_READER_USAGE : RTL_GO_ON;
 }
 
 static bool print_env(const struct env_request *r, const struct rtl_traced_env *env, const char *library,
@@ -190,8 +188,8 @@ int rtl_env_command(int argc, char **argv)
     char library[PATH_MAX], hip[PATH_MAX] = "", why[3 * PATH_MAX];
     struct rtl_traced_env env;
     struct env_request r;
-    int status;
-    if (!parse_env(&r, argc, argv, &status))
+    int status = parse_env(&r, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
         (rtl_start_mode_is_hip(r.request.start_mode) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||

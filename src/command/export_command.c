@@ -23,7 +23,6 @@ enum { OUTPUTS = 3 };
 struct export_request {
     const char *file;
     bool force;
-    bool told; /* the help was asked for: that is all */
     struct export_output output[OUTPUTS];
 };
 
@@ -118,7 +117,7 @@ static int parse_export(struct export_request *c, int argc, char **argv)
             break;
         }
     if (rtl_arguments_done(&a, &status))
-        return c->told = true, status;
+        return status;
     if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path && !c->output[2].path))
         return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[a.first];
@@ -132,7 +131,7 @@ static int parse_export(struct export_request *c, int argc, char **argv)
                          rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + i)->name);
         printed = i;
     }
-    return 0;
+    return RTL_GO_ON;
 }
 
 int rtl_export_command(int argc, char **argv)
@@ -141,7 +140,7 @@ int rtl_export_command(int argc, char **argv)
     struct export_request command;
     struct rtl_export e = {0};
     int status = parse_export(&command, argc, argv);
-    if (status || command.told)
+    if (status != RTL_GO_ON)
         return status;
     rtl_db_stop_when(rtl_progress_tick);
     rtl_progress_begin("reading", command.file);

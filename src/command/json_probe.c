@@ -111,7 +111,7 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
         put_measured(w, o, "min_ns", f.any, s->duration_min_ns);
         put_measured(w, o, "max_ns", f.any, s->duration_max_ns);
         put_measured(w, o, "others_mean_ns", n->others_mean_ns, n->others_mean_ns);
-        put(w, o, "others_since_start", json_object_new_boolean(n->others_before));
+        put_json(w, o, "others_since_start", json_object_new_boolean(n->others_before));
     }
     put_waves(w, root, s, &f);
     put_units(w, root, n, &f);

@@ -12,7 +12,8 @@ struct json_writer {
     bool failed;
 };
 
-static inline void put(struct json_writer *w, struct json_object *object, const char *key, struct json_object *value)
+static inline void put_json(struct json_writer *w, struct json_object *object, const char *key,
+                            struct json_object *value)
 {
     if (!value || json_object_object_add(object, key, value)) {
         json_object_put(value);
@@ -22,7 +23,7 @@ static inline void put(struct json_writer *w, struct json_object *object, const 
 
 static inline void put_number(struct json_writer *w, struct json_object *object, const char *key, uint64_t value)
 {
-    put(w, object, key, json_object_new_uint64(value));
+    put_json(w, object, key, json_object_new_uint64(value));
 }
 
 static inline void put_measured(struct json_writer *w, struct json_object *object, const char *key, bool measured,
@@ -36,7 +37,7 @@ static inline void put_measured(struct json_writer *w, struct json_object *objec
 
 static inline void put_text(struct json_writer *w, struct json_object *object, const char *key, const char *value)
 {
-    put(w, object, key, json_object_new_string(value));
+    put_json(w, object, key, json_object_new_string(value));
 }
 
 /* Null for what has no name. */
@@ -51,7 +52,7 @@ static inline void put_name(struct json_writer *w, struct json_object *object, c
 static inline struct json_object *object_in(struct json_writer *w, struct json_object *parent, const char *key)
 {
     struct json_object *child = json_object_new_object();
-    put(w, parent, key, child);
+    put_json(w, parent, key, child);
     return w->failed ? NULL : child;
 }
 
@@ -69,7 +70,7 @@ static inline struct json_object *object_at_end(struct json_writer *w, struct js
 static inline struct json_object *array_in(struct json_writer *w, struct json_object *root, const char *key)
 {
     struct json_object *array = json_object_new_array();
-    put(w, root, key, array);
+    put_json(w, root, key, array);
     return w->failed ? NULL : array;
 }
 
@@ -95,7 +96,7 @@ static inline void put_share(struct json_writer *w, struct json_object *object, 
     char text[24];
     snprintf(text, sizeof text, "%.4f", value);
     if (measured)
-        put(w, object, key, json_object_new_double_s(value, text));
+        put_json(w, object, key, json_object_new_double_s(value, text));
     else
         put_measured(w, object, key, false, 0);
 }

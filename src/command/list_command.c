@@ -64,7 +64,7 @@ static bool print_list_json(const struct process_list *l)
     struct json_object *root = json_object_new_object();
     if (!root)
         return false;
-    put(&w, root, "version", json_object_new_int(VERSION));
+    put_json(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "time_ns", rtl_real_ns());
     put_measured(&w, root, "window_ns", l->model, l->model ? l->model->span_ns : 0);
     struct json_object *array = array_in(&w, root, "processes");
@@ -72,7 +72,7 @@ static bool print_list_json(const struct process_list *l)
         struct json_object *o = object_at_end(&w, array);
         if (!o)
             break;
-        put(&w, o, "traced", json_object_new_boolean(true));
+        put_json(&w, o, "traced", json_object_new_boolean(true));
         rtl_json_process(&w, o, l->model, &l->rows[i]);
     }
     for (uint32_t i = 0; array && i < l->untraced.count; i++) {
@@ -80,8 +80,8 @@ static bool print_list_json(const struct process_list *l)
         struct json_object *o = object_at_end(&w, array);
         if (!o)
             break;
-        put(&w, o, "traced", json_object_new_boolean(false));
-        put(&w, o, "observable", json_object_new_boolean(rtl_observer_may(info->pid)));
+        put_json(&w, o, "traced", json_object_new_boolean(false));
+        put_json(&w, o, "observable", json_object_new_boolean(rtl_observer_may(info->pid)));
         put_number(&w, o, "pid", (uint64_t)info->pid);
         put_measured(&w, o, "rank", info->rank >= 0, (uint64_t)info->rank);
         put_text(&w, o, "command", info->title);
@@ -115,10 +115,10 @@ static void print_list_text(const struct process_list *l)
     }
 }
 
-static int parse_list(struct process_list *l, int argc, char **argv, bool *done)
+static int parse_list(struct process_list *l, int argc, char **argv)
 {
     struct rtl_arguments a;
-    int status = 0;
+    int status;
     rtl_options_default(&l->options);
     l->options.delay_ns = RTL_SEC / 2;
     l->options.all = l->options.apart = true;
@@ -134,12 +134,13 @@ static int parse_list(struct process_list *l, int argc, char **argv, bool *done)
             return RTL_READER_USAGE;
         }
     }
-    *done = rtl_arguments_done(&a, &status);
-    if (!*done && a.first < argc) {
+    if (rtl_arguments_done(&a, &status))
+        return status;
+    if (a.first < argc) {
         rtl_complain("rtl-top list takes no '%s': it lists all processes", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    return status;
+    return RTL_GO_ON;
 }
 
 int rtl_list_command(int argc, char **argv)
@@ -147,9 +148,9 @@ int rtl_list_command(int argc, char **argv)
     struct process_list l = {.json = false};
     struct rtl_process_set *set = NULL;
     char why[512];
-    bool done = false, ok = true;
-    int status = parse_list(&l, argc, argv, &done);
-    if (status || done)
+    bool ok = true;
+    int status = parse_list(&l, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     if (rtl_process_set_open(&l.options, &set, why, sizeof why) == RTL_READER_OK)
         ok = sample_processes(&l, set);

@@ -7,6 +7,7 @@
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
+#include "shm/hash.h"
 #include "shm/segment_reader.h"
 #include "text/names.h"
 
@@ -26,7 +27,6 @@ struct name_list {
     enum rtl_name_form form;
     int width;
     bool ascii, family;
-    bool told; /* the help was asked for: that is all */
     uint32_t count;
     char *lines[RTL_KERNELS_MAX];
     uint32_t table[TABLE_SIZE]; /* 1 + where a line stands in `lines`; 0 is free */
@@ -66,26 +66,18 @@ static int parse_names(struct name_list *l, int argc, char **argv)
         }
     }
     if (rtl_arguments_done(&a, &status))
-        return l->told = true, status;
+        return status;
     if (a.first < argc) {
         rtl_complain("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    return 0;
-}
-
-static uint32_t hash_line(const char *text)
-{
-    uint32_t h = 2166136261u;
-    while (*text)
-        h = (h ^ (unsigned char)*text++) * 16777619u;
-    return h ^ h >> 15;
+    return RTL_GO_ON;
 }
 
 /* The number of a line: that of the first of its kind. False when there are too many, or without memory. */
 static bool find_or_add_line(struct name_list *l, const char *line, uint32_t *number)
 {
-    uint32_t at = hash_line(line) % TABLE_SIZE;
+    uint32_t at = (uint32_t)(rtl_hash(line, strlen(line)) % TABLE_SIZE);
     while (l->table[at] && strcmp(l->lines[l->table[at] - 1], line) != 0)
         at = (at + 1) % TABLE_SIZE;
     if (!l->table[at]) {
@@ -177,7 +169,7 @@ int rtl_names_command(int argc, char **argv)
     l->width = RTL_NAMES_WHOLE;
     status = parse_names(l, argc, argv);
     l->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    if (!status && !l->told)
+    if (status == RTL_GO_ON)
         status = print_names(l);
     rtl_names_free(l->names);
     for (uint32_t i = 0; i < l->count; i++)

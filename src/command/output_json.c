@@ -37,7 +37,7 @@ static void put_observed(struct json_writer *w, struct json_object *root, const 
     struct json_object *o = object_in(w, root, "observed");
     if (!o)
         return;
-    put(w, o, "estimated", json_object_new_boolean(s->in_force == RTL_ACTIVITY_TIMING));
+    put_json(w, o, "estimated", json_object_new_boolean(s->in_force == RTL_ACTIVITY_TIMING));
     put_text(w, o, "read_index", s->convention < 3 ? conventions[s->convention] : "unknown");
     put_number(w, o, "packets_lost", s->packets_lost);
 }
@@ -56,8 +56,8 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
 {
     const struct rtl_model *m = f->model;
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    put(w, root, "version", json_object_new_int(JSON_VERSION));
-    put(w, root, "pid", json_object_new_int64(f->pid));
+    put_json(w, root, "version", json_object_new_int(JSON_VERSION));
+    put_json(w, root, "pid", json_object_new_int64(f->pid));
     put_text(w, root, "comm", s->comm);
     put_number(w, root, "time_ns", m->latest->real_ns);
     put_measured(w, root, "window_ns", m->previous, m->span_ns);
@@ -147,7 +147,7 @@ static void put_clock(struct json_writer *w, struct json_object *gpu, const stru
     double ppm = (double)agent->clock_drift_ppb / 1000;
     snprintf(text, sizeof text, "%.3f", ppm);
     if (agent->clock_drift_over_ns)
-        put(w, o, "drift_ppm", json_object_new_double_s(ppm, text));
+        put_json(w, o, "drift_ppm", json_object_new_double_s(ppm, text));
     else
         put_measured(w, o, "drift_ppm", false, 0);
 }
@@ -169,7 +169,7 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         put_name(w, o, "uuid", *agent->uuid ? agent->uuid : NULL);
         put_share(w, o, "busy", m->previous && m->gpus[i].busy >= 0 && busy, m->gpus[i].busy);
         if (agent->users > 1) /* the sum of what several processes have of it */
-            put(w, o, "busy_is_bound", json_object_new_boolean(true));
+            put_json(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_measured(w, o, "busy_ns", busy, agent->busy_ns);
         put_name(w, o, "verdict", m->previous && busy ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
         bool in_call = m->previous && *m->gpus[i].facts.call;
@@ -237,7 +237,7 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
             return;
         rtl_json_member(w, o, slowest.rank.member);
         put_share(w, o, "ratio", true, slowest.rank.against);
-        put(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
+        put_json(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
     } else {
         put_measured(w, kernel, "slowest", false, 0);
     }

@@ -218,7 +218,7 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
     if (!o)
         return;
     put_number(w, o, "original_bytes", original->size);
-    put(w, o, "compared", json_object_new_boolean(original->compared));
+    put_json(w, o, "compared", json_object_new_boolean(original->compared));
     put_number(w, o, "instructions", s->patch.instructions);
     put_number(w, o, "ends", s->patch.ends);
     if (!s->patch.code)
@@ -243,7 +243,7 @@ static void put_waits(struct json_writer *w, struct json_object *root, const str
     put_number(w, o, "recorded", s->recorded);
     put_measured(w, o, "mean_ns", s->recorded, s->recorded ? s->duration_total_ns / s->recorded : 0);
     put_measured(w, o, "others_mean_ns", r->others_mean_ns, r->others_mean_ns);
-    put(w, o, "others_since_start", json_object_new_boolean(r->others_before));
+    put_json(w, o, "others_since_start", json_object_new_boolean(r->others_before));
     put_number(w, o, "waves", s->waves);
     put_number(w, o, "waves_expected", s->waves_expected);
     put_number(w, o, "waits", s->waits);
@@ -280,7 +280,7 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     struct json_object *root = json_object_new_object();
     if (!root)
         return false;
-    put(&w, root, "version", json_object_new_int(VERSION));
+    put_json(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "pid", (uint64_t)r->pid);
     put_text(&w, root, "command", r->title);
     put_text(&w, root, "kernel", r->name);

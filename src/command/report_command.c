@@ -29,7 +29,7 @@ enum { LINE = 512, NODES = 64, INSTALLED = 16 };
 
 struct report_request {
     pid_t pid; /* 0: all */
-    bool names, told;
+    bool names;
 };
 
 /* Reads the value after `word` ("": none) at the start of a line of a file, without quotes, escaped; "" when absent. */
@@ -212,12 +212,13 @@ static int parse_report(struct report_request *request, int argc, char **argv)
         if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &request->pid))
             return RTL_READER_USAGE;
     }
-    request->told = rtl_arguments_done(&a, &status);
-    if (!request->told && a.first < argc) {
+    if (rtl_arguments_done(&a, &status))
+        return status;
+    if (a.first < argc) {
         rtl_complain("rtl-top report takes no '%s'", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    return status;
+    return RTL_GO_ON;
 }
 
 int rtl_report_command(int argc, char **argv)
@@ -226,8 +227,9 @@ int rtl_report_command(int argc, char **argv)
     char why[512];
     pid_t *pids = NULL;
     int status = parse_report(&request, argc, argv), count = 0, one;
-    if (status || request.told)
+    if (status != RTL_GO_ON)
         return status;
+    status = 0;
     print_system();
     if (request.pid) {
         if (!print_process(request.pid, request.names, why, sizeof why, &status))

@@ -71,9 +71,9 @@ static enum rtl_parsed set_run_option(struct run_request *r, int option, const c
     return RTL_PARSED_RUN;
 }
 
-/* True when there is something to start; otherwise *status is what to end with. */
-static bool parse_run(struct run_request *r, int argc, char **argv, int *status)
+static int parse_run(struct run_request *r, int argc, char **argv)
 {
+    int status;
     struct rtl_arguments a;
     char *text = NULL;
     enum rtl_parsed parsed = RTL_PARSED_RUN;
@@ -82,8 +82,8 @@ static bool parse_run(struct run_request *r, int argc, char **argv, int *status)
     rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
     for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
         parsed = set_run_option(r, o, a.value, &text);
-    if (rtl_arguments_done(&a, status))
-        return false;
+    if (rtl_arguments_done(&a, &status))
+        return status;
     r->command = argv + a.first;
     if (parsed == RTL_PARSED_RUN && !r->command[0]) {
         parsed = RTL_PARSED_WRONG;
@@ -97,13 +97,14 @@ static bool parse_run(struct run_request *r, int argc, char **argv, int *status)
     if (parsed == RTL_PARSED_RUN)
         parsed = rtl_options_check(&r->options, &text);
     r->options.pid_count = 0;
-    *status = parsed == RTL_PARSED_WRONG ? RTL_READER_USAGE : 0;
     if (parsed == RTL_PARSED_WRONG)
         rtl_complain("%s", text ? text : "out of memory");
     else if (parsed == RTL_PARSED_DONE && text)
         fputs(text, stdout);
     free(text);
-    return parsed == RTL_PARSED_RUN;
+    if (parsed == RTL_PARSED_WRONG)
+        return RTL_READER_USAGE;
+    return parsed == RTL_PARSED_RUN ? RTL_GO_ON : 0;
 }
 
 /* Where it is to be seen; or an exit status, after a complaint. */
@@ -275,8 +276,8 @@ int rtl_run_command(int argc, char **argv)
     struct rtl_traced_env env;
     static struct rtl_launch launch; /* large, and the signal handlers' */
     struct run_request r;
-    int status;
-    if (!parse_run(&r, argc, argv, &status))
+    int status = parse_run(&r, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     if ((status = choose_output(&r)) != 0)
         return status;

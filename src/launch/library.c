@@ -1,6 +1,6 @@
 /* Finds librtl.so and librtl-hip.so. See library.h. */
 #include "launch/library.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "shm/elf_file.h"
 
 #include <errno.h>

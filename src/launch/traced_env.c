@@ -2,8 +2,7 @@
 #include "launch/traced_env.h"
 #include "model/labels.h"
 #include "launch/library.h"
-#include "launch/preload_list.h"
-#include "launch/tools_list.h"
+#include "launch/library_list.h"
 #include "shm/profiler.h"
 
 #include <stdio.h>

@@ -12,6 +12,7 @@
 
 enum {
     RTL_ARGUMENTS_MAX = 64, /* options of a command */
+    RTL_GO_ON = -1,         /* no exit status: the command goes on */
     RTL_SHARED = 0x100,     /* RTL_SHARED + RTL_OPTION_x is an option of options.h; what is below, the command's own */
 };
 

@@ -93,10 +93,11 @@ void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, co
 
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms)
 {
-    if (all_have_ended(recorder))
-        return recorder->last = set_failure(recorder, "all processes have ended: there is nothing to record any more");
     recorder->busy_ms = busy_ms;
-    recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
+    if (all_have_ended(recorder))
+        recorder->last = set_failure(recorder, "all processes have ended: there is nothing to record any more");
+    else
+        recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
     if (!recorder->last)
         rtl_recording_probe(recorder->recording, &recorder->probe);
     if (!recorder->last && recorder->set)

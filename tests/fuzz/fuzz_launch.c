@@ -14,9 +14,8 @@
 
 #include "fuzz.h"
 #include "launch/loader_list.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "launch/runtime_release.h"
-#include "launch/tools_list.h"
 #include "shm/elf_file.h"
 
 static void try_elf(const uint8_t *data, size_t size)

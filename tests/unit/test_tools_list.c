@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/preload_list.h"
-#include "launch/tools_list.h"
+#include "launch/library_list.h"
 
 /* The names with a | behind each. */
 static const char *names(const char *list)
