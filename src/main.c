@@ -1,4 +1,4 @@
-/* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
+/* Parses the command line and runs the command, or attaches to the process and watches it. */
 #include "command/run.h"
 #include "options/arguments.h"
 #include "options/commands.h"
@@ -24,7 +24,7 @@ static int print_text(const char *text)
     return rtl_stdout_written() ? 0 : RTL_READER_USAGE;
 }
 
-/* Without -p and without a terminal to choose on: say which processes there are. */
+/* Lists the traced processes when there is no -p and no terminal to choose on. */
 static int no_process(void)
 {
     pid_t *pids = NULL;
@@ -40,7 +40,7 @@ static int no_process(void)
     return RTL_READER_USAGE;
 }
 
-/* "rtl-top NAME ...": the status of a command that has a function of its own, or -1 when there is none of that name. */
+/* Runs "rtl-top NAME ..." if NAME is a command with a function. Returns its exit status, or -1. */
 static int run_command(int argc, char **argv)
 {
     static const struct {
@@ -81,7 +81,8 @@ static int run_replay(const struct rtl_options *options, bool terminal)
     return status;
 }
 
-/* Nothing was said of a process: the only one, or the list of all; none is waited for. -1, or the exit status. */
+/* Selects the process without -p: the only traced process, or the list if there are several. Returns -1 to continue, or
+ * the exit status. */
 static int choose_process(struct rtl_options *options)
 {
     pid_t *pids = NULL;
@@ -101,15 +102,15 @@ static int choose_process(struct rtl_options *options)
 }
 
 /*
- * A descriptor from 0 to 2 that came closed would be that of the next file to be opened: a recording or the process's
- * control page, into which output or messages went then. What takes the place can be neither written nor read, so that
- * whoever tries is told.
+ * Opens closed standard descriptors. Otherwise the next opened file, such as a recording or a process's control page,
+ * would get the number of standard output, and output would overwrite it. The replacement fails on each use, which
+ * reports the fault.
  */
 static void hold_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
-            _exit(RTL_READER_USAGE); /* there is nobody to tell */
+            _exit(RTL_READER_USAGE); /* no descriptor for a message */
 }
 
 int main(int argc, char **argv)
@@ -120,7 +121,7 @@ int main(int argc, char **argv)
     hold_standard_descriptors();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
-    signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
+    signal(SIGXFSZ, SIG_IGN);   /* a write beyond the limit of file sizes fails, instead of ending the program */
     rtl_config_load();
     rtl_run_set_screen(rtl_loop_live);
     int done = run_command(argc, argv);
@@ -145,7 +146,7 @@ int main(int argc, char **argv)
     bool terminal = isatty(STDOUT_FILENO);
     if (options.replay)
         return run_replay(&options, terminal);
-    bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
+    bool alone = options.trace && screen && !options.write; /* recording a trace needs no terminal */
     if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
             return no_process();
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
         if (status >= 0)
             return status;
     }
-    /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
+    /* Attaches before checking the terminal: a script gets the exit status of an unusable process first. */
     enum rtl_reader_status status =
         rtl_options_name_process(&options) ? rtl_process_set_open(&options, &set, why, sizeof why) : RTL_READER_OK;
     if (status != RTL_READER_OK) {

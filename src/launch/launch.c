@@ -1,4 +1,4 @@
-/* Starts a command, passes signals on to it, waits for it. See launch.h. */
+/* Starts a command, forwards signals to it, waits for it. See launch.h. */
 #include "launch/launch.h"
 #include "options/complain.h"
 
@@ -14,16 +14,17 @@
 
 /* --- signals --- */
 
-/* What ends or talks to a program from outside. Those that stop and continue reach the whole group by themselves. */
+/* Signals that end or notify a program. Signals that stop and continue already reach the whole process group. */
 static const int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 enum { FORWARDED = sizeof forwarded_signals / sizeof *forwarded_signals };
 
-/* Written with signals blocked, or by the one thread that reaps; read by the handler. 0: nobody to pass to. */
+/* The process to forward signals to; 0 = none. Written with signals blocked or by the thread that reaps; read by the
+ * handler. */
 static volatile sig_atomic_t forward_to;
 static volatile sig_atomic_t interrupted;
 
-/* What the terminal sends (SI_KERNEL) goes to the whole group, so the command has it already: twice would be an answer
- * to a question that nobody asked. */
+/* Doesn't forward a signal of the terminal (SI_KERNEL): the kernel sends it to the whole group, so the command has it.
+ */
 static void forward_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
@@ -46,7 +47,7 @@ bool rtl_launch_interrupted(void)
     return was;
 }
 
-/* A signal that is ignored already stays so, here and in the command (nohup, a shell's background). */
+/* An ignored signal stays ignored, in this process and in the command (nohup, a shell's background job). */
 static void handle_signals(bool detached, struct sigaction before[FORWARDED])
 {
     struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
@@ -70,7 +71,7 @@ static void restore_signals(const struct sigaction before[FORWARDED])
 
 /* --- the log file --- */
 
-/* $XDG_STATE_HOME/rtl-top, or the folder for files of no consequence. */
+/* Returns $XDG_STATE_HOME/rtl-top, or the folder for temporary files. */
 static bool log_folder(char *folder, size_t size)
 {
     const char *state = getenv("XDG_STATE_HOME"), *tmp = getenv("TMPDIR");
@@ -83,7 +84,7 @@ static bool log_folder(char *folder, size_t size)
     return (size_t)snprintf(folder, size, "%s", tmp && *tmp == '/' ? tmp : "/tmp") < size;
 }
 
-/* A name that nobody else has: made anew, for its owner alone, whatever lies in that folder. */
+/* Creates a new file with a unique name that only its owner can read, whatever the folder contains. */
 static int open_log(char log[PATH_MAX], const char *command)
 {
     char folder[PATH_MAX - 64], name[40];
@@ -102,12 +103,12 @@ static int open_log(char log[PATH_MAX], const char *command)
 
 /* --- the command --- */
 
-/* In the new process, until it is the command. Errors go back through `report`. */
+/* Runs in the new process until exec. Sends errors through `report`. */
 static void exec_command(const struct rtl_launch *launch, const struct rtl_traced_env *env, int log, int report,
                          const struct sigaction before[FORWARDED], const sigset_t *mask)
 {
     restore_signals(before);
-    signal(SIGXFSZ, SIG_DFL); /* which main has for itself alone */
+    signal(SIGXFSZ, SIG_DFL); /* main ignores it only for itself */
     bool ok = true;
     if (launch->detached) {
         setsid();
@@ -127,7 +128,7 @@ static void exec_command(const struct rtl_launch *launch, const struct rtl_trace
     _exit(RTL_LAUNCH_NOT_FOUND);
 }
 
-/* What exec said, 0 when it went well. */
+/* Returns the error of exec; 0 on success. */
 static int exec_error(int report)
 {
     int error = 0;
@@ -168,12 +169,12 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
             close(log);
         return RTL_READER_USAGE;
     }
-    /* no signal is lost between the fork and the exec: it waits, and is the command's then, or passed on to it */
+    /* block signals from fork to exec, so that none is lost: the command receives it, or the handler forwards it */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
     handle_signals(detached, before);
     fflush(NULL);
-    /* ignored, as some supervisors leave it, it would take the command's status away */
+    /* if a supervisor has left SIGCHLD ignored, the command's exit status would be lost */
     void (*children)(int) = signal(SIGCHLD, SIG_DFL);
     launch->pid = fork();
     if (launch->pid == 0 && children == SIG_IGN)
@@ -202,14 +203,14 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
     return status;
 }
 
-/* --- its end --- */
+/* --- the command's end --- */
 
 static void reap_command(struct rtl_launch *launch, int options)
 {
     siginfo_t info = {0};
     if (launch->ended)
         return;
-    /* looked at first and reaped when nobody passes signals to it any more: its number may be another's at once */
+    /* stop forwarding before reaping the process: afterwards its number can be reused */
     while (waitid(P_PID, (id_t)launch->pid, &info, WEXITED | WNOWAIT | options) != 0)
         if (errno != EINTR)
             return;
@@ -242,7 +243,7 @@ void rtl_launch_terminate(struct rtl_launch *launch)
 {
     if (!launch->detached || rtl_launch_ended(launch))
         return;
-    /* its session began with it, so the group that has its number is its own */
+    /* the command leads a session, so its number is that of its own process group */
     kill(-launch->pid, launch->end_requests++ ? SIGKILL : SIGTERM);
 }
 

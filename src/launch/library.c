@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef RTL_LIBRARY_FOLDER /* the Makefile has the one of its PREFIX */
+#ifndef RTL_LIBRARY_FOLDER /* the Makefile sets the folder of its PREFIX */
 #define RTL_LIBRARY_FOLDER "/usr/local/lib"
 #endif
 
-/* Seen from the folder of this program: where the build has it, an installation below a PREFIX, a distribution. */
+/* Relative to this program's folder: in the build, in an installation below a PREFIX, in a distribution. */
 static const char *const candidates[] = {"librtl.so", "../lib/librtl.so", "../lib64/librtl.so",
                                          "../lib/x86_64-linux-gnu/librtl.so", RTL_LIBRARY_FOLDER "/librtl.so"};
 
@@ -30,7 +30,6 @@ static bool own_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* What a control character in a path would do on the way through shells and unit files nobody wants to find out. */
 bool rtl_library_has_control(const char *text)
 {
     for (; *text; text++)

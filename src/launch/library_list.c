@@ -23,7 +23,7 @@ bool rtl_preload_same_kind(const char *name, const char *library)
 
 bool rtl_tools_next(const char **at, char *name, size_t size)
 {
-    size_t used = 0, kept = 0; /* `kept`: up to the last character that a backslash took */
+    size_t used = 0, kept = 0; /* `kept`: length up to the last character after a backslash */
     bool quoted = false;
     const char *c = *at;
     while (*c) {
@@ -38,7 +38,7 @@ bool rtl_tools_next(const char **at, char *name, size_t size)
             over = true;
             quoted = false;
         } else if (now == '"') {
-            used = kept; /* what stands right before a quote is lost: the runtime's doing, which this has to follow */
+            used = kept; /* the runtime drops unescaped characters directly before a quote */
             quoted = true;
             continue;
         } else if (now == ' ' && !quoted) {
@@ -91,7 +91,7 @@ static char *put_name(char *to, const char *name, char separator, const char *es
     return to;
 }
 
-/* `displaces`: true for a name that the library takes the place of. */
+/* `displaces`: true for a name that `library` replaces. */
 static char *append_library(const char *list, const char *library, char separator, const char *escaped,
                             bool (*next)(const char **, char *, size_t), bool (*displaces)(const char *, const char *))
 {

@@ -1,4 +1,4 @@
-/* Options and words of a command line. See arguments.h. */
+/* Parses command lines. See arguments.h. */
 #include "options/arguments.h"
 #include "base/version.h"
 #include "options/complain.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG_ONLY = 0x1000 }; /* getopt's value for options without a letter: this, and the option's number */
+enum { LONG_ONLY = 0x1000 }; /* + the option's number: getopt's value for an option without a letter */
 
 static char *make_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static char *make_line(const char *format, ...)
@@ -44,10 +44,10 @@ void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool
                 a->letters[used++] = ':';
         }
     }
-    optind = 0; /* start afresh: tests parse more than once */
+    optind = 0; /* resets getopt: tests parse more than once */
 }
 
-/* "rtl-top diff --help" */
+/* Writes a hint such as "'rtl-top diff --help' lists the options". */
 static const char *make_help_hint(const struct rtl_arguments *a, char text[80])
 {
     const char *name = rtl_commands[a->command].name;
@@ -55,7 +55,7 @@ static const char *make_help_hint(const struct rtl_arguments *a, char text[80])
     return text;
 }
 
-/* The option that was probably meant, or "". */
+/* Returns the name of the option that the user probably meant, or "". */
 static const char *find_nearest(const struct rtl_arguments *a, const char *word)
 {
     const struct rtl_option_info *o;
@@ -77,7 +77,7 @@ static const char *find_nearest(const struct rtl_arguments *a, const char *word)
     return best;
 }
 
-/* getopt's '?': no such option, one with an argument too many, or the beginning of several. */
+/* Explains getopt's '?': an unknown option, an argument that the option doesn't take, or an ambiguous abbreviation. */
 static char *explain_unknown(const struct rtl_arguments *a)
 {
     const char *word = a->argv[optind - 1];
@@ -196,7 +196,7 @@ char *rtl_arguments_no_command(const char *word)
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* What somebody wants to know who is told of a fault. main adds the libraries. */
+/* Makes the output of --version, except for the versions of libraries, which main prints. */
 static enum rtl_parsed make_version(char **text)
 {
     if (asprintf(text,
@@ -208,7 +208,7 @@ static enum rtl_parsed make_version(char **text)
     return RTL_PARSED_DONE;
 }
 
-/* The one word of a job that is no option. */
+/* Sets the option that belongs to the job's one argument. */
 static enum rtl_parsed set_job_argument(struct rtl_arguments *a, struct rtl_options *options, char **text)
 {
     const struct rtl_command_info *job = &rtl_commands[a->command];
@@ -220,12 +220,11 @@ static enum rtl_parsed set_job_argument(struct rtl_arguments *a, struct rtl_opti
     return rtl_options_set(options, job->sets, a->argv[a->first], text);
 }
 
-/* What goes without saying for a job, and not for the option of the same kind, which is for the screen. */
+/* Without an output, "rtl-top record" prints nothing and only writes the recording; the option -w shows the screen. */
 static enum rtl_parsed finish_job(enum rtl_command command, struct rtl_options *options, char **text)
 {
     if (command == RTL_COMMAND_RECORD) {
-        if (options->output ==
-            RTL_OUTPUT_SCREEN) { /* a recorder alone: nothing is shown, nothing but the file written */
+        if (options->output == RTL_OUTPUT_SCREEN) {
             if (options->file)
                 return WRONG(text, "-o goes with -b, --json or --csv");
             options->output = RTL_OUTPUT_TEXT;
@@ -240,7 +239,7 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
     struct rtl_arguments a;
     enum rtl_command command = argc > 1 ? rtl_command_find(argv[1]) : RTL_COMMAND_NONE;
     if (rtl_commands[command].sets == RTL_OPTION_COUNT)
-        command = RTL_COMMAND_NONE; /* those with a function of their own read their words themselves */
+        command = RTL_COMMAND_NONE; /* a command with a function parses its own words */
     bool job = command != RTL_COMMAND_NONE;
     enum rtl_parsed result = RTL_PARSED_RUN;
     *text = NULL;
@@ -258,7 +257,8 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
     *text = a.help ? a.help : a.wrong;
     if (*text)
         return a.help ? RTL_PARSED_DONE : RTL_PARSED_WRONG;
-    for (int i = a.first; !job && i < argc && result == RTL_PARSED_RUN; i++) { /* as after -p */
+    for (int i = a.first; !job && i < argc && result == RTL_PARSED_RUN;
+         i++) { /* words without an option mean the same as after -p */
         if ((*text = rtl_arguments_no_command(argv[i])))
             return RTL_PARSED_WRONG;
         result = rtl_options_set(options, RTL_OPTION_PID, argv[i], text);

@@ -1,4 +1,4 @@
-/* One line on standard error. See complain.h. */
+/* Prints one line on standard error. See complain.h. */
 #include "options/complain.h"
 #include "options/progress.h"
 #include "text/text.h"
@@ -43,7 +43,7 @@ void rtl_complain(const char *format, ...)
 bool rtl_stdout_written(void)
 {
     int before = errno;
-    bool failed = ferror(stdout) != 0; /* what is longer than the buffer, earlier: errno may be another's since */
+    bool failed = ferror(stdout) != 0; /* a write failed before the flush; errno may have changed since */
     int error = fflush(stdout) ? errno : failed ? before : 0;
     struct pollfd reader = {.fd = STDOUT_FILENO};
     if (!failed && !error)

@@ -1,4 +1,4 @@
-/* The user's configuration. See config.h. */
+/* Reads the user's configuration. See config.h. */
 #include "options/config.h"
 #include "options/complain.h"
 #include "text/names_rules.h"
@@ -11,12 +11,12 @@
 
 enum { TOLD_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
 
-/* What a line says, in pieces; all within the line. */
+/* The parts of a line; pointers into the line. */
 struct config_line {
     char *word, *family, *pattern, *text; /* family and text may be NULL */
 };
 
-/* What follows the first word says of what a line consists. */
+/* The form after the first word tells which parts the line has. */
 static const struct {
     const char *word, *form;
 } line_kinds[] = {
@@ -34,7 +34,7 @@ static char *trimmed(char *text)
     return text;
 }
 
-/* Cuts the first word off; "" when there is none. */
+/* Cuts off the first word; "" if there is none. */
 static char *first_word(char **rest)
 {
     char *word = *rest + strspn(*rest, " \t"), *end = word + strcspn(word, " \t");
@@ -43,7 +43,7 @@ static char *first_word(char **rest)
     return word;
 }
 
-/* What is wrong with a line; "" for nothing, NULL without memory. */
+/* Returns what is wrong with a line, "" if nothing is. */
 static const char *parse_line(struct rtl_config *config, char *line, char why[200])
 {
     struct config_line l = {.word = first_word(&line)};
@@ -114,7 +114,7 @@ bool rtl_config_parse(struct rtl_config *config, const char *text, size_t length
             snprintf(why, sizeof why, "a line has at most %d bytes", RTL_CONFIG_LINE_MAX);
             wrong(context, number, why);
         } else {
-            /* blanks of all kinds are blanks; everything else that isn't text is shown, and compared, as an escape */
+            /* tabs and carriage returns count as blanks; other unprintable bytes are shown and compared as escapes */
             char line[RTL_CONFIG_LINE_MAX + 1];
             for (; tabs < bytes; tabs++)
                 line[tabs] = text[tabs] == '\t' || text[tabs] == '\r' ? ' ' : text[tabs];
@@ -140,11 +140,11 @@ void rtl_config_free(struct rtl_config *config)
 
 /* --- the user's file --- */
 
-static struct rtl_config user_config; /* as long as the program */
+static struct rtl_config user_config; /* never freed */
 static char trouble[256];
 static unsigned troubles;
 
-/* On standard error, and for the screen, which hides that. */
+/* Complains on standard error, and keeps the first line for the screen, which covers standard error. */
 static void report_trouble(const char *text)
 {
     rtl_complain("%s", text);
@@ -161,7 +161,7 @@ static void report_line(void *context, unsigned line, const char *why)
         report_trouble(text);
     else if (troubles++ == TOLD_MAX)
         rtl_complain("%s:%u: more lines are wrong; mend these first", path, line);
-    if (troubles == 1) { /* on the screen the folders in front of it would fill the line */
+    if (troubles == 1) { /* the screen has no room for the file's folders */
         snprintf(text, sizeof text, "config:%u: %s", line, why);
         rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
     }

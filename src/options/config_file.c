@@ -1,4 +1,4 @@
-/* The configuration's file. See config_file.h. */
+/* Reads and edits the configuration file. See config_file.h. */
 #include "options/config_file.h"
 #include "base/write_all.h"
 #include "record/outfile.h"
@@ -15,7 +15,7 @@ bool rtl_config_path(char path[PATH_MAX])
 {
     const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     int n;
-    if (folder && *folder == '/') /* a relative one doesn't count, as its specification says */
+    if (folder && *folder == '/') /* the XDG specification ignores relative paths */
         n = snprintf(path, PATH_MAX, "%s/rtl-top/config", folder);
     else if (home && *home)
         n = snprintf(path, PATH_MAX, "%s/.config/rtl-top/config", home);
@@ -54,9 +54,9 @@ char *rtl_config_read(const char *path, size_t *length, char *why, size_t why_by
     return text;
 }
 
-/* --- settings into a text --- */
+/* --- editing --- */
 
-/* The setting that a line is about; RTL_SETTING_COUNT for comments and all other lines. */
+/* Returns the setting of a line; RTL_SETTING_COUNT for comments and other lines. */
 static enum rtl_setting find_setting(const char *line, size_t length)
 {
     char word[16];
@@ -80,7 +80,7 @@ static size_t line_length(const char *text, size_t left)
 
 char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings *settings, size_t *new_length)
 {
-    size_t last[RTL_SETTING_COUNT]; /* where the line begins that counts */
+    size_t last[RTL_SETTING_COUNT]; /* where the last line of each setting begins: this line counts */
     char line[200], *result = NULL;
     for (int i = 0; i < RTL_SETTING_COUNT; i++)
         last[i] = SIZE_MAX;
@@ -123,15 +123,15 @@ char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings
 
 /* --- writing --- */
 
-/* What another user may have put there leads who knows where; root's are as good as one's own. */
+/* True for a symbolic link that another user made: it may lead anywhere. Root is trusted. */
 static bool is_foreign_link(const char *path)
 {
     struct stat is;
     return !lstat(path, &is) && S_ISLNK(is.st_mode) && is.st_uid != geteuid() && is.st_uid != 0;
 }
 
-/* Whoever owns a folder on the way, or may write to it, may put another in its place at any moment: but for folders as
- * /tmp, in which what is there stays its owner's, and one's own group's. */
+/* True if another user owns the folder or may write to it, and so could replace its content at any moment. A sticky
+ * folder such as /tmp and one's own group are safe. */
 static bool is_foreign_folder(const char *path)
 {
     struct stat is;
@@ -141,7 +141,7 @@ static bool is_foreign_folder(const char *path)
     return (is.st_uid != geteuid() && is.st_uid != 0) || (others && !(is.st_mode & S_ISVTX));
 }
 
-/* The folders that are missing, and whether those that are there are one's own way. */
+/* Makes missing folders. Refuses folders and links that another user controls. */
 static bool make_folders(const char *path, char *why, size_t why_bytes)
 {
     char folder[PATH_MAX];
@@ -159,7 +159,7 @@ static bool make_folders(const char *path, char *why, size_t why_bytes)
         }
         if (mkdir(folder, 0700) && errno != EEXIST) {
             int error = errno;
-            if (access(folder, F_OK)) { /* above what may be written to everything is there */
+            if (access(folder, F_OK)) { /* mkdir fails in an unwritable parent, where the folder may already exist */
                 snprintf(why, why_bytes, "cannot make the folder %s: %s", folder, strerror(error));
                 return false;
             }
@@ -196,7 +196,7 @@ bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], c
         snprintf(why, why_bytes, "neither XDG_CONFIG_HOME nor HOME says where the configuration is");
         return false;
     }
-    if (!make_folders(path, why, why_bytes)) /* before anything is read that is written again */
+    if (!make_folders(path, why, why_bytes)) /* before reading anything that is written back */
         return false;
     char *text = rtl_config_read(path, &length, why, why_bytes);
     if (!text && *why)

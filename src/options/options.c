@@ -1,4 +1,4 @@
-/* Options: what they set. See options.h. */
+/* Parses the values of options and checks their combination. See options.h. */
 #include "options/options.h"
 #include "model/labels.h"
 #include "model/model.h"
@@ -41,7 +41,7 @@ static enum rtl_parsed sort_help(char **text)
     return RTL_PARSED_DONE;
 }
 
-/* A whole number of decimal digits in [least, most]. */
+/* Parses decimal digits; false if the number isn't in [least, most]. */
 static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
     if (!*text || strspn(text, "0123456789") != strlen(text))
@@ -51,7 +51,7 @@ static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64
     return !errno && *value >= least && *value <= most;
 }
 
-/* "10%", "0.5": a share, of 0.1 to 100 percent. */
+/* Parses "10%" or "0.5", from 0.1 to 100 percent. */
 static bool parse_percent(const char *text, double *share)
 {
     char *end;
@@ -65,7 +65,8 @@ static bool parse_percent(const char *text, double *share)
     return true;
 }
 
-/* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
+/* Finds the word that is not a number in a list of numbers such as "4711,abc". Returns its length, 0 if there is none.
+ */
 static size_t find_no_number(const char *list, const char **word)
 {
     bool numbers = false;
@@ -83,7 +84,7 @@ static size_t find_no_number(const char *list, const char **word)
     }
 }
 
-/* "4711", "4711,4712", or the name of a command. */
+/* Parses "4711", "4711,4712" or the name of a command. */
 static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
 {
     char one[16];

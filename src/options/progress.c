@@ -1,4 +1,4 @@
-/* A line that is written over. See progress.h. */
+/* Draws the line of progress. See progress.h. */
 #include "options/progress.h"
 #include "base/clock.h"
 #include "text/text.h"

@@ -1,4 +1,4 @@
-/* Settings: read, written, put into force. See settings.h. */
+/* Parses, writes and applies settings. See settings.h. */
 #include "options/settings.h"
 #include "model/model.h"
 #include "text/text.h"
@@ -26,7 +26,7 @@ enum rtl_setting rtl_setting_find(const char *word)
     return (enum rtl_setting)i;
 }
 
-/* A column by its key, those that can't be sorted by, too; -1 for none. */
+/* Finds a column by its key, also one that can't be sorted by; -1 = none. */
 static int find_column(const char *key, size_t length)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
@@ -42,7 +42,7 @@ static bool parse_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], c
     memset(places, 0, RTL_COLUMN_COUNT);
     if (!strcmp(value, "auto"))
         return true;
-    *columns = 1u << RTL_COLUMN_NAME; /* without it the others say nothing */
+    *columns = 1u << RTL_COLUMN_NAME; /* a row without a name is useless */
     for (size_t length; *value; value += length) {
         value += strspn(value, " ");
         length = strcspn(value, " ");
@@ -120,7 +120,7 @@ bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, 
     return true;
 }
 
-/* Exact, in the fewest words that are read again as the same. */
+/* Writes the shortest text that parses to the same value. */
 static void span_text(uint64_t ns, char *text, size_t size)
 {
     if (ns == RTL_WINDOW_ALL)
