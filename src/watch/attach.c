@@ -1,11 +1,11 @@
-/* A segment or an observer. See source.h. */
+/* Opens a segment or an observer. See attach.h. */
 #include "watch/attach.h"
 #include "base/clock.h"
 #include "shm/process.h"
 
 #include <stdio.h>
 
-/* What is started by us is traced, as soon as it is there. */
+/* A command that rtl-top has started will be traced, so it isn't observed. */
 static bool may_observe(const struct rtl_options *o)
 {
     return o->observe >= 0 && !o->launch && !o->trace && o->mode < 0;
@@ -19,7 +19,7 @@ static enum rtl_reader_status open_observer(const struct rtl_options *o, pid_t p
     return rtl_observer_open(pid, &options, &attach->observer, why, why_bytes);
 }
 
-/* Queues that the library doesn't see are looked for from outside. What forbids that leaves the segment as it is. */
+/* Also observes the queues that the library doesn't see. If that is refused, only the segment is used. */
 static void observe_past_library(const struct rtl_options *o, pid_t pid, struct rtl_attach *attach)
 {
     const struct rtl_observer_options options = {.cpu = o->observe_cpu, .past_library = true};
@@ -64,7 +64,7 @@ bool rtl_attach_try_traced(const struct rtl_options *o, pid_t pid, uint64_t star
 
 bool rtl_attach_is_observable(const struct rtl_options *o, pid_t pid)
 {
-    /* of all processes only those are looked into that have the runtime; of the descendants of -p, too */
+    /* with --all only processes of -p are observed; without --all also the descendants of -p */
     bool named = o->pid_count && !o->all;
     for (uint32_t i = 0; o->all && i < o->pid_count; i++)
         named |= o->pids[i] == pid;
@@ -95,7 +95,7 @@ bool rtl_attach_alive(const struct rtl_attach *attach)
     return attach->reader ? rtl_reader_alive(attach->reader) : rtl_observer_alive(attach->observer);
 }
 
-/* What the segment says, and what goes past the library, which has to be added to all of it. */
+/* Adds the observed queues to the segment's snapshot, which must be complete. */
 static enum rtl_reader_status snapshot_both(const struct rtl_attach *attach, struct rtl_snapshot *snapshot)
 {
     uint64_t before = rtl_mono_ns();

@@ -1,11 +1,11 @@
-/* Who has nothing to be observed, so far. See refusals.h. */
+/* The back-off of attaching. See attach_backoff.h. */
 #include "watch/attach_backoff.h"
 #include "base/array.h"
 #include "base/clock.h"
 
-enum { GROWS = 4, SHARE = 20 };                                                 /* of the time, all of them together */
-static const uint64_t PAUSE_FIRST_NS = 4000000000, PAUSE_LAST_NS = 32000000000; /* of one of them */
-static const uint64_t ROUND_NS = 250000000, ROUNDS_PAUSE_NS = 10000000000; /* longer than that nobody waits at once */
+enum { GROWS = 4, SHARE = 20 }; /* 1 / SHARE: the share of time that all attempts may take */
+static const uint64_t PAUSE_FIRST_NS = 4000000000, PAUSE_LAST_NS = 32000000000; /* of one process */
+static const uint64_t ROUND_NS = 250000000, ROUNDS_PAUSE_NS = 10000000000;      /* limits the delay of one round */
 
 static struct rtl_attach_attempt *find_attempt(const struct rtl_attach_backoff *backoff, const struct rtl_proc_entry *p)
 {
@@ -63,7 +63,7 @@ void rtl_attach_backoff_record(struct rtl_attach_backoff *backoff, const struct 
         return;
     pause = attempt->pause_ns ? GROWS * attempt->pause_ns : PAUSE_FIRST_NS;
     attempt->pause_ns = pause < PAUSE_LAST_NS ? pause : PAUSE_LAST_NS;
-    pause = 2 * SHARE * took * backoff->count; /* all of them have their turn */
+    pause = 2 * SHARE * took * backoff->count; /* leaves time for an attempt on each */
     attempt->again_ns = now_ns + (pause > attempt->pause_ns ? pause : attempt->pause_ns);
 }
 
@@ -74,7 +74,8 @@ void rtl_attach_backoff_note_end(struct rtl_attach_backoff *backoff, const struc
     if (!attempt && !(attempt = add_attempt(backoff, p)))
         return;
     attempt->ended = attach->reader ? rtl_reader_number(attach->reader) : 0;
-    attempt->again_ns = rtl_mono_ns() + PAUSE_FIRST_NS; /* what is left of it by then is another program */
+    attempt->again_ns =
+        rtl_mono_ns() + PAUSE_FIRST_NS; /* after that pause, the process has either gone or runs another program */
 }
 
 bool rtl_attach_backoff_try(struct rtl_attach_backoff *backoff, const struct rtl_options *o,

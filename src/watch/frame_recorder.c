@@ -1,4 +1,4 @@
-/* Frames of a model into a recording. See frame_recorder.h. */
+/* Writes the model's frames into a recording. See frame_recorder.h. */
 #include "watch/frame_recorder.h"
 #include "model/merge.h"
 #include "watch/group_recorder.h"
@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Both forms are the model's own: kernels are called in the file what they are called on the screen. */
+/* Names kernels as the model does, so that the file and the screen agree. */
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     const struct rtl_frame_recorder *recorder = context;
-    /* of several the model's ids are not the process's */
+    /* the ids of a merged model are not those of the process */
     struct rtl_names *n = recorder->grouped ? recorder->group.members[0].names : recorder->model->names;
     names->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
     names->short_name =
@@ -35,7 +35,7 @@ void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_mod
 static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, const char *kind, const char *path,
                                          unsigned busy_ms, struct rtl_recording **recording)
 {
-    char own[160]; /* of several the title is that of all of them */
+    char own[160]; /* the recorder's title is that of the whole group */
     bool several = recorder->set && !rtl_process_set_is_single(recorder->set);
     if (several)
         rtl_proc_title(recorder->pid, "", own, sizeof own);
@@ -49,7 +49,7 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
                               sizeof recorder->why);
 }
 
-/* From now on each of several processes goes into a recording of its own; the first one's has begun. */
+/* Changes to one recording per process when a second process is attached; continues that of the first. */
 static void start_group(struct rtl_frame_recorder *recorder)
 {
     rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path,
@@ -57,7 +57,7 @@ static void start_group(struct rtl_frame_recorder *recorder)
     recorder->grouped = rtl_group_recorder_continue(&recorder->group, recorder->pid, recorder->recording);
 }
 
-/* A rtl_process_set_sink: from the very frame in which there are several, the last state of the first perhaps. */
+/* A rtl_process_set_sink. Called from the first merged frame on, which may have the first process's last state. */
 static void record_member(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
                           uint64_t real_ns, bool ended)
 {
@@ -117,7 +117,7 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
 {
     if (!recorder->recording)
         return RTL_DB_OK;
-    if (snapshot->parts && recorder->set) { /* each was handed over on its way into this one */
+    if (snapshot->parts && recorder->set) { /* record_member has already added each process */
         if (!recorder->grouped)
             start_group(recorder);
         recorder->last =
@@ -154,7 +154,7 @@ void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder)
     recorder->recording = NULL;
 }
 
-/* Kernels of a merged snapshot that one of those who were recorded has: the sums know those who have ended, too. */
+/* Counts the merged kernels of recorded processes. The merge also knows those of ended processes. */
 static uint32_t kernels_of(const struct rtl_group_recorder *group, const struct rtl_snapshot *merged)
 {
     uint32_t count = 0;
@@ -169,7 +169,7 @@ static uint32_t kernels_of(const struct rtl_group_recorder *group, const struct 
     return count;
 }
 
-/* Of several processes: one of each, as they are now. */
+/* Writes one snapshot per running process. */
 static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, const char *path, unsigned busy_ms)
 {
     struct rtl_group_recorder once;
@@ -179,7 +179,7 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
     once.probe_context = recorder->probe_context;
     recorder->once = &once;
     rtl_process_set_on_snapshot(recorder->set, record_member,
-                                recorder); /* a series goes on: who ends now ends in it, too */
+                                recorder); /* also ends the series of processes that end in this snapshot */
     bool read = rtl_process_set_snapshot(recorder->set, &merged) == RTL_READER_OK;
     recorder->once = NULL;
     if (!recorder->recording)

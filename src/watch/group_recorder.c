@@ -1,4 +1,4 @@
-/* A recording for each of several processes. See group_recorder.h. */
+/* Writes one recording per process. See group_recorder.h. */
 #include "watch/group_recorder.h"
 #include "base/version.h"
 #include "watch/proc_scan.h"
@@ -14,7 +14,7 @@ void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_
     *group = (struct rtl_group_recorder){.options = options, .kind = kind, .path = path, .busy_ms = busy_ms};
 }
 
-/* Each has names of its own: ids of kernels are the process's. */
+/* Each process has its own names, because kernel ids are per process. */
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     const struct rtl_member_recording *m = context;
@@ -30,7 +30,7 @@ static void record_failure(struct rtl_group_recorder *group, enum rtl_db_status 
     snprintf(group->why, sizeof group->why, "%s", why);
 }
 
-/* The member's place; a recording keeps pointing to it, so places never move. */
+/* Returns the process's member. Members never move: their recordings point to them. */
 static struct rtl_member_recording *find_or_add_member(struct rtl_group_recorder *group, uint32_t number, pid_t pid)
 {
     for (uint32_t i = 0; i < group->count; i++)
@@ -57,7 +57,7 @@ void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
     snprintf(info->container, sizeof info->container, "%s", member.container);
 }
 
-/* How long whoever has the file locked may hold up this frame. */
+/* Returns how long this frame may wait for the file's lock. */
 static unsigned lock_wait_ms(const struct rtl_group_recorder *group)
 {
     return group->busy ? 1 : group->busy_ms;
@@ -100,9 +100,9 @@ static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_reco
     return !status;
 }
 
-/* --- last states that could not be written --- */
+/* --- last states that could not be written yet --- */
 
-/* With its names, which go with the process. NULL without memory. */
+/* Copies the snapshot with its names, which are freed with the process. NULL without memory. */
 static struct rtl_snapshot *copy_with_names(const struct rtl_snapshot *snapshot)
 {
     struct rtl_snapshot *copy = malloc(sizeof *copy);
@@ -142,7 +142,7 @@ static void keep_pending(struct rtl_group_recorder *group, struct rtl_member_rec
     uint32_t pending = 0;
     for (uint32_t i = 0; i < group->count; i++)
         pending += group->members[i].pending != NULL;
-    /* what the names know is the process's own, which goes now */
+    /* the old names point into the process's memory, which is freed next */
     struct rtl_names *names = pending < RTL_GROUP_PENDING ? rtl_names_create() : NULL;
     m->pending = names ? copy_with_names(snapshot) : NULL;
     m->pending_real_ns = real_ns;
@@ -218,11 +218,11 @@ void rtl_group_recorder_add(void *context, uint32_t number, pid_t pid, const str
     if (!ended)
         return;
     if (written) {
-        close_member(m); /* the names that it points to go with the process */
+        close_member(m); /* its names are freed with the process */
     } else {
         keep_pending(group, m, snapshot, real_ns);
         if (m->pending)
-            group->last = before; /* it is tried again, and how that goes is what counts */
+            group->last = before; /* not a failure yet: the next frame tries again */
     }
 }
 

@@ -1,4 +1,4 @@
-/* Kernels by what they are called. See kernel_choice.h. */
+/* Finds kernels by name. See kernel_choice.h. */
 #include "watch/kernel_choice.h"
 
 #include <string.h>
@@ -32,8 +32,9 @@ static bool is_candidate(const struct rtl_kernel_choice *choice, const struct rt
 }
 
 /*
- * By what is shown where short names are alike: the first one that was seen has the plain name, the next one a word
- * more, or a hash. Which of two was first differs from one output to the next, so it is tried in both orders.
+ * Compares the text with short names as the screen shows them. Of two equal short names, the kernel that was seen first
+ * keeps the plain name, and the second gets another word or a hash. Outputs see kernels in different orders, so this
+ * tries both.
  */
 static void choose_shown(const struct rtl_snapshot *snapshot, const char *text, struct rtl_kernel_choice *choice)
 {
@@ -58,7 +59,7 @@ void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *na
         for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
             const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
             if (k->id < RTL_KERNEL_FIRST)
-                continue; /* what has no row of its own */
+                continue; /* it has no row */
             if (whole ? is_called(names, k, text) : rtl_names_match(names, k->id, k->name, k->name_length, text))
                 add_candidate(choice, k);
         }

@@ -1,4 +1,4 @@
-/* /proc, all processes at a time. See processes.h. */
+/* Scans /proc. See proc_scan.h. */
 #include "watch/proc_scan.h"
 #include "base/array.h"
 #include "watch/proc_title.h"
@@ -21,7 +21,7 @@ static bool read_entry(pid_t pid, struct rtl_proc_entry *entry)
     unsigned long long start;
     if (rtl_process_file(pid, "stat", stat, sizeof stat) <= 0)
         return false;
-    const char *close = strrchr(stat, ')'); /* a name may hold anything, ')' too */
+    const char *close = strrchr(stat, ')'); /* a process's name may contain ')' */
     if (!close || sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                          &parent, &start) != 2)
         return false;
@@ -67,7 +67,7 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "serve" is serve.py, too. */
+/* True if the file is called `name` or `name`.py. */
 static bool file_has_name(const char *path, const char *name)
 {
     const char *file = file_name(path);
@@ -88,7 +88,7 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
         return false;
     if (file_has_name(arguments, name))
         return true;
-    /* the script is the first argument that is no option */
+    /* the script is the first argument that is not an option */
     for (const char *at = arguments + strlen(arguments) + 1; at < arguments + n; at += strlen(at) + 1)
         if (*at != '-')
             return file_has_name(at, name);
@@ -112,9 +112,9 @@ bool rtl_proc_has_open(pid_t pid, const char *path)
     return held;
 }
 
-/* --- what tells workers apart --- */
+/* --- the rank of a worker --- */
 
-/* A number of at most five digits that ends where `end` says; -1 for none. */
+/* Parses at most five digits up to `end`; -1 for other text. */
 static int number_at(const char *at, const char *end)
 {
     int value = 0, digits = 0;
@@ -129,7 +129,7 @@ static const char *end_of(const char *at, const char *end)
     return zero ? zero : end;
 }
 
-/* The number that a variable has in the environment; -1 for none. */
+/* Returns the number in an environment variable; -1 = none. */
 static int environment_number(const char *environment, size_t bytes, const char *name)
 {
     size_t length = strlen(name);
@@ -140,7 +140,7 @@ static int environment_number(const char *environment, size_t bytes, const char 
     return -1;
 }
 
-/* The number behind an option: "--rank 3", "--rank=3"; -1 for none. */
+/* Returns the number after an option, "--rank 3" or "--rank=3"; -1 = none. */
 static int option_number(const char *arguments, size_t bytes, const char *name)
 {
     size_t length = strlen(name);
@@ -158,7 +158,7 @@ static int option_number(const char *arguments, size_t bytes, const char *name)
     return -1;
 }
 
-/* "VLLM::Worker_TP3", "sglang::scheduler_TP0": what workers call themselves. */
+/* Returns the number in a worker's own title, "VLLM::Worker_TP3" or "sglang::scheduler_TP0"; -1 = none. */
 static int word_number(const char *arguments, size_t bytes, const char *word)
 {
     size_t length = strlen(word);
@@ -177,7 +177,7 @@ void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *env
                    struct rtl_member_info *info)
 {
     enum { WORD, VARIABLE, ARGUMENT };
-    /* the surest first; the letters stand before the number on screen */
+    /* the most reliable source first; the screen shows the letters before the number */
     static const struct {
         int where;
         const char *name, *letters;
@@ -212,7 +212,7 @@ void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *env
     }
 }
 
-/* Container engines name a control group by 64 hexadecimal digits; people know the first twelve. */
+/* Container engines name a control group by 64 hexadecimal digits; their tools show the first twelve. */
 void rtl_container_from(const char *cgroup, char *out, size_t size)
 {
     size_t run = 0;

@@ -1,4 +1,4 @@
-/* Who is watched, and the one snapshot of them. See targets.h. */
+/* Attaches to the watched processes and merges their snapshots. See process_set.h. */
 #include "watch/process_set.h"
 #include "launch/launch.h"
 #include "base/clock.h"
@@ -19,8 +19,8 @@
 
 enum {
     PROCESSES_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1,
-    SCAN_SHARE = 100,        /* looking for new ones takes one part in so many of the CPU time, */
-    SCAN_PAUSE_SECONDS = 10, /* but nobody waits for longer than that */
+    SCAN_SHARE = 100,        /* scans take 1 / SCAN_SHARE of the CPU time*/
+    SCAN_PAUSE_SECONDS = 10, /* longest pause between scans */
 };
 
 struct watched_process {
@@ -29,22 +29,22 @@ struct watched_process {
     struct rtl_attach source;
     struct rtl_heartbeat heartbeat;
     struct rtl_calls_source calls;
-    uint32_t member; /* in the merge, once there is one */
+    uint32_t member; /* in the merge, if there is one */
     bool alive;
-    bool end_unreported; /* it ended while it was alone: nobody has been told, as others are waited for */
-    bool merged;         /* into the merge: once, or since t->begun_ns */
-    bool retry;          /* and it failed */
+    bool end_unreported; /* it ended while it was the only one and others may come; its last state isn't reported yet */
+    bool merged;         /* into the merge, since slice_ns or since the first slice */
+    bool retry;          /* that failed; rtl_process_set_snapshot reads it again */
 };
 
 struct rtl_process_set {
     const struct rtl_options *options;
-    struct watched_process *processes[PROCESSES_MAX]; /* the first one stays, ended or not: its names are in use */
+    struct watched_process *processes[PROCESSES_MAX]; /* the first one stays after its end: its names are in use */
     uint32_t count;
-    struct rtl_merge *merge; /* once there were two */
-    uint64_t real_ns;        /* of the last snapshot, or of the one that is read in slices */
-    uint64_t slice_ns;       /* when reading in slices began; 0 when nobody does */
-    uint64_t scan_ns;        /* when to look for new ones next */
-    /* processes whose descendants are taken in, traced or not: a launcher may be gone before its workers */
+    struct rtl_merge *merge; /* NULL until there are two processes */
+    uint64_t real_ns;        /* of the last snapshot, or of the one that is being read in slices */
+    uint64_t slice_ns;       /* when reading in slices began; 0 = not reading */
+    uint64_t scan_ns;        /* time of the next scan */
+    /* processes whose descendants are watched, even if untraced: a launcher may end before its workers */
     struct rtl_proc_entry *known;
     uint32_t known_count;
     struct rtl_attach_backoff backoff;
@@ -52,17 +52,17 @@ struct rtl_process_set {
     void *sink_context;
     rtl_process_set_listener *listener;
     void *listener_context;
-    bool launcher[RTL_PIDS_MAX]; /* of the pids asked for: not traced itself */
+    bool launcher[RTL_PIDS_MAX]; /* by index of options->pids: untraced, so only its descendants are watched */
 };
 
-/* --- who it is about --- */
+/* --- selecting --- */
 
 static bool is_asked_for(const struct rtl_process_set *set, const struct rtl_proc_entry *e, bool first)
 {
     const struct rtl_options *o = set->options;
     if (o->all)
         return true;
-    /* a number that is used again later is another process's */
+    /* only at the start: a pid that is reused later belongs to another process */
     for (uint32_t i = 0; first && i < o->pid_count; i++)
         if (o->pids[i] == e->pid)
             return true;
@@ -72,10 +72,8 @@ static bool is_asked_for(const struct rtl_process_set *set, const struct rtl_pro
     return o->process && e->pid != getpid() && rtl_proc_has_name(e->pid, o->process);
 }
 
-/*
- * Leaves in t->known those that the options are about: what they name, what was known before and still runs, and the
- * descendants of all of these. False without memory.
- */
+/* Scans /proc and stores in set->known the processes that the options name, those already known and alive, and all
+ * their descendants. False without memory. */
 static bool refresh_known(struct rtl_process_set *set, bool first)
 {
     struct rtl_proc_entry *all;
@@ -89,7 +87,8 @@ static bool refresh_known(struct rtl_process_set *set, bool first)
     }
     for (int i = 0; i < count; i++)
         chosen[i] = is_asked_for(set, &all[i], first);
-    for (bool more = !set->options->no_children; more;) { /* as often as the tree is deep, where numbers go down */
+    for (bool more = !set->options->no_children;
+         more;) { /* one pass is enough unless a child's pid is lower than its parent's */
         more = false;
         for (int i = 0; i < count; i++) {
             const struct rtl_proc_entry *parent = chosen[i] ? NULL : rtl_proc_find(all, (uint32_t)count, all[i].parent);
@@ -108,7 +107,7 @@ static bool refresh_known(struct rtl_process_set *set, bool first)
     return true;
 }
 
-/* --- coming and going --- */
+/* --- attaching and ending --- */
 
 static void free_process(struct watched_process *one)
 {
@@ -125,7 +124,7 @@ static void join_merge(struct rtl_process_set *set, struct watched_process *one)
     one->member = rtl_merge_join(set->merge, &info);
 }
 
-/* All of it, or of the kernels only what has changed. */
+/* Reads a complete snapshot, or one with only the kernels that have changed. */
 static enum rtl_reader_status snapshot_of(struct watched_process *one, struct rtl_snapshot *snapshot, bool whole)
 {
     enum rtl_reader_status status =
@@ -135,7 +134,7 @@ static enum rtl_reader_status snapshot_of(struct watched_process *one, struct rt
     return status;
 }
 
-/* There are two: from now on their sum is shown. False without memory: the first goes on alone. */
+/* Creates the merge for the second process. Without memory returns false, and the first stays alone. */
 static bool start_merge(struct rtl_process_set *set, bool watched)
 {
     struct rtl_snapshot snapshot;
@@ -149,7 +148,7 @@ static bool start_merge(struct rtl_process_set *set, bool watched)
         rtl_merge_adopt(set->merge, set->processes[0]->member, &snapshot);
         rtl_snapshot_free(&snapshot);
     }
-    /* rtl_process_set_snapshot takes its last state, and tells the sink */
+    /* rtl_process_set_snapshot reads its last state and calls the sink */
     set->processes[0]->alive |= set->processes[0]->end_unreported;
     if (!set->processes[0]->alive)
         rtl_merge_leave(set->merge, set->processes[0]->member);
@@ -190,7 +189,8 @@ static bool is_watched(const struct rtl_process_set *set, const struct rtl_proc_
     return false;
 }
 
-/* One that was opened by its number. With when it started it is known at the next look, and not taken in again. */
+/* Returns the entry of a process that was attached by number. Its start time prevents the next scan from attaching it
+ * again. */
 static struct rtl_proc_entry entry_of(pid_t pid)
 {
     struct rtl_process process = {0};
@@ -198,10 +198,10 @@ static struct rtl_proc_entry entry_of(pid_t pid)
     return (struct rtl_proc_entry){.pid = pid, .start_time = process.start_time};
 }
 
-/* Takes in whoever has come. */
+/* Attaches to new processes. */
 static void scan_for_new(struct rtl_process_set *set, bool first)
 {
-    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* how long it takes says how busy others are */
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* CPU time, which doesn't grow when the system is busy */
     if (refresh_known(set, first)) {
         rtl_attach_backoff_begin_round(&set->backoff, set->known, set->known_count);
         for (uint32_t i = 0; i < set->known_count; i++) {
@@ -212,19 +212,20 @@ static void scan_for_new(struct rtl_process_set *set, bool first)
         }
     }
     uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * SCAN_SHARE;
-    uint64_t least = set->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses what nobody has looked at */
+    uint64_t least =
+        set->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses the dispatches before it attaches */
     uint64_t most = SCAN_PAUSE_SECONDS * RTL_SEC;
     set->scan_ns = rtl_mono_ns() + (pause < least ? least : pause < most ? pause : most);
 }
 
-/* The process may be there for long, still. */
+/* Notes the end in the back-off: the process may exist for long afterwards. */
 static void note_end(struct rtl_process_set *set, const struct watched_process *one)
 {
     const struct rtl_proc_entry entry = {.pid = one->pid, .start_time = one->start_time};
     rtl_attach_backoff_note_end(&set->backoff, &entry, &one->source);
 }
 
-/* What was counted is in the merge; the first one's names are the model's from before there was one. */
+/* Removes an ended process; the merge keeps its counts. The first one stays, because the model uses its names. */
 static void remove_process(struct rtl_process_set *set, uint32_t at)
 {
     struct watched_process *one = set->processes[at];
@@ -242,7 +243,7 @@ static void remove_process(struct rtl_process_set *set, uint32_t at)
 
 /* --- opening --- */
 
-/* Why none of those that were asked for can be watched; of several pids, of the first. */
+/* Explains why no process can be watched; with several pids, why the first can't. */
 static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *why, size_t why_bytes)
 {
     const struct rtl_options *o = set->options;
@@ -259,7 +260,7 @@ static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *wh
                  "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
     else
         status = rtl_attach_open(o, pid, &source, why, why_bytes);
-    if (!status) { /* it has come meanwhile */
+    if (!status) { /* it has become attachable meanwhile */
         struct rtl_proc_entry entry = entry_of(pid);
         return add_process(set, &entry, source, false);
     }
@@ -277,7 +278,7 @@ enum rtl_reader_status rtl_process_set_open(const struct rtl_options *options, s
         return RTL_READER_USAGE;
     }
     set->options = options;
-    /* each pid that was given has to be one that can be watched, or have descendants that can */
+    /* each pid must be attachable or have an attachable descendant */
     scan_for_new(set, true);
     for (uint32_t i = 0; !status && i < options->pid_count; i++) {
         bool there = false;
@@ -336,15 +337,14 @@ void rtl_process_set_close(struct rtl_process_set *set)
 
 /* --- watching --- */
 
-/* Whether there is something to wait for: others of the name, or a launcher that has no traced child at the moment. */
+/* True if processes may still come: more with the name, or children of a launcher that has none at the moment. */
 static bool is_waiting(const struct rtl_process_set *set)
 {
     if (set->options->all || set->options->process)
         return true;
     for (uint32_t i = 0; i < set->options->pid_count; i++)
         if (set->launcher[i] && rtl_proc_find(set->known, (int)set->known_count, set->options->pids[i]))
-            return !set->options->launch ||
-                   !rtl_launch_ended(set->options->launch); /* one of ours stays until it is asked */
+            return !set->options->launch || !rtl_launch_ended(set->options->launch); /* reaps it when it has ended */
     return false;
 }
 
@@ -354,7 +354,8 @@ bool rtl_process_set_alive(struct rtl_process_set *set)
     for (uint32_t i = 0; i < set->count; i++) {
         struct watched_process *one = set->processes[i];
         bool alive = one->alive && rtl_attach_alive(&one->source);
-        if (!set->merge) { /* with one the caller takes the last snapshot; of several that is taken below */
+        if (!set->merge) { /* of a single process the caller reads the last snapshot, of several
+                              rtl_process_set_snapshot does */
             one->end_unreported |= one->alive && !alive;
             if (one->alive && !alive)
                 note_end(set, one);
@@ -400,11 +401,11 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
         struct rtl_snapshot part;
         if (!one->alive)
             continue;
-        /* asked first: a snapshot after the end is the last state */
+        /* before the snapshot: after the end, the snapshot is the last state */
         bool alive = rtl_attach_alive(&one->source);
         if (begun && one->merged && !one->retry && alive && !set->sink)
             continue;
-        /* a recording compares whole ones itself; and the last state is to be right, whatever the writer's sums say */
+        /* a recording needs complete snapshots, because it compares them itself; a last state must be exact */
         enum rtl_reader_status status = snapshot_of(one, &part, set->sink || !alive);
         if (!status)
             part.taken_mono_ns = now;
@@ -423,7 +424,7 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
     return rtl_merge_make(set->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
 }
 
-/* Takes what one has. What fails is left to rtl_process_set_snapshot, which says so. */
+/* Merges a process's snapshot. Leaves failures to rtl_process_set_snapshot, which reports them. */
 static bool merge_one(struct rtl_process_set *set, struct watched_process *one, uint64_t now)
 {
     struct rtl_snapshot part;
@@ -437,7 +438,7 @@ static bool merge_one(struct rtl_process_set *set, struct watched_process *one, 
     return taken;
 }
 
-/* Of those that were not taken one at least, and sums, until that time is over. False when there are no more. */
+/* Merges processes and sums until `ns` have passed, at least one. False when all are merged. */
 static bool merge_slice(struct rtl_process_set *set, uint64_t ns, uint64_t mono_ns)
 {
     enum { SUMS_AT_ONCE = 100 };

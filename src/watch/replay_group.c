@@ -1,4 +1,4 @@
-/* Recorded processes, merged moment by moment. See replay_group.h. */
+/* Merges recorded processes moment by moment. See replay_group.h. */
 #include "watch/replay_group.h"
 #include "model/merge.h"
 #include "watch/proc_title.h"
@@ -17,21 +17,21 @@ struct replay_moment {
 struct replay_member {
     struct rtl_replay *replay;
     struct rtl_member_info info;
-    uint32_t first;  /* the moment of its first frame */
-    uint32_t next;   /* of its frames, the first that was not taken */
-    uint32_t number; /* in the merge */
+    uint32_t first;  /* moment of its first frame */
+    uint32_t next;   /* its first frame that is not merged yet */
+    uint32_t number; /* member in the merge */
     bool ended;
 };
 
 struct rtl_replay_group {
-    struct replay_member members[GROUP_MAX]; /* in the order in which they came */
+    struct replay_member members[GROUP_MAX]; /* in the order of their first frames */
     uint32_t count;
     struct replay_moment *moments;
     uint32_t moment_count;
     struct rtl_merge *merge;
-    bool introduced; /* names and GPUs have the numbers that they had then */
-    uint32_t next;   /* the first moment that the merge lacks */
-    uint32_t joined; /* members that have come by then */
+    bool introduced; /* names and GPUs have the numbers that the viewer gave them */
+    uint32_t next;   /* first moment that is not merged yet */
+    uint32_t joined; /* members merged so far */
     char why[512];
 };
 
@@ -177,7 +177,7 @@ pid_t rtl_replay_group_pid(const struct rtl_replay_group *g)
 
 int64_t rtl_replay_group_recording(const struct rtl_replay_group *g, pid_t pid)
 {
-    for (uint32_t i = g->count; i-- > 0;) /* of a number that was used again the last one */
+    for (uint32_t i = g->count; i-- > 0;) /* from the end: if a pid was reused, the last process counts */
         if (g->members[i].info.pid == pid)
             return rtl_replay_info(g->members[i].replay)->id;
     return 0;
@@ -205,7 +205,7 @@ static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct replay_m
     return status;
 }
 
-/* Its state of a frame into the merge. `adopt`: it was watched alone so far. */
+/* Merges a frame of the member. `adopt`: the viewer had watched it alone until then. */
 static enum rtl_db_status merge_frame(struct rtl_replay_group *g, struct replay_member *m, uint32_t frame, bool adopt)
 {
     struct rtl_snapshot snapshot;
@@ -224,7 +224,8 @@ static enum rtl_db_status merge_frame(struct rtl_replay_group *g, struct replay_
     return taken ? RTL_DB_OK : out_of_memory(g);
 }
 
-/* Those that come at this moment; the first one comes with the second, until then there is nothing to merge. */
+/* Joins the members that begin at this moment. The first joins with the second: until then there is nothing to merge.
+ */
 static enum rtl_db_status join_members(struct rtl_replay_group *g, uint32_t moment)
 {
     enum rtl_db_status status = RTL_DB_OK;
@@ -241,7 +242,7 @@ static enum rtl_db_status join_members(struct rtl_replay_group *g, uint32_t mome
     return status;
 }
 
-/* The last of its frames up to a moment; its number of frames when there is none. */
+/* Returns the member's last frame up to a moment; its number of frames if there is none. */
 static uint32_t frame_at(const struct rtl_replay_group *g, const struct replay_member *m, uint32_t moment)
 {
     uint32_t low = 0, high = rtl_replay_info(m->replay)->frames;
@@ -256,7 +257,7 @@ static uint32_t frame_at(const struct rtl_replay_group *g, const struct replay_m
     return low ? low - 1 : rtl_replay_info(m->replay)->frames;
 }
 
-/* All states up to a moment into the merge, the newest of each; taken in the order in which living ones are. */
+/* Merges each member's newest state up to a moment, in the order in which the viewer reads living processes. */
 static enum rtl_db_status advance(struct rtl_replay_group *g, uint32_t moment)
 {
     bool alone = g->joined == 0 && g->members[1].first > 0;
@@ -269,7 +270,7 @@ static enum rtl_db_status advance(struct rtl_replay_group *g, uint32_t moment)
         if (frame < frames && frame >= m->next && !m->ended)
             status = merge_frame(g, m, frame, false);
         if (!status && frame + 1 == frames && !frame_is_at(g, m, frame, moment) && !m->ended) {
-            rtl_merge_leave(g->merge, m->number); /* it could no longer be read */
+            rtl_merge_leave(g->merge, m->number); /* the viewer could no longer read it */
             m->ended = true;
         }
     }
@@ -287,7 +288,7 @@ static void rewind_to_start(struct rtl_replay_group *g)
     }
 }
 
-/* GPUs and kernels get their numbers when they come, whatever is shown first: so they come once, in order. */
+/* Numbers GPUs and kernels in the viewer's order, whichever frame is shown first. */
 static enum rtl_db_status introduce(struct rtl_replay_group *g)
 {
     enum rtl_db_status status = RTL_DB_OK;
@@ -322,7 +323,7 @@ enum rtl_db_status rtl_replay_group_read(struct rtl_replay_group *g, uint32_t mo
     enum rtl_db_status status = g->introduced ? RTL_DB_OK : introduce(g);
     if (status)
         return status;
-    if (moment < g->members[1].first) { /* the first one is alone */
+    if (moment < g->members[1].first) { /* the first process is still alone */
         rewind_to_start(g);
         return read_frame(g, &g->members[0], frame_at(g, &g->members[0], moment), snapshot, exited);
     }
@@ -330,7 +331,7 @@ enum rtl_db_status rtl_replay_group_read(struct rtl_replay_group *g, uint32_t mo
         rewind_to_start(g);
     if (moment + 1 != g->next)
         status = advance(g, moment);
-    if (status) { /* stopped perhaps: all of it again when it is asked for again */
+    if (status) { /* the user may have stopped it: the next call begins again */
         rewind_to_start(g);
         return status;
     }

@@ -25,7 +25,7 @@ static unsigned list_family(pid_t first, pid_t *family)
     return count;
 }
 
-/* How much there is to say of a process that is not traced. */
+/* Ranks how much a process's use of the GPU explains. */
 static int rank_use(const struct rtl_gpu_use *use)
 {
     if (use->library && !use->preloaded)
@@ -35,7 +35,7 @@ static int rank_use(const struct rtl_gpu_use *use)
     return use->bits32 || use->unlinked ? 2 : use->asked;
 }
 
-/* Remembers it if it has come further than those before it, or is the same. */
+/* Keeps the process that explains most, and updates it. */
 static void remember_furthest(struct rtl_traced_child *child, pid_t pid)
 {
     struct rtl_process process;
@@ -76,7 +76,7 @@ enum rtl_reader_status rtl_traced_child_find(struct rtl_traced_child *child, str
     return refused;
 }
 
-/* A program that was over before it could be looked at: its file says what it would have loaded. */
+/* Explains a program that ended early by its file. */
 static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_bytes)
 {
     char reason[200];
@@ -101,14 +101,14 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
 
 void rtl_traced_child_explain(const struct rtl_traced_child *child, char *why, size_t why_bytes)
 {
-    bool far = child->any && rank_use(&child->use) > 1; /* there is more to say than that it was there */
+    bool far = child->any && rank_use(&child->use) > 1; /* a reason is known */
     if (child->refused[0] && !far) {
         snprintf(why, why_bytes, "%s", child->refused);
     } else if (!far && explain_file(child->launch, why, why_bytes)) {
         return;
     } else if (far || (child->any && !child->launch->ended)) {
         rtl_gpu_use_explain(&child->seen, &child->use, child->launch->ended, why, why_bytes);
-    } else { /* whether it was seen while it ran is luck */
+    } else { /* the process may or may not have been seen before its end */
         snprintf(why, why_bytes, "%s ended before it had loaded an HSA runtime, so nothing of it was traced",
                  child->launch->command[0]);
     }
