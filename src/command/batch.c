@@ -1,4 +1,4 @@
-/* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
+/* Writes frames into a stream without a terminal: -b, --csv, --json, live or of a recording. Also --snapshot. */
 #include "command/output.h"
 #include "base/clock.h"
 #include "base/write_all.h"
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
+enum { LOOK_NS = 200 * 1000000 }; /* longest time until a process's end is noticed */
 
 /* Waits for the deadline; false once all processes have ended. */
 static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uint64_t deadline)
@@ -37,12 +37,12 @@ static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uin
     }
 }
 
-/* Where frames go: a file of the user's, or standard output. */
+/* The output: a file of the user, or standard output. */
 struct frame_stream {
     const char *name;
     struct rtl_outfile *file; /* NULL = standard output */
     int fd;
-    off_t good; /* of a file: how far it is whole frames */
+    off_t good; /* length of the file's complete frames */
 };
 
 static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
@@ -57,10 +57,8 @@ static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
     }
 }
 
-/*
- * 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. A file
- * is in its place once it has a frame, and never has half of one.
- */
+/* Writes a frame. Returns 0, an exit status after a complaint, or -1 if the pipe's reader has closed it, which is no
+ * error. The file gets its name with its first frame and never keeps half of one. */
 static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *s)
 {
     char *bytes = NULL, why[512];
@@ -92,8 +90,8 @@ static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *
     return 0;
 }
 
-/* Adds to the recording, if there is one. Of failures in a row the first is reported: the frames go on, and so does the
- * recording when it can. */
+/* Adds a frame to the recording, if any. Reports only the first of successive failures; frames and recording continue.
+ */
 static void record_frame(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
     enum rtl_db_status before = recorder->last;
@@ -106,7 +104,7 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
-    if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
+    if (o->frames == 1) /* a single frame shows existing numbers; timing from now on would not be in it */
         rtl_process_set_read_heartbeat(set, frame->model);
     else
         rtl_process_set_send_heartbeat(set, frame->model);
@@ -161,10 +159,10 @@ static struct rtl_model *make_model(const struct rtl_options *options)
 
 static bool open_output(const struct rtl_options *o, struct frame_stream *s)
 {
-    /* what is written to must not be what is read, or recorded into */
+    /* the output must not overwrite a file that is read or recorded into */
     const struct rtl_outfile_options options = {.force = o->force, .others = {o->replay, o->write, o->trace}};
     char why[512];
-    signal(SIGPIPE, SIG_IGN); /* an error of the write tells more */
+    signal(SIGPIPE, SIG_IGN); /* write then fails with EPIPE */
     *s = (struct frame_stream){.name = o->file ? o->file : "standard output", .fd = STDOUT_FILENO};
     if (!o->file)
         return true;
@@ -196,7 +194,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_process_set *set)
         } else {
             status = write_frames(&frame, set, &recorder, &out, title, sizeof title);
             if (recorder.last && (!status || status == RTL_READER_EXITED))
-                status = (int)recorder.last; /* the end is missing */
+                status = (int)recorder.last; /* the recording lacks the last frame */
             rtl_frame_recorder_stop(&recorder);
         }
         rtl_model_free(frame.model);
@@ -205,7 +203,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_process_set *set)
     return status;
 }
 
-/* All frames of a recording, as fast as they can be written. */
+/* Writes all frames of a recording as fast as possible. */
 int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player)
 {
     struct frame_stream out;
@@ -220,7 +218,7 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     player->model = frame.model;
     if (!status)
         rtl_player_names(player, options->ascii);
-    bool beside = options->file || !isatty(STDOUT_FILENO); /* else the frames are what moves there */
+    bool beside = options->file || !isatty(STDOUT_FILENO); /* on the terminal, frames show the progress */
     if (beside)
         rtl_progress_begin("writing the frames of", options->replay);
     while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
@@ -241,7 +239,7 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     return status < 0 ? 0 : status;
 }
 
-/* Of a command that we started standard output is its own. */
+/* Prints to standard error if a started command owns standard output. */
 static void report_written(unsigned kernels, pid_t pid, unsigned processes, bool observed,
                            const struct rtl_options *options)
 {

@@ -1,7 +1,5 @@
-/*
- * rtl-top check: says of a command, without starting it, or of a process whether it is traced, how, and what to do
- * where it isn't. The parts are in check_system.c and check_program.c.
- */
+/* rtl-top check: reports whether a command would be traced, without starting it, or whether a process is traced; and
+ * what to do if not. check_system.c, check_program.c and check_profiler.c have the checks. */
 #include "command/check.h"
 #include "record/db.h"
 #include "options/arguments.h"
@@ -12,7 +10,7 @@
 
 struct check_request {
     const char *library;
-    int mode; /* to begin in */
+    int mode; /* mode to start in */
     bool preload;
     pid_t pid;
     char **command;

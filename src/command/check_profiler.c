@@ -1,4 +1,4 @@
-/* rtl-top check: reports whether rocprofiler-sdk is active, and whether the runtime loads the library beside it. */
+/* rtl-top check: reports whether rocprofiler-sdk is active, and whether the runtime also loads librtl.so. */
 #include "base/plain_file.h"
 #include "command/check.h"
 #include "observe/elf_symbols.h"
@@ -110,8 +110,7 @@ void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload)
 
 /* --- after the start --- */
 
-/* Searches the files that the process has mapped, below its root folder: an absolute link there leads to none of ours.
- */
+/* Searches the process's mapped files below its root folder, where absolute links can't lead to other files. */
 static void search_mapped(const struct rtl_process *process, struct rtl_profiler *profiler)
 {
     char path[64], last[PATH_MAX] = "", *line = NULL;

@@ -1,4 +1,4 @@
-/* rtl-top check: what a program's file and a process say. */
+/* rtl-top check: checks a program's file, and a process. */
 #include "command/check.h"
 #include "model/labels.h"
 #include "launch/launch.h"
@@ -105,7 +105,7 @@ static bool check_may_be_listed(struct rtl_check *check, const char *path, const
     return false;
 }
 
-/* What it would load: the HSA runtime directly, or HIP, which loads it. */
+/* Lists what it would load: the HSA runtime, or HIP, which loads the runtime. */
 static void check_libraries(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
     char where[PATH_MAX], complaint[PATH_MAX + 100];
@@ -203,7 +203,7 @@ int rtl_check_program(struct rtl_check *check, const char *name)
 
 /* --- HIP calls (--mode hip): what librtl-hip.so needs to record them --- */
 
-/* What the loader can't preload it says of every program that starts, and goes on. */
+/* The loader warns of each library that it can't preload, at the start of every program. */
 static void check_preload_list(struct rtl_check *check, const char *hip)
 {
     const char *list = getenv("LD_PRELOAD"), *at = list;
@@ -221,7 +221,7 @@ static void check_preload_list(struct rtl_check *check, const char *hip)
     free(name);
 }
 
-/* Where its calls of HIP go. HIP is looked for by a name of its own settings, which nobody else has reason to read. */
+/* Finds where HIP calls go. A variable that only HIP reads shows that HIP is linked into the file. */
 static void check_calls(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
     char where[PATH_MAX] = "";

@@ -1,5 +1,4 @@
-/* What all checks of rtl-top check share: printing a finding, and whether the loader can load a library. See check.h.
- */
+/* Prints findings and asks the loader about a library: shared by the checks. See check.h. */
 #include "command/check.h"
 #include "launch/loader_list.h"
 #include "text/text.h"
@@ -16,7 +15,7 @@ void rtl_check_say(struct rtl_check *check, enum rtl_finding finding, const char
         RTL_FINDINGS(WORD)
 #undef WORD
     };
-    char text[3 * PATH_MAX], line[4 * sizeof text + 1]; /* names of files may hold anything */
+    char text[3 * PATH_MAX], line[4 * sizeof text + 1]; /* file names may have any bytes */
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -1,4 +1,4 @@
-/* rtl-top check: what the system and the environment say. */
+/* rtl-top check: checks the system and the environment. */
 #include "command/check.h"
 #include "model/labels.h"
 #include "launch/library_list.h"
@@ -61,7 +61,7 @@ static void check_render(struct rtl_check *check)
 
 /* --- the segment --- */
 
-/* What one takes at most without an event ring: the sections of segment.h, each on pages of its own. */
+/* Returns the largest size without an event ring: the sections of segment.h, each rounded up to pages. */
 static uint64_t segment_bytes(void)
 {
 #define SECTION(type, count) (((uint64_t)sizeof(type) * (count) + 4095) / 4096 * 4096)
@@ -107,7 +107,7 @@ void rtl_check_system(struct rtl_check *check)
 
 /* --- the environment --- */
 
-/* True if the list contains the library. */
+/* Reports HSA_TOOLS_LIB; true if it contains the library. */
 static bool check_tools(struct rtl_check *check, const char *library)
 {
     const char *list = getenv("HSA_TOOLS_LIB");

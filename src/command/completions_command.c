@@ -1,7 +1,5 @@
-/*
- * rtl-top completions: a script for a shell that completes commands, options and what they take. All of it is made of
- * the tables, so that what a new row brings is completed, too.
- */
+/* rtl-top completions: prints a shell script that completes commands, options and arguments. The script is made from
+ * the tables, so new rows are completed too. */
 #include "model/columns.h"
 #include "record/db.h"
 #include "options/arguments.h"
@@ -23,10 +21,10 @@
 #define UNITS                     RTL_UNITS(NAME)
 #define THEMES                    RTL_THEMES(NAME)
 
-/* What comes for an argument: the words of a list, files, processes, the commands of the system, or nothing known. */
+/* The possible completions of an argument. */
 enum completion { OFFER_NOTHING, OFFER_WORDS, OFFER_FILES, OFFER_PIDS, OFFER_PROGRAMS, OFFERS };
 
-/* The argument as it stands in the tables -> what to offer for it. The keys to sort by are those of the columns. */
+/* How each argument of the tables is completed. Sort keys (NULL) come from the table of columns. */
 static const struct argument_offer {
     const char *name;
     enum completion kind;
@@ -65,7 +63,7 @@ static enum completion find_completion(const char *argument, char *words, size_t
     return OFFER_NOTHING;
 }
 
-/* Prints what a shell needs to complete the argument: before[], the list of words if it is one, after_words. */
+/* Prints before[] for the argument's completion, and for words also the words and `after_words`. */
 static void print_offer(const char *const before[OFFERS], const char *after_words, const char *argument)
 {
     char words[400];
@@ -139,7 +137,7 @@ static void bash(void)
 
 /* --- zsh --- */
 
-/* Within single quotes: what the shell and its lists of options mean by a character stands behind a backslash. */
+/* Escapes text for single quotes and for zsh's lists of options. */
 static void zsh_text(const char *text)
 {
     for (; *text; text++) {

@@ -1,5 +1,4 @@
-/* rtl-top diff A.db B.db: two recordings side by side, as text or JSON, with an exit status for tests of performance.
- */
+/* rtl-top diff A.db B.db: compares two recordings, as text or JSON, with an exit status for performance tests. */
 #include "record/diff.h"
 #include "record/replay.h"
 #include "record/db.h"
@@ -27,7 +26,7 @@ struct diff_input {
     struct rtl_snapshot earlier, later;
     struct rtl_diff_span span;
     uint64_t ns;       /* length of the span */
-    const char *since; /* the other side's letter, where that was taken from this one */
+    const char *since; /* letter of the other side if this one counts from there */
 };
 
 struct diff_request {
@@ -38,7 +37,7 @@ struct diff_request {
     struct rtl_names *names;
 };
 
-/* What is compared, one table after another; a limit is about kernels. X(symbol, kind in JSON, header) */
+/* The compared tables, in this order; a limit applies to kernels only. X(symbol, kind in JSON, header) */
 #define TABLES(X)                    \
     X(KERNELS, "kernel", "KERNEL")   \
     X(CALLS, "function", "FUNCTION") \
@@ -56,7 +55,7 @@ static const struct {
 
 #define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
 
-/* "10%" and "10" alike. */
+/* Parses "10%" or "10". */
 static bool parse_percent(const char *text, double *share)
 {
     char *end;
@@ -123,7 +122,7 @@ static int parse_diff(struct diff_request *c, int argc, char **argv)
     return RTL_GO_ON;
 }
 
-/* A snapshot counts from the start of the process, a time series from its first frame. */
+/* Reads a side. A snapshot counts from the process's start, a series from its first frame. */
 static int read_input(struct diff_input *side)
 {
     char why[512];
@@ -149,7 +148,7 @@ static int read_input(struct diff_input *side)
     return 0;
 }
 
-/* Of two snapshots of one process the later one counts from the earlier one on. */
+/* If both sides are snapshots of one process, the later one counts from the earlier one on. */
 static void subtract_earlier(struct diff_request *c)
 {
     bool both = rtl_replay_info(c->a.replay)->snapshot && rtl_replay_info(c->b.replay)->snapshot &&
@@ -170,7 +169,7 @@ static void free_input(struct diff_input *side)
     rtl_replay_close(side->replay);
 }
 
-/* As on the screen: of kernels short, of the others as they are. */
+/* Returns a name as on the screen: short for kernels, complete for others. */
 static const char *short_name(struct diff_request *c, enum diff_table table, const struct rtl_diff_row *row, uint32_t n)
 {
     static char safe[4 * RTL_API_TEXT + 1];
@@ -183,7 +182,7 @@ static const char *short_name(struct diff_request *c, enum diff_table table, con
 
 static uint64_t whole_ns(double ns)
 {
-    return ns < 9e18 ? (uint64_t)ns : 9000000000000000000ull; /* 285 years, and it fits JSON's readers */
+    return ns < 9e18 ? (uint64_t)ns : 9000000000000000000ull; /* 285 years; JSON parsers can read it */
 }
 
 struct change_text {
@@ -283,7 +282,7 @@ static void print_head(const struct diff_request *c, const struct rtl_diff *diff
     const uint64_t totals[] = {diff->total_a, diff->total_b};
     for (int i = 0; i < 2; i++) {
         const struct rtl_replay_info *f = rtl_replay_info(sides[i]->replay);
-        char since[16] = "", title[160], path[4 * PATH_MAX + 1]; /* longer ones can't be opened */
+        char since[16] = "", title[160], path[4 * PATH_MAX + 1]; /* longer paths can't be opened */
         struct rtl_number total;
         if (sides[i]->since)
             snprintf(since, sizeof since, " since %s", sides[i]->since);
@@ -352,7 +351,7 @@ static int print_comparison(struct diff_request *c)
         rtl_complain("out of memory");
         return RTL_READER_USAGE;
     }
-    if (c->has_limit && !comparable) { /* a test that compares nothing has not passed */
+    if (c->has_limit && !comparable) { /* a test that compares nothing must not pass */
         rtl_complain("nothing to compare: no kernel was timed at least %d times in both", RTL_DIFF_P50_LEAST);
         return RTL_DB_MISSING;
     }

@@ -1,8 +1,5 @@
-/*
- * rtl-top env: prints what has to be in the environment of a process that is to be traced, in the words of a shell, of
- * systemd, of a container's command line, or as JSON. Whatever the values hold, each comes out of the other side as it
- * is.
- */
+/* rtl-top env: prints the environment of a traced process for a shell, systemd, a container's command line, or as JSON.
+ * Each value is quoted so that the reader gets it unchanged. */
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
@@ -15,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 'it'\''s': all that a POSIX shell looks for within is the next ' */
+/* POSIX shells end '...' only at a ', so 'it'\''s' is "it's" */
 static void put_shell(const char *text)
 {
     putchar('\'');
@@ -27,7 +24,7 @@ static void put_shell(const char *text)
     putchar('\'');
 }
 
-/* fish: ' and \ are what it looks for within '...', each may stand behind a \ */
+/* in '...', fish interprets only ' and \, each escaped by a \ */
 static void put_fish(const char *text)
 {
     putchar('\'');
@@ -53,7 +50,7 @@ static void fish_line(const char *name, const char *value)
     putchar('\n');
 }
 
-/* systemd.exec(5): within "...", \ and " stand behind a \, and % is written twice */
+/* systemd.exec(5): in "...", escape \ and " by a \, and double % */
 static void systemd_line(const char *name, const char *value)
 {
     printf("Environment=\"%s=", name);
@@ -67,7 +64,7 @@ static void systemd_line(const char *name, const char *value)
     fputs("\"\n", stdout);
 }
 
-/* Words of a command line, quoted for the shell that reads it. */
+/* Prints an argument of a command line, quoted for a shell. */
 static void docker_line(const char *name, const char *value)
 {
     printf("-e %s=", name);
@@ -75,7 +72,7 @@ static void docker_line(const char *name, const char *value)
     putchar('\n');
 }
 
-/* A library is the host's: the container gets that one file, at the same place. */
+/* Prints the mount of the host's library into the container, at the same path. */
 static bool docker_mount(const char *library)
 {
     if (strchr(library, ':')) {
@@ -105,7 +102,7 @@ static void json_line(const char *name, const char *value)
 
 static const struct env_form {
     const char *name;
-    bool (*mount)(const char *library); /* or NULL; false: it was told why not */
+    bool (*mount)(const char *library); /* or NULL; returns false after a complaint */
     void (*line)(const char *name, const char *value);
     const char *before, *between, *after;
 } forms[] = {

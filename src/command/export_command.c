@@ -1,4 +1,4 @@
-/* rtl-top export FILE.db --perfetto OUT | --csv OUT | --rocprofv3 OUT: arguments and files. See export.h. */
+/* rtl-top export FILE.db --perfetto OUT | --csv OUT | --rocprofv3 OUT: options and files. See export.h. */
 #include "command/export.h"
 #include "record/rocpd.h"
 #include "options/arguments.h"
@@ -26,7 +26,7 @@ struct export_request {
     struct export_output output[OUTPUTS];
 };
 
-/* All of them are there, or can be, before the first one is written. */
+/* Opens all outputs before the first is written. */
 static int open_outputs(struct export_request *c)
 {
     char why[512];

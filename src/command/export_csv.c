@@ -1,4 +1,4 @@
-/* A trace as CSV: a line for each op, by start. See export.h. */
+/* Writes a trace as CSV: one line per op, by start. See export.h. */
 #include "command/export.h"
 #include "command/export_tracks.h"
 #include "options/progress.h"
@@ -11,8 +11,7 @@ static void put_field(struct rtl_sink *sink, const char *text)
     rtl_quote_csv(rtl_export_put, sink, text);
 }
 
-/* What the process calls the queue and the GPU: the numbers in front are the file's, which may have several processes.
- */
+/* Writes the process's names of queue and GPU. The numbers before are unique in the file. */
 static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
 {
     const struct rtl_export_gpu *gpu = rtl_export_gpu(e, op->gpu);
@@ -43,7 +42,7 @@ static void put_boot_times(struct rtl_export *e, const struct rtl_export_op *op)
     }
 }
 
-/* Ranges and marks of the host: what they are called is no kernel's name. */
+/* True for ranges and marks of the host, whose names are not kernels. */
 static bool is_marker(const struct rtl_export_op *op)
 {
     return op->gpu < 0;

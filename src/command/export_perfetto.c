@@ -1,10 +1,9 @@
 /*
- * A trace as JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open: a process for each GPU,
- * in it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
+ * Writes a trace as JSON in the Trace Event Format for ui.perfetto.dev and chrome://tracing. Each GPU is a process with
+ * a track per queue. Rows of rocpd_monitor are counters; API calls and markers are drawn by thread.
  *
- * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are
- * in us since the first that is drawn, with the ns behind the point. otherData holds that first time, and the offsets
- * that convert times to boot time.
+ * The slices of a track nest or follow one another; overlapping kernels of a queue get additional tracks. Times are us
+ * since the first drawn event, with ns as decimals. otherData has the time of that event and the offsets to boot time.
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
@@ -20,15 +19,15 @@
 #define ARROW ",\"cat\":\"submits\",\"name\":\"submits\"}"
 
 enum {
-    GPU_PID = 5000000, /* beyond the pids of Linux */
+    GPU_PID = 5000000, /* larger than any pid of Linux */
 };
 
 struct perfetto_writer {
     struct rtl_export *export;
     struct rtl_sink *sink;
     int64_t base;
-    bool any;                 /* an event was written: the next needs a comma */
-    struct rtl_tracks tracks; /* a track's index + 1 is its number */
+    bool any;                 /* an event was written; the next needs a comma */
+    struct rtl_tracks tracks; /* a track's number is its index + 1 */
 };
 
 static void put_string(struct rtl_sink *sink, const char *text)
@@ -86,7 +85,7 @@ static void describe_gpu(struct perfetto_writer *p, int64_t gpu)
     const struct rtl_export_gpu *info = rtl_export_gpu(p->export, gpu);
     char name[220], own[32] = "";
     const char *pci = info ? info->pci : "";
-    if (info && info->own >= 0) { /* called what its queues call it */
+    if (info && info->own >= 0) { /* use the name that its queues have for it */
         snprintf(own, sizeof own, "G%" PRId64 " ", info->own);
         pci += strncmp(pci, "0000:", 5) ? 0 : 5;
     }
@@ -101,7 +100,7 @@ static void describe_gpu(struct perfetto_writer *p, int64_t gpu)
     rtl_sink_print(p->sink, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", gpu);
 }
 
-/* As its process calls it, and whose it is. */
+/* Writes the process's name of the queue, and the process. */
 static void name_queue(struct perfetto_writer *p, int64_t gpu, int64_t queue, const char *more, char *name, size_t size)
 {
     const struct rtl_export_queue *info = rtl_export_queue(p->export, gpu, queue);
@@ -126,7 +125,7 @@ static void describe_track(struct perfetto_writer *p, size_t at)
 static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
 {
     bool new_track, new_gpu;
-    if (op->in_api) /* it is drawn there, on its thread */
+    if (op->in_api) /* put_api draws it on its thread */
         return;
     size_t at = rtl_tracks_for(&p->tracks, op, &new_track, &new_gpu);
     if (at == SIZE_MAX) {
@@ -139,11 +138,12 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
         describe_track(p, at);
     struct rtl_track *track = &p->tracks.track[at];
     uint64_t over = track->used ? rtl_span_ns(op->start, track->end) : 0;
-    int64_t start =
-        over && over <= RTL_TRACKS_SHAKE ? track->end : op->start; /* drawn shorter, or it would be dropped */
+    int64_t start = over && over <= RTL_TRACKS_SHAKE
+                        ? track->end
+                        : op->start; /* shorten it, because Perfetto drops overlapping slices */
     begin_event(p, "X", gpu_pid(op->gpu), (int64_t)at + 1);
     put_span(p, start, op->end);
-    bool named = op->name && *op->name->raw; /* copies have no name: their type says what they are */
+    bool named = op->name && *op->name->raw; /* a copy has no name but a type */
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
     put_string(p->sink, op->type ? op->type->raw : "");
@@ -160,7 +160,7 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
         put_string(p->sink, op->name->full);
     }
     rtl_sink_print(p->sink, "}}");
-    if (op->call) { /* the head of an arrow, whose tail put_links draws */
+    if (op->call) { /* the head of an arrow; put_links draws its tail */
         begin_event(p, "f", gpu_pid(op->gpu), (int64_t)at + 1);
         put_moment(p, start);
         rtl_sink_print(p->sink, ",\"bp\":\"e\",\"id\":%" PRId64 ARROW, op->id);
@@ -173,7 +173,7 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
 
 /* --- counters and API calls --- */
 
-/* The depth of a queue goes by the queue's name; the rest is called what the file says. */
+/* Names the depth of a queue by the queue; other counters keep their names. */
 static void put_counter_name(struct perfetto_writer *p, int64_t device, const char *text)
 {
     int64_t queue;
@@ -195,7 +195,7 @@ static void put_counters(struct perfetto_writer *p)
         p->export->db, "SELECT deviceType, deviceId, monitorType, start, value FROM rocpd_monitor ORDER BY id");
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
         double value = rtl_db_real(get, 4);
-        if (!isfinite(value)) /* JSON has no word for it */
+        if (!isfinite(value)) /* JSON can't represent it */
             continue;
         bool gpu = strcmp(rtl_db_text(get, 0, NULL), "process") != 0;
         begin_event(p, "C", gpu ? gpu_pid(rtl_db_int(get, 1)) : rtl_db_int(get, 1), 0);
@@ -212,7 +212,7 @@ static void describe_process(struct perfetto_writer *p, int64_t pid, const char 
     put_metadata(p, "process_name", pid, 0, name);
 }
 
-/* What the file says of its processes; others are described where they come. */
+/* Describes the file's processes; put_api describes others. */
 static void put_processes(struct perfetto_writer *p)
 {
     size_t count;
@@ -252,7 +252,7 @@ static void put_api(struct perfetto_writer *p)
     }
 }
 
-/* From each call to what it submitted. */
+/* Draws the tails of arrows from calls to what they submitted. */
 static void put_links(struct perfetto_writer *p)
 {
     if (!rtl_export_has_links(p->export))
@@ -268,7 +268,7 @@ static void put_links(struct perfetto_writer *p)
     }
 }
 
-/* The first of all that is drawn: times are since then. */
+/* Returns the time of the first drawn event. */
 static int64_t find_base(struct rtl_export *e)
 {
     static const char *const of[][2] = {
@@ -290,7 +290,7 @@ void rtl_export_perfetto(struct rtl_export *e)
     struct rtl_export_op op;
     p.base = find_base(e);
     rtl_sink_print(p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\",\"boot\":[", p.base);
-    rtl_export_boot(e, 0, 0); /* reads the boot offsets into e->boots */
+    rtl_export_boot(e, 0, 0); /* loads e->boots */
     for (size_t i = 0; i < e->boot_count; i++)
         rtl_sink_print(p.sink, "%s{\"process\":%" PRId64 ",\"from_ns\":\"%" PRId64 "\",\"offset_ns\":\"%" PRId64 "\"}",
                        i ? "," : "", e->boots[i].process, e->boots[i].from, e->boots[i].offset);

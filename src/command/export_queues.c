@@ -1,7 +1,5 @@
-/*
- * What a trace says of its GPUs and queues: the names that their processes call them by. Read once, because a file may
- * hold any number of them; other tools' files say nothing, then there are numbers only. See export.h.
- */
+/* Reads the names of GPUs, queues and processes of a trace, at once, because a file may have any number of them. Other
+ * tools' files have numbers only. See export.h. */
 #include "command/export.h"
 #include "base/array.h"
 
@@ -13,13 +11,13 @@
 #include "record/id_map.h"
 #include "record/rocpd.h"
 
-enum { MOST = 1 << 18, BOOTS = 1 << 12 /* a suspend an hour for months */, PROCESS = 1, GPU, QUEUE };
+enum { MOST = 1 << 18, BOOTS = 1 << 12 /* enough for a suspend per hour for months */, PROCESS = 1, GPU, QUEUE };
 
 struct rtl_export_queues {
-    struct rtl_id_map *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
+    struct rtl_id_map *index; /* process -> pid; GPU or queue -> index in the arrays below */
     struct rtl_export_gpu *gpu;
     struct rtl_export_queue *queue;
-    struct rtl_export_process *process; /* by number */
+    struct rtl_export_process *process; /* sorted by number */
     size_t gpus, queues, processes;
     uint32_t gpu_room, queue_room, process_room;
 };
@@ -35,7 +33,7 @@ static int64_t find_number(const struct rtl_export_queues *q, uint64_t kind, int
     return rtl_id_map_find(q->index, &what);
 }
 
-/* The first one of a number counts: a file that was put together from several may have more. */
+/* Adds a number unless it is known: the first of several counts, as in a file merged from others. */
 static bool add_number(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
 {
     struct rtl_id_key what = make_key(kind, number, gpu);
@@ -75,7 +73,7 @@ static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t
     if (place < 0 || own < 0)
         return;
     struct rtl_export_gpu *on = &q->gpu[place];
-    on->own = on->own == -1 || on->own == own ? own : -2; /* processes don't agree on it */
+    on->own = on->own == -1 || on->own == own ? own : -2; /* processes have different numbers for it */
 }
 
 static void add_process(struct rtl_export *e, int64_t number, int64_t pid, const char *command)
@@ -96,7 +94,7 @@ static int by_number(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Reads processes and GPUs before queues, whose names need them, whatever order the file has. */
+/* Queues need the names of processes and GPUs, so these are read first, in any order of the file. */
 static const char known_sql[] =
     "SELECT tag, json_extract(v, '$.pid'), json_extract(v, '$.pci'),"
     " ifnull(json_extract(v, '$.name'), iif(json_extract(v, '$.copies'), 'copies', '')),"

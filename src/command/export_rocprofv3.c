@@ -1,10 +1,10 @@
 /*
- * A trace in the JSON that rocprofv3 writes, for tools that read it: dispatches, copies, calls of HIP and markers as
- * buffer records, which name kinds and operations by their place in "strings", kernels by "kernel_symbols" and GPUs by
- * "agents". What a trace doesn't know (code objects, counters, streams) is empty, or 0.
+ * Writes a trace as rocprofv3's JSON, for tools that read it: dispatches, copies, HIP calls and markers are buffer
+ * records. Records refer to kinds and operations by index in "strings", to kernels by "kernel_symbols" and to GPUs by
+ * "agents". Data that a trace lacks (code objects, counters, streams) is empty or 0.
  *
- * Each process has an entry of its own, as if rocprofv3 had written a file for each; what isn't known to be of a
- * process has one, too, as all of another tool's file has. Numbers of GPUs, queues and calls are the file's.
+ * Each process has its own entry, as if rocprofv3 had written one file each. Records without a process, such as all of
+ * another tool's file, have an entry too. Numbers of GPUs, queues and calls are those of the file.
  */
 #include "command/export.h"
 #include "base/array.h"
@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* X(symbol, kind as rocprofv3 calls it): places in "buffer_records", those that they have there, for readers that count
- * on it */
+/* X(symbol, rocprofv3's name): kinds in the order of rocprofv3's "buffer_records", which some readers rely on */
 #define KINDS(X)                            \
     X(NONE, "NONE")                         \
     X(HSA_CORE, "HSA_CORE_API")             \
@@ -37,7 +36,7 @@
 enum { KINDS(ENUM) KIND_COUNT };
 #undef ENUM
 
-/* X(opType of the trace, operation as rocprofv3 calls it, from the host, to the host) */
+/* X(the trace's opType, rocprofv3's operation, from the host, to the host) */
 #define COPIES(X)                                                    \
     X("", "MEMORY_COPY_NONE", false, false)                          \
     X("CopyHostToHost", "MEMORY_COPY_HOST_TO_HOST", true, true)      \
@@ -54,9 +53,9 @@ static const struct {
 };
 enum { COPY_KINDS = sizeof copies / sizeof *copies };
 
-enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operations */
+enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operation numbers */
 
-/* Names by their row in rocpd_string, in the order of first sight. */
+/* Names by row of rocpd_string, in order of first use. */
 struct name_table {
     struct rtl_id_map *index;
     int64_t *id;
@@ -67,11 +66,11 @@ struct name_table {
 struct rocprofv3_writer {
     struct rtl_export *export;
     struct rtl_sink *sink;
-    bool any;                         /* something stands before the next in this list */
+    bool any;                         /* the current list has an element */
     bool entries;                     /* an entry was written */
-    int64_t id;                       /* of the entry's process: the first id that its rows may have */
+    int64_t id;                       /* of the entry's process: first id of its rows */
     uint64_t guessed;                 /* times before the first known boot offset */
-    struct name_table calls, kernels; /* of the entry: functions, whose place is that in "operations"; kernels */
+    struct name_table calls, kernels; /* of the entry: functions, by index in "operations"; kernels */
 };
 
 static void put_string(struct rocprofv3_writer *w, const char *text)
@@ -91,7 +90,7 @@ static void begin_element(struct rocprofv3_writer *w)
     w->any = true;
 }
 
-/* GPUs are agents from 1 on: 0 is the host. */
+/* Returns the GPU's agent, from 1 on; agent 0 is the host. */
 static int64_t agent_of(int64_t gpu)
 {
     return gpu >= 0 && gpu < INT64_MAX ? gpu + 1 : 0;
@@ -127,7 +126,7 @@ static void put_record(struct rocprofv3_writer *w, int kind, int64_t operation, 
                    kind, operation, thread, correlation, boot_time(w, start), boot_time(w, end));
 }
 
-/* The place of a name, which is new where it has none so far. */
+/* Returns the index of a name; adds a new name. */
 static int64_t find_or_add_name(struct rocprofv3_writer *w, struct name_table *names, int64_t id)
 {
     struct rtl_id_key identity = {{(uint64_t)id}};
@@ -215,7 +214,7 @@ static void put_ops(struct rocprofv3_writer *w, const char *name, bool dispatche
 
 /* --- calls and markers --- */
 
-/* Rows of rocpd_api of the entry, without those that only name a process. */
+/* The entry's rows of rocpd_api, without those that only name a process. */
 #define CALLS_OF                                                                                     \
     " FROM rocpd_api a JOIN rocpd_string n ON n.id = a.apiName_id"                                   \
     " LEFT JOIN rocpd_string s ON s.id = a.args_id WHERE a.id BETWEEN ?1 AND ?2"                     \
@@ -247,7 +246,7 @@ static void put_calls(struct rocprofv3_writer *w, const char *list, bool markers
     rtl_sink_print(w->sink, "],\n");
 }
 
-/* What markers say, by their correlation. */
+/* Writes the markers' messages by correlation id. */
 static void put_messages(struct rocprofv3_writer *w)
 {
     begin_list(w, "marker_api");
@@ -290,7 +289,7 @@ static void put_agents(struct rocprofv3_writer *w)
     rtl_sink_print(w->sink, "],\n");
 }
 
-/* The kernels of the entry's dispatches. */
+/* Writes the kernels of the entry's dispatches. */
 static void put_symbols(struct rocprofv3_writer *w)
 {
     begin_list(w, "kernel_symbols");
@@ -353,7 +352,7 @@ static void put_strings(struct rocprofv3_writer *w)
 
 /* --- entries --- */
 
-/* The first start, or the last end, of all that the entry shows; 0 of nothing. */
+/* Returns a time of the entry, such as its first start; 0 = none. */
 static int64_t moment(struct rocprofv3_writer *w, const char *sql)
 {
     struct rtl_db_statement *get = rtl_db_prepare(w->export->db, sql);
@@ -403,7 +402,7 @@ static void put_entry(struct rocprofv3_writer *w, int64_t pid, const char *comma
     free_names(&w->kernels);
 }
 
-/* What lies between processes: of other tools, or of more processes than have an entry. */
+/* Writes an entry for ids between two processes: of other tools, or of processes beyond RTL_EXPORT_PROCESSES. */
 static void put_between(struct rocprofv3_writer *w, int64_t from, int64_t to, bool needed)
 {
     static const char any_op[] = "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN ?1 AND ?2)";
@@ -428,7 +427,7 @@ void rtl_export_rocprofv3(struct rtl_export *e)
     size_t count;
     const struct rtl_export_process *process = rtl_export_processes(e, &count);
     int64_t from = INT64_MIN;
-    e->ops = NULL; /* another statement */
+    e->ops = NULL; /* prepared without bounds */
     e->bounded = true;
     rtl_sink_print(w.sink, "{\"rocprofiler-sdk-tool\":[");
     for (size_t i = 0; i < count && !rtl_db_status(e->db) && !rtl_sink_failed(w.sink); i++) {

@@ -1,4 +1,4 @@
-/* Which track an op is drawn on. See export_tracks.h. */
+/* Chooses the track of an op. See export_tracks.h. */
 #include "command/export_tracks.h"
 #include "base/array.h"
 

@@ -1,4 +1,4 @@
-/* rtl-top help [COMMAND|all]: the same as --help. */
+/* rtl-top help [COMMAND|all]: prints the same as --help. */
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "shm/segment_reader.h"

@@ -1,4 +1,4 @@
-/* What a probe has measured in JSON. See json_probe.h. */
+/* Writes a probe's measurements as JSON. See json_probe.h. */
 #include "command/json_probe.h"
 #include "model/probe_figures.h"
 
@@ -74,7 +74,7 @@ static void put_units(struct json_writer *w, struct json_object *root, const str
     }
 }
 
-/* Where there is one alone, which is told of as a whole: null. */
+/* A single die is the whole GPU: null. */
 static void put_dies(struct json_writer *w, struct json_object *root, const struct rtl_probe_dies *d)
 {
     struct json_object *o = d->there ? object_in(w, root, "dies") : NULL;
@@ -136,7 +136,7 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
     }
 }
 
-/* NULL: no honest recorder has forgotten it. */
+/* Returns NULL only for a damaged recording. */
 static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *s, uint32_t id)
 {
     for (uint32_t i = 0; i < s->kernel_count; i++)

@@ -1,4 +1,4 @@
-/* Puts values into objects of json-c, every step checked. */
+/* Adds values to json-c's objects and checks each step. */
 #ifndef RTL_COMMAND_JSON_WRITER_H
 #define RTL_COMMAND_JSON_WRITER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Without memory json-c returns NULL, and NULL is null: a frame would lie. So every step is checked by this flag. */
+/* Set by each failed step. Without memory json-c returns NULL, which it would print as null: a wrong value. */
 struct json_writer {
     bool failed;
 };
@@ -40,7 +40,7 @@ static inline void put_text(struct json_writer *w, struct json_object *object, c
     put_json(w, object, key, json_object_new_string(value));
 }
 
-/* Null for what has no name. */
+/* Adds null if there is no name. */
 static inline void put_name(struct json_writer *w, struct json_object *object, const char *key, const char *name)
 {
     if (name)

@@ -1,7 +1,5 @@
-/*
- * rtl-top list: the processes that use a GPU and what each of them does, over half a second; those that aren't traced
- * are listed as such, if they may be seen.
- */
+/* rtl-top list: lists processes that use a GPU and their activity over half a second; also visible processes that
+ * aren't traced. */
 #include "base/clock.h"
 #include "command/json_processes.h"
 #include "model/process_cells.h"
@@ -24,7 +22,7 @@ enum { VERSION = 1 }; /* of the JSON's keys */
 struct process_list {
     struct rtl_options options;
     bool json;
-    struct rtl_model *model; /* NULL: none is traced */
+    struct rtl_model *model; /* NULL if no process is traced */
     struct rtl_process_row *rows;
     uint32_t count;
     struct rtl_untraced untraced;
@@ -37,7 +35,7 @@ static bool add_sample(struct process_list *l, struct rtl_process_set *set)
            rtl_model_add(l->model, &snapshot, rtl_real_ns());
 }
 
-/* Two looks at all that are traced. */
+/* Reads all traced processes twice. */
 static bool sample_processes(struct process_list *l, struct rtl_process_set *set)
 {
     struct timespec pause = {.tv_sec = (time_t)(l->options.delay_ns / RTL_SEC),

@@ -1,4 +1,4 @@
-/* --mode: has a live process go on in another mode, and says from when on. */
+/* --mode: switches the mode of live processes and reports when it takes effect. */
 #include "command/run.h"
 #include "model/labels.h"
 #include "options/complain.h"
@@ -9,9 +9,9 @@
 #include <time.h>
 
 enum { LOOK_NS = 5000000 };
-static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches takes it up within milliseconds */
+static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches switches within milliseconds */
 
-/* Waits until the request was taken up: true, and what is in force since then. */
+/* Waits until the request is in force; then returns true with the mode in force. */
 static bool wait_in_force(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
 {
     for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {
@@ -40,12 +40,12 @@ static int change_mode(const struct rtl_options *options, struct rtl_reader *rea
         return (int)status;
     }
     rtl_proc_title(pid, "", title, sizeof title);
-    bool calls = rtl_reader_has_calls(reader); /* which are recorded in all modes: default is called hip there */
+    bool calls = rtl_reader_has_calls(reader); /* calls are recorded in all modes; with them, default is called hip */
     const char *mode = rtl_mode_label(rtl_mode_with(calls, (unsigned)options->mode)),
                *was = rtl_mode_label(rtl_mode_with(calls, before.mode));
     uint16_t number = rtl_control_request_mode(reader, &link, (enum rtl_mode)options->mode);
     bool taken =
-        before.mode != options->mode && wait_in_force(reader, number, &now); /* the same: nothing to wait for */
+        before.mode != options->mode && wait_in_force(reader, number, &now); /* the same mode: nothing to wait for */
     rtl_control_close(&link);
     if (!taken && !rtl_reader_alive(reader)) {
         rtl_complain("process %d exited before it took up the mode", (int)pid);

@@ -1,8 +1,7 @@
 /*
- * rtl-top names: what the screen would show for a list of kernel names, a line each, in order.
+ * rtl-top names: prints the names that the screen would show for a list of kernel names, one per line, in order.
  *
- * The names of a list are told apart as the rows of a screen are: each is made with those in mind that stand before it,
- * and a name that stands twice is the same row.
+ * As on the screen, each name is made unique among the names before it, and equal names are one row.
  */
 #include "record/db.h"
 #include "options/arguments.h"
@@ -29,7 +28,7 @@ struct name_list {
     bool ascii, family;
     uint32_t count;
     char *lines[RTL_KERNELS_MAX];
-    uint32_t table[TABLE_SIZE]; /* 1 + where a line stands in `lines`; 0 is free */
+    uint32_t table[TABLE_SIZE]; /* 1 + index in `lines`; 0 = free */
 };
 
 static int parse_names(struct name_list *l, int argc, char **argv)
@@ -74,7 +73,7 @@ static int parse_names(struct name_list *l, int argc, char **argv)
     return RTL_GO_ON;
 }
 
-/* The number of a line: that of the first of its kind. False when there are too many, or without memory. */
+/* Returns the index of the line, which equal lines share. False if there are too many, or without memory. */
 static bool find_or_add_line(struct name_list *l, const char *line, uint32_t *number)
 {
     uint32_t at = (uint32_t)(rtl_hash(line, strlen(line)) % TABLE_SIZE);
@@ -98,7 +97,7 @@ static bool find_or_add_line(struct name_list *l, const char *line, uint32_t *nu
 
 enum { AT_END = -1, NO_LINE = -2 };
 
-/* The next line, without its end, and its length; NO_LINE, which is told, for what no list of names has. */
+/* Reads a line without its end and returns its length; AT_END, or NO_LINE after a complaint. */
 static long read_name(char *line, uint64_t number)
 {
     long length = 0;
@@ -134,7 +133,7 @@ static int print_names(struct name_list *l)
         rtl_complain("reading names from the terminal, one a line; Ctrl-D ends");
     long length = 0;
     uint32_t id;
-    /* a list may be endless: what can't be written any more needn't be read */
+    /* the input may be endless: stop when the output fails */
     for (uint64_t number = 1; !ferror(stdout) && (length = read_name(line, number)) >= 0; number++) {
         if (!length) {
             putchar('\n');

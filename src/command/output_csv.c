@@ -1,7 +1,5 @@
-/*
- * One frame as CSV (RFC 4180, LF): a line a kernel, of several processes a line a kernel and process. What was not
- * measured is an empty field.
- */
+/* Writes a frame as CSV (RFC 4180, LF): a line per kernel, or per kernel and process. A field that wasn't measured is
+ * empty. */
 #include "command/output.h"
 #include "model/ranks.h"
 #include "text/quote.h"
@@ -24,7 +22,7 @@ static void write_number(FILE *out, bool measured, uint64_t value)
         fputc(',', out);
 }
 
-/* What a line says: of a kernel, or of one in one process. */
+/* A line: a kernel, or a kernel in one process. */
 struct csv_line {
     pid_t pid;
     enum rtl_target_state state;

@@ -1,7 +1,5 @@
-/*
- * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
- * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
- */
+/* Writes a frame as a JSON object on one line. Totals count since the start; "window" is the last interval; values that
+ * weren't measured are null. Each number has its unit in the key. rtl-top(1) describes the keys. */
 #include "command/json_calls.h"
 #include "command/json_probe.h"
 #include "command/json_processes.h"
@@ -11,7 +9,7 @@
 
 #include <string.h>
 
-enum { JSON_VERSION = 1 }; /* of these keys; grows when one changes its meaning or goes */
+enum { JSON_VERSION = 1 }; /* grows when a key changes its meaning or disappears */
 
 static void put_quantiles(struct json_writer *w, struct json_object *parent, const char *key,
                           const struct rtl_histogram_copy *h)
@@ -26,7 +24,7 @@ static void put_quantiles(struct json_writer *w, struct json_object *parent, con
     put_measured(w, o, "p99_ns", any, v[1]);
 }
 
-/* Of processes that are seen from outside: what was lost, and whether there are estimates. */
+/* Adds lost packets and the existence of estimates, for processes observed from outside. */
 static void put_observed(struct json_writer *w, struct json_object *root, const struct rtl_snapshot *s)
 {
     static const char *const conventions[] = {
@@ -82,7 +80,7 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
     o = object_in(w, root, "signals");
     if (!o)
         return;
-    bool ours = !rtl_is_observed(s); /* there is no library in it that would have signals */
+    bool ours = !rtl_is_observed(s); /* an observed process has no library with signals */
     put_measured(w, o, "in_use", ours, s->signals_in_use);
     put_measured(w, o, "free", ours, s->signals_free);
     put_measured(w, o, "created", ours, s->signals_created);
@@ -119,7 +117,7 @@ static void put_idle(struct json_writer *w, struct json_object *gpu, const struc
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
-    /* gaps of one process are no gaps of a GPU that several have; of one seen from outside they aren't measured */
+    /* gaps of one process are not those of a shared GPU; observing doesn't measure them */
     if (agent->users > 1 || seen) {
         put_measured(w, gpu, "idle", false, 0);
         return;
@@ -168,7 +166,7 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         put_name(w, o, "pci", *address.text ? address.text : NULL);
         put_name(w, o, "uuid", *agent->uuid ? agent->uuid : NULL);
         put_share(w, o, "busy", m->previous && m->gpus[i].busy >= 0 && busy, m->gpus[i].busy);
-        if (agent->users > 1) /* the sum of what several processes have of it */
+        if (agent->users > 1) /* busy is the sum of several processes */
             put_json(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_measured(w, o, "busy_ns", busy, agent->busy_ns);
         put_name(w, o, "verdict", m->previous && busy ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
@@ -224,7 +222,7 @@ static void put_copies(struct json_writer *w, struct json_object *root, const st
     }
 }
 
-/* What each process has of a kernel, and who stands out. */
+/* Adds the numbers of each process and the slowest process of a kernel. */
 static void put_ranks(struct json_writer *w, struct json_object *kernel, const struct rtl_model *m,
                       const struct rtl_row *row)
 {
@@ -263,7 +261,7 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
     }
 }
 
-/* Now by before, 1 where no difference can be told; null where too few durations are known. */
+/* Adds the ratio of window to previous window: 1 without a significant difference, null with too few durations. */
 static void put_change(struct json_writer *w, struct json_object *object, const char *key, struct rtl_change change)
 {
     put_share(w, object, key, change.kind != RTL_CHANGE_UNKNOWN, change.kind == RTL_CHANGE_SAME ? 1 : change.ratio);

@@ -1,4 +1,4 @@
-/* The code of a probe as files, for who looks into it. See probe_report.h. */
+/* Writes the code of a probe as files (--keep). See probe_report.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -74,7 +74,7 @@ static int write_file(struct rtl_probe_keep *k, int which, const void *bytes, si
     return RTL_DB_PATH;
 }
 
-/* With --force: of an earlier probe, which would look like this one's. Without it there is none. */
+/* Removes the file of an earlier probe, which only --force allows to exist; it would look like this probe's. */
 static int remove_old(struct rtl_probe_keep *k, int which)
 {
     char path[PATH_MAX + 16];
@@ -85,7 +85,7 @@ static int remove_old(struct rtl_probe_keep *k, int which)
     return RTL_DB_PATH;
 }
 
-/* What belongs to the two, and what has become of them. */
+/* Describes both code objects and the result. */
 static void describe(FILE *out, const struct rtl_probe_report *r, const struct rtl_probe_fetch_copy *original)
 {
     const struct rtl_probe_session *s = r->session;

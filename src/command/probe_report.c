@@ -1,4 +1,4 @@
-/* What a probe has found out, for people and programs. See probe_report.h. */
+/* Writes the results of a probe as text and JSON. See probe_report.h. */
 #include "command/probe_report.h"
 
 #include <inttypes.h>
@@ -85,7 +85,7 @@ static void print_counts(const struct rtl_probe_report *r)
     putchar('\n');
 }
 
-/* Those of which it isn't known are the slow ones. */
+/* A tail is unknown if the dispatch was too slow. */
 static void print_tail(const struct rtl_probe_report *r, const struct rtl_probe_figures *f)
 {
     const struct rtl_probe_state *s = &r->session->probing.state;
@@ -112,7 +112,7 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
         printf("; the others' mean %s%s: x%.2f", format_time(r, r->others_mean_ns).text,
                r->others_before ? " since start" : "", slower);
     putchar('\n');
-    if (!s->waves) { /* nothing is known of cycles, and 0 would look like a number */
+    if (!s->waves) { /* cycles are unknown; 0 would look like a measurement */
         printf("waves     0 of %" PRIu64
                " expected: none has recorded its end; --keep DIR keeps the code for who looks into it\n",
                s->waves_expected);
@@ -232,7 +232,7 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
 static void put_waits(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
 {
     const struct rtl_stall_costs *s = r->stalls;
-    if (!s->rounds) { /* there was no copy: nothing was counted */
+    if (!s->rounds) { /* no copy ran, so nothing was counted */
         put_measured(w, root, "stalls", false, 0);
         return;
     }

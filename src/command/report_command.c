@@ -1,9 +1,9 @@
 /*
- * rtl-top report: what whoever answers a question about rtl-top has to know, as text to be attached to it: versions,
- * the system, GPUs, and of each traced process the runtime, queues and which way, notes, what isn't timed, its kernels.
+ * rtl-top report: prints text to attach to a question: versions, the system, GPUs, and for each traced process the
+ * runtime, queues with their path, notes, untimed dispatches and kernels.
  *
- * Nothing private: no name of a user or a machine, no command line, no path; names of kernels as hashes, unless asked
- * for.
+ * The report has no private data: no names of users or machines, no command lines, no paths; kernel names as hashes
+ * unless --names is given.
  */
 #include "base/version.h"
 #include "model/labels.h"
@@ -28,7 +28,7 @@
 enum { LINE = 512, NODES = 64, INSTALLED = 16 };
 
 struct report_request {
-    pid_t pid; /* 0: all */
+    pid_t pid; /* 0 = all */
     bool names;
 };
 
@@ -175,7 +175,7 @@ static void print_kernels(const struct rtl_snapshot *s, bool names)
     }
 }
 
-/* False when it can't be read, which was said. */
+/* False with a line in `why` if the process can't be read. */
 static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, int *status)
 {
     struct rtl_reader *reader;

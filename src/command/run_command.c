@@ -1,8 +1,8 @@
 /*
  * rtl-top run: starts a command traced and watches it, on the screen or in a stream.
  *
- * In a stream it is a wrapper that changes nothing: the command has our standard descriptors, gets the signals that are
- * sent to us, and its exit status is ours. On the screen it is a process of its own that we happen to watch.
+ * In a stream, the command inherits the standard descriptors and gets rtl-top's signals, and rtl-top exits with its
+ * status. On the screen, the command is a process like any other.
  */
 #include "base/clock.h"
 #include "command/run.h"
@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000, SNAPSHOT_BUSY_MS = 5000 };
-static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then it is said what is missing; the wait goes on */
+static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then explain what is missing and keep waiting */
 
 static rtl_watcher *screen_watch;
 
@@ -41,12 +41,12 @@ struct run_request {
     const char *library;
     struct rtl_traced_request request;
     char **command;
-    bool screen; /* else a stream, or a trace alone */
+    bool screen; /* false: a stream, or only a trace */
 };
 
 /* --- the command line --- */
 
-/* One option; RTL_PARSED_RUN, or `text` is to be printed or told. */
+/* Sets an option. Returns RTL_PARSED_RUN, or another result with `text`. */
 static enum rtl_parsed set_run_option(struct run_request *r, int option, const char *value, char **text)
 {
     if (option == RTL_RUN_LIBRARY) {
@@ -93,7 +93,7 @@ static int parse_run(struct run_request *r, int argc, char **argv)
         parsed = RTL_PARSED_WRONG;
         text = strdup("--trace and --snapshot exclude one another; -w FILE records the statistics beside a trace");
     }
-    r->options.pid_count = r->options.snapshot != NULL; /* the command's, which is not known yet */
+    r->options.pid_count = r->options.snapshot != NULL; /* the command is the process; its pid isn't known yet */
     if (parsed == RTL_PARSED_RUN)
         parsed = rtl_options_check(&r->options, &text);
     r->options.pid_count = 0;
@@ -107,7 +107,7 @@ static int parse_run(struct run_request *r, int argc, char **argv)
     return parsed == RTL_PARSED_RUN ? RTL_GO_ON : 0;
 }
 
-/* Where it is to be seen; or an exit status, after a complaint. */
+/* Checks the output files and decides between screen and stream. Returns 0, or an exit status after a complaint. */
 static int choose_output(struct run_request *r)
 {
     struct rtl_options *o = &r->options;
@@ -115,7 +115,7 @@ static int choose_output(struct run_request *r)
     bool alone = (o->trace && !o->write) || o->snapshot;
     char why[512];
     struct stat st;
-    /* a file that can't be written is told before anything was started for it; a pipe is opened once, later */
+    /* report an unwritable file before starting the command; don't open a pipe twice */
     if (o->file && (stat(o->file, &st) != 0 || S_ISREG(st.st_mode))) {
         const struct rtl_outfile_options options = {.force = o->force, .others = {o->write, o->trace}};
         struct rtl_outfile *file = rtl_outfile_open(o->file, &options, why, sizeof why);
@@ -140,14 +140,14 @@ static int choose_output(struct run_request *r)
         rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w, --snapshot or --trace");
         return RTL_READER_USAGE;
     }
-    o->output = RTL_OUTPUT_TEXT; /* recorded, and nothing printed */
+    o->output = RTL_OUTPUT_TEXT; /* only record, print nothing */
     o->file = "/dev/null";
     return 0;
 }
 
-/* --- until there is something to watch --- */
+/* --- waiting for a traced process --- */
 
-/* Ctrl-C before the screen: what shall become of the command? True when the wait is over. */
+/* Asks after Ctrl-C before the screen what to do with the command. True if rtl-top should exit. */
 static bool ask_user(struct rtl_launch *launch)
 {
     char answer[16] = "";
@@ -155,7 +155,7 @@ static bool ask_user(struct rtl_launch *launch)
     rtl_complain("%s runs as process %d. l leaves it running, e ends it, Enter goes on waiting", launch->command[0],
                  (int)launch->pid);
     if (!terminal || !fgets(answer, sizeof answer, terminal))
-        answer[0] = 'l'; /* Ctrl-C again, or nobody is there */
+        answer[0] = 'l'; /* Ctrl-C again, or no terminal */
     if (terminal)
         fclose(terminal);
     if (*answer == 'e')
@@ -163,7 +163,7 @@ static bool ask_user(struct rtl_launch *launch)
     return *answer == 'l';
 }
 
-/* A reader of the traced process, or NULL: it was said why not. *left: the user went away. */
+/* Returns the reader of the traced process, or NULL after a complaint. *left: the user chose to exit. */
 static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid, bool *left)
 {
     uint64_t from = rtl_mono_ns();
@@ -171,7 +171,7 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
     struct rtl_reader *reader;
     struct rtl_traced_child child = {.launch = launch};
     for (bool said = false;;) {
-        bool ended = rtl_launch_ended(launch); /* asked first: what is seen after its end is final */
+        bool ended = rtl_launch_ended(launch); /* before the search: what it finds after the end is final */
         enum rtl_reader_status status = rtl_traced_child_find(&child, &reader, pid, why, sizeof why);
         if (status == RTL_READER_OK)
             return reader;
@@ -181,7 +181,7 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
             rtl_traced_child_explain(&child, why, sizeof why);
         if (ended || late)
             rtl_complain("%s", why);
-        /* a segment that is only being made looks at first like one that can't be read */
+        /* a segment that is being created first looks unreadable */
         if (ended || (late && status != RTL_READER_NOT_TRACED))
             return NULL;
         said |= late;
@@ -193,9 +193,9 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
     }
 }
 
-/* --- */
+/* --- watching --- */
 
-/* A rtl_process_set_sink: of several processes each is written once, as it was when it ended. */
+/* A rtl_process_set_sink: writes each of several processes once, in its last state. */
 static void record_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
                           uint64_t real_ns, bool ended)
 {
@@ -203,7 +203,7 @@ static void record_at_end(void *group, uint32_t number, pid_t pid, const struct 
         rtl_group_recorder_add(group, number, pid, snapshot, real_ns, ended);
 }
 
-/* What is watched stays readable after its end. */
+/* Waits for the end of all processes; a segment stays readable after it. */
 static int write_snapshot_at_end(const struct rtl_options *options, struct rtl_process_set *set)
 {
     struct rtl_snapshot snapshot = {0};
@@ -263,7 +263,7 @@ static int watch_command(struct run_request *r, struct rtl_launch *launch)
         rtl_process_set_close(set);
     }
     const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;
-    if (!reader && !left && missing) { /* it was said why; what was asked for is not there */
+    if (!reader && !left && missing) { /* the reason was printed */
         rtl_complain("nothing is written to %s: no process was traced", missing);
         status = RTL_READER_NOT_TRACED;
     }
@@ -274,7 +274,7 @@ int rtl_run_command(int argc, char **argv)
 {
     char library[PATH_MAX], why[3 * PATH_MAX];
     struct rtl_traced_env env;
-    static struct rtl_launch launch; /* large, and the signal handlers' */
+    static struct rtl_launch launch; /* static: it is large, and signal handlers use it */
     struct run_request r;
     int status = parse_run(&r, argc, argv);
     if (status != RTL_GO_ON)

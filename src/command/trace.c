@@ -1,4 +1,4 @@
-/* --trace: the recorder alone, until it is told to stop, or in the background of frames and screen. */
+/* --trace: records alone until a signal or the end, or beside frames or the screen. */
 #include "command/run.h"
 #include "command/tracers.h"
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t stop_requests; /* how often; at 2 the rest of the ring is not written */
+static volatile sig_atomic_t stop_requests; /* at 2, don't write the remaining events of the ring */
 
 static void on_signal(int number)
 {
@@ -21,8 +21,8 @@ static void on_signal(int number)
     stop_requests = stop_requests ? 2 : 1;
 }
 
-/* The signals that end a recording. A hangup that is ignored already stays ignored (nohup). An interrupt does not:
- * shells ignore it for what they start in the background, and there it was sent by kill. */
+/* Returns the signals that end a recording. SIGHUP stays ignored if it is (nohup). SIGINT doesn't: shells ignore it for
+ * background jobs, which then get it from kill. */
 static sigset_t stop_signals(void)
 {
     struct sigaction hangup;
@@ -35,7 +35,7 @@ static sigset_t stop_signals(void)
     return set;
 }
 
-/* Called before the file is made: from then on a signal ends the recording in order. */
+/* Call before the file is created, so that a signal never leaves it incomplete. */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -45,7 +45,7 @@ static void handle_signals(void)
             sigaction(number, &action, NULL);
 }
 
-/* Until the time is over, all processes have ended or a signal comes. */
+/* Waits for the end of the time, of all processes, or a signal. */
 static void wait_alone(const struct rtl_options *o, struct rtl_process_set *set, struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
@@ -65,7 +65,7 @@ static void wait_alone(const struct rtl_options *o, struct rtl_process_set *set,
     }
 }
 
-/* Lets it write what is left in the ring, which may be much, unless another signal comes. */
+/* Waits until the remaining events of the ring are written, which may take long, or a second signal. */
 static void wait_for_end(struct rtl_tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
@@ -86,8 +86,8 @@ struct tracing {
     sigset_t stop_signals;
 };
 
-/* While frames are written: a signal ends the recording in order, then the program as the signal would have. A
- * recording that ends by itself, because the disk is full, say, is reported when it does. */
+/* Thread beside frames: at a signal, ends the recording properly, then the program by that signal. Reports a recording
+ * that fails, for example because the disk is full. */
 static void *wait_for_signal(void *data)
 {
     const struct tracing *t = data;
@@ -98,7 +98,7 @@ static void *wait_for_signal(void *data)
         if (!tracers_trouble && (tracers_trouble = rtl_tracers_trouble(t->tracers)))
             rtl_complain("the trace has ended: %s", tracers_trouble);
     } while (number < 0);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on this thread ends the program */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* from here on, this thread ends the program */
     rtl_tracers_stop(t->tracers);
     rtl_outfile_clean();
     signal(number, SIG_DFL);
@@ -107,7 +107,7 @@ static void *wait_for_signal(void *data)
     return NULL;
 }
 
-/* What goes into a stream, while a thread waits for the signals that end it. */
+/* Writes frames while a thread waits for signals. */
 static int stream_traced(const struct rtl_options *o, struct rtl_process_set *set, struct tracing *tracing)
 {
     pthread_t waiter;
@@ -117,7 +117,7 @@ static int stream_traced(const struct rtl_options *o, struct rtl_process_set *se
     bool waits = pthread_create(&waiter, NULL, wait_for_signal, tracing) == 0;
     int status = rtl_batch(o, set);
     if (waits) {
-        pthread_cancel(waiter); /* sigtimedwait is where it is, and a cancellation point */
+        pthread_cancel(waiter); /* the thread is in sigtimedwait, a cancellation point */
         pthread_join(waiter, NULL);
     }
     return status;
@@ -132,7 +132,7 @@ int rtl_trace(const struct rtl_options *o, struct rtl_process_set *set, rtl_watc
 {
     struct tracing tracing = {.stop_signals = stop_signals()};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
-    if (alone && !o->launch) /* signals are passed on to what was started, and its end ends the recording */
+    if (alone && !o->launch) /* signals go to the started command, whose end ends the recording */
         handle_signals();
     int status = rtl_tracers_start(o, set, &tracing.tracers);
     if (status)

@@ -1,4 +1,4 @@
-/* Recorders of traces, one a process. See tracers.h. */
+/* Records one trace per process. See tracers.h. */
 #include "command/tracers.h"
 #include "base/array.h"
 #include "record/tracer.h"
@@ -19,15 +19,15 @@ struct process_tracer {
 struct rtl_tracers {
     const struct rtl_options *options;
     struct rtl_process_set *set;
-    pthread_mutex_t lock; /* of what follows: it is asked for trouble while others come */
+    pthread_mutex_t lock; /* protects the members below: another thread asks for trouble while processes join */
     struct process_tracer *list;
     uint32_t count, room;
     bool ending;
-    int status;        /* of the first that could not be started */
-    char trouble[600]; /* why not */
+    int status;        /* of the first tracer that failed to start */
+    char trouble[600]; /* reason of that failure */
 };
 
-/* 0, or an exit status and `why`. */
+/* Returns 0, or an exit status with `why`. */
 static int start_tracer(struct rtl_tracers *t, pid_t pid, char *why, size_t why_bytes)
 {
     struct process_tracer one = {.pid = pid};
@@ -48,14 +48,14 @@ static int start_tracer(struct rtl_tracers *t, pid_t pid, char *why, size_t why_
     return status;
 }
 
-/* One more has come. On a screen a message would go astray: it is told as trouble. */
+/* Called when a process joins. Keeps a failure as trouble, because a screen would hide a message. */
 static void trace_joined(void *context, pid_t pid)
 {
     struct rtl_tracers *t = context;
     char why[600];
     pthread_mutex_lock(&t->lock);
     int status = t->ending ? 0 : start_tracer(t, pid, why, sizeof why);
-    bool gone = status == RTL_READER_NOT_TRACED || status == RTL_READER_NO_PROCESS; /* already, with nothing to tell */
+    bool gone = status == RTL_READER_NOT_TRACED || status == RTL_READER_NO_PROCESS; /* it has already ended */
     if (status && !gone && !t->status) {
         t->status = status;
         snprintf(t->trouble, sizeof t->trouble, "%s", why);
@@ -79,7 +79,7 @@ int rtl_tracers_start(const struct rtl_options *options, struct rtl_process_set 
         status = start_tracer(t, pid, why, sizeof why);
         if (status != RTL_READER_NO_RING || rtl_process_set_is_single(set))
             continue;
-        rtl_complain("%s", why); /* of several the others are recorded */
+        rtl_complain("%s", why); /* the other processes are recorded */
         t->status = without = status;
         status = 0;
     }
