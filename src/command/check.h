@@ -33,6 +33,10 @@ __attribute__((format(printf, 4, 5))) void rtl_check_say(struct rtl_check *check
 /* Reports whether this system's loader can load the library and what that library needs. */
 void rtl_check_loads(struct rtl_check *check, const char *what, const char *library);
 
+/* Reports the libraries in HSA_TOOLS_LIB (true if one is a librtl.so) and in LD_PRELOAD. */
+bool rtl_check_tools(struct rtl_check *check, const char *library);
+void rtl_check_preloads(struct rtl_check *check, const char *hip);
+
 /* Checks the system: device, limits, room for a segment. */
 void rtl_check_system(struct rtl_check *check);
 /* Checks what environment variables tell the library and the runtime: modes, queues, tools. */

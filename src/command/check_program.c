@@ -203,24 +203,6 @@ int rtl_check_program(struct rtl_check *check, const char *name)
 
 /* --- HIP calls (--mode hip): what librtl-hip.so needs to record them --- */
 
-/* The loader warns of each library that it can't preload, at the start of every program. */
-static void check_preload_list(struct rtl_check *check, const char *hip)
-{
-    const char *list = getenv("LD_PRELOAD"), *at = list;
-    char *name = list ? malloc(strlen(list) + 1) : NULL;
-    while (name && rtl_preload_next(&at, name, strlen(list) + 1)) {
-        if (!strcmp(name, hip))
-            rtl_check_say(check, RTL_FINDING_OK, "preload", "LD_PRELOAD has the library already");
-        else if (rtl_preload_same_kind(name, hip))
-            rtl_check_say(check, RTL_FINDING_OK, "preload", "LD_PRELOAD lists %s: ours takes its place", name);
-        else if (strchr(name, '/') && access(name, R_OK) != 0)
-            rtl_check_say(check, RTL_FINDING_OPEN, "preload", "LD_PRELOAD lists %s: %s", name, strerror(errno));
-        else
-            rtl_check_say(check, RTL_FINDING_OK, "preload", "%s is preloaded, too, before ours", name);
-    }
-    free(name);
-}
-
 /* Finds where HIP calls go. A variable that only HIP reads shows that HIP is linked into the file. */
 static void check_calls(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
@@ -279,7 +261,7 @@ void rtl_check_hip(struct rtl_check *check, const char *name, const char *librar
         return;
     }
     rtl_check_loads(check, "calls", hip);
-    check_preload_list(check, hip);
+    rtl_check_preloads(check, hip);
     check_hip_program(check, name);
 }
 

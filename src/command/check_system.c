@@ -111,7 +111,6 @@ void rtl_check_system(struct rtl_check *check)
 static bool check_tools(struct rtl_check *check, const char *library)
 {
     const char *list = getenv("HSA_TOOLS_LIB");
-    bool listed = false;
     if (!list || !*list)
         return false;
     if (!rtl_tools_sane(list)) {
@@ -119,20 +118,7 @@ static bool check_tools(struct rtl_check *check, const char *library)
                       "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it");
         return false;
     }
-    char *name = malloc(strlen(list) + 1);
-    while (name && rtl_tools_next(&list, name, strlen(list) + 1)) {
-        listed |= rtl_tools_is_rtl(name);
-        if (!strcmp(name, library))
-            rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB has the library already");
-        else if (rtl_tools_is_rtl(name))
-            rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB lists %s: ours takes its place", name);
-        else if (strchr(name, '/') && access(name, R_OK) != 0)
-            rtl_check_say(check, RTL_FINDING_WRONG, "tools", "HSA_TOOLS_LIB lists %s: %s", name, strerror(errno));
-        else
-            rtl_check_say(check, RTL_FINDING_OK, "tools", "%s is loaded, too, before ours", name);
-    }
-    free(name);
-    return listed;
+    return rtl_check_tools(check, library);
 }
 
 static void check_variable(struct rtl_check *check, const char *name, bool known, const char *otherwise)

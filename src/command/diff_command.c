@@ -10,7 +10,6 @@
 #include "text/text.h"
 #include "text/units.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <langinfo.h>
 #include <limits.h>
@@ -72,20 +71,21 @@ static bool parse_percent(const char *text, double *share)
 
 static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
 {
-    char *end;
-    errno = 0;
-    *a = strtoll(text, &end, 10);
-    if (end == text || *end != ',' || *a < 1)
+    char first[24];
+    uint64_t numbers[2];
+    size_t length = strcspn(text, ",");
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    if (length >= sizeof first || !text[length] || !rtl_parse_number(first, 1, INT64_MAX, &numbers[0]) ||
+        !rtl_parse_number(text + length + 1, 1, INT64_MAX, &numbers[1]))
         return false;
-    text = end + 1;
-    *b = strtoll(text, &end, 10);
-    return end != text && !*end && !errno && *b >= 1;
+    *a = (int64_t)numbers[0];
+    *b = (int64_t)numbers[1];
+    return true;
 }
 
 static int parse_diff(struct diff_request *c, int argc, char **argv)
 {
     struct rtl_arguments a;
-    char *end;
     int status;
     rtl_arguments_begin(&a, RTL_COMMAND_DIFF, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;)
@@ -106,8 +106,7 @@ static int parse_diff(struct diff_request *c, int argc, char **argv)
                 return WRONG("--recordings wants two numbers such as 1,2, not '%s'", a.value);
             break;
         case RTL_DIFF_ROWS:
-            c->rows = strtoull(a.value, &end, 10);
-            if (*end || *a.value < '0' || *a.value > '9' || !c->rows)
+            if (!rtl_parse_number(a.value, 1, UINT64_MAX, &c->rows))
                 return WRONG("-n wants a number of kernels from 1, not '%s'", a.value);
             break;
         default:

@@ -37,12 +37,10 @@ static int parse_names(struct name_list *l, int argc, char **argv)
     int status;
     rtl_arguments_begin(&a, RTL_COMMAND_NAMES, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
-        char *end;
-        unsigned long width;
+        uint64_t width;
         switch (o) {
         case RTL_NAMES_WIDTH:
-            width = *a.value >= '0' && *a.value <= '9' ? strtoul(a.value, &end, 10) : 0;
-            if (!width || *end || width > WIDTH_MAX) {
+            if (!rtl_parse_number(a.value, 1, WIDTH_MAX, &width)) {
                 rtl_complain("-w wants columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
                 return RTL_READER_USAGE;
             }

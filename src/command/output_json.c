@@ -11,17 +11,47 @@
 
 enum { JSON_VERSION = 1 }; /* grows when a key changes its meaning or disappears */
 
+static void put_p50_p99(struct json_writer *w, struct json_object *o, bool measured, uint64_t p50, uint64_t p99)
+{
+    put_measured(w, o, "p50_ns", measured, p50);
+    put_measured(w, o, "p99_ns", measured, p99);
+}
+
 static void put_quantiles(struct json_writer *w, struct json_object *parent, const char *key,
                           const struct rtl_histogram_copy *h)
 {
-    static const double q[] = {0.5, 0.99};
     uint64_t v[2] = {0, 0};
-    bool any = rtl_quantiles(NULL, h, q, 2, v);
+    bool any = rtl_quantiles(NULL, h, (const double[]){0.5, 0.99}, 2, v);
     struct json_object *o = object_in(w, parent, key);
-    if (!o)
-        return;
+    if (o)
+        put_p50_p99(w, o, any, v[0], v[1]);
+}
+
+/* Adds what a histogram counts since the start. */
+static void put_durations(struct json_writer *w, struct json_object *o, const struct rtl_histogram_copy *h, bool p90)
+{
+    uint64_t v[3] = {0, 0, 0};
+    bool any = rtl_quantiles(NULL, h, (const double[]){0.5, 0.9, 0.99}, 3, v);
+    put_measured(w, o, "total_ns", any, h->total_ns);
+    put_measured(w, o, "min_ns", any, h->min_ns);
+    put_measured(w, o, "max_ns", any, h->max_ns);
     put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p99_ns", any, v[1]);
+    if (p90)
+        put_measured(w, o, "p90_ns", any, v[1]);
+    put_measured(w, o, "p99_ns", any, v[2]);
+}
+
+/* Adds the object "untimed": counts by reason. `all`: also known reasons with count 0. */
+static void put_untimed(struct json_writer *w, struct json_object *parent, const uint64_t *counts, unsigned limit,
+                        const char *(*key)(unsigned reason), bool all)
+{
+    struct json_object *o = object_in(w, parent, "untimed");
+    for (unsigned i = 0; o && i < limit; i++) {
+        char unnamed[24];
+        snprintf(unnamed, sizeof unnamed, "reason_%u", i);
+        if (counts[i] || (all && key(i)))
+            put_number(w, o, key(i) ? key(i) : unnamed, counts[i]);
+    }
 }
 
 /* Adds lost packets and the existence of estimates, for processes observed from outside. */
@@ -70,13 +100,7 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
         return;
     put_number(w, o, "counted", s->counted);
     put_number(w, o, "timed", s->timed);
-    struct json_object *untimed = object_in(w, o, "untimed");
-    for (unsigned i = 0; untimed && i < RTL_UNTIMED_LIMIT; i++) {
-        char unnamed[24];
-        snprintf(unnamed, sizeof unnamed, "reason_%u", i);
-        if (rtl_reason_key(i) || s->untimed[i])
-            put_number(w, untimed, rtl_reason_key(i) ? rtl_reason_key(i) : unnamed, s->untimed[i]);
-    }
+    put_untimed(w, o, s->untimed, RTL_UNTIMED_LIMIT, rtl_reason_key, true);
     o = object_in(w, root, "signals");
     if (!o)
         return;
@@ -181,14 +205,12 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
 
 static void put_copies(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
-    static const double q[] = {0.5, 0.99};
     struct json_object *array = array_in(w, root, "copies");
     bool window = m->previous;
     for (uint32_t i = 0; array && i < m->copies_count; i++) {
         const struct rtl_copies_row *row = &m->copies[i];
         const struct rtl_copies_snapshot *c = row->copies;
-        uint64_t v[2] = {0, 0};
-        bool any = rtl_quantiles(NULL, &c->histogram, q, 2, v), recent = window && row->window.count;
+        bool recent = window && row->window.count;
         struct json_object *o = object_at_end(w, array);
         if (!o)
             return;
@@ -196,20 +218,10 @@ static void put_copies(struct json_writer *w, struct json_object *root, const st
         put_text(w, o, "direction", rtl_direction_key(c->direction));
         put_number(w, o, "count", c->count);
         put_number(w, o, "timed", c->histogram.count);
-        struct json_object *untimed = object_in(w, o, "untimed");
-        for (unsigned r = 0; untimed && r < RTL_COPY_UNTIMED_LIMIT; r++) {
-            char unnamed[24];
-            snprintf(unnamed, sizeof unnamed, "reason_%u", r);
-            if (c->untimed[r])
-                put_number(w, untimed, rtl_copy_reason_key(r) ? rtl_copy_reason_key(r) : unnamed, c->untimed[r]);
-        }
+        put_untimed(w, o, c->untimed, RTL_COPY_UNTIMED_LIMIT, rtl_copy_reason_key, false);
         put_number(w, o, "bytes", c->bytes);
         put_number(w, o, "timed_bytes", c->timed_bytes);
-        put_measured(w, o, "total_ns", any, c->histogram.total_ns);
-        put_measured(w, o, "min_ns", any, c->histogram.min_ns);
-        put_measured(w, o, "max_ns", any, c->histogram.max_ns);
-        put_measured(w, o, "p50_ns", any, v[0]);
-        put_measured(w, o, "p99_ns", any, v[1]);
+        put_durations(w, o, &c->histogram, false);
         struct json_object *recently = object_in(w, o, "window");
         if (!recently)
             return;
@@ -217,8 +229,7 @@ static void put_copies(struct json_writer *w, struct json_object *root, const st
         put_measured(w, recently, "bytes", window, row->window_bytes);
         put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
         put_measured(w, recently, "total_ns", recent, row->window.total_ns);
-        put_measured(w, recently, "p50_ns", recent, row->p50);
-        put_measured(w, recently, "p99_ns", recent, row->p99);
+        put_p50_p99(w, recently, recent, row->p50, row->p99);
     }
 }
 
@@ -256,8 +267,7 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
         put_measured(w, recently, "calls", window, r->window_calls);
         put_measured(w, recently, "timed", window, r->window_timed);
         put_measured(w, recently, "total_ns", window && r->window_timed, r->window_total_ns);
-        put_measured(w, recently, "p50_ns", window && r->has_quantiles, r->p50);
-        put_measured(w, recently, "p99_ns", window && r->has_quantiles, r->p99);
+        put_p50_p99(w, recently, window && r->has_quantiles, r->p50, r->p99);
     }
 }
 
@@ -270,22 +280,15 @@ static void put_change(struct json_writer *w, struct json_object *object, const 
 static void put_kernel(struct json_writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
-    static const double q[] = {0.5, 0.9, 0.99};
     const struct rtl_model *m = f->model;
     const struct rtl_kernel_snapshot *k = row->kernel;
-    uint64_t v[3] = {0, 0, 0};
-    bool any = rtl_quantiles(NULL, &k->histogram, q, 3, v), window = m->previous, recent = window && row->window.count;
+    bool window = m->previous, recent = window && row->window.count;
     put_text(w, o, "name", rtl_names_form(m->names, row->id, k->name, k->name_length, RTL_NAME_MANGLED));
     put_text(w, o, "short", rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
     put_text(w, o, "family", rtl_name_family_name(rtl_family_of(m, row)));
     put_number(w, o, "calls", k->calls);
     put_number(w, o, "timed", k->histogram.count);
-    put_measured(w, o, "total_ns", any, k->histogram.total_ns);
-    put_measured(w, o, "min_ns", any, k->histogram.min_ns);
-    put_measured(w, o, "max_ns", any, k->histogram.max_ns);
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p90_ns", any, v[1]);
-    put_measured(w, o, "p99_ns", any, v[2]);
+    put_durations(w, o, &k->histogram, true);
     bool seen = rtl_is_observed(&m->latest->snapshot);
     if (seen)
         put_measured(w, o, "estimated_ns", k->estimated_ns, k->estimated_ns);
@@ -301,8 +304,7 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     if (seen)
         put_measured(w, recently, "estimated_ns", window && row->window_estimated_ns, row->window_estimated_ns);
-    put_measured(w, recently, "p50_ns", recent, row->p50);
-    put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_p50_p99(w, recently, recent, row->p50, row->p99);
     put_measured(w, recently, "launch_p50_ns", window && row->launches, row->launch_p50);
     put_measured(w, recently, "launch_p99_ns", window && row->launches, row->launch_p99);
     put_change(w, recently, "p50_change", row->change.p50);

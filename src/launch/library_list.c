@@ -15,6 +15,12 @@ bool rtl_tools_is_rtl(const char *name)
     return has_base_name(name, "librtl.so");
 }
 
+bool rtl_tools_displaces(const char *name, const char *library)
+{
+    (void)library;
+    return rtl_tools_is_rtl(name);
+}
+
 bool rtl_preload_same_kind(const char *name, const char *library)
 {
     const char *kind = rtl_tools_is_rtl(library) ? "librtl.so" : "librtl-hip.so";
@@ -115,15 +121,9 @@ static char *append_library(const char *list, const char *library, char separato
     return result;
 }
 
-static bool displaces_tool(const char *name, const char *library)
-{
-    (void)library;
-    return rtl_tools_is_rtl(name);
-}
-
 char *rtl_tools_append(const char *list, const char *library)
 {
-    return append_library(list, library, ' ', " \"\\", rtl_tools_next, displaces_tool);
+    return append_library(list, library, ' ', " \"\\", rtl_tools_next, rtl_tools_displaces);
 }
 
 char *rtl_preload_append(const char *list, const char *library)

@@ -140,14 +140,13 @@ int rtl_arguments_next(struct rtl_arguments *a)
 
 bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid)
 {
-    char *end = NULL;
-    long number = *a->value >= '0' && *a->value <= '9' ? strtol(a->value, &end, 10) : 0; /* LONG_MAX if too large */
-    bool fits = number > 0 && number <= INT32_MAX && !*end;
-    if (fits)
-        *pid = (pid_t)number;
-    else
+    uint64_t number;
+    if (!rtl_parse_number(a->value, 1, INT32_MAX, &number)) {
         rtl_complain("-p wants the number of a process, not '%s'", a->value);
-    return fits;
+        return false;
+    }
+    *pid = (pid_t)number;
+    return true;
 }
 
 bool rtl_arguments_done(struct rtl_arguments *a, int *status)

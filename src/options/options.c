@@ -41,8 +41,7 @@ static enum rtl_parsed sort_help(char **text)
     return RTL_PARSED_DONE;
 }
 
-/* Parses decimal digits; false if the number isn't in [least, most]. */
-static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+bool rtl_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
     if (!*text || strspn(text, "0123456789") != strlen(text))
         return false;
@@ -106,7 +105,7 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
     for (const char *at = arg;; at++) {
         size_t length = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, at);
-        if (length >= sizeof one || !parse_number(one, 1, 0x7fffffff, &value))
+        if (length >= sizeof one || !rtl_parse_number(one, 1, 0x7fffffff, &value))
             return WRONG(text, "-p wants numbers of processes, such as 4711 or 4711,4712, not '%s'", arg);
         bool twice = false;
         for (uint32_t i = 0; i < o->pid_count; i++)
@@ -177,7 +176,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
             return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
         break;
     case RTL_OPTION_FRAMES:
-        if (!parse_number(arg, 1, INT64_MAX, &o->frames))
+        if (!rtl_parse_number(arg, 1, INT64_MAX, &o->frames))
             return WRONG(text, "-n wants a number of frames from 1, not '%s'", arg);
         break;
     case RTL_OPTION_BATCH:
@@ -188,7 +187,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         return set_output(o, RTL_OUTPUT_CSV, text);
     case RTL_OPTION_RECORDING: {
         uint64_t value;
-        if (!parse_number(arg, 1, INT64_MAX, &value))
+        if (!rtl_parse_number(arg, 1, INT64_MAX, &value))
             return WRONG(text, "--recording wants the number of a recording, not '%s'", arg);
         o->recording = (int64_t)value;
         break;
@@ -240,38 +239,39 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
 
 enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
 {
-    *text = NULL;
-    if (o->file && o->output == RTL_OUTPUT_SCREEN)
-        return WRONG(text, "-o goes with -b, --json or --csv");
-    if (o->replay && (o->write || o->snapshot))
-        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
-    if (o->trace && (o->replay || o->snapshot))
-        return WRONG(text, "--trace records processes: it does not go with -r or --snapshot");
-    if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
-        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
-    if (rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE))
-        return WRONG(text, "--observe and --no-observe exclude one another");
-    if (o->observe > 0 && (o->replay || o->trace || o->mode >= 0))
-        return WRONG(text, "--observe watches from outside: it does not go with -r, --trace or --mode");
-    if (o->all && (o->pid_count || o->process))
-        return WRONG(text, "--all watches all processes: it does not go with -p");
-    if (o->pid_count && o->process)
-        return WRONG(text, "-p takes numbers or a name, not both");
-    if (o->replay && (o->all || o->process || o->pid_count > 1))
-        return WRONG(text, "-r shows a recording: -p with one number chooses among several");
-    if (o->snapshot && !rtl_options_name_process(o))
-        return WRONG(text, "--snapshot needs a process: -p PID");
-    if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
-        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like");
-    if (o->mode >= 0 && !rtl_options_name_process(o))
-        return WRONG(text, "--mode needs a process: -p PID");
-    if (o->recording && !o->replay)
-        return WRONG(text, "--recording goes with -r");
-    if (o->force && !o->write && !o->snapshot && !o->trace && !o->file)
-        return WRONG(text, "--force goes with -o, -w, --snapshot or --trace");
+    bool named = rtl_options_name_process(o), stream = o->output != RTL_OUTPUT_SCREEN;
     bool has_window = rtl_option_asked(o, RTL_OPTION_WINDOW);
-    if (has_window && o->output == RTL_OUTPUT_JSON)
-        return WRONG(text, "--window does not go with --json, whose window is the last interval");
+    const struct {
+        bool wrong;
+        const char *message;
+    } rules[] = {
+        {o->file && !stream, "-o goes with -b, --json or --csv"},
+        {o->replay && (o->write || o->snapshot), "-r shows a recording: it does not go with -w or --snapshot"},
+        {o->trace && (o->replay || o->snapshot), "--trace records processes: it does not go with -r or --snapshot"},
+        {o->snapshot && (o->write || stream),
+         "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv"},
+        {rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE),
+         "--observe and --no-observe exclude one another"},
+        {o->observe > 0 && (o->replay || o->trace || o->mode >= 0),
+         "--observe watches from outside: it does not go with -r, --trace or --mode"},
+        {o->all && (o->pid_count || o->process), "--all watches all processes: it does not go with -p"},
+        {o->pid_count && o->process, "-p takes numbers or a name, not both"},
+        {o->replay && (o->all || o->process || o->pid_count > 1),
+         "-r shows a recording: -p with one number chooses among several"},
+        {o->snapshot && !named, "--snapshot needs a process: -p PID"},
+        {o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || stream),
+         "--mode changes the mode and ends: it does not go with -r, -w, -b and their like"},
+        {o->mode >= 0 && !named, "--mode needs a process: -p PID"},
+        {o->recording && !o->replay, "--recording goes with -r"},
+        {o->force && !o->write && !o->snapshot && !o->trace && !o->file,
+         "--force goes with -o, -w, --snapshot or --trace"},
+        {has_window && o->output == RTL_OUTPUT_JSON,
+         "--window does not go with --json, whose window is the last interval"},
+    };
+    *text = NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong)
+            return WRONG(text, "%s", rules[i].message);
     if (!has_window && o->output != RTL_OUTPUT_SCREEN)
         o->window_ns = RTL_WINDOW_INTERVAL;
     return RTL_PARSED_RUN;

@@ -116,6 +116,9 @@ static inline bool rtl_option_asked(const struct rtl_options *options, enum rtl_
     return options->asked >> option & 1;
 }
 
+/* Parses decimal digits; false for other text or a number outside [least, most]. */
+bool rtl_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);
+
 struct rtl_option_info {
     int letter;
     const char *name, *argument, *meaning;

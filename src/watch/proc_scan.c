@@ -95,7 +95,8 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
     return false;
 }
 
-bool rtl_proc_has_open(pid_t pid, const char *path)
+/* True if the process has opened the file; false if that is not visible. Bounded. */
+static bool has_open(pid_t pid, const char *path)
 {
     char name[64], link[256];
     bool held = false;
@@ -262,7 +263,7 @@ void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_r
         bool traced = false;
         for (uint32_t r = 0; r < count; r++)
             traced |= !rows[r].member->ended && rows[r].member->info.pid == all[i].pid;
-        if (traced || !rtl_proc_has_open(all[i].pid, "/dev/kfd"))
+        if (traced || !has_open(all[i].pid, "/dev/kfd"))
             continue;
         struct rtl_member_info *more = realloc(untraced->list, (untraced->count + 1) * sizeof *more);
         if (!more)

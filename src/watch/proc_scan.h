@@ -23,9 +23,6 @@ const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries,
 /* True if the process goes by `name`: its comm, the file name of its program, or of the script that it interprets. */
 bool rtl_proc_has_name(pid_t pid, const char *name);
 
-/* True if the process has opened the file; false if that is not visible. Bounded. */
-bool rtl_proc_has_open(pid_t pid, const char *path);
-
 /* Reads title, owner and container, and the rank from title, environment or arguments, as far as they are readable. */
 void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info);
 

@@ -102,7 +102,7 @@ chmod +x "$work/foreign"
 finds "another libc's loader" '^open   calls        .* has a loader of its own \(/lib/ld-musl' "$work/foreign"
 LD_PRELOAD=$work/lib/one.so
 export LD_PRELOAD
-finds "what else is preloaded" '^ok     preload      .*/one\.so is preloaded, too, before ours' cat
+finds "what else is preloaded" '^ok     preload      LD_PRELOAD also loads .*/one\.so, before ours' cat
 unset LD_PRELOAD
 has "check: what can't be" "$(LD_PRELOAD=$work/lib/none.so "$top" check --mode hip -- cat 2>/dev/null)" \
     '^open   preload      LD_PRELOAD lists .*/none\.so: No such file'

@@ -97,7 +97,7 @@ sed -i 's/GLIBC_2\.2\.5/GLIBC_9.2.5/' "$work/newer.so"
 finds "a librtl.so for a newer libc" 3 '^wrong  library .*GLIBC_9\.2\.5' "$top" check --library "$work/newer.so" -- cat
 finds "a list on which the runtime hangs" 3 '^wrong  tools .*hangs' env HSA_TOOLS_LIB="x\\" "$top" check -- cat
 finds "another tool that isn't there" 3 "^wrong  tools .*lists $work/none.so: No such file" env HSA_TOOLS_LIB="$work/none.so" "$top" check -- cat
-finds "another tool" '' '^ok     tools        .*newer.so is loaded, too' env HSA_TOOLS_LIB="$work/newer.so" "$top" check -- cat
+finds "another tool" '' '^ok     tools        HSA_TOOLS_LIB also loads .*newer.so, before ours' env HSA_TOOLS_LIB="$work/newer.so" "$top" check -- cat
 finds "a profiler" '' '^ok     profiler .*HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' env ROCP_TOOL_LIBRARIES=x.so "$top" check -- cat
 finds "an unknown mode" 3 '^wrong  environment  RTL_MODE=fast is not understood: default' env RTL_MODE=fast "$top" check -- cat
 finds "unknown queues" 3 '^wrong  environment  RTL_QUEUES=odd is not understood: auto' env RTL_QUEUES=odd "$top" check -- cat
