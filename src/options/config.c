@@ -1,9 +1,15 @@
-/* Reads the user's configuration. See config.h. */
+/* Reads and edits the user's configuration. See config.h. */
 #include "options/config.h"
+#include "base/write_all.h"
 #include "options/complain.h"
+#include "record/outfile.h"
 #include "text/names_rules.h"
 #include "text/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +144,212 @@ void rtl_config_free(struct rtl_config *config)
     config->names = NULL;
 }
 
-/* --- the user's file --- */
+/* --- the file --- */
+
+bool rtl_config_path(char path[PATH_MAX])
+{
+    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int n;
+    if (folder && *folder == '/') /* the XDG specification ignores relative paths */
+        n = snprintf(path, PATH_MAX, "%s/rtl-top/config", folder);
+    else if (home && *home)
+        n = snprintf(path, PATH_MAX, "%s/.config/rtl-top/config", home);
+    else
+        return false;
+    return n > 0 && n < PATH_MAX;
+}
+
+char *rtl_config_read(const char *path, size_t *length, char *why, size_t why_bytes)
+{
+    struct stat is;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    *why = '\0';
+    *length = 0;
+    if (fd < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            snprintf(why, why_bytes, "%s: cannot read it: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = NULL;
+    if (fstat(fd, &is) || !S_ISREG(is.st_mode))
+        snprintf(why, why_bytes, "%s is no file", path);
+    else if (is.st_size > RTL_CONFIG_BYTES_MAX)
+        snprintf(why, why_bytes, "%s has more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
+    else if (!(text = malloc(RTL_CONFIG_BYTES_MAX)))
+        snprintf(why, why_bytes, "out of memory");
+    while (text && *length < RTL_CONFIG_BYTES_MAX) {
+        ssize_t n = read(fd, text + *length, RTL_CONFIG_BYTES_MAX - *length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        *length += (size_t)n;
+    }
+    close(fd);
+    return text;
+}
+
+/* --- editing --- */
+
+/* Returns the setting of a line; RTL_SETTING_COUNT for comments and other lines. */
+static enum rtl_setting find_setting(const char *line, size_t length)
+{
+    char word[16];
+    size_t from = 0, bytes = 0;
+    while (from < length && strchr(" \t\r", line[from]) && line[from])
+        from++;
+    while (from + bytes < length && bytes < sizeof word - 1 && line[from + bytes] &&
+           !strchr(" \t\r", line[from + bytes])) {
+        word[bytes] = line[from + bytes];
+        bytes++;
+    }
+    word[bytes] = '\0';
+    return length > RTL_CONFIG_LINE_MAX ? RTL_SETTING_COUNT : rtl_setting_find(word);
+}
+
+static size_t line_length(const char *text, size_t left)
+{
+    const char *end = memchr(text, '\n', left);
+    return end ? (size_t)(end - text) : left;
+}
+
+char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings *settings, size_t *new_length)
+{
+    size_t last[RTL_SETTING_COUNT]; /* where the last line of each setting begins: this line counts */
+    char line[200], *result = NULL;
+    for (int i = 0; i < RTL_SETTING_COUNT; i++)
+        last[i] = SIZE_MAX;
+    for (size_t at = 0, bytes; at < length; at += bytes + 1) {
+        bytes = line_length(text + at, length - at);
+        enum rtl_setting setting = find_setting(text + at, bytes);
+        if (setting < RTL_SETTING_COUNT)
+            last[setting] = at;
+    }
+    FILE *out = open_memstream(&result, new_length);
+    if (!out)
+        return NULL;
+    for (size_t at = 0, bytes; at < length; at += bytes + 1) {
+        bytes = line_length(text + at, length - at);
+        enum rtl_setting setting = find_setting(text + at, bytes);
+        bool ends = at + bytes < length, returns = bytes && text[at + bytes - 1] == '\r';
+        if (setting < RTL_SETTING_COUNT && settings->has[setting] && last[setting] == at) {
+            rtl_setting_line(settings, setting, line, sizeof line);
+            fprintf(out, "%s%s", line, returns ? "\r" : "");
+        } else {
+            fwrite(text + at, 1, bytes, out);
+        }
+        if (ends)
+            putc('\n', out);
+    }
+    if (length && text[length - 1] != '\n')
+        putc('\n', out);
+    for (int i = 0; i < RTL_SETTING_COUNT; i++)
+        if (settings->has[i] && last[i] == SIZE_MAX) {
+            rtl_setting_line(settings, (enum rtl_setting)i, line, sizeof line);
+            fprintf(out, "%s\n", line);
+        }
+    bool failed = ferror(out) != 0;
+    if (fclose(out) || failed) {
+        free(result);
+        return NULL;
+    }
+    return result;
+}
+
+/* --- writing --- */
+
+/* True for a symbolic link that another user made: it may lead anywhere. Root is trusted. */
+static bool is_foreign_link(const char *path)
+{
+    struct stat is;
+    return !lstat(path, &is) && S_ISLNK(is.st_mode) && is.st_uid != geteuid() && is.st_uid != 0;
+}
+
+/* True if another user owns the folder or may write to it, and so could replace its content at any moment. A sticky
+ * folder such as /tmp and one's own group are safe. */
+static bool is_foreign_folder(const char *path)
+{
+    struct stat is;
+    if (stat(path, &is) != 0)
+        return false;
+    bool others = is.st_mode & S_IWOTH || (is.st_mode & S_IWGRP && is.st_gid != getegid() && is.st_gid != 0);
+    return (is.st_uid != geteuid() && is.st_uid != 0) || (others && !(is.st_mode & S_ISVTX));
+}
+
+/* Makes missing folders. Refuses folders and links that another user controls. */
+static bool make_folders(const char *path, char *why, size_t why_bytes)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (is_foreign_link(folder)) {
+            snprintf(why, why_bytes, "%s is a link of another user's: nothing is written through it", folder);
+            return false;
+        }
+        if (is_foreign_folder(folder)) {
+            snprintf(why, why_bytes, "%s is a folder that another user can change: nothing is written below it",
+                     folder);
+            return false;
+        }
+        if (mkdir(folder, 0700) && errno != EEXIST) {
+            int error = errno;
+            if (access(folder, F_OK)) { /* mkdir fails in an unwritable parent, where the folder may already exist */
+                snprintf(why, why_bytes, "cannot make the folder %s: %s", folder, strerror(error));
+                return false;
+            }
+        }
+        *slash = '/';
+    }
+    if (is_foreign_link(path)) {
+        snprintf(why, why_bytes, "%s is a link of another user's: nothing is written through it", path);
+        return false;
+    }
+    return true;
+}
+
+static bool write_config(const char *path, const char *text, size_t length, char *why, size_t why_bytes)
+{
+    struct rtl_outfile *file = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = true}, why, why_bytes);
+    bool is_file = file && rtl_outfile_is_file(file),
+         written = is_file && rtl_write_all(rtl_outfile_fd(file), text, length);
+    if (file && !is_file)
+        snprintf(why, why_bytes, "%s is not a regular file", path);
+    else if (is_file && !written)
+        snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    written = written && rtl_outfile_place(file, why, why_bytes);
+    rtl_outfile_close(file);
+    return written;
+}
+
+bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], char *why, size_t why_bytes)
+{
+    static const char head[] =
+        "# Configuration of rtl-top: a setting a line, see rtl-top(1). The key W writes those of the screen.\n";
+    size_t length, new_length = 0;
+    if (!rtl_config_path(path)) {
+        snprintf(why, why_bytes, "neither XDG_CONFIG_HOME nor HOME says where the configuration is");
+        return false;
+    }
+    if (!make_folders(path, why, why_bytes)) /* before reading anything that is written back */
+        return false;
+    char *text = rtl_config_read(path, &length, why, why_bytes);
+    if (!text && *why)
+        return false;
+    char *edited = rtl_config_edit(text ? text : head, text ? length : sizeof head - 1, settings, &new_length);
+    bool saved = false;
+    if (!edited)
+        snprintf(why, why_bytes, "out of memory");
+    else if (new_length > RTL_CONFIG_BYTES_MAX)
+        snprintf(why, why_bytes, "%s would have more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
+    else
+        saved = write_config(path, edited, new_length, why, why_bytes);
+    free(edited);
+    free(text);
+    return saved;
+}
+
+/* --- in force --- */
 
 static struct rtl_config user_config; /* never freed */
 static char trouble[256];
