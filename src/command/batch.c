@@ -125,7 +125,7 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
         record_frame(recorder, frame->model->latest, !alive);
         if (!frame->number && o->frames != 1 && frame->model->no_heartbeat[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
-            rtl_complain("mode auto only counts for you: %s", frame->model->no_heartbeat);
+            rtl_complain("mode auto counts without timing: %s", frame->model->no_heartbeat);
         if (frame->model->latest->snapshot.parts)
             rtl_process_set_title(set, title, title_bytes);
         int wrong = put_frame(frame, out);

@@ -41,7 +41,7 @@ static int parse_check(struct check_request *r, int argc, char **argv)
         return RTL_READER_USAGE;
     }
     if (r->pid && (r->library || r->preload || r->mode != RTL_START_FROM_ENV)) {
-        rtl_complain("--mode, --preload and --library tell how a command would be started: not with -p");
+        rtl_complain("-p can't be combined with --mode, --preload or --library: they describe the start of a command");
         return RTL_READER_USAGE;
     }
     return RTL_GO_ON;

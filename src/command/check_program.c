@@ -98,8 +98,8 @@ static bool check_may_be_listed(struct rtl_check *check, const char *path, const
     if (may_be_listed(path, elf))
         return true;
     rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
-                  elf->audits ? "%s names a library that audits it: the loader, which would run that, isn't asked"
-                              : "%s is another user's to change: the loader isn't asked what it loads; "
+                  elf->audits ? "%s names an auditing library, which the loader would run: its libraries are not listed"
+                              : "another user can change %s: its libraries are not listed; "
                                 "its owner may run rtl-top check",
                   path);
     return false;
@@ -116,8 +116,8 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
     const char *at = list;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
-                      "%s has a loader of its own (%s), which isn't asked: what it loads is known when it runs", path,
-                      elf->interpreter);
+                      "%s has its own loader (%s), which rtl-top does not run: its libraries are known when it runs",
+                      path, elf->interpreter);
     } else if (rtl_loader_complaint(list, complaint, sizeof complaint)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "runtime", "%s can't start: %s", path, complaint);
     } else if (rtl_loader_find(&at, "libhsa-runtime64.so", where, sizeof where)) {
@@ -177,7 +177,7 @@ int rtl_check_program(struct rtl_check *check, const char *name)
     int status = find_program(name, path);
     if (status) {
         rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s: %s", name,
-                      status == RTL_LAUNCH_NOT_EXECUTABLE ? "is there, but can't be executed (chmod +x?)"
+                      status == RTL_LAUNCH_NOT_EXECUTABLE ? "can't be executed (chmod +x?)"
                       : strchr(name, '/')                 ? "there is no such file"
                                                           : "not found in PATH");
         return status;
@@ -208,11 +208,10 @@ static void check_calls(struct rtl_check *check, const char *path, const struct 
 {
     char where[PATH_MAX] = "";
     if (!rtl_loader_is_ours(elf)) {
-        rtl_check_say(
-            check, RTL_FINDING_OPEN, "calls",
-            "%s has a loader of its own (%s), for another libc perhaps (musl): librtl-hip.so is made for this "
-            "system's",
-            path, elf->interpreter);
+        rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                      "%s has its own loader (%s), perhaps of another libc (musl): librtl-hip.so is made for this "
+                      "system's",
+                      path, elf->interpreter);
         return;
     }
     if (rtl_elf_has(path, "AMD_DIRECT_DISPATCH")) {
@@ -302,7 +301,7 @@ static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
     RTL_QUEUE_PATHS(WAY)
 #undef WAY
     if (live)
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "ways not told");
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "paths unknown");
     else
         rtl_check_say(check, RTL_FINDING_OPEN, "queues", "none so far: nothing has been dispatched");
 }
@@ -366,7 +365,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
         rtl_check_say(check, RTL_FINDING_OK, "trace", "an event ring of %u records",
                       rtl_reader_events_capacity(reader));
     else
-        rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace wants RTL_TRACE=1 at its start");
+        rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace needs RTL_TRACE=1 at its start");
     struct rtl_probe_link probe;
     if (rtl_probe_open(reader, &probe, why, sizeof why) == RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_OK, "probe", "its kernels can be probed (rtl-top probe)");

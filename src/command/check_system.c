@@ -25,7 +25,7 @@ static void check_kfd(struct rtl_check *check)
         rtl_check_say(check, RTL_FINDING_OK, "device", "%s may be opened", path);
     else if (stat(path, &st) != 0)
         rtl_check_say(check, RTL_FINDING_WRONG, "device",
-                      "there is no %s: load the driver (modprobe amdgpu); a container wants --device %s --device "
+                      "there is no %s: load the driver (modprobe amdgpu); a container needs --device %s --device "
                       "/dev/dri",
                       path, path);
     else

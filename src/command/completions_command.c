@@ -301,7 +301,7 @@ int rtl_completions_command(int argc, char **argv)
         if (!strcmp(shells[i].name, argv[a.first]))
             print = shells[i].print;
     if (!print || (print == print_pids && a.first < argc)) {
-        rtl_complain("completions wants one of bash, zsh, fish: rtl-top completions bash");
+        rtl_complain("completions needs one of bash, zsh, fish: rtl-top completions bash");
         return RTL_READER_USAGE;
     }
     print();

@@ -92,7 +92,7 @@ static int parse_diff(struct diff_request *c, int argc, char **argv)
         switch (o) {
         case RTL_DIFF_FAIL_OVER:
             if (!parse_percent(a.value, &c->limit))
-                return WRONG("--fail-over wants a percentage such as 10%%, not '%s'", a.value);
+                return WRONG("--fail-over needs a percentage such as 10%%, not '%s'", a.value);
             c->has_limit = true;
             break;
         case RTL_DIFF_JSON:
@@ -103,11 +103,11 @@ static int parse_diff(struct diff_request *c, int argc, char **argv)
             break;
         case RTL_DIFF_RECORDINGS:
             if (!parse_recordings(a.value, &c->a.recording, &c->b.recording))
-                return WRONG("--recordings wants two numbers such as 1,2, not '%s'", a.value);
+                return WRONG("--recordings needs two numbers such as 1,2, not '%s'", a.value);
             break;
         case RTL_DIFF_ROWS:
             if (!rtl_parse_number(a.value, 1, UINT64_MAX, &c->rows))
-                return WRONG("-n wants a number of kernels from 1, not '%s'", a.value);
+                return WRONG("-n needs a number of kernels from 1, not '%s'", a.value);
             break;
         default:
             break;
@@ -115,7 +115,7 @@ static int parse_diff(struct diff_request *c, int argc, char **argv)
     if (rtl_arguments_done(&a, &status))
         return status;
     if (argc - a.first != 2 || !*argv[a.first] || !*argv[a.first + 1])
-        return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
+        return WRONG("%s needs two recordings: rtl-top diff A.db B.db", argv[0]);
     c->a.path = argv[a.first];
     c->b.path = argv[a.first + 1];
     return RTL_GO_ON;

@@ -128,7 +128,7 @@ static bool parse_form(struct env_request *r, const char *name)
             r->form = &forms[i];
             return true;
         }
-    rtl_complain("--shell knows bash, fish, systemd, docker and json, not '%s'", name);
+    rtl_complain("--shell needs one of bash, fish, systemd, docker or json, not '%s'", name);
     return false;
 }
 
@@ -164,7 +164,7 @@ static bool print_env(const struct env_request *r, const struct rtl_traced_env *
 {
     for (unsigned i = 0; i < env->count; i++)
         if (rtl_library_has_control(env->variable[i].value)) {
-            rtl_complain("%s has a control character in it, which nobody could paste: unset it, or set it anew",
+            rtl_complain("%s contains a control character, which can't be quoted: unset it, or correct it",
                          env->variable[i].name);
             return false;
         }

@@ -76,7 +76,7 @@ static int write_outputs(struct export_request *c, struct rtl_export *e)
         if (refused)
             rtl_complain("%s", rtl_db_why(e->db));
         else
-            rtl_complain("%s has no trace in it: record one with --trace", c->file);
+            rtl_complain("%s contains no trace: record one with --trace", c->file);
         return refused ? refused : RTL_DB_MISSING;
     }
     e->names = rtl_names_create();
@@ -106,7 +106,7 @@ static int parse_export(struct export_request *c, int argc, char **argv)
         case RTL_EXPORT_CSV:
         case RTL_EXPORT_ROCPROFV3:
             if (!*a.value)
-                return WRONG("--%s wants a file to write, or - for standard output, not ''",
+                return WRONG("--%s needs a file to write, or - for standard output, not ''",
                              rtl_command_option(RTL_COMMAND_EXPORT, o)->name);
             c->output[o - RTL_EXPORT_PERFETTO].path = a.value;
             break;
@@ -119,7 +119,7 @@ static int parse_export(struct export_request *c, int argc, char **argv)
     if (rtl_arguments_done(&a, &status))
         return status;
     if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path && !c->output[2].path))
-        return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
+        return WRONG("%s needs a trace and an output: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[a.first];
     int printed = -1;
     for (int i = 0; i < OUTPUTS; i++) {

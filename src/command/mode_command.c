@@ -31,7 +31,7 @@ static int change_mode(const struct rtl_options *options, struct rtl_reader *rea
     struct rtl_in_force before = {0}, now = {0};
     enum rtl_reader_status status = rtl_control_open(reader, &link, why, sizeof why);
     if (status == RTL_READER_OK && !rtl_reader_in_force(reader, &before)) {
-        snprintf(why, sizeof why, "the segment of process %d is damaged: it says no mode", (int)pid);
+        snprintf(why, sizeof why, "the segment of process %d is damaged: it has no valid mode", (int)pid);
         status = RTL_READER_VERSION;
         rtl_control_close(&link);
     }
@@ -48,7 +48,7 @@ static int change_mode(const struct rtl_options *options, struct rtl_reader *rea
         before.mode != options->mode && wait_in_force(reader, number, &now); /* the same mode: nothing to wait for */
     rtl_control_close(&link);
     if (!taken && !rtl_reader_alive(reader)) {
-        rtl_complain("process %d exited before it took up the mode", (int)pid);
+        rtl_complain("process %d exited before it switched the mode", (int)pid);
         return RTL_READER_EXITED;
     }
     if (before.mode == options->mode && (!taken || now.mode == before.mode))
@@ -56,7 +56,7 @@ static int change_mode(const struct rtl_options *options, struct rtl_reader *rea
     else if (!taken)
         printf("process %d (%s): mode %s from its next dispatch on, %s until then\n", (int)pid, title, mode, was);
     else if (now.mode != options->mode)
-        printf("process %d (%s): mode %s: somebody else asked for it meanwhile\n", (int)pid, title,
+        printf("process %d (%s): mode %s: another viewer has requested it meanwhile\n", (int)pid, title,
                rtl_mode_label(rtl_mode_with(calls, now.mode)));
     else
         printf("process %d (%s): mode %s, was %s\n", (int)pid, title, mode, was);

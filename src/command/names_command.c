@@ -41,14 +41,14 @@ static int parse_names(struct name_list *l, int argc, char **argv)
         switch (o) {
         case RTL_NAMES_WIDTH:
             if (!rtl_parse_number(a.value, 1, WIDTH_MAX, &width)) {
-                rtl_complain("-w wants columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
+                rtl_complain("-w needs columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
                 return RTL_READER_USAGE;
             }
             l->width = (int)width;
             break;
         case RTL_SHARED + RTL_OPTION_NAMES:
             if (!rtl_name_form_parse(a.value, &l->form)) {
-                rtl_complain("--names wants short, template, full or mangled, not '%s'", a.value);
+                rtl_complain("--names needs short, template, full or mangled, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;
@@ -102,11 +102,11 @@ static long read_name(char *line, uint64_t number)
     int c;
     while ((c = getc(stdin)) != EOF && c != '\n') {
         if (!c) {
-            rtl_complain("line %llu has a byte that is 0: this is no list of names", (unsigned long long)number);
+            rtl_complain("line %llu contains a zero byte: this is not a list of names", (unsigned long long)number);
             return NO_LINE;
         }
         if (length == LINE_MAX_BYTES) {
-            rtl_complain("line %llu has more than %d bytes: no kernel's name", (unsigned long long)number,
+            rtl_complain("line %llu has more than %d bytes: this is not a kernel's name", (unsigned long long)number,
                          LINE_MAX_BYTES);
             return NO_LINE;
         }

@@ -95,9 +95,9 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
         fprintf(out, "GPU %u: %s\n", gpu->gpu, gpu->name);
     fprintf(out,
             "original.co: %zu bytes, hash %016" PRIx64 "; its descriptor is loaded at 0x%" PRIx64 "; %s\n"
-            "pruned: there is no such stage, the original is patched as it is\n",
+            "pruned: no such stage, the original is patched unchanged\n",
             original->size, rtl_hash(original->bytes, original->size), original->object,
-            original->compared ? "its code is what is loaded there" : "that memory can't be seen from here");
+            original->compared ? "the code loaded there is identical" : "the memory there is not readable");
     if (s->patch.code)
         fprintf(out,
                 "probed.co: %zu bytes, hash %016" PRIx64 "; its numbers go to 0x%" PRIx64 ", ends shifted by %" PRIu32

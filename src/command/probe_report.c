@@ -114,7 +114,7 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
     putchar('\n');
     if (!s->waves) { /* cycles are unknown; 0 would look like a measurement */
         printf("waves     0 of %" PRIu64
-               " expected: none has recorded its end; --keep DIR keeps the code for who looks into it\n",
+               " expected: none has recorded its end; --keep DIR keeps the code to examine it\n",
                s->waves_expected);
         return;
     }
@@ -164,7 +164,7 @@ static void print_waits(const struct rtl_probe_report *r)
     printf("waits     %" PRIu32 " of %" PRIu32 " timed, by %" PRIu32 " of %" PRIu32 " copies; hottest first\n",
            s->timed, s->waits, s->copies, s->rounds);
     if (s->clock_passes)
-        printf("clock     reading it takes %.0f cycles: a wait of about so many, or fewer, waited for nothing\n",
+        printf("clock     reading it takes %.0f cycles: a wait of as many or fewer cycles waited for nothing\n",
                rtl_probe_clock_cycles(s));
     if (!s->timed)
         return;

@@ -152,7 +152,7 @@ static bool ask_user(struct rtl_launch *launch)
 {
     char answer[16] = "";
     FILE *terminal = fopen("/dev/tty", "re");
-    rtl_complain("%s runs as process %d. l leaves it running, e ends it, Enter goes on waiting", launch->command[0],
+    rtl_complain("%s runs as process %d. l leaves it running, e ends it, Enter keeps waiting", launch->command[0],
                  (int)launch->pid);
     if (!terminal || !fgets(answer, sizeof answer, terminal))
         answer[0] = 'l'; /* Ctrl-C again, or no terminal */

@@ -260,7 +260,7 @@ static void wait_for_end(struct tracers *tracers)
         if (stop_requests > 1)
             ask_tracers_to_end(tracers, true);
         else if (!said && rtl_mono_ns() - from > 1000000000) {
-            rtl_complain("writing what is left in the ring: another signal (Ctrl-C) leaves it out");
+            rtl_complain("writing the remaining events of the ring: another signal (Ctrl-C) skips them");
             said = true;
         }
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);

@@ -143,7 +143,7 @@ static int explain_exec(const char *name, int error, char *why, size_t why_bytes
     if ((error == ENOENT || error == ENOTDIR) && !strchr(name, '/'))
         snprintf(why, why_bytes, "%s: not found in PATH", name);
     else if (error == ENOENT && access(name, F_OK) == 0)
-        snprintf(why, why_bytes, "%s: the interpreter or loader that it names in its first bytes is not there", name);
+        snprintf(why, why_bytes, "%s: its interpreter or loader does not exist", name);
     else
         snprintf(why, why_bytes, "%s: %s", name, strerror(error));
     return error == ENOENT || error == ENOTDIR ? RTL_LAUNCH_NOT_FOUND : RTL_LAUNCH_NOT_EXECUTABLE;
@@ -158,8 +158,8 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
     *launch = (struct rtl_launch){.command = command, .detached = detached};
     if (detached && (log = open_log(launch->log, command[0])) < 0) {
         snprintf(why, why_bytes,
-                 "cannot make a log file for the command's output (%s): %s; XDG_STATE_HOME or TMPDIR "
-                 "say where it goes",
+                 "cannot create a log file for the command's output (%s): %s; set XDG_STATE_HOME or TMPDIR "
+                 "to a writable folder",
                  launch->log, strerror(errno));
         return RTL_READER_USAGE;
     }
@@ -252,7 +252,7 @@ void rtl_launch_report(struct rtl_launch *launch)
     if (!launch->detached)
         return;
     if (!rtl_launch_ended(launch))
-        rtl_complain("%s goes on as process %d: rtl-top -p %d shows it again; its output goes into %s",
+        rtl_complain("%s continues as process %d: rtl-top -p %d shows it again; its output goes into %s",
                      launch->command[0], (int)launch->pid, (int)launch->pid, launch->log);
     else if (WIFSIGNALED(launch->wait_status))
         rtl_complain("%s was ended by signal %d (%s); its output is in %s", launch->command[0],

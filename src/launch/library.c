@@ -43,7 +43,8 @@ static bool check_loadable(const char *path, char *why, size_t why_bytes)
     struct rtl_elf_file elf;
     char reason[200];
     if (rtl_library_has_control(path)) {
-        snprintf(why, why_bytes, "%s: a path with control characters can't be put into the environment: move it", path);
+        snprintf(why, why_bytes, "%s has control characters in its path, which the environment can't hold: move it",
+                 path);
         return false;
     }
     if (!rtl_elf_read(path, &elf, reason, sizeof reason)) {
@@ -51,7 +52,7 @@ static bool check_loadable(const char *path, char *why, size_t why_bytes)
         return false;
     }
     if (!elf.native || !elf.shared) {
-        snprintf(why, why_bytes, "%s is no library for this machine's programs: no process could load it", path);
+        snprintf(why, why_bytes, "%s is not a library for this machine: no process could load it", path);
         return false;
     }
     return true;
@@ -78,8 +79,8 @@ bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t 
             return check_loadable(path, why, why_bytes);
     }
     snprintf(why, why_bytes,
-             "librtl.so is neither beside this rtl-top (%s) nor in a lib folder there nor in " RTL_LIBRARY_FOLDER
-             ": install it there, or say where it is with --library FILE",
+             "librtl.so is not beside this rtl-top (%s), in a lib folder there or in " RTL_LIBRARY_FOLDER
+             ": install it, or pass --library FILE",
              *folder ? folder : "?");
     return false;
 }
@@ -89,7 +90,7 @@ bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes)
     if (rtl_preload_can_hold(path))
         return true;
     snprintf(why, why_bytes,
-             "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and "
+             "%s: LD_PRELOAD can't hold a path with a blank, a colon or a $: copy both libraries elsewhere, and "
              "pass --library",
              path);
     return false;
@@ -103,8 +104,7 @@ bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, s
     char place[PATH_MAX + sizeof name];
     snprintf(place, sizeof place, "%.*s/%s", folder, library, name);
     if (!realpath(place, path)) {
-        snprintf(why, why_bytes, "%s, which records the calls of HIP, is not beside %s: %s", name, library,
-                 strerror(errno));
+        snprintf(why, why_bytes, "%s, which records HIP calls, is not beside %s: %s", name, library, strerror(errno));
         return false;
     }
     return rtl_library_can_preload(path, why, why_bytes) && check_loadable(path, why, why_bytes);

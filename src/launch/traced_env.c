@@ -35,8 +35,9 @@ bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const 
     char hip[PATH_MAX];
     *env = (struct rtl_traced_env){0};
     if (tools && !rtl_tools_sane(tools)) {
-        snprintf(why, why_bytes,
-                 "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it, or end it otherwise");
+        snprintf(
+            why, why_bytes,
+            "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it, or remove the backslash");
         return false;
     }
     if (rtl_start_mode_is_hip(start_mode) && !rtl_library_find_hip(library, hip, why, why_bytes))

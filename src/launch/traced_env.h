@@ -19,7 +19,7 @@ enum {
 /* Parses --mode of run, env and check; false if it is unknown. */
 bool rtl_start_mode_parse(const char *name, int *start_mode);
 #define RTL_BEGIN_NAME(sym, num, name, text) " " name
-#define RTL_START_MODE_UNKNOWN               "--mode knows the modes" RTL_MODES(RTL_BEGIN_NAME) " " RTL_MODE_HIP ", not '%s'"
+#define RTL_START_MODE_UNKNOWN               "--mode needs one of" RTL_MODES(RTL_BEGIN_NAME) " " RTL_MODE_HIP ", not '%s'"
 
 /* True if that mode records HIP calls, which needs librtl-hip.so. */
 bool rtl_start_mode_is_hip(int start_mode);

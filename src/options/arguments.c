@@ -98,7 +98,8 @@ static char *explain_unknown(const struct rtl_arguments *a)
         like += length && !strncmp(o->name, word + 2, length);
     if (*hint && like <= 1)
         return make_line("no option %s; did you mean --%s? %s", word, hint, make_help_hint(a, help));
-    return make_line("no option %s%s; %s", word, like > 1 ? " alone: several begin so" : "", make_help_hint(a, help));
+    return make_line("no option %s%s; %s", word, like > 1 ? ": several options begin with it" : "",
+                     make_help_hint(a, help));
 }
 
 int rtl_arguments_next(struct rtl_arguments *a)
@@ -108,7 +109,7 @@ int rtl_arguments_next(struct rtl_arguments *a)
     char help[80];
     int number = 0, got = getopt_long(a->argc, a->argv, a->letters, a->longs, NULL);
     if (got == ':') {
-        a->wrong = make_line("%s wants an argument; %s", a->argv[optind - 1], make_help_hint(a, help));
+        a->wrong = make_line("%s needs an argument; %s", a->argv[optind - 1], make_help_hint(a, help));
         return -1;
     }
     if (got == '?') {
@@ -142,7 +143,7 @@ bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid)
 {
     uint64_t number;
     if (!rtl_parse_number(a->value, 1, INT32_MAX, &number)) {
-        rtl_complain("-p wants the number of a process, not '%s'", a->value);
+        rtl_complain("-p needs a pid, not '%s'", a->value);
         return false;
     }
     *pid = (pid_t)number;
@@ -171,8 +172,7 @@ char *rtl_arguments_no_command(const char *word)
     const char *best = NULL;
     unsigned best_distance = 0;
     if (rtl_command_find(word) != RTL_COMMAND_NONE)
-        return make_line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' shows what it takes", word,
-                         word);
+        return make_line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' explains it", word, word);
     for (int i = 0; i < RTL_COMMAND_NONE; i++) {
         unsigned distance = rtl_word_meant(word, rtl_commands[i].name);
         if (distance && (!best || distance < best_distance)) {
@@ -213,7 +213,7 @@ static enum rtl_parsed set_job_argument(struct rtl_arguments *a, struct rtl_opti
     const struct rtl_command_info *job = &rtl_commands[a->command];
     int words = a->argc - a->first;
     if (words != 1)
-        return WRONG(text, "%s wants %s %s%s%s; 'rtl-top %s --help' shows what it takes", job->name,
+        return WRONG(text, "%s needs %s %s%s%s; 'rtl-top %s --help' explains it", job->name,
                      job->sets == RTL_OPTION_MODE ? "one" : "the name of one", job->arguments,
                      words ? ", not also " : "", words ? a->argv[a->first + 1] : "", job->name);
     return rtl_options_set(options, job->sets, a->argv[a->first], text);
@@ -225,7 +225,7 @@ static enum rtl_parsed finish_job(enum rtl_command command, struct rtl_options *
     if (command == RTL_COMMAND_RECORD) {
         if (options->output == RTL_OUTPUT_SCREEN) {
             if (options->file)
-                return WRONG(text, "-o goes with -b, --json or --csv");
+                return WRONG(text, "-o needs -b, --json or --csv");
             options->output = RTL_OUTPUT_TEXT;
             options->file = "/dev/null";
         }

@@ -50,6 +50,6 @@ bool rtl_stdout_written(void)
         return true;
     if (error == EPIPE || (poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR)))
         return true;
-    rtl_complain("cannot write to standard output: %s", error ? strerror(error) : "not all of it was taken");
+    rtl_complain("cannot write to standard output: %s", error ? strerror(error) : "an earlier write failed");
     return false;
 }

@@ -62,7 +62,8 @@ static const char *parse_line(struct rtl_config *config, char *line, char why[20
         if (setting < RTL_SETTING_COUNT)
             return rtl_setting_parse(&config->settings, setting, trimmed(line), why) ? "" : why;
 #define WORD(sym, word, form, meaning) " " word
-        snprintf(why, 200, "a line begins with one of" RTL_CONFIG_LINES(WORD) RTL_SETTINGS(WORD) ", not with '%.40s'",
+        snprintf(why, 200,
+                 "a line must begin with one of" RTL_CONFIG_LINES(WORD) RTL_SETTINGS(WORD) ", not with '%.40s'",
                  l.word);
 #undef WORD
         return why;
@@ -73,7 +74,7 @@ static const char *parse_line(struct rtl_config *config, char *line, char why[20
         l.family = first_word(&line);
         if (*l.family && !rtl_name_family_parse(l.family, &family)) {
 #define NAME(sym, name, text) " " name
-            snprintf(why, 200, "'%.40s' is none of the families" RTL_NAME_FAMILIES(NAME), l.family);
+            snprintf(why, 200, "'%.40s' is not a family; the families are" RTL_NAME_FAMILIES(NAME), l.family);
 #undef NAME
             return why;
         }
@@ -87,7 +88,7 @@ static const char *parse_line(struct rtl_config *config, char *line, char why[20
     }
     l.pattern = trimmed(line);
     if (!*l.pattern || (has_text && (!l.text || !*l.text))) {
-        snprintf(why, 200, "this wants to be: %s %s", line_kinds[kind].word, line_kinds[kind].form);
+        snprintf(why, 200, "write it as: %s %s", line_kinds[kind].word, line_kinds[kind].form);
         return why;
     }
     const char *wrong = l.family && l.text ? rtl_name_show_wrong(l.text) : NULL;
@@ -98,7 +99,7 @@ static const char *parse_line(struct rtl_config *config, char *line, char why[20
     if (!l.family ? rtl_name_rules_call(config->names, l.pattern, l.text)
                   : rtl_name_rules_add(config->names, family, l.pattern, l.text))
         return "";
-    snprintf(why, 200, "there is room for %d rules and families, and as many nicknames", RTL_USER_RULES_MAX);
+    snprintf(why, 200, "at most %d rules and families, and as many nicknames, are allowed", RTL_USER_RULES_MAX);
     return why;
 }
 
@@ -167,12 +168,12 @@ char *rtl_config_read(const char *path, size_t *length, char *why, size_t why_by
     *length = 0;
     if (fd < 0) {
         if (errno != ENOENT && errno != ENOTDIR)
-            snprintf(why, why_bytes, "%s: cannot read it: %s", path, strerror(errno));
+            snprintf(why, why_bytes, "cannot read %s: %s", path, strerror(errno));
         return NULL;
     }
     char *text = NULL;
     if (fstat(fd, &is) || !S_ISREG(is.st_mode))
-        snprintf(why, why_bytes, "%s is no file", path);
+        snprintf(why, why_bytes, "%s is not a regular file", path);
     else if (is.st_size > RTL_CONFIG_BYTES_MAX)
         snprintf(why, why_bytes, "%s has more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
     else if (!(text = malloc(RTL_CONFIG_BYTES_MAX)))
@@ -284,25 +285,24 @@ static bool make_folders(const char *path, char *why, size_t why_bytes)
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (is_foreign_link(folder)) {
-            snprintf(why, why_bytes, "%s is a link of another user's: nothing is written through it", folder);
+            snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", folder);
             return false;
         }
         if (is_foreign_folder(folder)) {
-            snprintf(why, why_bytes, "%s is a folder that another user can change: nothing is written below it",
-                     folder);
+            snprintf(why, why_bytes, "another user can change the folder %s: rtl-top doesn't write below it", folder);
             return false;
         }
         if (mkdir(folder, 0700) && errno != EEXIST) {
             int error = errno;
             if (access(folder, F_OK)) { /* mkdir fails in an unwritable parent, where the folder may already exist */
-                snprintf(why, why_bytes, "cannot make the folder %s: %s", folder, strerror(error));
+                snprintf(why, why_bytes, "cannot create the folder %s: %s", folder, strerror(error));
                 return false;
             }
         }
         *slash = '/';
     }
     if (is_foreign_link(path)) {
-        snprintf(why, why_bytes, "%s is a link of another user's: nothing is written through it", path);
+        snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", path);
         return false;
     }
     return true;
@@ -371,7 +371,7 @@ static void report_line(void *context, unsigned line, const char *why)
     if (troubles < TOLD_MAX)
         report_trouble(text);
     else if (troubles++ == TOLD_MAX)
-        rtl_complain("%s:%u: more lines are wrong; mend these first", path, line);
+        rtl_complain("%s:%u: more lines are wrong; correct these first", path, line);
     if (troubles == 1) { /* the screen has no room for the file's folders */
         snprintf(text, sizeof text, "config:%u: %s", line, why);
         rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
@@ -396,7 +396,7 @@ void rtl_config_load(void)
         return;
     char *text = rtl_config_read(path, &length, why, sizeof why - 20);
     if (*why) {
-        strcat(why, "; going on without");
+        strcat(why, "; continuing without it");
         report_trouble(why);
     }
     if (text && !rtl_config_parse(&user_config, text, length, report_line, path))

@@ -89,13 +89,12 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
     char one[16];
     uint64_t value;
     if (!*arg || *arg == '-' || (strlen(arg) >= RTL_FILTER_MAX && strspn(arg, "0123456789,") != strlen(arg)))
-        return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
-                     arg);
+        return WRONG(text, "-p needs a pid, several pids such as 4711,4712, or a command's name, not '%s'", arg);
     const char *word = "";
     size_t wrong = find_no_number(arg, &word);
     if (wrong)
-        return WRONG(text, "-p '%s': '%.*s' is no number; -p takes numbers, such as 4711,4712, or one name", arg,
-                     (int)wrong, word);
+        return WRONG(text, "-p '%s': '%.*s' is not a pid; give pids such as 4711,4712, or one name", arg, (int)wrong,
+                     word);
     if (strspn(arg, "0123456789,") != strlen(arg)) {
         if (o->process && strcmp(o->process, arg) != 0)
             return WRONG(text, "-p takes one name, not '%s' and '%s'", o->process, arg);
@@ -106,7 +105,7 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
         size_t length = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, at);
         if (length >= sizeof one || !rtl_parse_number(one, 1, 0x7fffffff, &value))
-            return WRONG(text, "-p wants numbers of processes, such as 4711 or 4711,4712, not '%s'", arg);
+            return WRONG(text, "-p needs pids such as 4711 or 4711,4712, not '%s'", arg);
         bool twice = false;
         for (uint32_t i = 0; i < o->pid_count; i++)
             twice |= o->pids[i] == (pid_t)value;
@@ -153,7 +152,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
 {
     *text = NULL;
     if (!*arg && !strcmp(rtl_options[option].argument, "FILE"))
-        return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
+        return WRONG(text, "--%s needs the name of a file, not ''", rtl_options[option].name);
     o->asked |= 1ull << option;
     if (set_plain_member(o, option, arg))
         return RTL_PARSED_RUN;
@@ -168,16 +167,16 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         break;
     case RTL_OPTION_OBSERVE_CPU:
         if (!parse_percent(arg, &o->observe_cpu))
-            return WRONG(text, "--observe-cpu wants a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
+            return WRONG(text, "--observe-cpu needs a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
                          arg);
         break;
     case RTL_OPTION_DELAY:
         if (!rtl_parse_interval(arg, &o->delay_ns))
-            return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
+            return WRONG(text, "-d needs seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
         break;
     case RTL_OPTION_FRAMES:
         if (!rtl_parse_number(arg, 1, INT64_MAX, &o->frames))
-            return WRONG(text, "-n wants a number of frames from 1, not '%s'", arg);
+            return WRONG(text, "-n needs a number of frames from 1, not '%s'", arg);
         break;
     case RTL_OPTION_BATCH:
         return set_output(o, RTL_OUTPUT_TEXT, text);
@@ -188,7 +187,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
     case RTL_OPTION_RECORDING: {
         uint64_t value;
         if (!rtl_parse_number(arg, 1, INT64_MAX, &value))
-            return WRONG(text, "--recording wants the number of a recording, not '%s'", arg);
+            return WRONG(text, "--recording needs the number of a recording, not '%s'", arg);
         o->recording = (int64_t)value;
         break;
     }
@@ -207,28 +206,28 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         if (!strcmp(arg, "all"))
             o->window_ns = RTL_WINDOW_ALL;
         else if (!rtl_parse_interval(arg, &o->window_ns))
-            return WRONG(text, "--window wants seconds from 0.05 to 3600, or 'all', not '%s'", arg);
+            return WRONG(text, "--window needs seconds from 0.05 to 3600, or 'all', not '%s'", arg);
         break;
     case RTL_OPTION_NAMES:
         if (!rtl_name_form_parse(arg, &o->names))
-            return WRONG(text, "--names wants short, template, full or mangled, not '%s'", arg);
+            return WRONG(text, "--names needs short, template, full or mangled, not '%s'", arg);
         break;
     case RTL_OPTION_UNITS:
         if (!rtl_unit_parse(arg, &o->units))
-            return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'", arg);
+            return WRONG(text, "--units needs auto, ns, us, ms or s, not '%s'", arg);
         break;
     case RTL_OPTION_MODE:
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
 #define NAME(sym, num, name, text) " " name
-            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'%s", arg,
-                         strcmp(arg, RTL_MODE_HIP) ? "" : ", in which a process has to begin: rtl-top run --mode hip");
+            return WRONG(text, "--mode needs one of" RTL_MODES(NAME) ", not '%s'%s", arg,
+                         strcmp(arg, RTL_MODE_HIP) ? "" : "; start the process with it: rtl-top run --mode hip");
 #undef NAME
         break;
     case RTL_OPTION_THEME:
         if (!rtl_theme_parse(arg, &o->theme))
 #define NAME(sym, name, text) " " name
-            return WRONG(text, "--theme knows" RTL_THEMES(NAME) ", not '%s'", arg);
+            return WRONG(text, "--theme needs one of" RTL_THEMES(NAME) ", not '%s'", arg);
 #undef NAME
         break;
     default:
@@ -245,28 +244,28 @@ enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
         bool wrong;
         const char *message;
     } rules[] = {
-        {o->file && !stream, "-o goes with -b, --json or --csv"},
-        {o->replay && (o->write || o->snapshot), "-r shows a recording: it does not go with -w or --snapshot"},
-        {o->trace && (o->replay || o->snapshot), "--trace records processes: it does not go with -r or --snapshot"},
+        {o->file && !stream, "-o needs -b, --json or --csv"},
+        {o->replay && (o->write || o->snapshot), "-r shows a recording: it can't be combined with -w or --snapshot"},
+        {o->trace && (o->replay || o->snapshot),
+         "--trace records live processes: it can't be combined with -r or --snapshot"},
         {o->snapshot && (o->write || stream),
-         "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv"},
+         "--snapshot writes one snapshot and ends: it can't be combined with -w, -b, --json or --csv"},
         {rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE),
          "--observe and --no-observe exclude one another"},
         {o->observe > 0 && (o->replay || o->trace || o->mode >= 0),
-         "--observe watches from outside: it does not go with -r, --trace or --mode"},
-        {o->all && (o->pid_count || o->process), "--all watches all processes: it does not go with -p"},
-        {o->pid_count && o->process, "-p takes numbers or a name, not both"},
+         "--observe watches from outside: it can't be combined with -r, --trace or --mode"},
+        {o->all && (o->pid_count || o->process), "--all watches all processes: it can't be combined with -p"},
+        {o->pid_count && o->process, "-p takes pids or a name, not both"},
         {o->replay && (o->all || o->process || o->pid_count > 1),
-         "-r shows a recording: -p with one number chooses among several"},
+         "-r shows a recording: give -p at most one pid, which selects one of several"},
         {o->snapshot && !named, "--snapshot needs a process: -p PID"},
         {o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || stream),
-         "--mode changes the mode and ends: it does not go with -r, -w, -b and their like"},
+         "--mode switches the mode and ends: it can't be combined with -r, -w, -b and similar options"},
         {o->mode >= 0 && !named, "--mode needs a process: -p PID"},
-        {o->recording && !o->replay, "--recording goes with -r"},
-        {o->force && !o->write && !o->snapshot && !o->trace && !o->file,
-         "--force goes with -o, -w, --snapshot or --trace"},
+        {o->recording && !o->replay, "--recording needs -r"},
+        {o->force && !o->write && !o->snapshot && !o->trace && !o->file, "--force needs -o, -w, --snapshot or --trace"},
         {has_window && o->output == RTL_OUTPUT_JSON,
-         "--window does not go with --json, whose window is the last interval"},
+         "--window can't be combined with --json, whose window is the last interval"},
     };
     *text = NULL;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

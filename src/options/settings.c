@@ -48,7 +48,7 @@ static bool parse_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], c
         length = strcspn(value, " ");
         int column = length ? find_column(value, length) : RTL_COLUMN_NAME;
         if (column < 0) {
-            snprintf(why, 200, "there is no column '%.*s'; the keys of the columns are in rtl-top(1), COLUMNS",
+            snprintf(why, 200, "no column '%.*s'; rtl-top(1), COLUMNS, lists the keys",
                      (int)(length < 40 ? length : 40), value);
             return false;
         }
@@ -76,7 +76,7 @@ bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, 
 {
     struct rtl_settings new = *settings;
     bool parsed = false;
-    snprintf(why, 200, "this wants to be: %s %s", forms[setting].word, forms[setting].form);
+    snprintf(why, 200, "write it as: %s %s", forms[setting].word, forms[setting].form);
     if (!*value)
         return false;
     switch (setting) {
@@ -86,13 +86,13 @@ bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, 
     case RTL_SETTING_SORT:
         parsed = rtl_column_parse(value, &new.sort, &new.reverse);
         if (!parsed)
-            snprintf(why, 200, "'%.40s' is no column to sort by; 'rtl-top -s help' lists them", value);
+            snprintf(why, 200, "'%.40s' is not a column to sort by; 'rtl-top -s help' lists them", value);
         break;
     case RTL_SETTING_THEME:
         parsed = rtl_theme_parse(value, &new.theme);
         if (!parsed)
 #define NAME(sym, name, meaning) " " name
-            snprintf(why, 200, "'%.40s' is none of the themes" RTL_THEMES(NAME), value);
+            snprintf(why, 200, "'%.40s' is not a theme; the themes are" RTL_THEMES(NAME), value);
 #undef NAME
         break;
     case RTL_SETTING_WINDOW:
@@ -104,7 +104,7 @@ bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, 
     case RTL_SETTING_UNITS:
         parsed = rtl_unit_parse(value, &new.units);
         if (!parsed)
-            snprintf(why, 200, "'%.40s' is none of the units auto ns us ms s", value);
+            snprintf(why, 200, "'%.40s' is not a unit; the units are auto ns us ms s", value);
         break;
     case RTL_SETTING_MOUSE:
         new.mouse = !strcmp(value, "on");

@@ -95,7 +95,7 @@ enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder,
 {
     recorder->busy_ms = busy_ms;
     if (all_have_ended(recorder))
-        recorder->last = set_failure(recorder, "all processes have ended: there is nothing to record any more");
+        recorder->last = set_failure(recorder, "all processes have ended: nothing to record");
     else
         recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
     if (!recorder->last)

@@ -254,7 +254,7 @@ static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *wh
         if (rtl_proc_has_name(set->known[i].pid, o->process))
             pid = set->known[i].pid;
     if (!pid && o->process)
-        snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists the traced ones", o->process);
+        snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists traced processes", o->process);
     else if (!pid)
         snprintf(why, why_bytes,
                  "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
@@ -528,7 +528,7 @@ enum rtl_reader_status rtl_process_set_request_mode(struct rtl_process_set *set,
 {
     enum rtl_reader_status last = RTL_READER_EXITED;
     *asked = 0;
-    snprintf(why, why_bytes, "there is no process any more");
+    snprintf(why, why_bytes, "all processes have ended");
     for (uint32_t i = 0; i < set->count; i++) {
         struct rtl_control_link link;
         const struct rtl_reader *reader = set->processes[i]->source.reader;

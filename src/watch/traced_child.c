@@ -89,7 +89,7 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
             snprintf(why, why_bytes, "%s is a 32-bit program: ROCm and librtl.so have 64 bits", name);
         else if (!elf->interpreter[0] && !elf->dynamic)
             snprintf(why, why_bytes,
-                     "%s is linked statically: it can load no library, so neither a ROCm of this system's nor "
+                     "%s is linked statically: it can load neither this system's ROCm nor "
                      "librtl.so",
                      name);
         else
@@ -109,7 +109,7 @@ void rtl_traced_child_explain(const struct rtl_traced_child *child, char *why, s
     } else if (far || (child->any && !child->launch->ended)) {
         rtl_gpu_use_explain(&child->seen, &child->use, child->launch->ended, why, why_bytes);
     } else { /* the process may or may not have been seen before its end */
-        snprintf(why, why_bytes, "%s ended before it had loaded an HSA runtime, so nothing of it was traced",
+        snprintf(why, why_bytes, "%s ended before it loaded an HSA runtime, so it was not traced",
                  child->launch->command[0]);
     }
 }

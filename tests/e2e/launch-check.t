@@ -54,17 +54,17 @@ printf 'void ran(void) __attribute__((constructor));\nint creat(const char *, un
 gcc -shared -fPIC -o "$work/audit.so" "$work/audit.c"
 echo 'int main(void) { return 0; }' >"$work/main.c"
 gcc -o "$work/audited-program" "$work/main.c" -Wl,--audit="$work/audit.so"
-finds "a program that audits" '' '^open   runtime      .*audits it: the loader, which would run that' "$top" check -- "$work/audited-program"
+finds "a program that audits" '' '^open   runtime      .*names an auditing library, which the loader would run' "$top" check -- "$work/audited-program"
 check "whose audit isn't run" test ! -e "$work/audited"
 if as_others "another user's program"; then
     cp "$program" "$work/theirs"
     chown 54321 "$work/theirs"
-    finds "another user's program" '' "^open   runtime      .*another user's to change" "$top" check -- "$work/theirs"
+    finds "another user's program" '' '^open   runtime      another user can change' "$top" check -- "$work/theirs"
 fi
 # a loader of its own: not ours is started
 sed 's,/lib64/ld-linux-x86-64.so.2,/lib64/ld-other-x86-64.so.2,' "$program" >"$work/foreign"
 chmod +x "$work/foreign"
-finds "a loader of its own" '' '^open   runtime      .*loader of its own \(/lib64/ld-other' "$top" check -- "$work/foreign"
+finds "a loader of its own" '' '^open   runtime      .*its own loader \(/lib64/ld-other' "$top" check -- "$work/foreign"
 
 # --- what is wrong ---
 finds "no such command" 127 '^wrong  program      no-such-command: not found in PATH' "$top" check -- no-such-command
@@ -153,6 +153,6 @@ for option in --preload --mode=hip --library=x; do
     finds "a process, and $option, which is for a command" 1 '^rtl-top: --mode, --preload and --library .*not with -p$' "$top" check "$option" -p $$
 done
 finds "both" 1 'takes a command or a process' "$top" check -p 1 -- ls
-finds "no number" 1 "^rtl-top: -p wants the number of a process, not '1x'" "$top" check -p 1x
+finds "no number" 1 "^rtl-top: -p needs a pid, not '1x'" "$top" check -p 1x
 finds "hostile names are escaped" 127 '^wrong  program      no\\x1b\[2Jsuch' "$top" check -- "$(printf 'no\033[2Jsuch')"
 finish

@@ -162,7 +162,7 @@ wrong() {
     check "$name: and after its end" written "${after:-^rtl-top: process [0-9]* (.*) has ended and was not traced: it $pattern}" "$work/err"
     is "$name: its status is passed on" "$status" 143
 }
-never='ended before it had loaded an HSA runtime, so nothing of it was traced$'
+never='ended before it loaded an HSA runtime, so it was not traced$'
 after="^rtl-top: .*launch_play $never"
 wrong "no runtime" 'was started with HSA_TOOLS_LIB=.*librtl.so but .*no HSA runtime' "$play"
 after=
