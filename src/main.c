@@ -25,17 +25,18 @@ static int print_text(const char *text)
 }
 
 /* Lists the traced processes when there is no -p and no terminal to choose on. */
-static int no_process(void)
+static int list_traced(void)
 {
     pid_t *pids = NULL;
     int count = rtl_discover(&pids);
     char list[300] = "";
     for (int i = 0; i < count && i < 20; i++)
         rtl_text_append(list, sizeof list, " %d", (int)pids[i]);
-    rtl_complain("which process? Give it with -p PID; traced now:%s%s", list,
-                 count <= 0   ? " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)"
-                 : count > 20 ? " ..."
-                              : "");
+    if (count > 20)
+        rtl_text_append(list, sizeof list, " ...");
+    if (count <= 0)
+        rtl_text_append(list, sizeof list, " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)");
+    rtl_complain("which process? Give it with -p PID; traced now:%s", list);
     free(pids);
     return RTL_READER_USAGE;
 }
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
     bool alone = options.trace && screen && !options.write; /* recording a trace needs no terminal */
     if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
-            return no_process();
+            return list_traced();
         int status = choose_process(&options);
         if (status >= 0)
             return status;
@@ -166,11 +167,15 @@ int main(int argc, char **argv)
         rtl_process_set_close(set);
         return RTL_READER_USAGE;
     }
-    int result = options.mode >= 0  ? rtl_change_mode(&options, set)
-                 : options.snapshot ? rtl_write_snapshot(&options, set)
-                 : options.trace    ? rtl_trace(&options, set, rtl_loop_live)
-                 : screen           ? rtl_loop_live(&options, set, NULL)
-                                    : rtl_batch(&options, set);
+    int result;
+    if (options.mode >= 0)
+        result = rtl_change_mode(&options, set);
+    else if (options.snapshot)
+        result = rtl_write_snapshot(&options, set);
+    else if (options.trace)
+        result = rtl_trace(&options, set, rtl_loop_live);
+    else
+        result = screen ? rtl_loop_live(&options, set, NULL) : rtl_batch(&options, set);
     rtl_process_set_close(set);
     return result;
 }

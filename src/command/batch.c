@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_NS = 200 * 1000000 }; /* longest time until a process's end is noticed */
+enum { POLL_NS = 200 * 1000000 }; /* longest time until a process's end is noticed */
 
 /* Waits for the deadline; false once all processes have ended. */
 static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uint64_t deadline)
@@ -31,7 +31,7 @@ static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uin
             return false;
         if (now >= deadline)
             return true;
-        uint64_t until = deadline - now > LOOK_NS ? now + LOOK_NS : deadline;
+        uint64_t until = deadline - now > POLL_NS ? now + POLL_NS : deadline;
         struct timespec t = {.tv_sec = (time_t)(until / RTL_SEC), .tv_nsec = (long)(until % RTL_SEC)};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
     }

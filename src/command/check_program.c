@@ -60,7 +60,7 @@ static bool gains_rights(const char *path)
            (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static void say_runtime(struct rtl_check *check, const char *where)
+static void check_runtime(struct rtl_check *check, const char *where)
 {
     static const char *const keys[] = {
 #define KEY(sym, num, key, text) [num] = key,
@@ -121,7 +121,7 @@ static void check_libraries(struct rtl_check *check, const char *path, const str
     } else if (rtl_loader_complaint(list, complaint, sizeof complaint)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "runtime", "%s can't start: %s", path, complaint);
     } else if (rtl_loader_find(&at, "libhsa-runtime64.so", where, sizeof where)) {
-        say_runtime(check, where);
+        check_runtime(check, where);
         snprintf(check->runtime, sizeof check->runtime, "%s", where);
     } else if (rtl_elf_has(path, "HSA_TOOLS_LIB")) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
@@ -285,7 +285,7 @@ static void check_hip_process(struct rtl_check *check, pid_t pid)
     rtl_api_free(&copy);
 }
 
-static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
+static void check_queues(struct rtl_check *check, const struct rtl_snapshot *s)
 {
     unsigned ways[8] = {0}, live = 0;
     char text[200] = "";
@@ -306,7 +306,7 @@ static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
         rtl_check_say(check, RTL_FINDING_OPEN, "queues", "none so far: nothing has been dispatched");
 }
 
-static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
+static void check_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 {
 #define NOTE(sym, bit, key, text)  \
     if (s->notes & RTL_NOTE_##sym) \
@@ -316,7 +316,7 @@ static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 }
 
 /* Prints the file of each runtime of the process: exactly one mapping of a library is executable. */
-static void say_runtimes(struct rtl_check *check, pid_t pid)
+static void check_runtimes(struct rtl_check *check, pid_t pid)
 {
     char path[64], *line = NULL;
     size_t room = 0;
@@ -354,7 +354,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s%sHSA API %u.%u", loaded ? release.name : "", loaded ? ", " : "",
                   s.runtime_major, s.runtime_minor);
     rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
-    say_queues(check, &s);
+    check_queues(check, &s);
     if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_OK, "control", "its mode can be changed (--mode, M)");
         rtl_control_close(&link);
@@ -373,9 +373,9 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     } else {
         rtl_check_say(check, RTL_FINDING_OPEN, "probe", "%s", why);
     }
-    say_notes(check, &s);
+    check_notes(check, &s);
     if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
-        say_runtimes(check, pid);
+        check_runtimes(check, pid);
     check_hip_process(check, pid);
     rtl_snapshot_free(&s);
     return 0;

@@ -219,8 +219,10 @@ static void print_row(struct diff_request *c, enum diff_table table, const struc
     bool has50 = rtl_diff_p50(row, &p50), has99 = rtl_diff_p99(row, &p99);
     struct change_text c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
     const char *mark = table == TABLE_KERNELS && c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
-    const char *fate = !row->a.there ? "  (new)" : !row->b.there ? "  (gone)" : "";
+    const char *fate = row->b.there ? "" : "  (gone)";
     char cost[40];
+    if (!row->a.there)
+        fate = "  (new)";
     snprintf(cost, sizeof cost, "%s%s",
              row->cost_ns < 0   ? "-"
              : row->cost_ns > 0 ? "+"

@@ -12,7 +12,7 @@ static void put_field(struct rtl_sink *sink, const char *text)
 }
 
 /* Writes the process's names of queue and GPU. The numbers before are unique in the file. */
-static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
+static void put_process_names(struct rtl_export *e, const struct rtl_export_op *op)
 {
     const struct rtl_export_gpu *gpu = rtl_export_gpu(e, op->gpu);
     const struct rtl_export_queue *queue = rtl_export_queue(e, op->gpu, op->queue);
@@ -73,7 +73,7 @@ void rtl_export_csv(struct rtl_export *e)
         else
             rtl_sink_write(e->sink, ",,", 2);
         put_field(e->sink, op.name && *op.name->raw && !marker ? op.name->shown : "");
-        put_names(e, &op);
+        put_process_names(e, &op);
         rtl_sink_write(e->sink, ",", 1);
         put_field(e->sink, op.name && marker ? op.name->raw : "");
         put_boot_times(e, &op);

@@ -370,7 +370,9 @@ static int64_t moment(struct rocprofv3_writer *w, const char *sql)
 static int64_t moment_of_both(struct rocprofv3_writer *w, const char *ops, const char *calls, bool last)
 {
     int64_t a = moment(w, ops), b = rtl_db_has(w->export->db, "rocpd_api") ? moment(w, calls) : 0;
-    return !a ? b : !b ? a : (a > b) == last ? a : b;
+    if (!a || !b)
+        return a ? a : b;
+    return (a > b) == last ? a : b;
 }
 
 static void put_entry(struct rocprofv3_writer *w, int64_t pid, const char *command)

@@ -8,18 +8,18 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { LOOK_NS = 5000000 };
+enum { POLL_NS = 5000000 };
 static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches switches within milliseconds */
 
 /* Waits until the request is in force; then returns true with the mode in force. */
 static bool wait_in_force(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
 {
-    for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {
+    for (uint64_t waited = 0; waited < PATIENCE_NS; waited += POLL_NS) {
         if (rtl_reader_in_force(reader, now) && (int16_t)(now->number - number) >= 0)
             return true;
         if (!rtl_reader_alive(reader))
             return false;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }
     return false;
 }

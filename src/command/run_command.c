@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000, SNAPSHOT_BUSY_MS = 5000 };
+enum { POLL_SOON_NS = 10 * 1000000, POLL_LATER_NS = 100 * 1000000, SNAPSHOT_BUSY_MS = 5000 };
 static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then explain what is missing and keep waiting */
 
 static rtl_watcher *screen_watch;
@@ -170,26 +170,26 @@ static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid
     char why[2000];
     struct rtl_reader *reader;
     struct rtl_traced_child child = {.launch = launch};
-    for (bool said = false;;) {
+    for (bool reported = false;;) {
         bool ended = rtl_launch_ended(launch); /* before the search: what it finds after the end is final */
         enum rtl_reader_status status = rtl_traced_child_find(&child, &reader, pid, why, sizeof why);
         if (status == RTL_READER_OK)
             return reader;
         uint64_t waited = rtl_mono_ns() - from;
-        bool late = waited > PATIENCE_NS && !said;
-        if (status == RTL_READER_NOT_TRACED && (ended || late))
+        bool overdue = waited > PATIENCE_NS && !reported;
+        if (status == RTL_READER_NOT_TRACED && (ended || overdue))
             rtl_traced_child_explain(&child, why, sizeof why);
-        if (ended || late)
+        if (ended || overdue)
             rtl_complain("%s", why);
         /* a segment that is being created first looks unreadable */
-        if (ended || (late && status != RTL_READER_NOT_TRACED))
+        if (ended || (overdue && status != RTL_READER_NOT_TRACED))
             return NULL;
-        said |= late;
+        reported |= overdue;
         if (launch->detached && rtl_launch_interrupted() && ask_user(launch)) {
             *left = true;
             return NULL;
         }
-        nanosleep(&(struct timespec){.tv_nsec = waited < 2 * RTL_SEC ? SOON_NS : LATER_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = waited < 2 * RTL_SEC ? POLL_SOON_NS : POLL_LATER_NS}, NULL);
     }
 }
 
@@ -220,7 +220,7 @@ static int write_snapshot_at_end(const struct rtl_options *options, struct rtl_p
                 rtl_snapshot_free(&snapshot);
             next_ns = rtl_mono_ns() + RTL_SEC;
         }
-        nanosleep(&(struct timespec){.tv_nsec = SOON_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = POLL_SOON_NS}, NULL);
     }
     int status = (int)group.last;
     if (status)
@@ -256,10 +256,12 @@ static int watch_command(struct run_request *r, struct rtl_launch *launch)
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
-        status = o->trace      ? rtl_trace(o, set, screen_watch)
-                 : o->snapshot ? write_snapshot_at_end(o, set)
-                 : r->screen   ? screen_watch(o, set, NULL)
-                               : rtl_batch(o, set);
+        if (o->trace)
+            status = rtl_trace(o, set, screen_watch);
+        else if (o->snapshot)
+            status = write_snapshot_at_end(o, set);
+        else
+            status = r->screen ? screen_watch(o, set, NULL) : rtl_batch(o, set);
         rtl_process_set_close(set);
     }
     const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;

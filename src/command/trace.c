@@ -256,12 +256,12 @@ static void wait_for_end(struct tracers *tracers)
 {
     uint64_t from = rtl_mono_ns();
     ask_tracers_to_end(tracers, false);
-    for (bool said = false; tracers_are_running(tracers);) {
+    for (bool reported = false; tracers_are_running(tracers);) {
         if (stop_requests > 1)
             ask_tracers_to_end(tracers, true);
-        else if (!said && rtl_mono_ns() - from > 1000000000) {
+        else if (!reported && rtl_mono_ns() - from > 1000000000) {
             rtl_complain("writing the remaining events of the ring: another signal (Ctrl-C) skips them");
-            said = true;
+            reported = true;
         }
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }

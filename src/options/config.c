@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOLD_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
+enum { REPORTED_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
 
 /* The parts of a line; pointers into the line. */
 struct config_line {
@@ -368,9 +368,9 @@ static void report_line(void *context, unsigned line, const char *why)
     const char *path = context;
     char text[PATH_MAX + 256];
     snprintf(text, sizeof text, "%s:%u: %s", path, line, why);
-    if (troubles < TOLD_MAX)
+    if (troubles < REPORTED_MAX)
         report_trouble(text);
-    else if (troubles++ == TOLD_MAX)
+    else if (troubles++ == REPORTED_MAX)
         rtl_complain("%s:%u: more lines are wrong; correct these first", path, line);
     if (troubles == 1) { /* the screen has no room for the file's folders */
         snprintf(text, sizeof text, "config:%u: %s", line, why);

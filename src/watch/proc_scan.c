@@ -177,33 +177,31 @@ static int word_number(const char *arguments, size_t bytes, const char *word)
 void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *environment, size_t environment_bytes,
                    struct rtl_member_info *info)
 {
-    enum { WORD, VARIABLE, ARGUMENT };
     /* the most reliable source first; the screen shows the letters before the number */
     static const struct {
-        int where;
+        int (*find)(const char *bytes, size_t size, const char *name);
         const char *name, *letters;
     } sources[] = {
-        {WORD, "_TP", "TP"},
-        {VARIABLE, "RANK", "R"},
-        {VARIABLE, "LOCAL_RANK", "R"},
-        {VARIABLE, "OMPI_COMM_WORLD_RANK", "R"},
-        {VARIABLE, "PMI_RANK", "R"},
-        {VARIABLE, "SLURM_PROCID", "R"},
-        {ARGUMENT, "--rank", "R"},
-        {ARGUMENT, "--local-rank", "R"},
-        {ARGUMENT, "--local_rank", "R"},
-        {ARGUMENT, "--tp-rank", "TP"},
-        {VARIABLE, "HIP_VISIBLE_DEVICES", "D"},
-        {VARIABLE, "ROCR_VISIBLE_DEVICES", "D"},
-        {ARGUMENT, "--device", "D"},
+        {word_number, "_TP", "TP"},
+        {environment_number, "RANK", "R"},
+        {environment_number, "LOCAL_RANK", "R"},
+        {environment_number, "OMPI_COMM_WORLD_RANK", "R"},
+        {environment_number, "PMI_RANK", "R"},
+        {environment_number, "SLURM_PROCID", "R"},
+        {option_number, "--rank", "R"},
+        {option_number, "--local-rank", "R"},
+        {option_number, "--local_rank", "R"},
+        {option_number, "--tp-rank", "TP"},
+        {environment_number, "HIP_VISIBLE_DEVICES", "D"},
+        {environment_number, "ROCR_VISIBLE_DEVICES", "D"},
+        {option_number, "--device", "D"},
     };
     info->rank = -1;
     info->label[0] = 0;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        int number = sources[i].where == WORD ? word_number(arguments, argument_bytes, sources[i].name)
-                     : sources[i].where == VARIABLE
-                         ? environment_number(environment, environment_bytes, sources[i].name)
-                         : option_number(arguments, argument_bytes, sources[i].name);
+        bool variable = sources[i].find == environment_number;
+        int number = sources[i].find(variable ? environment : arguments, variable ? environment_bytes : argument_bytes,
+                                     sources[i].name);
         if (number < 0)
             continue;
         if (*sources[i].letters != 'D')

@@ -215,7 +215,8 @@ static void scan_for_new(struct rtl_process_set *set, bool first)
     uint64_t least =
         set->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses the dispatches before it attaches */
     uint64_t most = SCAN_PAUSE_SECONDS * RTL_SEC;
-    set->scan_ns = rtl_mono_ns() + (pause < least ? least : pause < most ? pause : most);
+    pause = pause < least ? least : pause;
+    set->scan_ns = rtl_mono_ns() + (pause < most ? pause : most);
 }
 
 /* Notes the end in the back-off: the process may exist for long afterwards. */

@@ -82,9 +82,9 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
     char reason[200];
     struct rtl_elf_file *elf = malloc(sizeof *elf);
     const char *name = launch->command[0];
-    bool said = false;
+    bool explained = false;
     if (elf && strchr(name, '/') && rtl_elf_read(name, elf, reason, sizeof reason) && elf->elf) {
-        said = true;
+        explained = true;
         if (elf->bits32)
             snprintf(why, why_bytes, "%s is a 32-bit program: ROCm and librtl.so have 64 bits", name);
         else if (!elf->interpreter[0] && !elf->dynamic)
@@ -93,10 +93,10 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
                      "librtl.so",
                      name);
         else
-            said = false;
+            explained = false;
     }
     free(elf);
-    return said;
+    return explained;
 }
 
 void rtl_traced_child_explain(const struct rtl_traced_child *child, char *why, size_t why_bytes)

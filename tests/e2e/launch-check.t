@@ -150,7 +150,7 @@ finds "no such process" 2 '^wrong  process      no process' "$top" check -p 2147
 finds "not traced" 3 'is not traced, and has not used the GPU' "$top" check -p $$
 finds "neither" 1 '^rtl-top: rtl-top check takes a command or a process' "$top" check
 for option in --preload --mode=hip --library=x; do
-    finds "a process, and $option, which is for a command" 1 '^rtl-top: --mode, --preload and --library .*not with -p$' "$top" check "$option" -p $$
+    finds "a process, and $option, which is for a command" 1 '^rtl-top: -p can.t be combined with --mode, --preload or --library' "$top" check "$option" -p $$
 done
 finds "both" 1 'takes a command or a process' "$top" check -p 1 -- ls
 finds "no number" 1 "^rtl-top: -p needs a pid, not '1x'" "$top" check -p 1x

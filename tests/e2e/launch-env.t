@@ -77,7 +77,7 @@ refused "unknown mode" "^rtl-top: --mode needs one of off .*'fast'" "$top" env -
 refused "a command" 'rtl-top run -- ls' "$top" env -- ls
 refused "no library there" 'No such file' "$top" env --library "$work/none.so"
 : >"$work/empty.so"
-refused "an empty one" 'no library for' "$top" env --library "$work/empty.so"
+refused "an empty one" 'is not a library for' "$top" env --library "$work/empty.so"
 head -c 100 "$library" >"$work/half.so"
 refused "half a library" 'damaged' "$top" env --library "$work/half.so"
 cp "$top" "$work/alone"

@@ -64,9 +64,9 @@ check "a line without end is refused" refuses 'more than 65536 bytes' <"$work/lo
 seq 20000 >"$work/many"
 check "as are more names than there are rows" refuses 'more than 16384 different names' <"$work/many"
 printf 'a\nb\0c\n' >"$work/nul"
-check "what is no text is refused" refuses 'line 2 has a byte that is 0' <"$work/nul"
+check "what is no text is refused" refuses 'line 2 contains a zero byte' <"$work/nul"
 (head -c 70000 /dev/zero; echo) >"$work/zeros"
-check "however long it is" refuses 'line 1 has a byte that is 0' <"$work/zeros"
+check "however long it is" refuses 'line 1 contains a zero byte' <"$work/zeros"
 check "a folder is refused" refuses 'cannot read standard input: Is a directory' <"$work"
 unwritten() { # REDIRECTION WORDS: an endless list ends when nobody can take what is printed: one line, status 12
     yes | timeout 60 sh -c "exec '$top' names $1" 2>"$work/err"

@@ -71,7 +71,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {"-p 1,", "not '1,'"},
         {"-p ,1", "not ',1'"},
         {"-p 1,0", "not '1,0'"},
-        {"-p serve -p 4711", "numbers or a name"},
+        {"-p serve -p 4711", "pids or a name"},
         {"worker other", "one name"},
         {"--all -p 4711", "--all"},
         {"-r f -p 1,2", "-r shows a recording"},
