@@ -184,7 +184,7 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
     recorder->once = NULL;
     if (!recorder->recording)
         rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
-    recorder->saved_processes = once.taken;
+    recorder->saved_processes = once.frame_members;
     recorder->saved_kernels = kernels_of(&once, &merged);
     enum rtl_db_status status = rtl_group_recorder_end_frame(&once);
     if (status)

@@ -175,7 +175,7 @@ enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group
     enum rtl_db_status status = group->lost ? group->lost : group->last;
     group->last = RTL_DB_OK;
     group->busy = false;
-    group->taken = 0;
+    group->frame_members = 0;
     return status;
 }
 
@@ -211,7 +211,7 @@ void rtl_group_recorder_add(void *context, uint32_t number, pid_t pid, const str
     }
     if (m->ended)
         return;
-    group->taken++;
+    group->frame_members++;
     enum rtl_db_status before = group->last;
     bool written = write_frame(group, m, snapshot, real_ns, ended);
     m->ended = ended;

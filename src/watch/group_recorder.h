@@ -38,7 +38,7 @@ struct rtl_group_recorder {
     unsigned busy_ms;
     struct rtl_member_recording *members;
     uint32_t count;
-    uint32_t taken;          /* processes added to the current frame */
+    uint32_t frame_members;  /* processes added to the current frame */
     enum rtl_db_status last; /* last failure in the current frame */
     enum rtl_db_status lost; /* set when a last state could not be kept: all later frames fail */
     bool busy;               /* the file is locked: other members of this frame don't wait again */

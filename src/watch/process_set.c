@@ -26,7 +26,7 @@ enum {
 struct watched_process {
     pid_t pid;
     uint64_t start_time;
-    struct rtl_attach source;
+    struct rtl_attach attach;
     struct rtl_heartbeat heartbeat;
     struct rtl_calls_source calls;
     uint32_t member; /* in the merge, if there is one */
@@ -109,28 +109,28 @@ static bool refresh_known(struct rtl_process_set *set, bool first)
 
 /* --- attaching and ending --- */
 
-static void free_process(struct watched_process *one)
+static void free_process(struct watched_process *process)
 {
-    rtl_heartbeat_close(&one->heartbeat);
-    rtl_calls_close(&one->calls);
-    rtl_attach_close(&one->source);
-    free(one);
+    rtl_heartbeat_close(&process->heartbeat);
+    rtl_calls_close(&process->calls);
+    rtl_attach_close(&process->attach);
+    free(process);
 }
 
-static void join_merge(struct rtl_process_set *set, struct watched_process *one)
+static void join_merge(struct rtl_process_set *set, struct watched_process *process)
 {
     struct rtl_member_info info;
-    rtl_proc_member_info(one->pid, &info);
-    one->member = rtl_merge_join(set->merge, &info);
+    rtl_proc_member_info(process->pid, &info);
+    process->member = rtl_merge_join(set->merge, &info);
 }
 
 /* Reads a complete snapshot, or one with only the kernels that have changed. */
-static enum rtl_reader_status snapshot_of(struct watched_process *one, struct rtl_snapshot *snapshot, bool whole)
+static enum rtl_reader_status snapshot_of(struct watched_process *process, struct rtl_snapshot *snapshot, bool whole)
 {
     enum rtl_reader_status status =
-        whole ? rtl_attach_snapshot(&one->source, snapshot) : rtl_attach_changes(&one->source, snapshot);
+        whole ? rtl_attach_snapshot(&process->attach, snapshot) : rtl_attach_changes(&process->attach, snapshot);
     if (status == RTL_READER_OK)
-        rtl_calls_take(&one->calls, one->pid, one->source.reader, snapshot);
+        rtl_calls_take(&process->calls, process->pid, process->attach.reader, snapshot);
     return status;
 }
 
@@ -156,26 +156,26 @@ static bool start_merge(struct rtl_process_set *set, bool watched)
 }
 
 static enum rtl_reader_status add_process(struct rtl_process_set *set, const struct rtl_proc_entry *e,
-                                          struct rtl_attach source, bool watched)
+                                          struct rtl_attach attach, bool watched)
 {
-    struct watched_process *one = set->count < PROCESSES_MAX ? calloc(1, sizeof *one) : NULL;
-    if (!one || (set->count && !start_merge(set, watched))) {
-        free(one);
-        rtl_attach_close(&source);
+    struct watched_process *process = set->count < PROCESSES_MAX ? calloc(1, sizeof *process) : NULL;
+    if (!process || (set->count && !start_merge(set, watched))) {
+        free(process);
+        rtl_attach_close(&attach);
         return RTL_READER_USAGE;
     }
-    one->pid = e->pid;
-    one->start_time = e->start_time;
-    one->source = source;
-    one->alive = true;
-    rtl_heartbeat_open(&one->heartbeat, source.reader);
-    rtl_calls_open(&one->calls);
-    set->processes[set->count++] = one;
+    process->pid = e->pid;
+    process->start_time = e->start_time;
+    process->attach = attach;
+    process->alive = true;
+    rtl_heartbeat_open(&process->heartbeat, attach.reader);
+    rtl_calls_open(&process->calls);
+    set->processes[set->count++] = process;
     if (set->options->apart && !set->merge)
         set->merge = rtl_merge_create();
     if (set->merge)
-        join_merge(set, one);
-    if (set->listener && source.reader)
+        join_merge(set, process);
+    if (set->listener && attach.reader)
         set->listener(set->listener_context, e->pid);
     return RTL_READER_OK;
 }
@@ -205,10 +205,10 @@ static void scan_for_new(struct rtl_process_set *set, bool first)
     if (refresh_known(set, first)) {
         rtl_attach_backoff_begin_round(&set->backoff, set->known, set->known_count);
         for (uint32_t i = 0; i < set->known_count; i++) {
-            struct rtl_attach source;
+            struct rtl_attach attach;
             if (!is_watched(set, &set->known[i]) &&
-                rtl_attach_backoff_try(&set->backoff, set->options, &set->known[i], first, &source))
-                add_process(set, &set->known[i], source, !first);
+                rtl_attach_backoff_try(&set->backoff, set->options, &set->known[i], first, &attach))
+                add_process(set, &set->known[i], attach, !first);
         }
     }
     uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * SCAN_SHARE;
@@ -220,24 +220,24 @@ static void scan_for_new(struct rtl_process_set *set, bool first)
 }
 
 /* Notes the end in the back-off: the process may exist for long afterwards. */
-static void note_end(struct rtl_process_set *set, const struct watched_process *one)
+static void note_end(struct rtl_process_set *set, const struct watched_process *process)
 {
-    const struct rtl_proc_entry entry = {.pid = one->pid, .start_time = one->start_time};
-    rtl_attach_backoff_note_end(&set->backoff, &entry, &one->source);
+    const struct rtl_proc_entry entry = {.pid = process->pid, .start_time = process->start_time};
+    rtl_attach_backoff_note_end(&set->backoff, &entry, &process->attach);
 }
 
 /* Removes an ended process; the merge keeps its counts. The first one stays, because the model uses its names. */
 static void remove_process(struct rtl_process_set *set, uint32_t at)
 {
-    struct watched_process *one = set->processes[at];
-    one->alive = false;
-    note_end(set, one);
+    struct watched_process *process = set->processes[at];
+    process->alive = false;
+    note_end(set, process);
     if (!set->merge)
         return;
-    rtl_merge_leave(set->merge, one->member);
+    rtl_merge_leave(set->merge, process->member);
     if (at == 0)
         return;
-    free_process(one);
+    free_process(process);
     set->count--;
     memmove(set->processes + at, set->processes + at + 1, (set->count - at) * sizeof *set->processes);
 }
@@ -248,7 +248,7 @@ static void remove_process(struct rtl_process_set *set, uint32_t at)
 static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *why, size_t why_bytes)
 {
     const struct rtl_options *o = set->options;
-    struct rtl_attach source = {0};
+    struct rtl_attach attach = {0};
     enum rtl_reader_status status = RTL_READER_NO_PROCESS;
     pid_t pid = o->pid_count ? o->pids[0] : 0;
     for (uint32_t i = 0; !pid && o->process && i < set->known_count; i++)
@@ -260,10 +260,10 @@ static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *wh
         snprintf(why, why_bytes,
                  "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
     else
-        status = rtl_attach_open(o, pid, &source, why, why_bytes);
+        status = rtl_attach_open(o, pid, &attach, why, why_bytes);
     if (!status) { /* it has become attachable meanwhile */
         struct rtl_proc_entry entry = entry_of(pid);
-        return add_process(set, &entry, source, false);
+        return add_process(set, &entry, attach, false);
     }
     return status;
 }
@@ -285,16 +285,16 @@ enum rtl_reader_status rtl_process_set_open(const struct rtl_options *options, s
         bool there = false;
         for (uint32_t n = 0; n < set->count; n++)
             there |= set->processes[n]->pid == options->pids[i];
-        struct rtl_attach source = {0};
+        struct rtl_attach attach = {0};
         if (there)
             continue;
-        status = rtl_attach_open(options, options->pids[i], &source, why, why_bytes);
+        status = rtl_attach_open(options, options->pids[i], &attach, why, why_bytes);
         struct rtl_proc_entry entry = entry_of(options->pids[i]);
         if (status == RTL_READER_NOT_TRACED && set->count) {
             status = RTL_READER_OK;
             set->launcher[i] = true;
         } else if (!status)
-            status = add_process(set, &entry, source, false);
+            status = add_process(set, &entry, attach, false);
     }
     if (!status && !set->count)
         status = explain_none(set, why, why_bytes);
@@ -353,14 +353,14 @@ bool rtl_process_set_alive(struct rtl_process_set *set)
 {
     bool any = false;
     for (uint32_t i = 0; i < set->count; i++) {
-        struct watched_process *one = set->processes[i];
-        bool alive = one->alive && rtl_attach_alive(&one->source);
+        struct watched_process *process = set->processes[i];
+        bool alive = process->alive && rtl_attach_alive(&process->attach);
         if (!set->merge) { /* of a single process the caller reads the last snapshot, of several
                               rtl_process_set_snapshot does */
-            one->end_unreported |= one->alive && !alive;
-            if (one->alive && !alive)
-                note_end(set, one);
-            one->alive = alive;
+            process->end_unreported |= process->alive && !alive;
+            if (process->alive && !alive)
+                note_end(set, process);
+            process->alive = alive;
         }
         any |= alive;
     }
@@ -368,7 +368,7 @@ bool rtl_process_set_alive(struct rtl_process_set *set)
     if (wanted && ((!any && !set->merge) || rtl_mono_ns() >= set->scan_ns)) {
         scan_for_new(set, false);
         for (uint32_t i = 0; i < set->count; i++)
-            any |= set->processes[i]->alive && rtl_attach_alive(&set->processes[i]->source);
+            any |= set->processes[i]->alive && rtl_attach_alive(&set->processes[i]->attach);
     }
     return any || is_waiting(set);
 }
@@ -383,7 +383,7 @@ bool rtl_process_set_poll(struct rtl_process_set *set)
 {
     bool alive = rtl_process_set_alive(set);
     for (uint32_t i = set->count; i-- > 0;)
-        if (set->processes[i]->alive && !rtl_attach_alive(&set->processes[i]->source))
+        if (set->processes[i]->alive && !rtl_attach_alive(&set->processes[i]->attach))
             remove_process(set, i);
     return alive;
 }
@@ -398,23 +398,23 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
     uint64_t now = begun ? set->slice_ns : rtl_mono_ns();
     set->slice_ns = 0;
     for (uint32_t i = set->count; i-- > 0;) {
-        struct watched_process *one = set->processes[i];
+        struct watched_process *process = set->processes[i];
         struct rtl_snapshot part;
-        if (!one->alive)
+        if (!process->alive)
             continue;
         /* before the snapshot: after the end, the snapshot is the last state */
-        bool alive = rtl_attach_alive(&one->source);
-        if (begun && one->merged && !one->retry && alive && !set->sink)
+        bool alive = rtl_attach_alive(&process->attach);
+        if (begun && process->merged && !process->retry && alive && !set->sink)
             continue;
         /* a recording needs complete snapshots, because it compares them itself; a last state must be exact */
-        enum rtl_reader_status status = snapshot_of(one, &part, set->sink || !alive);
+        enum rtl_reader_status status = snapshot_of(process, &part, set->sink || !alive);
         if (!status)
             part.taken_mono_ns = now;
-        bool taken = status || rtl_merge_take(set->merge, one->member, &part);
+        bool taken = status || rtl_merge_take(set->merge, process->member, &part);
         if (!taken)
-            rtl_attach_forget(&one->source);
+            rtl_attach_forget(&process->attach);
         if (!status && set->sink)
-            set->sink(set->sink_context, one->member, one->pid, &part, set->real_ns, !alive);
+            set->sink(set->sink_context, process->member, process->pid, &part, set->real_ns, !alive);
         if (!status)
             rtl_snapshot_free(&part);
         if (status == RTL_READER_USAGE || !taken)
@@ -426,15 +426,15 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
 }
 
 /* Merges a process's snapshot. Leaves failures to rtl_process_set_snapshot, which reports them. */
-static bool merge_one(struct rtl_process_set *set, struct watched_process *one, uint64_t now)
+static bool merge_one(struct rtl_process_set *set, struct watched_process *process, uint64_t now)
 {
     struct rtl_snapshot part;
-    if (snapshot_of(one, &part, false) != RTL_READER_OK)
+    if (snapshot_of(process, &part, false) != RTL_READER_OK)
         return false;
     part.taken_mono_ns = now;
-    bool taken = rtl_merge_take(set->merge, one->member, &part);
+    bool taken = rtl_merge_take(set->merge, process->member, &part);
     if (!taken)
-        rtl_attach_forget(&one->source);
+        rtl_attach_forget(&process->attach);
     rtl_snapshot_free(&part);
     return taken;
 }
@@ -446,13 +446,13 @@ static bool merge_slice(struct rtl_process_set *set, uint64_t ns, uint64_t mono_
     uint64_t from = rtl_mono_ns();
     bool any = false;
     for (uint32_t i = set->count; i-- > 0;) {
-        struct watched_process *one = set->processes[i];
-        if (!one->alive || one->merged)
+        struct watched_process *process = set->processes[i];
+        if (!process->alive || process->merged)
             continue;
         if (any && rtl_mono_ns() - from >= ns)
             return true;
-        any = one->merged = true;
-        one->retry = !merge_one(set, one, mono_ns);
+        any = process->merged = true;
+        process->retry = !merge_one(set, process, mono_ns);
     }
     while (rtl_merge_sum_some(set->merge, SUMS_AT_ONCE))
         if (rtl_mono_ns() - from >= ns)
@@ -532,8 +532,8 @@ enum rtl_reader_status rtl_process_set_request_mode(struct rtl_process_set *set,
     snprintf(why, why_bytes, "all processes have ended");
     for (uint32_t i = 0; i < set->count; i++) {
         struct rtl_control_link link;
-        const struct rtl_reader *reader = set->processes[i]->source.reader;
-        if (!set->processes[i]->alive || !rtl_attach_alive(&set->processes[i]->source))
+        const struct rtl_reader *reader = set->processes[i]->attach.reader;
+        if (!set->processes[i]->alive || !rtl_attach_alive(&set->processes[i]->attach))
             continue;
         if (!reader && last == RTL_READER_EXITED)
             last = rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
@@ -555,7 +555,7 @@ uint32_t rtl_process_set_observed_pids(const struct rtl_process_set *set, pid_t 
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < set->count && count < room; i++)
-        if (set->processes[i]->alive && !set->processes[i]->source.reader)
+        if (set->processes[i]->alive && !set->processes[i]->attach.reader)
             pids[count++] = set->processes[i]->pid;
     return count;
 }
@@ -563,9 +563,9 @@ uint32_t rtl_process_set_observed_pids(const struct rtl_process_set *set, pid_t 
 struct rtl_reader *rtl_process_set_reader(const struct rtl_process_set *set, uint32_t at, pid_t *pid)
 {
     for (uint32_t i = 0; i < set->count; i++)
-        if (set->processes[i]->source.reader && !at--) {
+        if (set->processes[i]->attach.reader && !at--) {
             *pid = set->processes[i]->pid;
-            return set->processes[i]->source.reader;
+            return set->processes[i]->attach.reader;
         }
     return NULL;
 }

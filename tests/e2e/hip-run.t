@@ -48,7 +48,7 @@ refused "no librtl-hip.so" 'librtl-hip.so, which records HIP calls, is not besid
 refused "a folder that LD_PRELOAD can't name" "can't hold a path with a blank" "$top" env --mode hip --library "$work/a b/librtl.so"
 refused "run, too" 'is not beside' "$top" run -b --mode hip --library "$work/alone/librtl.so" -- true
 refused "an unknown mode" "^rtl-top: --mode needs one of off lite default auto hip, not 'hop'" "$top" run -b --mode hop -- true
-refused "a process that runs" 'in which a process has to begin: rtl-top run --mode hip' "$top" mode -p $$ hip
+refused "a process that runs" 'start the process with it: rtl-top run --mode hip' "$top" mode -p $$ hip
 
 # --- run ---
 # shellcheck disable=SC2016 # the command's own

@@ -95,7 +95,7 @@ check "-s help" gives 0 '' -s help
 check "and lists the keys" grep -qE '^p99 ' "$work/out"
 check "an unknown option" gives 1 'no option -y.*--help' -y
 check "an unknown sort key" gives 1 '-s help' -p 1 -s nothing
-check "a list of processes with a hole" gives 1 'numbers of processes' -p 1,,2 -b
+check "a list of processes with a hole" gives 1 'needs pids such as' -p 1,,2 -b
 check "a file without a name" gives 1 "--output needs the name of a file, not ''" -p 1 -b -o ''
 check "nor for a snapshot" gives 1 "--snapshot needs the name of a file" -p 1 --snapshot ''
 check "nor for an export" gives 1 '--csv needs a file to write' export x --csv ''
