@@ -352,15 +352,15 @@ bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], c
 /* --- in force --- */
 
 static struct rtl_config user_config; /* never freed */
-static char trouble[256];
-static unsigned troubles;
+static char first_trouble[256];
+static unsigned trouble_count;
 
 /* Complains on standard error, and keeps the first line for the screen, which covers standard error. */
 static void report_trouble(const char *text)
 {
     rtl_complain("%s", text);
-    if (!troubles++)
-        rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
+    if (!trouble_count++)
+        rtl_text_escape(first_trouble, sizeof first_trouble, text, strlen(text));
 }
 
 static void report_line(void *context, unsigned line, const char *why)
@@ -368,13 +368,13 @@ static void report_line(void *context, unsigned line, const char *why)
     const char *path = context;
     char text[PATH_MAX + 256];
     snprintf(text, sizeof text, "%s:%u: %s", path, line, why);
-    if (troubles < REPORTED_MAX)
+    if (trouble_count < REPORTED_MAX)
         report_trouble(text);
-    else if (troubles++ == REPORTED_MAX)
+    else if (trouble_count++ == REPORTED_MAX)
         rtl_complain("%s:%u: more lines are wrong; correct these first", path, line);
-    if (troubles == 1) { /* the screen has no room for the file's folders */
+    if (trouble_count == 1) { /* the screen has no room for the file's folders */
         snprintf(text, sizeof text, "config:%u: %s", line, why);
-        rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
+        rtl_text_escape(first_trouble, sizeof first_trouble, text, strlen(text));
     }
 }
 
@@ -385,7 +385,7 @@ const struct rtl_settings *rtl_config_settings(void)
 
 const char *rtl_config_trouble(void)
 {
-    return trouble;
+    return first_trouble;
 }
 
 void rtl_config_load(void)
@@ -403,6 +403,6 @@ void rtl_config_load(void)
         rtl_complain("out of memory");
     free(text);
     rtl_name_rules_use(user_config.names);
-    if (troubles > 1)
-        rtl_text_append(trouble, sizeof trouble, " (and %u more)", troubles - 1);
+    if (trouble_count > 1)
+        rtl_text_append(first_trouble, sizeof first_trouble, " (and %u more)", trouble_count - 1);
 }

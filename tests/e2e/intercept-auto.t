@@ -202,7 +202,7 @@ refused() { # name status pattern command...
 }
 refused "no such mode" 1 "^rtl-top: --mode needs one of off lite default auto, not 'fast'$" "$top" --mode fast -p 1
 refused "no process" 1 '--mode needs a process' "$top" --mode lite
-refused "with something else" 1 '--mode changes the mode and ends' "$top" --mode lite -p 1 -b
+refused "with something else" 1 '--mode switches the mode and ends' "$top" --mode lite -p 1 -b
 refused "not traced" 3 'is not traced' "$top" --mode lite -p $$
 start off
 tell run 10

@@ -14,18 +14,18 @@ static struct rtl_event fake_wait(uint64_t deadline_ns);
 
 /* the loop itself, under names of its own beside those of the program */
 #define rtl_process_set_read_slice counted_read_some
-#define rtl_screen_size           fake_size
-#define rtl_screen_show           fake_show
-#define rtl_screen_wait           fake_wait
-#define rtl_loop_live             sliced_watch
-#define rtl_loop_replay           sliced_watch_replay
-#define rtl_loop_run              sliced_watch_run
-#define rtl_loop_show             sliced_watch_show
-#define rtl_loop_show_frame       sliced_watch_show_frame
-#define rtl_loop_prepare          sliced_watch_prepare
-#define rtl_loop_release          sliced_watch_release
-#define rtl_loop_visit            sliced_watch_visit
-#define rtl_loop_drop_kept        sliced_watch_drop_kept
+#define rtl_screen_size            fake_size
+#define rtl_screen_show            fake_show
+#define rtl_screen_wait            fake_wait
+#define rtl_loop_live              sliced_watch
+#define rtl_loop_replay            sliced_watch_replay
+#define rtl_loop_run               sliced_watch_run
+#define rtl_loop_show              sliced_watch_show
+#define rtl_loop_show_frame        sliced_watch_show_frame
+#define rtl_loop_prepare           sliced_watch_prepare
+#define rtl_loop_release           sliced_watch_release
+#define rtl_loop_visit             sliced_watch_visit
+#define rtl_loop_drop_kept         sliced_watch_drop_kept
 #include "tui/loop.c"
 #include "tui/loop_visit.c"
 #undef rtl_process_set_read_slice
