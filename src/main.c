@@ -1,6 +1,6 @@
-/* rtl-top: parses the command line, attaches to the process, watches it. What it does lies in the other files. */
+/* Parses the command line and runs the command, or attaches to the process and watches it. */
 #include "command/run.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 #include "options/commands.h"
 #include "options/complain.h"
 #include "options/config.h"
@@ -17,31 +17,32 @@
 #include <string.h>
 #include <unistd.h>
 
-static int print(const char *text)
+static int print_text(const char *text)
 {
     if (text)
         fputs(text, stdout);
     return rtl_stdout_written() ? 0 : RTL_READER_USAGE;
 }
 
-/* Without -p and without a terminal to choose on: say which processes there are. */
-static int no_process(void)
+/* Lists the traced processes when there is no -p and no terminal to choose on. */
+static int list_traced(void)
 {
     pid_t *pids = NULL;
     int count = rtl_discover(&pids);
     char list[300] = "";
     for (int i = 0; i < count && i < 20; i++)
         rtl_text_append(list, sizeof list, " %d", (int)pids[i]);
-    rtl_complain("which process? Give it with -p PID; traced now:%s%s", list,
-                 count <= 0   ? " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)"
-                 : count > 20 ? " ..."
-                              : "");
+    if (count > 20)
+        rtl_text_append(list, sizeof list, " ...");
+    if (count <= 0)
+        rtl_text_append(list, sizeof list, " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)");
+    rtl_complain("which process? Give it with -p PID; traced now:%s", list);
     free(pids);
     return RTL_READER_USAGE;
 }
 
-/* "rtl-top NAME ...": the status of a command that has a function of its own, or -1 when there is none of that name. */
-static int command(int argc, char **argv)
+/* Runs "rtl-top NAME ..." if NAME is a command with a function. Returns its exit status, or -1. */
+static int run_command(int argc, char **argv)
 {
     static const struct {
         const char *name;
@@ -57,7 +58,7 @@ static int command(int argc, char **argv)
     return -1;
 }
 
-static int replay(const struct rtl_options *options, bool terminal)
+static int run_replay(const struct rtl_options *options, bool terminal)
 {
     struct rtl_player player;
     char why[512];
@@ -81,8 +82,9 @@ static int replay(const struct rtl_options *options, bool terminal)
     return status;
 }
 
-/* Nothing was said of a process: the only one, or the list of all; none is waited for. -1, or the exit status. */
-static int choose(struct rtl_options *options)
+/* Selects the process without -p: the only traced process, or the list if there are several. Returns -1 to continue, or
+ * the exit status. */
+static int choose_process(struct rtl_options *options)
 {
     pid_t *pids = NULL;
     int count = rtl_discover(&pids);
@@ -101,39 +103,39 @@ static int choose(struct rtl_options *options)
 }
 
 /*
- * A descriptor from 0 to 2 that came closed would be that of the next file to be opened: a recording or the process's
- * control page, into which output or messages went then. What takes the place can be neither written nor read, so that
- * whoever tries is told.
+ * Opens closed standard descriptors. Otherwise the next opened file, such as a recording or a process's control page,
+ * would get the number of standard output, and output would overwrite it. The replacement fails on each use, which
+ * reports the fault.
  */
 static void hold_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
-            _exit(RTL_READER_USAGE); /* there is nobody to tell */
+            _exit(RTL_READER_USAGE); /* no descriptor for a message */
 }
 
 int main(int argc, char **argv)
 {
     struct rtl_options options;
-    struct rtl_process_set *targets = NULL;
+    struct rtl_process_set *set = NULL;
     char *text, why[512] = "";
     hold_standard_descriptors();
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* JSON and CSV have no decimal comma */
-    signal(SIGXFSZ, SIG_IGN);   /* a limit of the file size is an error of the write, not the end */
+    signal(SIGXFSZ, SIG_IGN);   /* a write beyond the limit of file sizes fails, instead of ending the program */
     rtl_config_load();
-    rtl_run_on_screen(rtl_loop_live);
-    int done = command(argc, argv);
+    rtl_run_set_screen(rtl_loop_live);
+    int done = run_command(argc, argv);
     if (done >= 0)
         return done;
     enum rtl_parsed parsed = rtl_command_line_parse(argc, argv, &options, &text);
     if (parsed != RTL_PARSED_RUN) {
         int status = RTL_READER_USAGE;
         if (parsed == RTL_PARSED_DONE)
-            status = print(text);
+            status = print_text(text);
         if (parsed == RTL_PARSED_DONE && !status && rtl_option_asked(&options, RTL_OPTION_VERSION)) {
             printf("SQLite %s, %s\n", rtl_db_library(), rtl_screen_library());
-            status = print(NULL);
+            status = print_text(NULL);
         }
         if (parsed == RTL_PARSED_WRONG)
             rtl_complain("%s", text ? text : "out of memory");
@@ -144,32 +146,36 @@ int main(int argc, char **argv)
     bool screen = options.output == RTL_OUTPUT_SCREEN;
     bool terminal = isatty(STDOUT_FILENO);
     if (options.replay)
-        return replay(&options, terminal);
-    bool alone = options.trace && screen && !options.write; /* a recorder of traces needs no terminal */
+        return run_replay(&options, terminal);
+    bool alone = options.trace && screen && !options.write; /* recording a trace needs no terminal */
     if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
-            return no_process();
-        int status = choose(&options);
+            return list_traced();
+        int status = choose_process(&options);
         if (status >= 0)
             return status;
     }
-    /* What is wrong with the process comes first: a script that asks for the status gets the one that it asks for. */
+    /* Attaches before checking the terminal: a script gets the exit status of an unusable process first. */
     enum rtl_reader_status status =
-        rtl_options_name_process(&options) ? rtl_process_set_open(&options, &targets, why, sizeof why) : RTL_READER_OK;
+        rtl_options_name_process(&options) ? rtl_process_set_open(&options, &set, why, sizeof why) : RTL_READER_OK;
     if (status != RTL_READER_OK) {
         rtl_complain("%s", why);
         return (int)status;
     }
     if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
-        rtl_process_set_close(targets);
+        rtl_process_set_close(set);
         return RTL_READER_USAGE;
     }
-    int result = options.mode >= 0  ? rtl_change_mode(&options, targets)
-                 : options.snapshot ? rtl_snapshot_once(&options, targets)
-                 : options.trace    ? rtl_trace(&options, targets, rtl_loop_live)
-                 : screen           ? rtl_loop_live(&options, targets, NULL)
-                                    : rtl_batch(&options, targets);
-    rtl_process_set_close(targets);
+    int result;
+    if (options.mode >= 0)
+        result = rtl_change_mode(&options, set);
+    else if (options.snapshot)
+        result = rtl_write_snapshot(&options, set);
+    else if (options.trace)
+        result = rtl_trace(&options, set, rtl_loop_live);
+    else
+        result = screen ? rtl_loop_live(&options, set, NULL) : rtl_batch(&options, set);
+    rtl_process_set_close(set);
     return result;
 }

@@ -1,6 +1,7 @@
-/* Frames into a stream, without a terminal: -b, --csv, --json, of a process or a recording; and a single snapshot. */
+/* Writes frames into a stream without a terminal: -b, --csv, --json, live or of a recording. Also --snapshot. */
 #include "command/output.h"
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "command/run.h"
 #include "record/outfile.h"
 #include "options/complain.h"
@@ -18,30 +19,30 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_NS = 200 * 1000000 }; /* how soon the end of the process is noticed in a long interval */
+enum { POLL_NS = 200 * 1000000 }; /* longest time until a process's end is noticed */
 
 /* Waits for the deadline; false once all processes have ended. */
-static bool wait_until(struct rtl_process_set *targets, struct rtl_model *model, uint64_t deadline)
+static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uint64_t deadline)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
-        rtl_process_set_heartbeat(targets, model);
-        if (!rtl_process_set_alive(targets))
+        rtl_process_set_send_heartbeat(set, model);
+        if (!rtl_process_set_alive(set))
             return false;
         if (now >= deadline)
             return true;
-        uint64_t until = deadline - now > LOOK_NS ? now + LOOK_NS : deadline;
+        uint64_t until = deadline - now > POLL_NS ? now + POLL_NS : deadline;
         struct timespec t = {.tv_sec = (time_t)(until / RTL_SEC), .tv_nsec = (long)(until % RTL_SEC)};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
     }
 }
 
-/* Where frames go: a file of the user's, or standard output. */
-struct stream {
+/* The output: a file of the user, or standard output. */
+struct frame_stream {
     const char *name;
     struct rtl_outfile *file; /* NULL = standard output */
     int fd;
-    off_t good; /* of a file: how far it is whole frames */
+    off_t good; /* length of the file's complete frames */
 };
 
 static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
@@ -56,25 +57,9 @@ static bool write_frame(const struct rtl_output_frame *frame, FILE *out)
     }
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-/*
- * 0, or the exit status after an error was reported; -1 when the reader of a pipe went away, which is no error. A file
- * is in its place once it has a frame, and never has half of one.
- */
-static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
+/* Writes a frame. Returns 0, an exit status after a complaint, or -1 if the pipe's reader has closed it, which is no
+ * error. The file gets its name with its first frame and never keeps half of one. */
+static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *s)
 {
     char *bytes = NULL, why[512];
     size_t size = 0;
@@ -82,7 +67,7 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
     bool made = memory && write_frame(frame, memory);
     if (memory && fclose(memory))
         made = false;
-    bool written = made && write_all(s->fd, bytes, size);
+    bool written = made && rtl_write_all(s->fd, bytes, size);
     int error = errno;
     free(bytes);
     if (!made) {
@@ -105,44 +90,44 @@ static int put_frame(const struct rtl_output_frame *frame, struct stream *s)
     return 0;
 }
 
-/* Adds to the recording, if there is one. Of failures in a row the first is reported: the frames go on, and so does the
- * recording when it can. */
-static void record(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
+/* Adds a frame to the recording, if any. Reports only the first of successive failures; frames and recording continue.
+ */
+static void record_frame(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
     enum rtl_db_status before = recorder->last;
     if (rtl_frame_recorder_add(recorder, &sample->snapshot, sample->real_ns, exited) && !before)
         rtl_complain("recording: %s", recorder->why);
 }
 
-static int run(struct rtl_output_frame *frame, struct rtl_process_set *targets, struct rtl_frame_recorder *recorder,
-               struct stream *out, char *title, size_t title_bytes)
+static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *set,
+                        struct rtl_frame_recorder *recorder, struct frame_stream *out, char *title, size_t title_bytes)
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
-    if (o->frames == 1) /* it shows what there is: nothing that was timed from now on would be in it */
-        rtl_process_set_read_heartbeat(targets, frame->model);
+    if (o->frames == 1) /* a single frame shows existing numbers; timing from now on would not be in it */
+        rtl_process_set_read_heartbeat(set, frame->model);
     else
-        rtl_process_set_heartbeat(targets, frame->model);
+        rtl_process_set_send_heartbeat(set, frame->model);
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
-        alive = alive && rtl_process_set_alive(targets);
-        enum rtl_reader_status status = rtl_process_set_snapshot(targets, &snapshot);
+        alive = alive && rtl_process_set_alive(set);
+        enum rtl_reader_status status = rtl_process_set_snapshot(set, &snapshot);
         if (status == RTL_READER_VERSION) {
             rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
             return RTL_READER_VERSION;
         }
-        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(targets))) {
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(set))) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
         if (!alive)
             rtl_model_exited(frame->model);
-        record(recorder, frame->model->latest, !alive);
+        record_frame(recorder, frame->model->latest, !alive);
         if (!frame->number && o->frames != 1 && frame->model->no_heartbeat[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
-            rtl_complain("mode auto only counts for you: %s", frame->model->no_heartbeat);
+            rtl_complain("mode auto counts without timing: %s", frame->model->no_heartbeat);
         if (frame->model->latest->snapshot.parts)
-            rtl_process_set_title(targets, title, title_bytes);
+            rtl_process_set_title(set, title, title_bytes);
         int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
@@ -154,7 +139,7 @@ static int run(struct rtl_output_frame *frame, struct rtl_process_set *targets, 
         uint64_t now = rtl_mono_ns();
         if (next < now)
             next = now;
-        alive = wait_until(targets, frame->model, next);
+        alive = wait_until(set, frame->model, next);
     }
 }
 
@@ -172,13 +157,13 @@ static struct rtl_model *make_model(const struct rtl_options *options)
     return model;
 }
 
-static bool open_output(const struct rtl_options *o, struct stream *s)
+static bool open_output(const struct rtl_options *o, struct frame_stream *s)
 {
-    /* what is written to must not be what is read, or recorded into */
+    /* the output must not overwrite a file that is read or recorded into */
     const struct rtl_outfile_options options = {.force = o->force, .others = {o->replay, o->write, o->trace}};
     char why[512];
-    signal(SIGPIPE, SIG_IGN); /* an error of the write tells more */
-    *s = (struct stream){.name = o->file ? o->file : "standard output", .fd = STDOUT_FILENO};
+    signal(SIGPIPE, SIG_IGN); /* write then fails with EPIPE */
+    *s = (struct frame_stream){.name = o->file ? o->file : "standard output", .fd = STDOUT_FILENO};
     if (!o->file)
         return true;
     s->file = rtl_outfile_open(o->file, &options, why, sizeof why);
@@ -189,27 +174,27 @@ static bool open_output(const struct rtl_options *o, struct stream *s)
     return s->file != NULL;
 }
 
-int rtl_batch(const struct rtl_options *options, struct rtl_process_set *targets)
+int rtl_batch(const struct rtl_options *options, struct rtl_process_set *set)
 {
     char title[160];
-    pid_t pid = rtl_process_set_pid(targets);
+    pid_t pid = rtl_process_set_pid(set);
     struct rtl_frame_recorder recorder;
-    struct stream out;
+    struct frame_stream out;
     if (!open_output(options, &out))
         return RTL_DB_PATH;
     struct rtl_output_frame frame = {.model = make_model(options), .options = options, .pid = pid, .title = title};
     int status = RTL_READER_USAGE;
     if (frame.model) {
-        rtl_process_set_title(targets, title, sizeof title);
+        rtl_process_set_title(set, title, sizeof title);
         rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
-        recorder.targets = targets;
+        recorder.set = set;
         if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
             rtl_complain("%s", recorder.why);
             status = (int)recorder.last;
         } else {
-            status = run(&frame, targets, &recorder, &out, title, sizeof title);
+            status = write_frames(&frame, set, &recorder, &out, title, sizeof title);
             if (recorder.last && (!status || status == RTL_READER_EXITED))
-                status = (int)recorder.last; /* the end is missing */
+                status = (int)recorder.last; /* the recording lacks the last frame */
             rtl_frame_recorder_stop(&recorder);
         }
         rtl_model_free(frame.model);
@@ -218,10 +203,10 @@ int rtl_batch(const struct rtl_options *options, struct rtl_process_set *targets
     return status;
 }
 
-/* All frames of a recording, as fast as they can be written. */
+/* Writes all frames of a recording as fast as possible. */
 int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *player)
 {
-    struct stream out;
+    struct frame_stream out;
     if (!open_output(options, &out))
         return RTL_DB_PATH;
     struct rtl_output_frame frame = {.model = make_model(options),
@@ -233,7 +218,7 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     player->model = frame.model;
     if (!status)
         rtl_player_names(player, options->ascii);
-    bool beside = options->file || !isatty(STDOUT_FILENO); /* else the frames are what moves there */
+    bool beside = options->file || !isatty(STDOUT_FILENO); /* on the terminal, frames show the progress */
     if (beside)
         rtl_progress_begin("writing the frames of", options->replay);
     while (!status && frame.number < player->frames && (!options->frames || frame.number < options->frames)) {
@@ -254,9 +239,9 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
     return status < 0 ? 0 : status;
 }
 
-/* Of a command that we started standard output is its own. */
-static void say_written(unsigned kernels, pid_t pid, unsigned processes, bool observed,
-                        const struct rtl_options *options)
+/* Prints to standard error if a started command owns standard output. */
+static void report_written(unsigned kernels, pid_t pid, unsigned processes, bool observed,
+                           const struct rtl_options *options)
 {
     const char *plural = kernels == 1 ? "" : "s";
     char name[4 * PATH_MAX + 1], who[40]; /* longer names can't be opened */
@@ -272,31 +257,31 @@ static void say_written(unsigned kernels, pid_t pid, unsigned processes, bool ob
         printf("%u kernel%s of %s written to %s%s\n", kernels, plural, who, name, how);
 }
 
-int rtl_snapshot_once(const struct rtl_options *options, struct rtl_process_set *targets)
+int rtl_write_snapshot(const struct rtl_options *options, struct rtl_process_set *set)
 {
     char title[160];
-    pid_t pid = rtl_process_set_pid(targets);
+    pid_t pid = rtl_process_set_pid(set);
     struct rtl_frame_recorder recorder;
     struct rtl_snapshot snapshot = {0};
     struct rtl_model *model = make_model(options);
     int status = RTL_READER_USAGE;
     if (!model)
         return status;
-    rtl_process_set_title(targets, title, sizeof title);
+    rtl_process_set_title(set, title, sizeof title);
     rtl_frame_recorder_init(&recorder, model, options, pid, title);
-    recorder.targets = targets;
-    status = (int)rtl_process_set_snapshot(targets, &snapshot);
+    recorder.set = set;
+    status = (int)rtl_process_set_snapshot(set, &snapshot);
     if (status == RTL_READER_VERSION) {
         rtl_complain("the segment of process %d is damaged: nothing in it can be recorded", (int)pid);
     } else if (status) {
         rtl_complain("out of memory");
     } else {
-        status = (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot,
-                                                  rtl_process_set_real_ns(targets), 0);
+        status =
+            (int)rtl_frame_recorder_snapshot(&recorder, options->snapshot, &snapshot, rtl_process_set_real_ns(set), 0);
         if (status)
             rtl_complain("%s", recorder.why);
         else
-            say_written(recorder.saved_kernels, pid, recorder.saved_processes, rtl_is_observed(&snapshot), options);
+            report_written(recorder.saved_kernels, pid, recorder.saved_processes, rtl_is_observed(&snapshot), options);
     }
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);

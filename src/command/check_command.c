@@ -1,109 +1,67 @@
-/*
- * rtl-top check: says of a command, without starting it, or of a process whether it is traced, how, and what to do
- * where it isn't. The parts are in check_system.c and check_program.c.
- */
+/* rtl-top check: reports whether a command would be traced, without starting it, or whether a process is traced; and
+ * what to do if not. check_system.c, check_program.c and check_profiler.c have the checks. */
 #include "command/check.h"
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "launch/library.h"
-#include "launch/loader_list.h"
 #include "launch/traced_env.h"
 #include "shm/segment_reader.h"
-#include "text/text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-void rtl_check_say(struct rtl_check *check, enum rtl_finding finding, const char *what, const char *format, ...)
-{
-    static const char *const words[] = {
-#define WORD(sym, word) word,
-        RTL_FINDINGS(WORD)
-#undef WORD
-    };
-    char text[3 * PATH_MAX], line[4 * sizeof text + 1]; /* names of files may hold anything */
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    rtl_text_line(line, sizeof line, text, strlen(text));
-    printf("%-6s %-12s %s\n", words[finding], what, line);
-    check->wrong |= finding == RTL_FINDING_WRONG;
-}
-
-/* Whether a process could load it: the loader knows, as far as this system's libraries go. */
-static bool check_library(struct rtl_check *check, const char *given, char library[PATH_MAX])
-{
-    char why[2 * PATH_MAX];
-    if (!rtl_library_find(given, library, why, sizeof why)) {
-        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s", why);
-        return false;
-    }
-    char *list = rtl_loader_list(library);
-    if (list && rtl_loader_complaint(list, why, sizeof why))
-        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s can't be loaded here: %s", library, why);
-    else
-        rtl_check_say(check, RTL_FINDING_OK, "library", "%s", library);
-    free(list);
-    return true;
-}
-
-struct request {
+struct check_request {
     const char *library;
-    int mode; /* to begin in */
+    int mode; /* mode to start in */
     bool preload;
     pid_t pid;
     char **command;
 };
 
-/* True when there is something to check; otherwise *status is what to end with. */
-static bool parse(struct request *r, int argc, char **argv, int *status)
+static int parse_check(struct check_request *r, int argc, char **argv)
 {
+    int status;
     struct rtl_arguments a;
-    *r = (struct request){.mode = RTL_BEGIN_AS_TOLD};
-    *status = RTL_READER_USAGE;
+    *r = (struct check_request){.mode = RTL_START_FROM_ENV};
     rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_CHECK_LIBRARY)
             r->library = a.value;
         r->preload |= o == RTL_CHECK_PRELOAD;
-        if (o == RTL_CHECK_MODE && !rtl_begin_parse(a.value, &r->mode)) {
-            rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
-            return false;
+        if (o == RTL_CHECK_MODE && !rtl_start_mode_parse(a.value, &r->mode)) {
+            rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
+            return RTL_READER_USAGE;
         }
         if (o == RTL_CHECK_PID && !rtl_arguments_pid(&a, &r->pid))
-            return false;
+            return RTL_READER_USAGE;
     }
-    if (rtl_arguments_done(&a, status))
-        return false;
-    *status = RTL_READER_USAGE;
+    if (rtl_arguments_done(&a, &status))
+        return status;
     r->command = argv + a.first;
     if (!r->pid == !r->command[0]) {
         rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
-        return false;
+        return RTL_READER_USAGE;
     }
-    if (r->pid && (r->library || r->preload || r->mode != RTL_BEGIN_AS_TOLD)) {
-        rtl_complain("--mode, --preload and --library tell how a command would be started: not with -p");
-        return false;
+    if (r->pid && (r->library || r->preload || r->mode != RTL_START_FROM_ENV)) {
+        rtl_complain("-p can't be combined with --mode, --preload or --library: they describe the start of a command");
+        return RTL_READER_USAGE;
     }
-    return true;
+    return RTL_GO_ON;
 }
 
-static int check_command(struct rtl_check *check, const struct request *r)
+static int check_command(struct rtl_check *check, const struct check_request *r)
 {
     char library[PATH_MAX], why[2 * PATH_MAX];
     int status = rtl_check_program(check, r->command[0]);
-    if (check_library(check, r->library, library)) {
+    if (!rtl_library_find(r->library, library, why, sizeof why)) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "library", "%s", why);
+    } else {
+        rtl_check_loads(check, "library", library);
         rtl_check_environment(check, library, r->preload);
         if (r->preload && !rtl_library_can_preload(library, why, sizeof why))
             rtl_check_say(check, RTL_FINDING_WRONG, "preload", "%s", why);
         if (r->preload && check->other_loader)
             rtl_check_say(check, RTL_FINDING_OPEN, "preload",
                           "a loader of another libc (musl) can't load librtl.so: it ends every program with --preload");
-        if (rtl_begin_is_hip(r->mode))
+        if (rtl_start_mode_is_hip(r->mode))
             rtl_check_hip(check, r->command[0], library);
     }
     rtl_check_system(check);
@@ -112,10 +70,10 @@ static int check_command(struct rtl_check *check, const struct request *r)
 
 int rtl_check_command(int argc, char **argv)
 {
-    struct request r;
+    struct check_request r;
     struct rtl_check check = {0};
-    int status;
-    if (!parse(&r, argc, argv, &status))
+    int status = parse_check(&r, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
     return rtl_stdout_written() ? status : RTL_DB_FULL;

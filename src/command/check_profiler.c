@@ -1,9 +1,9 @@
-/* rtl-top check: reports whether rocprofiler-sdk is active, and whether the runtime loads the library beside it. */
+/* rtl-top check: reports whether rocprofiler-sdk is active, and whether the runtime also loads librtl.so. */
 #include "base/plain_file.h"
 #include "command/check.h"
 #include "observe/elf_symbols.h"
 #include "launch/loader_list.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "shm/gpu_use.h"
 #include "shm/process.h"
 
@@ -30,7 +30,7 @@ static bool is_configure(void *found, const struct rtl_elf_symbol *symbol)
 
 /* Searches the file behind `where`, which was opened with O_PATH or is negative, and closes it; `name` is for messages.
  */
-static void look_at_file(struct rtl_profiler *profiler, int where, const char *name, uint64_t *bytes)
+static void search_file(struct rtl_profiler *profiler, int where, const char *name, uint64_t *bytes)
 {
     struct stat st;
     bool found = false;
@@ -43,12 +43,12 @@ static void look_at_file(struct rtl_profiler *profiler, int where, const char *n
     close(fd);
 }
 
-static void look_at_preloads(struct rtl_profiler *profiler, uint64_t *bytes)
+static void search_preloads(struct rtl_profiler *profiler, uint64_t *bytes)
 {
     const char *at = getenv("LD_PRELOAD");
     char *name = at ? malloc(strlen(at) + 1) : NULL;
     while (name && !profiler->active && rtl_preload_next(&at, name, strlen(at) + 1))
-        look_at_file(profiler, open(name, O_PATH | O_CLOEXEC), name, bytes);
+        search_file(profiler, open(name, O_PATH | O_CLOEXEC), name, bytes);
     free(name);
 }
 
@@ -56,21 +56,21 @@ void rtl_check_profiler_files(struct rtl_check *check, const char *path, const c
 {
     char where[PATH_MAX];
     uint64_t bytes = 0;
-    look_at_file(&check->profiler, open(path, O_PATH | O_CLOEXEC), path, &bytes);
+    search_file(&check->profiler, open(path, O_PATH | O_CLOEXEC), path, &bytes);
     for (const char *at = list; !check->profiler.active && rtl_loader_find(&at, "", where, sizeof where);)
-        look_at_file(&check->profiler, open(where, O_PATH | O_CLOEXEC), where, &bytes);
+        search_file(&check->profiler, open(where, O_PATH | O_CLOEXEC), where, &bytes);
 }
 
 /* --- before the start --- */
 
 /* True if the runtime's file contains the name, or if the runtime isn't known. */
-static bool knows(const struct rtl_check *check, const char *name)
+static bool runtime_has(const struct rtl_check *check, const char *name)
 {
     return !*check->runtime || rtl_elf_has(check->runtime, name);
 }
 
 /* Reports that rocprofiler-sdk is active, and whether the runtime still reads HSA_TOOLS_LIB. */
-static void say_beside(struct rtl_check *check, bool registers, bool listed, bool preload)
+static void report_active(struct rtl_check *check, bool registers, bool listed, bool preload)
 {
     enum rtl_finding finding = RTL_FINDING_OK;
     const char *then =
@@ -83,7 +83,7 @@ static void say_beside(struct rtl_check *check, bool registers, bool listed, boo
         finding = RTL_FINDING_WRONG;
         then = ": in this environment the runtime leaves out HSA_TOOLS_LIB. Set " RTL_PROFILER_BOTH
                "=1, as rtl-top run and env do";
-    } else if (!knows(check, RTL_PROFILER_BOTH)) {
+    } else if (!runtime_has(check, RTL_PROFILER_BOTH)) {
         finding = RTL_FINDING_OPEN;
         then = ", and this runtime is not seen to know " RTL_PROFILER_BOTH
                ": it may leave out HSA_TOOLS_LIB. With --preload, run and env need neither";
@@ -93,26 +93,25 @@ static void say_beside(struct rtl_check *check, bool registers, bool listed, boo
 
 void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload)
 {
-    bool registers = knows(check, "rocprofiler_register_library_api_table");
+    bool registers = runtime_has(check, "rocprofiler_register_library_api_table");
     uint64_t bytes = 0;
     for (char **at = environ; at && *at; at++)
         rtl_profiler_variable(&check->profiler, *at);
-    look_at_preloads(&check->profiler, &bytes);
+    search_preloads(&check->profiler, &bytes);
     if (check->profiler.active)
-        say_beside(check, registers, listed, preload);
+        report_active(check, registers, listed, preload);
     if (!registers && preload)
         rtl_check_say(check, RTL_FINDING_OPEN, "preload",
                       "this runtime is built without rocprofiler-register: --preload changes nothing");
-    else if (!preload && !knows(check, "HSA_TOOLS_LIB"))
+    else if (!preload && !runtime_has(check, "HSA_TOOLS_LIB"))
         rtl_check_say(check, RTL_FINDING_OPEN, "tools",
                       "this runtime is not seen to read HSA_TOOLS_LIB. With --preload, run and env don't need it");
 }
 
 /* --- after the start --- */
 
-/* Searches the files that the process has mapped, below its root folder: an absolute link there leads to none of ours.
- */
-static void look_at_mapped(const struct rtl_process *process, struct rtl_profiler *profiler)
+/* Searches the process's mapped files below its root folder, where absolute links can't lead to other files. */
+static void search_mapped(const struct rtl_process *process, struct rtl_profiler *profiler)
 {
     char last[PATH_MAX] = "", *line = NULL;
     uint64_t bytes = 0;
@@ -127,7 +126,7 @@ static void look_at_mapped(const struct rtl_process *process, struct rtl_profile
             continue;
         files++;
         snprintf(last, sizeof last, "%s", file);
-        look_at_file(profiler, rtl_process_open(process->pid, file, O_PATH), file, &bytes);
+        search_file(profiler, rtl_process_open(process->pid, file, O_PATH), file, &bytes);
     }
     free(line);
     if (maps)
@@ -141,7 +140,7 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
     if (rtl_process_read(pid, &process) != 0)
         return;
     rtl_gpu_use_read(&process, &use);
-    look_at_mapped(&process, &use.profiler);
+    search_mapped(&process, &use.profiler);
     if (use.profiler.active)
         rtl_check_say(check, traced ? RTL_FINDING_OK : RTL_FINDING_OPEN, "profiler", "rocprofiler-sdk is active (%s)%s",
                       use.profiler.why,

@@ -1,10 +1,14 @@
-/* rtl-top check: what a program's file and a process say. */
+/* rtl-top check: checks a program's file, and a process. */
 #include "command/check.h"
 #include "model/labels.h"
+#include "launch/launch.h"
+#include "launch/library.h"
 #include "launch/loader_list.h"
+#include "launch/library_list.h"
 #include "launch/runtime_release.h"
 #include "shm/proc_file.h"
 #include "watch/proc_title.h"
+#include "shm/hip_api_reader.h"
 #include "shm/control_client.h"
 #include "shm/probe_client.h"
 
@@ -18,20 +22,20 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, RUNTIMES_SAID = 8 };
+enum { RUNTIMES_SAID = 8 };
 
 /* --- a program --- */
 
-int rtl_check_find_program(const char *name, char path[PATH_MAX])
+static int find_program(const char *name, char path[PATH_MAX])
 {
     const char *folders = getenv("PATH");
     struct stat st;
-    int status = NOT_FOUND;
+    int status = RTL_LAUNCH_NOT_FOUND;
     if (strchr(name, '/')) {
         snprintf(path, PATH_MAX, "%s", name);
         if (stat(path, &st) != 0)
-            return errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : NOT_EXECUTABLE;
-        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : NOT_EXECUTABLE;
+            return errno == ENOENT || errno == ENOTDIR ? RTL_LAUNCH_NOT_FOUND : RTL_LAUNCH_NOT_EXECUTABLE;
+        return S_ISREG(st.st_mode) && access(path, X_OK) == 0 ? 0 : RTL_LAUNCH_NOT_EXECUTABLE;
     }
     for (const char *at = folders ? folders : "/bin:/usr/bin"; *name;) {
         size_t length = strcspn(at, ":");
@@ -39,7 +43,7 @@ int rtl_check_find_program(const char *name, char path[PATH_MAX])
         if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
             if (access(path, X_OK) == 0)
                 return 0;
-            status = NOT_EXECUTABLE;
+            status = RTL_LAUNCH_NOT_EXECUTABLE;
         }
         if (!at[length])
             break;
@@ -48,7 +52,7 @@ int rtl_check_find_program(const char *name, char path[PATH_MAX])
     return status;
 }
 
-bool rtl_check_gains_rights(const char *path)
+static bool gains_rights(const char *path)
 {
     struct stat st;
     if (stat(path, &st) != 0)
@@ -57,7 +61,7 @@ bool rtl_check_gains_rights(const char *path)
            (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
 }
 
-static void say_runtime(struct rtl_check *check, const char *where)
+static void check_runtime(struct rtl_check *check, const char *where)
 {
     static const char *const keys[] = {
 #define KEY(sym, num, key, text) [num] = key,
@@ -83,42 +87,42 @@ static void say_runtime(struct rtl_check *check, const char *where)
                       reasons[asked ? RTL_REASON_ASKED_FOR : RTL_REASON_DEFAULT]);
 }
 
-bool rtl_check_may_be_listed(const char *path, const struct rtl_elf_file *elf)
+static bool may_be_listed(const char *path, const struct rtl_elf_file *elf)
 {
     struct stat is;
     bool known = stat(path, &is) == 0;
     return known && (is.st_uid == geteuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH) && !elf->audits;
 }
 
-static bool may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+static bool check_may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
-    if (rtl_check_may_be_listed(path, elf))
+    if (may_be_listed(path, elf))
         return true;
     rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
-                  elf->audits ? "%s names a library that audits it: the loader, which would run that, isn't asked"
-                              : "%s is another user's to change: the loader isn't asked what it loads; "
+                  elf->audits ? "%s names an auditing library, which the loader would run: its libraries are not listed"
+                              : "another user can change %s: its libraries are not listed; "
                                 "its owner may run rtl-top check",
                   path);
     return false;
 }
 
-/* What it would load: the HSA runtime directly, or HIP, which loads it. */
+/* Lists what it would load: the HSA runtime, or HIP, which loads the runtime. */
 static void check_libraries(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
     char where[PATH_MAX], complaint[PATH_MAX + 100];
-    if (!may_be_listed(check, path, elf))
+    if (!check_may_be_listed(check, path, elf))
         return;
     check->other_loader = !rtl_loader_is_ours(elf);
     char *list = check->other_loader ? NULL : rtl_loader_list(path);
     const char *at = list;
     if (!list) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
-                      "%s has a loader of its own (%s), which isn't asked: what it loads is known when it runs", path,
-                      elf->interpreter);
+                      "%s has its own loader (%s), which rtl-top does not run: its libraries are known when it runs",
+                      path, elf->interpreter);
     } else if (rtl_loader_complaint(list, complaint, sizeof complaint)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "runtime", "%s can't start: %s", path, complaint);
     } else if (rtl_loader_find(&at, "libhsa-runtime64.so", where, sizeof where)) {
-        say_runtime(check, where);
+        check_runtime(check, where);
         snprintf(check->runtime, sizeof check->runtime, "%s", where);
     } else if (rtl_elf_has(path, "HSA_TOOLS_LIB")) {
         rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
@@ -171,15 +175,15 @@ static void check_script(struct rtl_check *check, const char *path)
 int rtl_check_program(struct rtl_check *check, const char *name)
 {
     char path[PATH_MAX], why[200];
-    int status = rtl_check_find_program(name, path);
+    int status = find_program(name, path);
     if (status) {
         rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s: %s", name,
-                      status == NOT_EXECUTABLE ? "is there, but can't be executed (chmod +x?)"
-                      : strchr(name, '/')      ? "there is no such file"
-                                               : "not found in PATH");
+                      status == RTL_LAUNCH_NOT_EXECUTABLE ? "can't be executed (chmod +x?)"
+                      : strchr(name, '/')                 ? "there is no such file"
+                                                          : "not found in PATH");
         return status;
     }
-    if (rtl_check_gains_rights(path)) {
+    if (gains_rights(path)) {
         rtl_check_say(
             check, RTL_FINDING_WRONG, "program",
             "%s gets rights of another user or capabilities (set-user-ID): only root can watch it, and it may "
@@ -198,9 +202,92 @@ int rtl_check_program(struct rtl_check *check, const char *name)
     return 0;
 }
 
+/* --- HIP calls (--mode hip): what librtl-hip.so needs to record them --- */
+
+/* Finds where HIP calls go. A variable that only HIP reads shows that HIP is linked into the file. */
+static void check_calls(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
+{
+    char where[PATH_MAX] = "";
+    if (!rtl_loader_is_ours(elf)) {
+        rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                      "%s has its own loader (%s), perhaps of another libc (musl): librtl-hip.so is made for this "
+                      "system's",
+                      path, elf->interpreter);
+        return;
+    }
+    if (rtl_elf_has(path, "AMD_DIRECT_DISPATCH")) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "calls",
+                      "%s has HIP linked into it: its calls go there directly, and none is recorded. Its kernels are "
+                      "traced; link it with libamdhip64.so for its calls",
+                      path);
+        return;
+    }
+    char *list = may_be_listed(path, elf) ? rtl_loader_list(path) : NULL;
+    const char *at = list;
+    if (list && rtl_loader_find(&at, "libamdhip64.so", where, sizeof where) && *where)
+        rtl_check_say(check, RTL_FINDING_OK, "calls", "those of %s are recorded", where);
+    else
+        rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                      "%s is not seen to be linked with HIP. If it loads it while it runs, its calls are recorded",
+                      path);
+    free(list);
+}
+
+static void check_hip_program(struct rtl_check *check, const char *name)
+{
+    char path[PATH_MAX], why[200];
+    struct rtl_elf_file *elf = malloc(sizeof *elf);
+    if (elf && find_program(name, path) == 0) {
+        bool read = rtl_elf_read(path, elf, why, sizeof why);
+        if (gains_rights(path))
+            rtl_check_say(check, RTL_FINDING_WRONG, "calls",
+                          "the loader preloads no library from a folder of yours into a program that gets rights of "
+                          "others: no call of %s is recorded",
+                          path);
+        else if (read && !elf->elf)
+            rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                          "all that the script starts has librtl-hip.so preloaded, unless it changes LD_PRELOAD");
+        else if (read && elf->native && !elf->bits32 && elf->interpreter[0])
+            check_calls(check, path, elf);
+    }
+    free(elf);
+}
+
+void rtl_check_hip(struct rtl_check *check, const char *name, const char *library)
+{
+    char hip[PATH_MAX], why[2 * PATH_MAX];
+    if (!rtl_library_find_hip(library, hip, why, sizeof why)) {
+        rtl_check_say(check, RTL_FINDING_WRONG, "calls", "%s", why);
+        return;
+    }
+    rtl_check_loads(check, "calls", hip);
+    rtl_check_preloads(check, hip);
+    check_hip_program(check, name);
+}
+
 /* --- a process --- */
 
-static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
+static void check_hip_process(struct rtl_check *check, pid_t pid)
+{
+    const struct rtl_hip_api_request request = {.pid = pid, .without_links = true};
+    struct rtl_snapshot snapshot = {0};
+    char why[1000];
+    int fd;
+    enum rtl_reader_status status = rtl_hip_api_open(pid, &fd, why, sizeof why);
+    if (status == RTL_READER_OK) {
+        status = rtl_hip_api_read(fd, &request, &snapshot, why, sizeof why);
+        close(fd);
+    }
+    if (status == RTL_READER_OK)
+        rtl_check_say(check, RTL_FINDING_OK, "calls", "those of HIP are recorded, by librtl-hip.so %s",
+                      snapshot.hip_api->library_version);
+    else
+        rtl_check_say(check, status == RTL_READER_NOT_TRACED ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls", "%s",
+                      why);
+    rtl_snapshot_free(&snapshot);
+}
+
+static void check_queues(struct rtl_check *check, const struct rtl_snapshot *s)
 {
     unsigned ways[8] = {0}, live = 0;
     char text[200] = "";
@@ -216,12 +303,12 @@ static void say_queues(struct rtl_check *check, const struct rtl_snapshot *s)
     RTL_QUEUE_PATHS(WAY)
 #undef WAY
     if (live)
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "ways not told");
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "paths unknown");
     else
         rtl_check_say(check, RTL_FINDING_OPEN, "queues", "none so far: nothing has been dispatched");
 }
 
-static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
+static void check_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 {
 #define NOTE(sym, bit, key, text)  \
     if (s->notes & RTL_NOTE_##sym) \
@@ -231,7 +318,7 @@ static void say_notes(struct rtl_check *check, const struct rtl_snapshot *s)
 }
 
 /* Prints the file of each runtime of the process: exactly one mapping of a library is executable. */
-static void say_runtimes(struct rtl_check *check, pid_t pid)
+static void check_runtimes(struct rtl_check *check, pid_t pid)
 {
     char *line = NULL;
     size_t room = 0;
@@ -268,7 +355,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s%sHSA API %u.%u", loaded ? release.name : "", loaded ? ", " : "",
                   s.runtime_major, s.runtime_minor);
     rtl_check_say(check, RTL_FINDING_OK, "mode", "%s", rtl_mode_label(s.mode));
-    say_queues(check, &s);
+    check_queues(check, &s);
     if (rtl_control_open(reader, &link, why, sizeof why) == RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_OK, "control", "its mode can be changed (--mode, M)");
         rtl_control_close(&link);
@@ -279,7 +366,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
         rtl_check_say(check, RTL_FINDING_OK, "trace", "an event ring of %u records",
                       rtl_reader_events_capacity(reader));
     else
-        rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace wants RTL_TRACE=1 at its start");
+        rtl_check_say(check, RTL_FINDING_OPEN, "trace", "no event ring: --trace needs RTL_TRACE=1 at its start");
     struct rtl_probe_link probe;
     if (rtl_probe_open(reader, &probe, why, sizeof why) == RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_OK, "probe", "its kernels can be probed (rtl-top probe)");
@@ -287,10 +374,10 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     } else {
         rtl_check_say(check, RTL_FINDING_OPEN, "probe", "%s", why);
     }
-    say_notes(check, &s);
+    check_notes(check, &s);
     if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
-        say_runtimes(check, pid);
-    rtl_check_hip_process(check, pid);
+        check_runtimes(check, pid);
+    check_hip_process(check, pid);
     rtl_snapshot_free(&s);
     return 0;
 }

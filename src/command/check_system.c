@@ -1,7 +1,7 @@
-/* rtl-top check: what the system and the environment say. */
+/* rtl-top check: checks the system and the environment. */
 #include "command/check.h"
 #include "model/labels.h"
-#include "launch/tools_list.h"
+#include "launch/library_list.h"
 #include "launch/traced_env.h"
 #include "shm/segment.h"
 
@@ -25,7 +25,7 @@ static void check_kfd(struct rtl_check *check)
         rtl_check_say(check, RTL_FINDING_OK, "device", "%s may be opened", path);
     else if (stat(path, &st) != 0)
         rtl_check_say(check, RTL_FINDING_WRONG, "device",
-                      "there is no %s: load the driver (modprobe amdgpu); a container wants --device %s --device "
+                      "there is no %s: load the driver (modprobe amdgpu); a container needs --device %s --device "
                       "/dev/dri",
                       path, path);
     else
@@ -61,7 +61,7 @@ static void check_render(struct rtl_check *check)
 
 /* --- the segment --- */
 
-/* What one takes at most without an event ring: the sections of segment.h, each on pages of its own. */
+/* Returns the largest size without an event ring: the sections of segment.h, each rounded up to pages. */
 static uint64_t segment_bytes(void)
 {
 #define SECTION(type, count) (((uint64_t)sizeof(type) * (count) + 4095) / 4096 * 4096)
@@ -107,11 +107,10 @@ void rtl_check_system(struct rtl_check *check)
 
 /* --- the environment --- */
 
-/* True if the list contains the library. */
+/* Reports HSA_TOOLS_LIB; true if it contains the library. */
 static bool check_tools(struct rtl_check *check, const char *library)
 {
     const char *list = getenv("HSA_TOOLS_LIB");
-    bool listed = false;
     if (!list || !*list)
         return false;
     if (!rtl_tools_sane(list)) {
@@ -119,20 +118,7 @@ static bool check_tools(struct rtl_check *check, const char *library)
                       "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it");
         return false;
     }
-    char *name = malloc(strlen(list) + 1);
-    while (name && rtl_tools_next(&list, name, strlen(list) + 1)) {
-        listed |= rtl_tools_is_rtl(name);
-        if (!strcmp(name, library))
-            rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB has the library already");
-        else if (rtl_tools_is_rtl(name))
-            rtl_check_say(check, RTL_FINDING_OK, "tools", "HSA_TOOLS_LIB lists %s: ours takes its place", name);
-        else if (strchr(name, '/') && access(name, R_OK) != 0)
-            rtl_check_say(check, RTL_FINDING_WRONG, "tools", "HSA_TOOLS_LIB lists %s: %s", name, strerror(errno));
-        else
-            rtl_check_say(check, RTL_FINDING_OK, "tools", "%s is loaded, too, before ours", name);
-    }
-    free(name);
-    return listed;
+    return rtl_check_tools(check, library);
 }
 
 static void check_variable(struct rtl_check *check, const char *name, bool known, const char *otherwise)
@@ -151,7 +137,7 @@ void rtl_check_environment(struct rtl_check *check, const char *library, bool pr
     int begin;
     bool listed = check_tools(check, library);
     rtl_check_profiler(check, listed, preload);
-    check_variable(check, "RTL_MODE", mode && rtl_begin_parse(mode, &begin), "default");
+    check_variable(check, "RTL_MODE", mode && rtl_start_mode_parse(mode, &begin), "default");
     check_variable(check, "RTL_QUEUES",
                    queues && (!strcmp(queues, "auto") || !strcmp(queues, "native") || !strcmp(queues, "intercept")),
                    "auto");

@@ -1,7 +1,5 @@
-/*
- * rtl-top completions: a script for a shell that completes commands, options and what they take. All of it is made of
- * the tables, so that what a new row brings is completed, too.
- */
+/* rtl-top completions: prints a shell script that completes commands, options and arguments. The script is made from
+ * the tables, so new rows are completed too. */
 #include "model/columns.h"
 #include "record/db.h"
 #include "options/arguments.h"
@@ -23,22 +21,22 @@
 #define UNITS                     RTL_UNITS(NAME)
 #define THEMES                    RTL_THEMES(NAME)
 
-/* What comes for an argument: the words of a list, files, processes, the commands of the system, or nothing known. */
-enum kind { KIND_NONE, KIND_WORDS, KIND_FILES, KIND_PIDS, KIND_PROGRAMS };
+/* The possible completions of an argument. */
+enum completion { OFFER_NOTHING, OFFER_WORDS, OFFER_FILES, OFFER_PIDS, OFFER_PROGRAMS, OFFERS };
 
-/* The argument as it stands in the tables -> what to offer for it. The keys to sort by are those of the columns. */
-static const struct argument {
+/* How each argument of the tables is completed. Sort keys (NULL) come from the table of columns. */
+static const struct argument_offer {
     const char *name;
-    enum kind kind;
+    enum completion kind;
     const char *words;
 } arguments[] = {
-    {"FILE", KIND_FILES, ""},          {"FILE.db", KIND_FILES, ""},
-    {"A.db B.db", KIND_FILES, ""},     {"PID", KIND_PIDS, ""},
-    {"MODE", KIND_WORDS, MODES},       {"MODE|hip", KIND_WORDS, MODES " " RTL_MODE_HIP},
-    {"FORM", KIND_WORDS, FORMS},       {"UNIT", KIND_WORDS, UNITS},
-    {"KEY", KIND_WORDS, NULL},         {"SHELL", KIND_WORDS, "bash zsh fish "},
-    {"THEME", KIND_WORDS, THEMES},     {"COMMAND", KIND_PROGRAMS, ""},
-    {"-- COMMAND", KIND_PROGRAMS, ""},
+    {"FILE", OFFER_FILES, ""},          {"FILE.db", OFFER_FILES, ""},
+    {"A.db B.db", OFFER_FILES, ""},     {"PID", OFFER_PIDS, ""},
+    {"MODE", OFFER_WORDS, MODES},       {"MODE|hip", OFFER_WORDS, MODES " " RTL_MODE_HIP},
+    {"FORM", OFFER_WORDS, FORMS},       {"UNIT", OFFER_WORDS, UNITS},
+    {"KEY", OFFER_WORDS, NULL},         {"SHELL", OFFER_WORDS, "bash zsh fish "},
+    {"THEME", OFFER_WORDS, THEMES},     {"COMMAND", OFFER_PROGRAMS, ""},
+    {"-- COMMAND", OFFER_PROGRAMS, ""},
 };
 
 static void keys_to_sort_by(char *words, size_t size)
@@ -50,7 +48,7 @@ static void keys_to_sort_by(char *words, size_t size)
     rtl_text_append(words, size, "help ");
 }
 
-static enum kind kind_of(const char *argument, char *words, size_t size)
+static enum completion find_completion(const char *argument, char *words, size_t size)
 {
     *words = '\0';
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
@@ -62,31 +60,34 @@ static enum kind kind_of(const char *argument, char *words, size_t size)
             snprintf(words, size, "%s", arguments[i].words);
         return arguments[i].kind;
     }
-    return KIND_NONE;
+    return OFFER_NOTHING;
+}
+
+/* Prints before[] for the argument's completion, and for words also the words and `after_words`. */
+static void print_offer(const char *const before[OFFERS], const char *after_words, const char *argument)
+{
+    char words[400];
+    enum completion offer = find_completion(argument, words, sizeof words);
+    fputs(before[offer], stdout);
+    if (offer == OFFER_WORDS) {
+        words[strlen(words) - 1] = '\0';
+        printf("%s%s", words, after_words);
+    }
 }
 
 /* --- bash --- */
 
-/* What fills COMPREPLY. */
+/* Prints the command that fills COMPREPLY. */
 static void bash_offer(const char *argument)
 {
-    char words[400];
-    switch (kind_of(argument, words, sizeof words)) {
-    case KIND_WORDS:
-        printf("COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", words);
-        break;
-    case KIND_FILES:
-        fputs("compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", stdout);
-        break;
-    case KIND_PIDS:
-        fputs("COMPREPLY=($(compgen -W \"$(\"$1\" completions --pids 2>/dev/null)\" -- \"$cur\"))", stdout);
-        break;
-    case KIND_PROGRAMS:
-        fputs("COMPREPLY=($(compgen -c -- \"$cur\"))", stdout);
-        break;
-    default:
-        fputs(":", stdout);
-    }
+    static const char *const before[OFFERS] = {
+        [OFFER_NOTHING] = ":",
+        [OFFER_WORDS] = "COMPREPLY=($(compgen -W '",
+        [OFFER_FILES] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")",
+        [OFFER_PIDS] = "COMPREPLY=($(compgen -W \"$(\"$1\" completions --pids 2>/dev/null)\" -- \"$cur\"))",
+        [OFFER_PROGRAMS] = "COMPREPLY=($(compgen -c -- \"$cur\"))",
+    };
+    print_offer(before, "' -- \"$cur\"))", argument);
 }
 
 static void bash_command(enum rtl_command command)
@@ -136,7 +137,7 @@ static void bash(void)
 
 /* --- zsh --- */
 
-/* Within single quotes: what the shell and its lists of options mean by a character stands behind a backslash. */
+/* Escapes text for single quotes and for zsh's lists of options. */
 static void zsh_text(const char *text)
 {
     for (; *text; text++) {
@@ -151,24 +152,8 @@ static void zsh_text(const char *text)
 
 static void zsh_offer(const char *argument)
 {
-    char words[400];
-    switch (kind_of(argument, words, sizeof words)) {
-    case KIND_WORDS:
-        words[strlen(words) - 1] = '\0';
-        printf("(%s)", words);
-        break;
-    case KIND_FILES:
-        fputs("_files", stdout);
-        break;
-    case KIND_PIDS:
-        fputs("_rtl_top_pids", stdout);
-        break;
-    case KIND_PROGRAMS:
-        fputs("_command_names -e", stdout);
-        break;
-    default:
-        fputs(" ", stdout);
-    }
+    static const char *const before[OFFERS] = {" ", "(", "_files", "_rtl_top_pids", "_command_names -e"};
+    print_offer(before, ")", argument);
 }
 
 static void zsh_options(enum rtl_command command, const char *indent)
@@ -239,23 +224,10 @@ static void fish_text(const char *text)
 
 static void fish_offer(const char *argument)
 {
-    char words[400];
-    switch (kind_of(argument, words, sizeof words)) {
-    case KIND_WORDS:
-        printf(" -x -a '%s'", words);
-        break;
-    case KIND_FILES:
-        fputs(" -r -F", stdout);
-        break;
-    case KIND_PIDS:
-        fputs(" -x -a '(rtl-top completions --pids 2>/dev/null)'", stdout);
-        break;
-    case KIND_PROGRAMS:
-        fputs(" -x -a '(__fish_complete_command)'", stdout);
-        break;
-    default:
-        fputs(" -x", stdout);
-    }
+    static const char *const before[OFFERS] = {" -x", " -x -a '", " -r -F",
+                                               " -x -a '(rtl-top completions --pids 2>/dev/null)'",
+                                               " -x -a '(__fish_complete_command)'"};
+    print_offer(before, "'", argument);
 }
 
 static void fish(void)
@@ -282,7 +254,7 @@ static void fish(void)
             printf("complete -c rtl-top -n __rtl_top_first -a %s -d '", info->name);
             fish_text(info->meaning);
             fputs("'\n", stdout);
-            if (kind_of(info->arguments, words, sizeof words) != KIND_NONE) {
+            if (find_completion(info->arguments, words, sizeof words) != OFFER_NOTHING) {
                 printf("complete -c rtl-top -n '%s'", when);
                 fish_offer(info->arguments);
                 putchar('\n');
@@ -329,7 +301,7 @@ int rtl_completions_command(int argc, char **argv)
         if (!strcmp(shells[i].name, argv[a.first]))
             print = shells[i].print;
     if (!print || (print == print_pids && a.first < argc)) {
-        rtl_complain("completions wants one of bash, zsh, fish: rtl-top completions bash");
+        rtl_complain("completions needs one of bash, zsh, fish: rtl-top completions bash");
         return RTL_READER_USAGE;
     }
     print();

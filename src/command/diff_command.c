@@ -1,5 +1,4 @@
-/* rtl-top diff A.db B.db: two recordings side by side, as text or JSON, with an exit status for tests of performance.
- */
+/* rtl-top diff A.db B.db: compares two recordings, as text or JSON, with an exit status for performance tests. */
 #include "record/diff.h"
 #include "record/replay.h"
 #include "record/db.h"
@@ -11,7 +10,6 @@
 #include "text/text.h"
 #include "text/units.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <langinfo.h>
 #include <limits.h>
@@ -20,32 +18,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct side {
+struct diff_input {
     const char *path;
     int64_t recording;
     struct rtl_replay *replay;
     struct rtl_snapshot earlier, later;
     struct rtl_diff_span span;
     uint64_t ns;       /* length of the span */
-    const char *since; /* the other side's letter, where that was taken from this one */
+    const char *since; /* letter of the other side if this one counts from there */
 };
 
-struct command {
-    struct side a, b;
+struct diff_request {
+    struct diff_input a, b;
     bool has_limit, json, cumulative;
-    bool told; /* the help was asked for: that is all */
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;
 };
 
-/* What is compared, one table after another; a limit is about kernels. X(symbol, kind in JSON, header) */
+/* The compared tables, in this order; a limit applies to kernels only. X(symbol, kind in JSON, header) */
 #define TABLES(X)                    \
     X(KERNELS, "kernel", "KERNEL")   \
     X(CALLS, "function", "FUNCTION") \
     X(RANGES, "range", "RANGE")
 #define ENUM(sym, key, header) TABLE_##sym,
-enum table { TABLES(ENUM) TABLE_COUNT };
+enum diff_table { TABLES(ENUM) TABLE_COUNT };
 #undef ENUM
 static const struct {
     const char *key, *header;
@@ -57,7 +54,7 @@ static const struct {
 
 #define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
 
-/* "10%" and "10" alike. */
+/* Parses "10%" or "10". */
 static bool parse_percent(const char *text, double *share)
 {
     char *end;
@@ -74,27 +71,28 @@ static bool parse_percent(const char *text, double *share)
 
 static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
 {
-    char *end;
-    errno = 0;
-    *a = strtoll(text, &end, 10);
-    if (end == text || *end != ',' || *a < 1)
+    char first[24];
+    uint64_t numbers[2];
+    size_t length = strcspn(text, ",");
+    snprintf(first, sizeof first, "%.*s", (int)length, text);
+    if (length >= sizeof first || !text[length] || !rtl_parse_number(first, 1, INT64_MAX, &numbers[0]) ||
+        !rtl_parse_number(text + length + 1, 1, INT64_MAX, &numbers[1]))
         return false;
-    text = end + 1;
-    *b = strtoll(text, &end, 10);
-    return end != text && !*end && !errno && *b >= 1;
+    *a = (int64_t)numbers[0];
+    *b = (int64_t)numbers[1];
+    return true;
 }
 
-static int parse(struct command *c, int argc, char **argv)
+static int parse_diff(struct diff_request *c, int argc, char **argv)
 {
     struct rtl_arguments a;
-    char *end;
     int status;
     rtl_arguments_begin(&a, RTL_COMMAND_DIFF, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;)
         switch (o) {
         case RTL_DIFF_FAIL_OVER:
             if (!parse_percent(a.value, &c->limit))
-                return WRONG("--fail-over wants a percentage such as 10%%, not '%s'", a.value);
+                return WRONG("--fail-over needs a percentage such as 10%%, not '%s'", a.value);
             c->has_limit = true;
             break;
         case RTL_DIFF_JSON:
@@ -105,27 +103,26 @@ static int parse(struct command *c, int argc, char **argv)
             break;
         case RTL_DIFF_RECORDINGS:
             if (!parse_recordings(a.value, &c->a.recording, &c->b.recording))
-                return WRONG("--recordings wants two numbers such as 1,2, not '%s'", a.value);
+                return WRONG("--recordings needs two numbers such as 1,2, not '%s'", a.value);
             break;
         case RTL_DIFF_ROWS:
-            c->rows = strtoull(a.value, &end, 10);
-            if (*end || *a.value < '0' || *a.value > '9' || !c->rows)
-                return WRONG("-n wants a number of kernels from 1, not '%s'", a.value);
+            if (!rtl_parse_number(a.value, 1, UINT64_MAX, &c->rows))
+                return WRONG("-n needs a number of kernels from 1, not '%s'", a.value);
             break;
         default:
             break;
         }
     if (rtl_arguments_done(&a, &status))
-        return c->told = true, status;
+        return status;
     if (argc - a.first != 2 || !*argv[a.first] || !*argv[a.first + 1])
-        return WRONG("%s wants two recordings: rtl-top diff A.db B.db", argv[0]);
+        return WRONG("%s needs two recordings: rtl-top diff A.db B.db", argv[0]);
     c->a.path = argv[a.first];
     c->b.path = argv[a.first + 1];
-    return 0;
+    return RTL_GO_ON;
 }
 
-/* A snapshot counts from the start of the process, a time series from its first frame. */
-static int load(struct side *side)
+/* Reads a side. A snapshot counts from the process's start, a series from its first frame. */
+static int read_input(struct diff_input *side)
 {
     char why[512];
     bool exited;
@@ -150,29 +147,29 @@ static int load(struct side *side)
     return 0;
 }
 
-/* Of two snapshots of one process the later one counts from the earlier one on. */
-static void take_off(struct command *c)
+/* If both sides are snapshots of one process, the later one counts from the earlier one on. */
+static void subtract_earlier(struct diff_request *c)
 {
     bool both = rtl_replay_info(c->a.replay)->snapshot && rtl_replay_info(c->b.replay)->snapshot &&
                 !c->a.span.earlier && !c->b.span.earlier;
     bool a_first = rtl_diff_contains(&c->a.later, &c->b.later);
     if (c->cumulative || !both || (!a_first && !rtl_diff_contains(&c->b.later, &c->a.later)))
         return;
-    struct side *earlier = a_first ? &c->a : &c->b, *later = a_first ? &c->b : &c->a;
+    struct diff_input *earlier = a_first ? &c->a : &c->b, *later = a_first ? &c->b : &c->a;
     later->span.earlier = &earlier->later;
     later->ns = later->later.taken_mono_ns - earlier->later.taken_mono_ns;
     later->since = a_first ? "A" : "B";
 }
 
-static void unload(struct side *side)
+static void free_input(struct diff_input *side)
 {
     rtl_snapshot_free(&side->earlier);
     rtl_snapshot_free(&side->later);
     rtl_replay_close(side->replay);
 }
 
-/* As on the screen: of kernels short, of the others as they are. */
-static const char *short_name(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t n)
+/* Returns a name as on the screen: short for kernels, complete for others. */
+static const char *short_name(struct diff_request *c, enum diff_table table, const struct rtl_diff_row *row, uint32_t n)
 {
     static char safe[4 * RTL_HIP_API_TEXT + 1];
     if (table != TABLE_KERNELS) {
@@ -184,16 +181,16 @@ static const char *short_name(struct command *c, enum table table, const struct 
 
 static uint64_t whole_ns(double ns)
 {
-    return ns < 9e18 ? (uint64_t)ns : 9000000000000000000ull; /* 285 years, and it fits JSON's readers */
+    return ns < 9e18 ? (uint64_t)ns : 9000000000000000000ull; /* 285 years; JSON parsers can read it */
 }
 
-struct cell {
+struct change_text {
     char text[24];
 };
 
-static struct cell change_cell(bool measured, double change)
+static struct change_text change_cell(bool measured, double change)
 {
-    struct cell cell = {RTL_NONE};
+    struct change_text cell = {RTL_NONE};
     if (measured && fabs(change) < 100)
         snprintf(cell.text, sizeof cell.text, "%+.1f%%", change * 100);
     else if (measured)
@@ -215,15 +212,17 @@ static const char *share_cell(const struct rtl_diff_side *side, struct rtl_numbe
     return n->text;
 }
 
-static void print_row(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t at)
+static void print_row(struct diff_request *c, enum diff_table table, const struct rtl_diff_row *row, uint32_t at)
 {
     struct rtl_number n[7], calls_a = rtl_format_count(row->a.calls), calls_b = rtl_format_count(row->b.calls);
     double p50 = 0, p99 = 0;
     bool has50 = rtl_diff_p50(row, &p50), has99 = rtl_diff_p99(row, &p99);
-    struct cell c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
+    struct change_text c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
     const char *mark = table == TABLE_KERNELS && c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
-    const char *fate = !row->a.there ? "  (new)" : !row->b.there ? "  (gone)" : "";
+    const char *fate = row->b.there ? "" : "  (gone)";
     char cost[40];
+    if (!row->a.there)
+        fate = "  (new)";
     snprintf(cost, sizeof cost, "%s%s",
              row->cost_ns < 0   ? "-"
              : row->cost_ns > 0 ? "+"
@@ -238,7 +237,7 @@ static void print_row(struct command *c, enum table table, const struct rtl_diff
            short_name(c, table, row, at), fate);
 }
 
-static void put(struct json_object *o, const char *key, struct json_object *value)
+static void put_field(struct json_object *o, const char *key, struct json_object *value)
 {
     json_object_object_add(o, key, value);
 }
@@ -246,44 +245,45 @@ static void put(struct json_object *o, const char *key, struct json_object *valu
 static void put_side(struct json_object *o, const char *key, const struct rtl_diff_side *side, const char *since)
 {
     struct json_object *s = json_object_new_object();
-    put(o, key, s);
-    put(s, "since", since ? json_object_new_string(since) : NULL);
-    put(s, "calls", json_object_new_uint64(side->calls));
-    put(s, "timed", json_object_new_uint64(side->timed));
-    put(s, "total_ns", side->timed ? json_object_new_uint64(side->total_ns) : NULL);
-    put(s, "share", side->timed ? json_object_new_double(side->share) : NULL);
-    put(s, "p50_ns", side->timed ? json_object_new_uint64(side->p50) : NULL);
-    put(s, "p99_ns", side->timed ? json_object_new_uint64(side->p99) : NULL);
+    put_field(o, key, s);
+    put_field(s, "since", since ? json_object_new_string(since) : NULL);
+    put_field(s, "calls", json_object_new_uint64(side->calls));
+    put_field(s, "timed", json_object_new_uint64(side->timed));
+    put_field(s, "total_ns", side->timed ? json_object_new_uint64(side->total_ns) : NULL);
+    put_field(s, "share", side->timed ? json_object_new_double(side->share) : NULL);
+    put_field(s, "p50_ns", side->timed ? json_object_new_uint64(side->p50) : NULL);
+    put_field(s, "p99_ns", side->timed ? json_object_new_uint64(side->p99) : NULL);
 }
 
-static void print_json(struct command *c, enum table table, const struct rtl_diff_row *row, uint32_t at)
+static void print_json(struct diff_request *c, enum diff_table table, const struct rtl_diff_row *row, uint32_t at)
 {
     struct json_object *o = json_object_new_object();
     double change;
     const char *name = table == TABLE_KERNELS
                            ? rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)
                            : short_name(c, table, row, at);
-    put(o, "kind", json_object_new_string(tables[table].key));
-    put(o, "name", json_object_new_string(name));
-    put(o, "short", json_object_new_string(short_name(c, table, row, at)));
-    put(o, "cost_ns", json_object_new_int64((row->cost_ns < 0 ? -1 : 1) * (int64_t)whole_ns(fabs(row->cost_ns))));
-    put(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
-    put(o, "p99_change", rtl_diff_p99(row, &change) ? json_object_new_double(change) : NULL);
-    put(o, "slower",
-        table == TABLE_KERNELS && c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit)) : NULL);
+    put_field(o, "kind", json_object_new_string(tables[table].key));
+    put_field(o, "name", json_object_new_string(name));
+    put_field(o, "short", json_object_new_string(short_name(c, table, row, at)));
+    put_field(o, "cost_ns", json_object_new_int64((row->cost_ns < 0 ? -1 : 1) * (int64_t)whole_ns(fabs(row->cost_ns))));
+    put_field(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
+    put_field(o, "p99_change", rtl_diff_p99(row, &change) ? json_object_new_double(change) : NULL);
+    put_field(o, "slower",
+              table == TABLE_KERNELS && c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit))
+                                                     : NULL);
     put_side(o, "a", &row->a, c->a.since);
     put_side(o, "b", &row->b, c->b.since);
     puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
     json_object_put(o);
 }
 
-static void print_head(const struct command *c, const struct rtl_diff *diff)
+static void print_head(const struct diff_request *c, const struct rtl_diff *diff)
 {
-    const struct side *sides[] = {&c->a, &c->b};
+    const struct diff_input *sides[] = {&c->a, &c->b};
     const uint64_t totals[] = {diff->total_a, diff->total_b};
     for (int i = 0; i < 2; i++) {
         const struct rtl_replay_info *f = rtl_replay_info(sides[i]->replay);
-        char since[16] = "", title[160], path[4 * PATH_MAX + 1]; /* longer ones can't be opened */
+        char since[16] = "", title[160], path[4 * PATH_MAX + 1]; /* longer paths can't be opened */
         struct rtl_number total;
         if (sides[i]->since)
             snprintf(since, sizeof since, " since %s", sides[i]->since);
@@ -295,13 +295,13 @@ static void print_head(const struct command *c, const struct rtl_diff *diff)
     }
 }
 
-static void print_columns(enum table table)
+static void print_columns(enum diff_table table)
 {
     printf("%s %7s %5s %5s %6s %6s %6s %6s %7s %6s %6s %7s  %s\n", table == TABLE_KERNELS ? "" : "\n", "COST", "%A",
            "%B", "CALLSA", "CALLSB", "P50 A", "P50 B", "CHANGE", "P99 A", "P99 B", "CHANGE", tables[table].header);
 }
 
-static void print_rows(struct command *c, enum table table, const struct rtl_diff *diff)
+static void print_rows(struct diff_request *c, enum diff_table table, const struct rtl_diff *diff)
 {
     if (!c->json && (diff->count || table == TABLE_KERNELS))
         print_columns(table);
@@ -313,7 +313,7 @@ static void print_rows(struct command *c, enum table table, const struct rtl_dif
 }
 
 /* False without memory. */
-static bool compare_calls(struct command *c)
+static bool print_calls(struct diff_request *c)
 {
     bool ok = true;
     for (int table = TABLE_CALLS; ok && table < TABLE_COUNT; table++) {
@@ -321,13 +321,13 @@ static bool compare_calls(struct command *c)
         ok = rtl_diff_make_calls(&c->a.span, &c->b.span, table == TABLE_CALLS ? RTL_DIFF_FUNCTIONS : RTL_DIFF_RANGES,
                                  &diff);
         if (ok)
-            print_rows(c, (enum table)table, &diff);
+            print_rows(c, (enum diff_table)table, &diff);
         rtl_diff_free(&diff);
     }
     return ok;
 }
 
-static int compare(struct command *c)
+static int print_comparison(struct diff_request *c)
 {
     struct rtl_diff diff;
     uint32_t slower = 0, comparable = 0;
@@ -348,11 +348,11 @@ static int compare(struct command *c)
         printf("%u of %u kernel%s slower by more than %g%%%s\n", slower, diff.count, diff.count == 1 ? "" : "s",
                c->limit * 100, slower ? ", marked !" : "");
     rtl_diff_free(&diff);
-    if (!compare_calls(c)) {
+    if (!print_calls(c)) {
         rtl_complain("out of memory");
         return RTL_READER_USAGE;
     }
-    if (c->has_limit && !comparable) { /* a test that compares nothing has not passed */
+    if (c->has_limit && !comparable) { /* a test that compares nothing must not pass */
         rtl_complain("nothing to compare: no kernel was timed at least %d times in both", RTL_DIFF_P50_LEAST);
         return RTL_DB_MISSING;
     }
@@ -361,21 +361,21 @@ static int compare(struct command *c)
 
 int rtl_diff_command(int argc, char **argv)
 {
-    struct command c = {0};
-    int status = parse(&c, argc, argv);
-    if (status || c.told)
+    struct diff_request c = {0};
+    int status = parse_diff(&c, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     rtl_db_stop_when(rtl_progress_tick);
-    status = load(&c.a);
+    status = read_input(&c.a);
     if (!status)
-        status = load(&c.b);
+        status = read_input(&c.b);
     rtl_progress_end();
     if (!status) {
-        take_off(&c);
-        status = compare(&c);
+        subtract_earlier(&c);
+        status = print_comparison(&c);
     }
     rtl_names_free(c.names);
-    unload(&c.a);
-    unload(&c.b);
+    free_input(&c.a);
+    free_input(&c.b);
     return rtl_stdout_written() ? status : RTL_DB_FULL;
 }

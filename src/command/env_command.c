@@ -1,8 +1,5 @@
-/*
- * rtl-top env: prints what has to be in the environment of a process that is to be traced, in the words of a shell, of
- * systemd, of a container's command line, or as JSON. Whatever the values hold, each comes out of the other side as it
- * is.
- */
+/* rtl-top env: prints the environment of a traced process for a shell, systemd, a container's command line, or as JSON.
+ * Each value is quoted so that the reader gets it unchanged. */
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
@@ -15,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 'it'\''s': all that a POSIX shell looks for within is the next ' */
+/* POSIX shells end '...' only at a ', so 'it'\''s' is "it's" */
 static void put_shell(const char *text)
 {
     putchar('\'');
@@ -27,7 +24,7 @@ static void put_shell(const char *text)
     putchar('\'');
 }
 
-/* fish: ' and \ are what it looks for within '...', each may stand behind a \ */
+/* in '...', fish interprets only ' and \, each escaped by a \ */
 static void put_fish(const char *text)
 {
     putchar('\'');
@@ -53,7 +50,7 @@ static void fish_line(const char *name, const char *value)
     putchar('\n');
 }
 
-/* systemd.exec(5): within "...", \ and " stand behind a \, and % is written twice */
+/* systemd.exec(5): in "...", escape \ and " by a \, and double % */
 static void systemd_line(const char *name, const char *value)
 {
     printf("Environment=\"%s=", name);
@@ -67,7 +64,7 @@ static void systemd_line(const char *name, const char *value)
     fputs("\"\n", stdout);
 }
 
-/* Words of a command line, quoted for the shell that reads it. */
+/* Prints an argument of a command line, quoted for a shell. */
 static void docker_line(const char *name, const char *value)
 {
     printf("-e %s=", name);
@@ -75,7 +72,7 @@ static void docker_line(const char *name, const char *value)
     putchar('\n');
 }
 
-/* A library is the host's: the container gets that one file, at the same place. */
+/* Prints the mount of the host's library into the container, at the same path. */
 static bool docker_mount(const char *library)
 {
     if (strchr(library, ':')) {
@@ -103,9 +100,9 @@ static void json_line(const char *name, const char *value)
     rtl_quote_json(put_stdout, stdout, value);
 }
 
-static const struct form {
+static const struct env_form {
     const char *name;
-    bool (*mount)(const char *library); /* or NULL; false: it was told why not */
+    bool (*mount)(const char *library); /* or NULL; returns false after a complaint */
     void (*line)(const char *name, const char *value);
     const char *before, *between, *after;
 } forms[] = {
@@ -114,13 +111,13 @@ static const struct form {
     {"json", NULL, json_line, "{", ",", "}\n"},
 };
 
-struct request {
-    const struct form *form;
+struct env_request {
+    const struct env_form *form;
     const char *library;
-    struct rtl_traced_wish wish;
+    struct rtl_traced_request request;
 };
 
-static bool parse_form(struct request *r, const char *name)
+static bool parse_form(struct env_request *r, const char *name)
 {
     static const char *const same[][2] = {{"sh", "bash"}, {"zsh", "bash"}, {"podman", "docker"}};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
@@ -131,52 +128,43 @@ static bool parse_form(struct request *r, const char *name)
             r->form = &forms[i];
             return true;
         }
-    rtl_complain("--shell knows bash, fish, systemd, docker and json, not '%s'", name);
+    rtl_complain("--shell needs one of bash, fish, systemd, docker or json, not '%s'", name);
     return false;
 }
 
-/* True when there is something to print; otherwise *status is what to end with. */
-static bool parse(struct request *r, int argc, char **argv, int *status)
+static int parse_env(struct env_request *r, int argc, char **argv)
 {
+    int status;
     struct rtl_arguments a;
-    *r = (struct request){.form = forms, .wish = {.begin = RTL_BEGIN_AS_TOLD}};
-    *status = RTL_READER_USAGE;
+    *r = (struct env_request){.form = forms, .request = {.start_mode = RTL_START_FROM_ENV}};
     rtl_arguments_begin(&a, RTL_COMMAND_ENV, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_ENV_SHELL && !parse_form(r, a.value))
-            return false;
-        if (o == RTL_ENV_MODE && !rtl_begin_parse(a.value, &r->wish.begin)) {
-            rtl_complain(RTL_BEGIN_UNKNOWN, a.value);
-            return false;
+            return RTL_READER_USAGE;
+        if (o == RTL_ENV_MODE && !rtl_start_mode_parse(a.value, &r->request.start_mode)) {
+            rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
+            return RTL_READER_USAGE;
         }
         if (o == RTL_ENV_LIBRARY)
             r->library = a.value;
-        r->wish.ring |= o == RTL_ENV_TRACE;
-        r->wish.probe |= o == RTL_ENV_PROBE;
-        r->wish.preload |= o == RTL_ENV_PRELOAD;
+        r->request.ring |= o == RTL_ENV_TRACE;
+        r->request.probe |= o == RTL_ENV_PROBE;
+        r->request.preload |= o == RTL_ENV_PRELOAD;
     }
-    if (rtl_arguments_done(&a, status))
-        return false;
-    *status = RTL_READER_USAGE;
+    if (rtl_arguments_done(&a, &status))
+        return status;
     if (a.first < argc)
         rtl_complain("rtl-top env takes options only, not '%s'; to start a program: rtl-top run -- %s", argv[a.first],
                      argv[a.first]);
-    return a.first >= argc;
+    return a.first < argc ? (int)RTL_READER_USAGE : RTL_GO_ON;
 }
 
-static bool printable(const char *value)
-{
-    for (; *value; value++)
-        if ((unsigned char)*value < ' ' || *value == 0x7f)
-            return false;
-    return true;
-}
-
-static bool print_all(const struct request *r, const struct rtl_traced_env *env, const char *library, const char *hip)
+static bool print_env(const struct env_request *r, const struct rtl_traced_env *env, const char *library,
+                      const char *hip)
 {
     for (unsigned i = 0; i < env->count; i++)
-        if (!printable(env->variable[i].value)) {
-            rtl_complain("%s has a control character in it, which nobody could paste: unset it, or set it anew",
+        if (rtl_library_has_control(env->variable[i].value)) {
+            rtl_complain("%s contains a control character, which can't be quoted: unset it, or correct it",
                          env->variable[i].name);
             return false;
         }
@@ -196,17 +184,17 @@ int rtl_env_command(int argc, char **argv)
 {
     char library[PATH_MAX], hip[PATH_MAX] = "", why[3 * PATH_MAX];
     struct rtl_traced_env env;
-    struct request r;
-    int status;
-    if (!parse(&r, argc, argv, &status))
+    struct env_request r;
+    int status = parse_env(&r, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        (rtl_begin_is_hip(r.wish.begin) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
-        !rtl_traced_env_make(&env, library, &r.wish, why, sizeof why)) {
+        (rtl_start_mode_is_hip(r.request.start_mode) && !rtl_library_find_hip(library, hip, why, sizeof why)) ||
+        !rtl_traced_env_make(&env, library, &r.request, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }
-    bool printed = print_all(&r, &env, library, hip);
+    bool printed = print_env(&r, &env, library, hip);
     rtl_traced_env_free(&env);
     return !printed ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
 }

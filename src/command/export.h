@@ -1,9 +1,9 @@
 /*
- * rtl-top export: a trace in the rocpd schema, ours or another tool's, as JSON for Perfetto or as
- * rocprofv3's, or as CSV.
+ * rtl-top export: converts a trace in the rocpd schema, by rtl-top or another tool, to JSON for Perfetto, rocprofv3's
+ * JSON or CSV.
  *
- * Both stream: ops are sorted by start (by SQLite, which uses a temporary file for much) and written one by one; what
- * is kept is the names of kernels and the tracks.
+ * All formats stream: SQLite sorts ops by start, in a temporary file if needed, and each op is written before the next
+ * is read. Only names of kernels and tracks stay in memory.
  */
 #ifndef RTL_COMMAND_EXPORT_H
 #define RTL_COMMAND_EXPORT_H
@@ -15,43 +15,43 @@
 
 struct rtl_export;
 
-/* A string of the file that names ops; `shown`, its name on a track, differs from that of every other. */
+/* A string of the file that names ops. `shown`, its name on a track, is unique. */
 struct rtl_export_name {
     int64_t id; /* in rocpd_string */
-    char *raw;  /* as it stands in the file */
+    char *raw;  /* as in the file */
     char *full; /* demangled, safe text */
     char *shown;
 };
 
-/* An op as both formats need it; NULL or -1 where the file says nothing. It does not end before it starts. */
+/* An op. NULL or -1 = not in the file. `end` is at least `start`. */
 struct rtl_export_op {
     int64_t id, gpu, queue, sequence, start, end;
-    int64_t call; /* in rocpd_api, that submitted it; 0 = none is known */
-    bool in_api;  /* a marker that is in rocpd_api, too */
+    int64_t call; /* row of rocpd_api that submitted it; 0 = unknown */
+    bool in_api;  /* a marker that also has a row in rocpd_api */
     const struct rtl_export_name *name, *type;
-    bool has_shape; /* a dispatch */
+    bool has_shape; /* it is a dispatch */
     uint64_t workgroup[3], grid[3];
-    bool has_bytes; /* a copy */
+    bool has_bytes; /* it is a copy */
     uint64_t bytes;
 };
 
-/* What the file says of a GPU, and of a queue on it; text as it stands there, cut. */
+/* A GPU, and a queue on it; texts as in the file, truncated. */
 struct rtl_export_gpu {
     char pci[32], name[80];
-    int64_t own; /* the number that its processes have for it; -1 = none says, -2 = they have different ones */
+    int64_t own; /* the processes' number of this GPU; -1 = unknown, -2 = they differ */
 };
 struct rtl_export_queue {
-    char name[128]; /* as its process calls it: "G1 04:00.0 queue 5"; empty in older files */
-    int64_t pid;    /* -1 = not known */
+    char name[128]; /* the process's name of it, "G1 04:00.0 queue 5"; empty in older files */
+    int64_t pid;    /* -1 = unknown */
 };
 
-/* A process of a file of ours: the ids of its ops, calls and markers are number << RTL_ROCPD_SEQUENCE_BITS and up. */
+/* A process in a file of rtl-top. The ids of its ops, calls and markers begin at number << RTL_ROCPD_SEQUENCE_BITS. */
 struct rtl_export_process {
     int64_t number, pid;
-    char command[256]; /* its command line, or its name; as it stands there, cut */
+    char command[256]; /* command line, or name; as in the file, truncated */
 };
 
-/* CLOCK_BOOTTIME is ahead of the process's times by `offset` from `from` on. */
+/* From time `from` on, CLOCK_BOOTTIME is ahead of the process's times by `offset`. */
 struct rtl_export_boot {
     int64_t process, from, offset;
 };
@@ -60,46 +60,47 @@ struct rtl_export {
     struct rtl_db *db;
     struct rtl_sink *sink;
     struct rtl_names *names;
-    struct rtl_export_name **name; /* [name_count], in the order of first sight */
-    size_t name_count, name_room;
-    uint64_t name_bytes;              /* of all names, as they stand in the file */
-    struct rtl_id_map *name_index;    /* by id: place in `name` */
-    struct rtl_export_queues *queues; /* what is known of them, read on first use */
-    struct rtl_export_boot *boots;    /* likewise, by `from`, [boot_count] */
+    struct rtl_export_name **name; /* [name_count], in order of first use */
+    size_t name_count;
+    uint32_t name_room;
+    uint64_t name_bytes;              /* of all names in the file's form */
+    struct rtl_id_map *name_index;    /* id -> index in `name` */
+    struct rtl_export_queues *queues; /* queues and GPUs, read on first use */
+    struct rtl_export_boot *boots;    /* [boot_count], sorted by `from`, read on first use */
     size_t boot_count;
     struct rtl_db_statement *ops;
     bool begun;
-    bool bounded;     /* only ops whose ids lie from `from` to `to` are handed out */
-    int64_t from, to; /* to be changed only where ops have come to their end */
-    int links;        /* ops have calls: 1, or -1: they don't; 0: not asked so far */
+    bool bounded;     /* rtl_export_next returns only ops with ids from `from` to `to` */
+    int64_t from, to; /* change them only after the last op */
+    int links;        /* 1: ops are linked to calls; -1: not; 0: unknown yet */
     uint64_t written; /* ops */
 };
 
-/* NULL without memory or when names are endless (the database then has the error), or when the file has no such string.
- */
+/* Returns a name; NULL without memory or with endless names (the database has the error), or if the file lacks the
+ * string. */
 const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t id);
 void rtl_export_names_free(struct rtl_export *export);
-/* The next op by start; false at the end and after an error, which the database has. */
+/* Reads the next op by start. False at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
 
-/* Whether ops are linked to calls; of an op that is linked to several, as a damaged file may have it, one counts. */
+/* True if ops are linked to calls. In a damaged file an op may have several links; one of them counts. */
 bool rtl_export_has_links(struct rtl_export *export);
 #define RTL_EXPORT_LINKS                                                                                   \
     "SELECT l.op_id AS op, min(l.api_id) AS call FROM rocpd_api_ops l JOIN rocpd_api a ON a.id = l.api_id" \
     " GROUP BY l.op_id"
 
-/* NULL where the file says nothing. */
+/* Returns NULL if the file doesn't describe it. */
 const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *export, int64_t gpu);
 const struct rtl_export_queue *rtl_export_queue(struct rtl_export *export, int64_t gpu, int64_t queue);
-/* Processes of the file by number, at most RTL_EXPORT_PROCESSES of them; none in another tool's. */
+/* Returns the file's processes by number, at most RTL_EXPORT_PROCESSES; none for another tool's file. */
 enum { RTL_EXPORT_PROCESSES = 256 };
 const struct rtl_export_process *rtl_export_processes(struct rtl_export *export, size_t *count);
-/* Whose op, call or marker that id is; NULL where the file doesn't say. */
+/* Returns the process of an op, call or marker; NULL if unknown. */
 const struct rtl_export_process *rtl_export_process_of(struct rtl_export *export, int64_t id);
 void rtl_export_queues_free(struct rtl_export *export);
 
-/* Returns the boot offset for time `at` of the op, call or marker with that id: the offset in force then, or the first
- * known one if that begins later; NULL if the file has none. */
+/* Returns the boot offset in force at time `at` of an op, call or marker, or the first known offset if that begins
+ * later. NULL if the file has none. */
 const struct rtl_export_boot *rtl_export_boot(struct rtl_export *export, int64_t id, int64_t at);
 
 static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, int64_t at)
@@ -107,10 +108,10 @@ static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, i
     return (int64_t)((uint64_t)at + (uint64_t)boot->offset); /* unsigned: a damaged file may overflow */
 }
 
-/* Rows of rocpd_api that rtl-top --trace has made to name a process, as a condition on a (rocpd_api) and its args s. */
+/* Condition on rocpd_api (a) and its args (s): rows by which rtl-top --trace names a process. */
 #define RTL_EXPORT_OWN_MARKER "(a.id < 1 << 38 AND s.string GLOB 'rtl-top --trace: *')"
 
-/* For rtl_quote_json and rtl_quote_csv (text/quote.h). */
+/* Writes to a sink; for rtl_quote_json and rtl_quote_csv (text/quote.h). */
 void rtl_export_put(void *sink, const char *bytes, size_t count);
 
 /* Write everything to the sink. Errors stay in the database and the sink. */

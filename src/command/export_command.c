@@ -1,4 +1,4 @@
-/* rtl-top export FILE.db --perfetto OUT | --csv OUT | --rocprofv3 OUT: arguments and files. See export.h. */
+/* rtl-top export FILE.db --perfetto OUT | --csv OUT | --rocprofv3 OUT: options and files. See export.h. */
 #include "command/export.h"
 #include "record/rocpd.h"
 #include "options/arguments.h"
@@ -13,22 +13,21 @@
 
 #define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
 
-struct output {
+struct export_output {
     const char *path;
     void (*write)(struct rtl_export *);
     struct rtl_sink *sink;
 };
 enum { OUTPUTS = 3 };
 
-struct command {
+struct export_request {
     const char *file;
     bool force;
-    bool told; /* the help was asked for: that is all */
-    struct output output[OUTPUTS];
+    struct export_output output[OUTPUTS];
 };
 
-/* All of them are there, or can be, before the first one is written. */
-static int open_outputs(struct command *c)
+/* Opens all outputs before the first is written. */
+static int open_outputs(struct export_request *c)
 {
     char why[512];
     for (int i = 0; i < OUTPUTS; i++) {
@@ -47,7 +46,7 @@ static int open_outputs(struct command *c)
     return 0;
 }
 
-static int write_output(struct rtl_export *e, struct output *output)
+static int write_output(struct rtl_export *e, struct export_output *output)
 {
     char why[512];
     e->sink = output->sink;
@@ -70,14 +69,14 @@ static int write_output(struct rtl_export *e, struct output *output)
     return status;
 }
 
-static int write_outputs(struct command *c, struct rtl_export *e)
+static int write_outputs(struct export_request *c, struct rtl_export *e)
 {
     if (!rtl_db_has_set(e->db, &rtl_rocpd_set)) {
         int refused = (int)rtl_db_status(e->db);
         if (refused)
             rtl_complain("%s", rtl_db_why(e->db));
         else
-            rtl_complain("%s has no trace in it: record one with --trace", c->file);
+            rtl_complain("%s contains no trace: record one with --trace", c->file);
         return refused ? refused : RTL_DB_MISSING;
     }
     e->names = rtl_names_create();
@@ -94,11 +93,11 @@ static int write_outputs(struct command *c, struct rtl_export *e)
     return status;
 }
 
-static int parse(struct command *c, int argc, char **argv)
+static int parse_export(struct export_request *c, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
-    *c = (struct command){
+    *c = (struct export_request){
         .output = {{.write = rtl_export_perfetto}, {.write = rtl_export_csv}, {.write = rtl_export_rocprofv3}}};
     rtl_arguments_begin(&a, RTL_COMMAND_EXPORT, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;)
@@ -107,7 +106,7 @@ static int parse(struct command *c, int argc, char **argv)
         case RTL_EXPORT_CSV:
         case RTL_EXPORT_ROCPROFV3:
             if (!*a.value)
-                return WRONG("--%s wants a file to write, or - for standard output, not ''",
+                return WRONG("--%s needs a file to write, or - for standard output, not ''",
                              rtl_command_option(RTL_COMMAND_EXPORT, o)->name);
             c->output[o - RTL_EXPORT_PERFETTO].path = a.value;
             break;
@@ -118,9 +117,9 @@ static int parse(struct command *c, int argc, char **argv)
             break;
         }
     if (rtl_arguments_done(&a, &status))
-        return c->told = true, status;
+        return status;
     if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path && !c->output[2].path))
-        return WRONG("%s wants a trace and what to make of it: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
+        return WRONG("%s needs a trace and an output: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[a.first];
     int printed = -1;
     for (int i = 0; i < OUTPUTS; i++) {
@@ -132,16 +131,16 @@ static int parse(struct command *c, int argc, char **argv)
                          rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + i)->name);
         printed = i;
     }
-    return 0;
+    return RTL_GO_ON;
 }
 
 int rtl_export_command(int argc, char **argv)
 {
     char why[512];
-    struct command command;
+    struct export_request command;
     struct rtl_export e = {0};
-    int status = parse(&command, argc, argv);
-    if (status || command.told)
+    int status = parse_export(&command, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     rtl_db_stop_when(rtl_progress_tick);
     rtl_progress_begin("reading", command.file);

@@ -1,4 +1,4 @@
-/* A trace as CSV: a line for each op, by start. See export.h. */
+/* Writes a trace as CSV: one line per op, by start. See export.h. */
 #include "command/export.h"
 #include "command/export_tracks.h"
 #include "options/progress.h"
@@ -6,21 +6,20 @@
 
 #include <inttypes.h>
 
-static void field(struct rtl_sink *sink, const char *text)
+static void put_field(struct rtl_sink *sink, const char *text)
 {
     rtl_quote_csv(rtl_export_put, sink, text);
 }
 
-/* What the process calls the queue and the GPU: the numbers in front are the file's, which may have several processes.
- */
-static void put_names(struct rtl_export *e, const struct rtl_export_op *op)
+/* Writes the process's names of queue and GPU. The numbers before are unique in the file. */
+static void put_process_names(struct rtl_export *e, const struct rtl_export_op *op)
 {
     const struct rtl_export_gpu *gpu = rtl_export_gpu(e, op->gpu);
     const struct rtl_export_queue *queue = rtl_export_queue(e, op->gpu, op->queue);
     const char *const text[] = {queue ? queue->name : "", gpu ? gpu->pci : "", gpu ? gpu->name : ""};
     for (int i = 0; i < 3; i++) {
         rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, text[i]);
+        put_field(e->sink, text[i]);
     }
     const struct rtl_export_process *process = rtl_export_process_of(e, op->id);
     if (queue && queue->pid >= 0)
@@ -43,7 +42,7 @@ static void put_boot_times(struct rtl_export *e, const struct rtl_export_op *op)
     }
 }
 
-/* Ranges and marks of the host: what they are called is no kernel's name. */
+/* True for ranges and marks of the host, whose names are not kernels. */
 static bool is_marker(const struct rtl_export_op *op)
 {
     return op->gpu < 0;
@@ -65,18 +64,18 @@ void rtl_export_csv(struct rtl_export *e)
                 rtl_sink_print(e->sink, "%" PRIu64 ",", i < 3 ? op.workgroup[i] : op.grid[i - 3]);
             else
                 rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, op.type ? op.type->raw : "");
+        put_field(e->sink, op.type ? op.type->raw : "");
         rtl_sink_write(e->sink, ",", 1);
         bool marker = is_marker(&op);
-        field(e->sink, op.name && !marker ? op.name->raw : "");
+        put_field(e->sink, op.name && !marker ? op.name->raw : "");
         if (op.has_bytes)
             rtl_sink_print(e->sink, ",%" PRIu64 ",", op.bytes);
         else
             rtl_sink_write(e->sink, ",,", 2);
-        field(e->sink, op.name && *op.name->raw && !marker ? op.name->shown : "");
-        put_names(e, &op);
+        put_field(e->sink, op.name && *op.name->raw && !marker ? op.name->shown : "");
+        put_process_names(e, &op);
         rtl_sink_write(e->sink, ",", 1);
-        field(e->sink, op.name && marker ? op.name->raw : "");
+        put_field(e->sink, op.name && marker ? op.name->raw : "");
         put_boot_times(e, &op);
         rtl_sink_write(e->sink, "\n", 1);
         rtl_progress_at(++e->written, 0);

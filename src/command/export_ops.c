@@ -1,5 +1,6 @@
-/* What a trace has in it, one op after another, and what they are called. See export.h. */
+/* Reads a trace's ops and their names. See export.h. */
 #include "command/export.h"
+#include "base/array.h"
 #include "record/rocpd.h"
 #include "shm/segment_reader.h"
 
@@ -10,21 +11,8 @@
 
 /* --- names --- */
 
-static bool make_room(struct rtl_export *e)
-{
-    size_t room = e->name_room ? 2 * e->name_room : 1024;
-    if (e->name_count < e->name_room)
-        return true;
-    struct rtl_export_name **more = realloc(e->name, room * sizeof *more);
-    if (!more)
-        return false;
-    e->name = more;
-    e->name_room = room;
-    return true;
-}
-
-/* A computed column or a default can make a name for each row out of a few bytes. So no more of names is kept than the
- * file has bytes, beside what the names of a segment may take. */
+/* A computed column or a default could make a name per row from few bytes. So the kept names may take no more bytes
+ * than the file, plus those of a segment's names. */
 static bool may_keep(struct rtl_export *e, size_t length)
 {
     e->name_bytes += length;
@@ -54,7 +42,7 @@ static struct rtl_export_name *make_name(struct rtl_export *e, int64_t id, const
         name->full = rtl_name_full(name->raw, length);
     }
     const char *shown = name->full;
-    if (name->full && e->name_count < RTL_KERNELS_MAX) /* more have no short names */
+    if (name->full && e->name_count < RTL_KERNELS_MAX) /* other kernels have no short names */
         shown = rtl_names_cell(e->names, (uint32_t)e->name_count, name->raw, length, RTL_NAME_SHORT, RTL_NAMES_WHOLE,
                                false);
     name->shown = shown ? strdup(shown) : NULL;
@@ -79,8 +67,11 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
     struct rtl_export_name *name =
         may_keep(e, length) ? make_name(e, id, text, strlen(text) < length ? strlen(text) : length) : NULL;
     rtl_db_reset(get);
-    if (name && make_room(e) && rtl_id_map_add(e->name_index, &identity, (int64_t)e->name_count))
-        return e->name[e->name_count++] = name;
+    if (name && rtl_grow(&e->name, &e->name_room, e->name_count + 1, sizeof(struct rtl_export_name *)) &&
+        rtl_id_map_add(e->name_index, &identity, (int64_t)e->name_count)) {
+        e->name[e->name_count++] = name;
+        return name;
+    }
     if (name)
         free_name(name);
     rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
@@ -94,7 +85,7 @@ void rtl_export_put(void *sink, const char *bytes, size_t count)
 
 /* --- ops --- */
 
-/* A number of the file's text: digits without a sign that fit into 64 bits. NULL for anything else. */
+/* Parses digits without a sign that fit into 64 bits; NULL for other text. */
 static const char *parse_number(const char *text, uint64_t *value)
 {
     char *end;
@@ -113,7 +104,7 @@ static bool parse_three(const char *text, const char *key, uint64_t value[3])
     return text && *text == ',' && parse_number(text + 1, &value[2]);
 }
 
-/* "hwq=0x1 wg=256,1,1 grid=1024,1,1", as rocpd has it; of a copy "hwq=0x1 size=4096". */
+/* Parses rocpd's "hwq=0x1 wg=256,1,1 grid=1024,1,1"; of a copy "hwq=0x1 size=4096". */
 static void parse_description(const char *text, struct rtl_export_op *op)
 {
     const char *size = strstr(text, "size=");
@@ -131,7 +122,7 @@ bool rtl_export_has_links(struct rtl_export *e)
     return e->links > 0;
 }
 
-/* Whether markers name themselves, as those of newer files do. */
+/* True if markers have the id of their row in rocpd_api, as in newer files. */
 static bool marks_apis(struct rtl_export *e)
 {
     static const char sql[] = "SELECT count(*) FROM pragma_table_info('rocpd_op') WHERE name = 'roctxId'";
@@ -159,17 +150,17 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
         rtl_db_bind_int(e->ops, 1, e->from);
         rtl_db_bind_int(e->ops, 2, e->to);
     }
-    e->begun = true;
     do {
-        if (!rtl_db_step(e->ops))
-            return e->begun = false;
+        e->begun = rtl_db_step(e->ops);
+        if (!e->begun)
+            return false;
         *op = (struct rtl_export_op){.id = rtl_db_int(e->ops, 0),
                                      .gpu = rtl_db_int(e->ops, 1),
                                      .queue = rtl_db_int(e->ops, 2),
                                      .sequence = rtl_db_int(e->ops, 3),
                                      .start = rtl_db_int(e->ops, 4),
                                      .end = rtl_db_int(e->ops, 5)};
-    } while (op->end < op->start); /* possible where the columns hold text, which SQLite compares in its own way */
+    } while (op->end < op->start); /* possible if the columns hold text, which SQLite compares differently */
     op->call = rtl_db_int(e->ops, 9);
     op->in_api = rtl_db_int(e->ops, 10) != 0;
     parse_description(rtl_db_text(e->ops, 8, NULL), op);
@@ -180,7 +171,7 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
 
 void rtl_export_names_free(struct rtl_export *e)
 {
-    rtl_names_free(e->names); /* its names are the table's */
+    rtl_names_free(e->names); /* the short names point into the table's names */
     for (size_t i = 0; i < e->name_count; i++)
         free_name(e->name[i]);
     free(e->name);

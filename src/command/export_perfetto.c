@@ -1,10 +1,9 @@
 /*
- * A trace as JSON in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open: a process for each GPU,
- * in it a track for each queue, counters for what rocpd_monitor holds, and the API calls and markers by thread.
+ * Writes a trace as JSON in the Trace Event Format for ui.perfetto.dev and chrome://tracing. Each GPU is a process with
+ * a track per queue. Rows of rocpd_monitor are counters; API calls and markers are drawn by thread.
  *
- * A track shows slices that nest or follow one another; kernels of a queue that overlap get further tracks. Times are
- * in us since the first that is drawn, with the ns behind the point. otherData holds that first time, and the offsets
- * that convert times to boot time.
+ * The slices of a track nest or follow one another; overlapping kernels of a queue get additional tracks. Times are us
+ * since the first drawn event, with ns as decimals. otherData has the time of that event and the offsets to boot time.
  */
 #include "command/export.h"
 #include "command/export_tracks.h"
@@ -20,57 +19,57 @@
 #define ARROW ",\"cat\":\"submits\",\"name\":\"submits\"}"
 
 enum {
-    GPU_PID = 5000000, /* beyond the pids of Linux */
+    GPU_PID = 5000000, /* larger than any pid of Linux */
 };
 
-struct perfetto {
+struct perfetto_writer {
     struct rtl_export *export;
     struct rtl_sink *sink;
     int64_t base;
-    bool any;                 /* an event was written: the next needs a comma */
-    struct rtl_tracks tracks; /* a track's index + 1 is its number */
+    bool any;                 /* an event was written; the next needs a comma */
+    struct rtl_tracks tracks; /* a track's number is its index + 1 */
 };
 
-static void string(struct rtl_sink *sink, const char *text)
+static void put_string(struct rtl_sink *sink, const char *text)
 {
     rtl_quote_json(rtl_export_put, sink, text);
 }
 
-static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
+static void begin_event(struct perfetto_writer *p, const char *phase, int64_t pid, int64_t tid)
 {
     rtl_sink_print(p->sink, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64, p->any ? ",\n" : "", phase, pid,
                    tid);
     p->any = true;
 }
 
-static void put_us(struct perfetto *p, const char *key, const char *sign, uint64_t ns)
+static void put_us(struct perfetto_writer *p, const char *key, const char *sign, uint64_t ns)
 {
     rtl_sink_print(p->sink, ",\"%s\":%s%" PRIu64 ".%03u", key, sign, ns / 1000, (unsigned)(ns % 1000));
 }
 
-static void put_moment(struct perfetto *p, int64_t at)
+static void put_moment(struct perfetto_writer *p, int64_t at)
 {
     bool before = at < p->base;
     put_us(p, "ts", before ? "-" : "", before ? rtl_span_ns(at, p->base) : rtl_span_ns(p->base, at));
 }
 
-static void put_span(struct perfetto *p, int64_t start, int64_t end)
+static void put_span(struct perfetto_writer *p, int64_t start, int64_t end)
 {
     put_moment(p, start);
     put_us(p, "dur", "", rtl_span_ns(start, end));
 }
 
-static void put_name(struct perfetto *p, const char *name)
+static void put_name(struct perfetto_writer *p, const char *name)
 {
     rtl_sink_print(p->sink, ",\"name\":");
-    string(p->sink, name);
+    put_string(p->sink, name);
 }
 
-static void describe(struct perfetto *p, const char *what, int64_t pid, int64_t tid, const char *name)
+static void put_metadata(struct perfetto_writer *p, const char *what, int64_t pid, int64_t tid, const char *name)
 {
     begin_event(p, "M", pid, tid);
     rtl_sink_print(p->sink, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-    string(p->sink, name);
+    put_string(p->sink, name);
     rtl_sink_print(p->sink, "}}");
 }
 
@@ -81,12 +80,12 @@ static int64_t gpu_pid(int64_t gpu)
     return gpu >= 0 && gpu < 1000000 ? GPU_PID + gpu : GPU_PID - 1;
 }
 
-static void describe_gpu(struct perfetto *p, int64_t gpu)
+static void describe_gpu(struct perfetto_writer *p, int64_t gpu)
 {
     const struct rtl_export_gpu *info = rtl_export_gpu(p->export, gpu);
     char name[220], own[32] = "";
     const char *pci = info ? info->pci : "";
-    if (info && info->own >= 0) { /* called what its queues call it */
+    if (info && info->own >= 0) { /* use the name that its queues have for it */
         snprintf(own, sizeof own, "G%" PRId64 " ", info->own);
         pci += strncmp(pci, "0000:", 5) ? 0 : 5;
     }
@@ -96,13 +95,13 @@ static void describe_gpu(struct perfetto *p, int64_t gpu)
         snprintf(name, sizeof name, "%s%s %s", own, pci, info->name);
     else
         snprintf(name, sizeof name, "GPU %" PRId64, gpu);
-    describe(p, "process_name", gpu_pid(gpu), 0, name);
+    put_metadata(p, "process_name", gpu_pid(gpu), 0, name);
     begin_event(p, "M", gpu_pid(gpu), 0);
     rtl_sink_print(p->sink, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", gpu);
 }
 
-/* As its process calls it, and whose it is. */
-static void name_queue(struct perfetto *p, int64_t gpu, int64_t queue, const char *more, char *name, size_t size)
+/* Writes the process's name of the queue, and the process. */
+static void name_queue(struct perfetto_writer *p, int64_t gpu, int64_t queue, const char *more, char *name, size_t size)
 {
     const struct rtl_export_queue *info = rtl_export_queue(p->export, gpu, queue);
     char number[40], of[40] = "";
@@ -112,7 +111,7 @@ static void name_queue(struct perfetto *p, int64_t gpu, int64_t queue, const cha
     snprintf(name, size, "%s%s%s", info && *info->name ? info->name : number, more, of);
 }
 
-static void describe_track(struct perfetto *p, size_t at)
+static void describe_track(struct perfetto_writer *p, size_t at)
 {
     const struct rtl_track *t = &p->tracks.track[at];
     char name[260], full[320], overlapping[40] = "";
@@ -120,13 +119,13 @@ static void describe_track(struct perfetto *p, size_t at)
     if (t->number)
         snprintf(overlapping, sizeof overlapping, " (overlapping %u)", t->number);
     snprintf(full, sizeof full, "%s%s", name, overlapping);
-    describe(p, "thread_name", gpu_pid(t->gpu), (int64_t)at + 1, full);
+    put_metadata(p, "thread_name", gpu_pid(t->gpu), (int64_t)at + 1, full);
 }
 
-static void put_op(struct perfetto *p, const struct rtl_export_op *op)
+static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
 {
     bool new_track, new_gpu;
-    if (op->in_api) /* it is drawn there, on its thread */
+    if (op->in_api) /* put_api draws it on its thread */
         return;
     size_t at = rtl_tracks_for(&p->tracks, op, &new_track, &new_gpu);
     if (at == SIZE_MAX) {
@@ -139,14 +138,15 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
         describe_track(p, at);
     struct rtl_track *track = &p->tracks.track[at];
     uint64_t over = track->used ? rtl_span_ns(op->start, track->end) : 0;
-    int64_t start =
-        over && over <= RTL_TRACKS_SHAKE ? track->end : op->start; /* drawn shorter, or it would be dropped */
+    int64_t start = over && over <= RTL_TRACKS_SHAKE
+                        ? track->end
+                        : op->start; /* shorten it, because Perfetto drops overlapping slices */
     begin_event(p, "X", gpu_pid(op->gpu), (int64_t)at + 1);
     put_span(p, start, op->end);
-    bool named = op->name && *op->name->raw; /* copies have no name: their type says what they are */
+    bool named = op->name && *op->name->raw; /* a copy has no name but a type */
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
-    string(p->sink, op->type ? op->type->raw : "");
+    put_string(p->sink, op->type ? op->type->raw : "");
     rtl_sink_print(p->sink, ",\"args\":{\"op\":%" PRId64, op->id);
     if (op->has_shape)
         rtl_sink_print(p->sink,
@@ -157,10 +157,10 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
         rtl_sink_print(p->sink, ",\"bytes\":%" PRIu64, op->bytes);
     if (named && strcmp(op->name->shown, op->name->full)) {
         rtl_sink_print(p->sink, ",\"kernel\":");
-        string(p->sink, op->name->full);
+        put_string(p->sink, op->name->full);
     }
     rtl_sink_print(p->sink, "}}");
-    if (op->call) { /* the head of an arrow, whose tail put_links draws */
+    if (op->call) { /* the head of an arrow; put_links draws its tail */
         begin_event(p, "f", gpu_pid(op->gpu), (int64_t)at + 1);
         put_moment(p, start);
         rtl_sink_print(p->sink, ",\"bp\":\"e\",\"id\":%" PRId64 ARROW, op->id);
@@ -173,8 +173,8 @@ static void put_op(struct perfetto *p, const struct rtl_export_op *op)
 
 /* --- counters and API calls --- */
 
-/* The depth of a queue goes by the queue's name; the rest is called what the file says. */
-static void put_counter_name(struct perfetto *p, int64_t device, const char *text)
+/* Names the depth of a queue by the queue; other counters keep their names. */
+static void put_counter_name(struct perfetto_writer *p, int64_t device, const char *text)
 {
     int64_t queue;
     int length = 0;
@@ -187,7 +187,7 @@ static void put_counter_name(struct perfetto *p, int64_t device, const char *tex
     put_name(p, text);
 }
 
-static void put_counters(struct perfetto *p)
+static void put_counters(struct perfetto_writer *p)
 {
     if (!rtl_db_has(p->export->db, "rocpd_monitor"))
         return;
@@ -195,7 +195,7 @@ static void put_counters(struct perfetto *p)
         p->export->db, "SELECT deviceType, deviceId, monitorType, start, value FROM rocpd_monitor ORDER BY id");
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
         double value = rtl_db_real(get, 4);
-        if (!isfinite(value)) /* JSON has no word for it */
+        if (!isfinite(value)) /* JSON can't represent it */
             continue;
         bool gpu = strcmp(rtl_db_text(get, 0, NULL), "process") != 0;
         begin_event(p, "C", gpu ? gpu_pid(rtl_db_int(get, 1)) : rtl_db_int(get, 1), 0);
@@ -205,15 +205,15 @@ static void put_counters(struct perfetto *p)
     }
 }
 
-static void describe_process(struct perfetto *p, int64_t pid, const char *command)
+static void describe_process(struct perfetto_writer *p, int64_t pid, const char *command)
 {
     char name[320];
     snprintf(name, sizeof name, "process %" PRId64 "%s%s", pid, *command ? ": " : "", command);
-    describe(p, "process_name", pid, 0, name);
+    put_metadata(p, "process_name", pid, 0, name);
 }
 
-/* What the file says of its processes; others are described where they come. */
-static void put_processes(struct perfetto *p)
+/* Describes the file's processes; put_api describes others. */
+static void put_processes(struct perfetto_writer *p)
 {
     size_t count;
     const struct rtl_export_process *process = rtl_export_processes(p->export, &count);
@@ -221,7 +221,7 @@ static void put_processes(struct perfetto *p)
         describe_process(p, process[i].pid, process[i].command);
 }
 
-static void put_api(struct perfetto *p)
+static void put_api(struct perfetto_writer *p)
 {
     if (!rtl_db_has(p->export->db, "rocpd_api"))
         return;
@@ -241,19 +241,19 @@ static void put_api(struct perfetto *p)
         if (rtl_db_int(get, 7)) {
             char name[40];
             snprintf(name, sizeof name, "thread %" PRId64, tid);
-            describe(p, "thread_name", pid, tid, name);
+            put_metadata(p, "thread_name", pid, tid, name);
         }
         begin_event(p, "X", pid, tid);
         put_span(p, start, rtl_db_int(get, 3));
         put_name(p, rtl_db_text(get, marker ? 5 : 4, NULL));
         rtl_sink_print(p->sink, ",\"cat\":\"%s\",\"args\":{\"args\":", marker ? "marker" : "api");
-        string(p->sink, rtl_db_text(get, 5, NULL));
+        put_string(p->sink, rtl_db_text(get, 5, NULL));
         rtl_sink_print(p->sink, "}}");
     }
 }
 
-/* From each call to what it submitted. */
-static void put_links(struct perfetto *p)
+/* Draws the tails of arrows from calls to what they submitted. */
+static void put_links(struct perfetto_writer *p)
 {
     if (!rtl_export_has_links(p->export))
         return;
@@ -268,8 +268,8 @@ static void put_links(struct perfetto *p)
     }
 }
 
-/* The first of all that is drawn: times are since then. */
-static int64_t base_of(struct rtl_export *e)
+/* Returns the time of the first drawn event. */
+static int64_t find_base(struct rtl_export *e)
 {
     static const char *const of[][2] = {
         {"rocpd_op", "SELECT min(start) FROM rocpd_op WHERE end >= start"},
@@ -286,11 +286,11 @@ static int64_t base_of(struct rtl_export *e)
 
 void rtl_export_perfetto(struct rtl_export *e)
 {
-    struct perfetto p = {.export = e, .sink = e->sink};
+    struct perfetto_writer p = {.export = e, .sink = e->sink};
     struct rtl_export_op op;
-    p.base = base_of(e);
+    p.base = find_base(e);
     rtl_sink_print(p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\",\"boot\":[", p.base);
-    rtl_export_boot(e, 0, 0); /* reads the boot offsets into e->boots */
+    rtl_export_boot(e, 0, 0); /* loads e->boots */
     for (size_t i = 0; i < e->boot_count; i++)
         rtl_sink_print(p.sink, "%s{\"process\":%" PRId64 ",\"from_ns\":\"%" PRId64 "\",\"offset_ns\":\"%" PRId64 "\"}",
                        i ? "," : "", e->boots[i].process, e->boots[i].from, e->boots[i].offset);

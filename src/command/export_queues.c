@@ -1,8 +1,7 @@
-/*
- * What a trace says of its GPUs and queues: the names that their processes call them by. Read once, because a file may
- * hold any number of them; other tools' files say nothing, then there are numbers only. See export.h.
- */
+/* Reads the names of GPUs, queues and processes of a trace, at once, because a file may have any number of them. Other
+ * tools' files have numbers only. See export.h. */
 #include "command/export.h"
+#include "base/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,53 +11,48 @@
 #include "record/id_map.h"
 #include "record/rocpd.h"
 
-enum { MOST = 1 << 18, BOOTS = 1 << 12 /* a suspend an hour for months */, PROCESS = 1, GPU, QUEUE };
+enum { MOST = 1 << 18, BOOTS = 1 << 12 /* enough for a suspend per hour for months */, PROCESS = 1, GPU, QUEUE };
 
 struct rtl_export_queues {
-    struct rtl_id_map *index; /* of a process its pid, of a GPU or queue the place in the arrays below */
+    struct rtl_id_map *index; /* process -> pid; GPU or queue -> index in the arrays below */
     struct rtl_export_gpu *gpu;
     struct rtl_export_queue *queue;
-    struct rtl_export_process *process; /* by number */
-    size_t gpus, gpu_room, queues, queue_room, processes, process_room;
+    struct rtl_export_process *process; /* sorted by number */
+    size_t gpus, queues, processes;
+    uint32_t gpu_room, queue_room, process_room;
 };
 
-static struct rtl_id_key identity(uint64_t kind, int64_t number, int64_t gpu)
+static struct rtl_id_key make_key(uint64_t kind, int64_t number, int64_t gpu)
 {
     return (struct rtl_id_key){{kind, (uint64_t)number, (uint64_t)gpu}};
 }
 
-static int64_t find(const struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu)
+static int64_t find_number(const struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu)
 {
-    struct rtl_id_key what = identity(kind, number, gpu);
+    struct rtl_id_key what = make_key(kind, number, gpu);
     return rtl_id_map_find(q->index, &what);
 }
 
-/* The first one of a number counts: a file that was put together from several may have more. */
-static bool is_new(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
+/* Adds a number unless it is known: the first of several counts, as in a file merged from others. */
+static bool add_number(struct rtl_export_queues *q, uint64_t kind, int64_t number, int64_t gpu, int64_t value)
 {
-    struct rtl_id_key what = identity(kind, number, gpu);
+    struct rtl_id_key what = make_key(kind, number, gpu);
     return rtl_id_map_find(q->index, &what) < 0 && rtl_id_map_add(q->index, &what, value);
 }
 
-/* Room for one more. */
-static void *more(struct rtl_export *e, void *array, size_t count, size_t *room, size_t size)
+static bool make_room(struct rtl_export *e, void *array, size_t count, uint32_t *room, size_t size)
 {
-    if (count < *room)
-        return array;
-    void *larger = realloc(array, (*room ? 2 * *room : 64) * size);
-    if (!larger) {
+    bool grown = rtl_grow(array, room, count + 1, size);
+    if (!grown)
         rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
-        return array;
-    }
-    *room = *room ? 2 * *room : 64;
-    return larger;
+    return grown;
 }
 
 static void add_gpu(struct rtl_export *e, int64_t number, const char *pci, const char *name)
 {
     struct rtl_export_queues *q = e->queues;
-    q->gpu = more(e, q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu);
-    if (q->gpus == q->gpu_room || !is_new(q, GPU, number, 0, (int64_t)q->gpus))
+    if (!make_room(e, &q->gpu, q->gpus, &q->gpu_room, sizeof *q->gpu) ||
+        !add_number(q, GPU, number, 0, (int64_t)q->gpus))
         return;
     struct rtl_export_gpu *gpu = &q->gpu[q->gpus++];
     *gpu = (struct rtl_export_gpu){.own = -1};
@@ -69,27 +63,25 @@ static void add_gpu(struct rtl_export *e, int64_t number, const char *pci, const
 static void add_queue(struct rtl_export *e, int64_t number, int64_t gpu, int64_t own, const char *name, int64_t pid)
 {
     struct rtl_export_queues *q = e->queues;
-    q->queue = more(e, q->queue, q->queues, &q->queue_room, sizeof *q->queue);
-    if (q->queues == q->queue_room || !is_new(q, QUEUE, number, gpu, (int64_t)q->queues))
+    if (!make_room(e, &q->queue, q->queues, &q->queue_room, sizeof *q->queue) ||
+        !add_number(q, QUEUE, number, gpu, (int64_t)q->queues))
         return;
     struct rtl_export_queue *queue = &q->queue[q->queues++];
     *queue = (struct rtl_export_queue){.pid = pid};
     snprintf(queue->name, sizeof queue->name, "%s", name);
-    int64_t place = find(q, GPU, gpu, 0);
+    int64_t place = find_number(q, GPU, gpu, 0);
     if (place < 0 || own < 0)
         return;
     struct rtl_export_gpu *on = &q->gpu[place];
-    on->own = on->own == -1 || on->own == own ? own : -2; /* processes don't agree on it */
+    on->own = on->own == -1 || on->own == own ? own : -2; /* processes have different numbers for it */
 }
 
 static void add_process(struct rtl_export *e, int64_t number, int64_t pid, const char *command)
 {
     struct rtl_export_queues *q = e->queues;
-    if (number < 0 || number > INT64_MAX >> RTL_ROCPD_SEQUENCE_BITS || !is_new(q, PROCESS, number, 0, pid) ||
-        q->processes == RTL_EXPORT_PROCESSES)
-        return;
-    q->process = more(e, q->process, q->processes, &q->process_room, sizeof *q->process);
-    if (q->processes == q->process_room)
+    if (number < 0 || number > INT64_MAX >> RTL_ROCPD_SEQUENCE_BITS || !add_number(q, PROCESS, number, 0, pid) ||
+        q->processes == RTL_EXPORT_PROCESSES ||
+        !make_room(e, &q->process, q->processes, &q->process_room, sizeof *q->process))
         return;
     struct rtl_export_process *process = &q->process[q->processes++];
     *process = (struct rtl_export_process){.number = number, .pid = pid};
@@ -102,7 +94,7 @@ static int by_number(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Reads processes and GPUs before queues, whose names need them, whatever order the file has. */
+/* Queues need the names of processes and GPUs, so these are read first, in any order of the file. */
 static const char known_sql[] =
     "SELECT tag, json_extract(v, '$.pid'), json_extract(v, '$.pci'),"
     " ifnull(json_extract(v, '$.name'), iif(json_extract(v, '$.copies'), 'copies', '')),"
@@ -127,12 +119,12 @@ static void read_kind(struct rtl_export *e, const char *glob, size_t prefix, uin
             add_gpu(e, number, pci, name);
         else
             add_queue(e, number, rtl_db_int(row, 5), rtl_db_int(row, 6), name,
-                      find(e->queues, PROCESS, rtl_db_int(row, 4), 0));
+                      find_number(e->queues, PROCESS, rtl_db_int(row, 4), 0));
     }
     rtl_db_reset(row);
 }
 
-static bool ready(struct rtl_export *e)
+static bool load_queues(struct rtl_export *e)
 {
     if (e->queues)
         return true;
@@ -155,19 +147,19 @@ static bool ready(struct rtl_export *e)
 
 const struct rtl_export_gpu *rtl_export_gpu(struct rtl_export *e, int64_t gpu)
 {
-    int64_t place = ready(e) ? find(e->queues, GPU, gpu, 0) : -1;
+    int64_t place = load_queues(e) ? find_number(e->queues, GPU, gpu, 0) : -1;
     return place < 0 ? NULL : &e->queues->gpu[place];
 }
 
 const struct rtl_export_queue *rtl_export_queue(struct rtl_export *e, int64_t gpu, int64_t queue)
 {
-    int64_t place = ready(e) ? find(e->queues, QUEUE, queue, gpu) : -1;
+    int64_t place = load_queues(e) ? find_number(e->queues, QUEUE, queue, gpu) : -1;
     return place < 0 ? NULL : &e->queues->queue[place];
 }
 
 const struct rtl_export_process *rtl_export_processes(struct rtl_export *e, size_t *count)
 {
-    *count = ready(e) ? e->queues->processes : 0;
+    *count = load_queues(e) ? e->queues->processes : 0;
     return *count ? e->queues->process : NULL;
 }
 

@@ -1,12 +1,13 @@
 /*
- * A trace in the JSON that rocprofv3 writes, for tools that read it: dispatches, copies, calls of HIP and markers as
- * buffer records, which name kinds and operations by their place in "strings", kernels by "kernel_symbols" and GPUs by
- * "agents". What a trace doesn't know (code objects, counters, streams) is empty, or 0.
+ * Writes a trace as rocprofv3's JSON, for tools that read it: dispatches, copies, HIP calls and markers are buffer
+ * records. Records refer to kinds and operations by index in "strings", to kernels by "kernel_symbols" and to GPUs by
+ * "agents". Data that a trace lacks (code objects, counters, streams) is empty or 0.
  *
- * Each process has an entry of its own, as if rocprofv3 had written a file for each; what isn't known to be of a
- * process has one, too, as all of another tool's file has. Numbers of GPUs, queues and calls are the file's.
+ * Each process has its own entry, as if rocprofv3 had written one file each. Records without a process, such as all of
+ * another tool's file, have an entry too. Numbers of GPUs, queues and calls are those of the file.
  */
 #include "command/export.h"
+#include "base/array.h"
 #include "record/rocpd.h"
 #include "options/complain.h"
 #include "options/progress.h"
@@ -17,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* X(symbol, kind as rocprofv3 calls it): places in "buffer_records", those that they have there, for readers that count
- * on it */
+/* X(symbol, rocprofv3's name): kinds in the order of rocprofv3's "buffer_records", which some readers rely on */
 #define KINDS(X)                            \
     X(NONE, "NONE")                         \
     X(HSA_CORE, "HSA_CORE_API")             \
@@ -36,7 +36,7 @@
 enum { KINDS(ENUM) KIND_COUNT };
 #undef ENUM
 
-/* X(opType of the trace, operation as rocprofv3 calls it, from the host, to the host) */
+/* X(the trace's opType, rocprofv3's operation, from the host, to the host) */
 #define COPIES(X)                                                    \
     X("", "MEMORY_COPY_NONE", false, false)                          \
     X("CopyHostToHost", "MEMORY_COPY_HOST_TO_HOST", true, true)      \
@@ -53,49 +53,50 @@ static const struct {
 };
 enum { COPY_KINDS = sizeof copies / sizeof *copies };
 
-enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operations */
+enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operation numbers */
 
-/* Names by their row in rocpd_string, in the order of first sight. */
-struct names {
+/* Names by row of rocpd_string, in order of first use. */
+struct name_table {
     struct rtl_id_map *index;
     int64_t *id;
-    size_t count, room;
+    size_t count;
+    uint32_t room;
 };
 
-struct writer {
+struct rocprofv3_writer {
     struct rtl_export *export;
     struct rtl_sink *sink;
-    bool any;                    /* something stands before the next in this list */
-    bool entries;                /* an entry was written */
-    int64_t id;                  /* of the entry's process: the first id that its rows may have */
-    uint64_t guessed;            /* times before the first known boot offset */
-    struct names calls, kernels; /* of the entry: functions, whose place is that in "operations"; kernels */
+    bool any;                         /* the current list has an element */
+    bool entries;                     /* an entry was written */
+    int64_t id;                       /* of the entry's process: first id of its rows */
+    uint64_t guessed;                 /* times before the first known boot offset */
+    struct name_table calls, kernels; /* of the entry: functions, by index in "operations"; kernels */
 };
 
-static void string(struct writer *w, const char *text)
+static void put_string(struct rocprofv3_writer *w, const char *text)
 {
     rtl_quote_json(rtl_export_put, w->sink, text);
 }
 
-static void begin_list(struct writer *w, const char *name)
+static void begin_list(struct rocprofv3_writer *w, const char *name)
 {
     rtl_sink_print(w->sink, "\"%s\":[", name);
     w->any = false;
 }
 
-static void next(struct writer *w)
+static void begin_element(struct rocprofv3_writer *w)
 {
     rtl_sink_print(w->sink, w->any ? ",\n" : "\n");
     w->any = true;
 }
 
-/* GPUs are agents from 1 on: 0 is the host. */
+/* Returns the GPU's agent, from 1 on; agent 0 is the host. */
 static int64_t agent_of(int64_t gpu)
 {
     return gpu >= 0 && gpu < INT64_MAX ? gpu + 1 : 0;
 }
 
-static int64_t thread_of(struct writer *w, int64_t call)
+static int64_t thread_of(struct rocprofv3_writer *w, int64_t call)
 {
     if (!call)
         return 0;
@@ -107,17 +108,17 @@ static int64_t thread_of(struct writer *w, int64_t call)
 }
 
 /* Converts a time to CLOCK_BOOTTIME, rocprofv3's clock. Times of a file without boot offsets stay unchanged. */
-static int64_t boot_time(struct writer *w, int64_t at)
+static int64_t boot_time(struct rocprofv3_writer *w, int64_t at)
 {
     const struct rtl_export_boot *boot = at ? rtl_export_boot(w->export, w->id, at) : NULL;
     w->guessed += boot && boot->from > at;
     return boot ? rtl_export_boot_time(boot, at) : at;
 }
 
-static void put_record(struct writer *w, int kind, int64_t operation, int64_t thread, int64_t correlation,
+static void put_record(struct rocprofv3_writer *w, int kind, int64_t operation, int64_t thread, int64_t correlation,
                        int64_t start, int64_t end)
 {
-    next(w);
+    begin_element(w);
     rtl_sink_print(w->sink,
                    "{\"kind\":%d,\"operation\":%" PRId64 ",\"thread_id\":%" PRId64
                    ",\"correlation_id\":{\"internal\":%" PRId64 ",\"external\":0},\"start_timestamp\":%" PRId64
@@ -125,20 +126,15 @@ static void put_record(struct writer *w, int kind, int64_t operation, int64_t th
                    kind, operation, thread, correlation, boot_time(w, start), boot_time(w, end));
 }
 
-/* The place of a name, which is new where it has none so far. */
-static int64_t name_of(struct writer *w, struct names *names, int64_t id)
+/* Returns the index of a name; adds a new name. */
+static int64_t find_or_add_name(struct rocprofv3_writer *w, struct name_table *names, int64_t id)
 {
     struct rtl_id_key identity = {{(uint64_t)id}};
     int64_t known = rtl_id_map_find(names->index, &identity);
     if (known >= 0)
         return known;
-    if (names->count == names->room) {
-        size_t room = names->room ? 2 * names->room : 256;
-        int64_t *more = realloc(names->id, room * sizeof *more);
-        names->room = more ? room : names->room;
-        names->id = more ? more : names->id;
-    }
-    if (names->count < names->room && rtl_id_map_add(names->index, &identity, (int64_t)names->count)) {
+    if (rtl_grow(&names->id, &names->room, names->count + 1, sizeof *names->id) &&
+        rtl_id_map_add(names->index, &identity, (int64_t)names->count)) {
         names->id[names->count] = id;
         return (int64_t)names->count++;
     }
@@ -146,21 +142,21 @@ static int64_t name_of(struct writer *w, struct names *names, int64_t id)
     return 0;
 }
 
-static bool begin_names(struct writer *w, struct names *names)
+static bool begin_names(struct rocprofv3_writer *w, struct name_table *names)
 {
-    *names = (struct names){.index = rtl_id_map_new(SIZE_MAX)};
+    *names = (struct name_table){.index = rtl_id_map_new(SIZE_MAX)};
     if (!names->index)
         rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
     return names->index;
 }
 
-static void free_names(struct names *names)
+static void free_names(struct name_table *names)
 {
     rtl_id_map_free(names->index);
     free(names->id);
 }
 
-static void bind_bounds(const struct writer *w, struct rtl_db_statement *st)
+static void bind_bounds(const struct rocprofv3_writer *w, struct rtl_db_statement *st)
 {
     rtl_db_bind_int(st, 1, w->export->from);
     rtl_db_bind_int(st, 2, w->export->to);
@@ -173,9 +169,9 @@ static bool is_dispatch(const struct rtl_export_op *op)
     return op->gpu >= 0 && op->name && *op->name->raw;
 }
 
-static void put_dispatch(struct writer *w, const struct rtl_export_op *op)
+static void put_dispatch(struct rocprofv3_writer *w, const struct rtl_export_op *op)
 {
-    name_of(w, &w->kernels, op->name->id);
+    find_or_add_name(w, &w->kernels, op->name->id);
     put_record(w, KIND_DISPATCH, DISPATCH_COMPLETE, thread_of(w, op->call), op->call, op->start, op->end);
     rtl_sink_print(w->sink,
                    ",\"stream_id\":{\"handle\":0},\"dispatch_info\":{\"agent_id\":{\"handle\":%" PRId64
@@ -187,7 +183,7 @@ static void put_dispatch(struct writer *w, const struct rtl_export_op *op)
                    op->workgroup[2], op->grid[0], op->grid[1], op->grid[2]);
 }
 
-static void put_copy(struct writer *w, const struct rtl_export_op *op)
+static void put_copy(struct rocprofv3_writer *w, const struct rtl_export_op *op)
 {
     int kind = COPY_KINDS - 1;
     while (kind > 0 && strcmp(copies[kind].type, op->type ? op->type->raw : "") != 0)
@@ -200,7 +196,7 @@ static void put_copy(struct writer *w, const struct rtl_export_op *op)
                    op->has_bytes ? op->bytes : 0);
 }
 
-static void put_ops(struct writer *w, const char *name, bool dispatches)
+static void put_ops(struct rocprofv3_writer *w, const char *name, bool dispatches)
 {
     struct rtl_export_op op;
     begin_list(w, name);
@@ -218,14 +214,14 @@ static void put_ops(struct writer *w, const char *name, bool dispatches)
 
 /* --- calls and markers --- */
 
-/* Rows of rocpd_api of the entry, without those that only name a process. */
+/* The entry's rows of rocpd_api, without those that only name a process. */
 #define CALLS_OF                                                                                     \
     " FROM rocpd_api a JOIN rocpd_string n ON n.id = a.apiName_id"                                   \
     " LEFT JOIN rocpd_string s ON s.id = a.args_id WHERE a.id BETWEEN ?1 AND ?2"                     \
     " AND a.end >= a.start AND (n.string = 'UserMarker') = ?3 AND NOT (n.string = 'UserMarker' AND " \
     "ifnull(" RTL_EXPORT_OWN_MARKER ", 0)) ORDER BY a.start, a.id"
 
-static struct rtl_db_statement *calls_of(struct writer *w, const char *sql, bool markers)
+static struct rtl_db_statement *calls_of(struct rocprofv3_writer *w, const char *sql, bool markers)
 {
     struct rtl_db_statement *get = rtl_db_has(w->export->db, "rocpd_api") ? rtl_db_prepare(w->export->db, sql) : NULL;
     if (get) {
@@ -235,13 +231,13 @@ static struct rtl_db_statement *calls_of(struct writer *w, const char *sql, bool
     return get;
 }
 
-static void put_calls(struct writer *w, const char *list, bool markers)
+static void put_calls(struct rocprofv3_writer *w, const char *list, bool markers)
 {
     begin_list(w, list);
     struct rtl_db_statement *get = calls_of(w, "SELECT a.id, a.tid, a.start, a.end, a.apiName_id" CALLS_OF, markers);
     while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         int64_t id = rtl_db_int(get, 0), tid = rtl_db_int(get, 1), start = rtl_db_int(get, 2), end = rtl_db_int(get, 3);
-        int64_t operation = markers ? (start == end ? MARK : PUSH) : name_of(w, &w->calls, rtl_db_int(get, 4));
+        int64_t operation = markers ? (start == end ? MARK : PUSH) : find_or_add_name(w, &w->calls, rtl_db_int(get, 4));
         put_record(w, markers ? KIND_MARKER : KIND_HIP, operation, tid, id, start, end);
         rtl_sink_print(w->sink, "}");
     }
@@ -250,15 +246,15 @@ static void put_calls(struct writer *w, const char *list, bool markers)
     rtl_sink_print(w->sink, "],\n");
 }
 
-/* What markers say, by their correlation. */
-static void put_messages(struct writer *w)
+/* Writes the markers' messages by correlation id. */
+static void put_messages(struct rocprofv3_writer *w)
 {
     begin_list(w, "marker_api");
     struct rtl_db_statement *get = calls_of(w, "SELECT a.id, s.string" CALLS_OF, true);
     while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
-        next(w);
+        begin_element(w);
         rtl_sink_print(w->sink, "{\"key\":%" PRId64 ",\"value\":", rtl_db_int(get, 0));
-        string(w, rtl_db_text(get, 1, NULL));
+        put_string(w, rtl_db_text(get, 1, NULL));
         rtl_sink_print(w->sink, "}");
     }
     if (get)
@@ -268,10 +264,10 @@ static void put_messages(struct writer *w)
 
 /* --- what records refer to --- */
 
-static void put_agents(struct writer *w)
+static void put_agents(struct rocprofv3_writer *w)
 {
     begin_list(w, "agents");
-    next(w);
+    begin_element(w);
     rtl_sink_print(w->sink, "{\"id\":{\"handle\":0},\"type\":1,\"node_id\":0,\"logical_node_id\":0,\"name\":\"host\"}");
     struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT DISTINCT gpuId FROM rocpd_op WHERE gpuId >= 0"
                                                                  " AND id BETWEEN ?1 AND ?2 ORDER BY 1");
@@ -279,48 +275,48 @@ static void put_agents(struct writer *w)
     while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         int64_t gpu = rtl_db_int(get, 0);
         const struct rtl_export_gpu *info = rtl_export_gpu(w->export, gpu);
-        next(w);
+        begin_element(w);
         rtl_sink_print(w->sink,
                        "{\"id\":{\"handle\":%" PRId64 "},\"type\":2,\"node_id\":%" PRId64
                        ",\"logical_node_id\":%" PRId64 ",\"name\":",
                        agent_of(gpu), agent_of(gpu), agent_of(gpu));
-        string(w, info ? info->name : "");
+        put_string(w, info ? info->name : "");
         rtl_sink_print(w->sink, ",\"location\":");
-        string(w, info ? info->pci : "");
+        put_string(w, info ? info->pci : "");
         rtl_sink_print(w->sink, "}");
     }
     rtl_db_reset(get);
     rtl_sink_print(w->sink, "],\n");
 }
 
-/* The kernels of the entry's dispatches. */
-static void put_symbols(struct writer *w)
+/* Writes the kernels of the entry's dispatches. */
+static void put_symbols(struct rocprofv3_writer *w)
 {
     begin_list(w, "kernel_symbols");
     for (size_t i = 0; i < w->kernels.count && !rtl_sink_failed(w->sink); i++) {
         const struct rtl_export_name *name = rtl_export_name(w->export, w->kernels.id[i]);
         if (!name)
             break;
-        next(w);
+        begin_element(w);
         rtl_sink_print(w->sink, "{\"kernel_id\":%" PRId64 ",\"code_object_id\":0,\"kernel_name\":", name->id);
-        string(w, name->raw);
+        put_string(w, name->raw);
         rtl_sink_print(w->sink, ",\"formatted_kernel_name\":");
-        string(w, name->full);
+        put_string(w, name->full);
         rtl_sink_print(w->sink, ",\"demangled_kernel_name\":");
-        string(w, name->full);
+        put_string(w, name->full);
         rtl_sink_print(w->sink, ",\"truncated_kernel_name\":");
-        string(w, name->shown);
+        put_string(w, name->shown);
         rtl_sink_print(w->sink, "}");
     }
     rtl_sink_print(w->sink, "],\n");
 }
 
-static void put_operations(struct writer *w, int kind)
+static void put_operations(struct rocprofv3_writer *w, int kind)
 {
     begin_list(w, "operations");
     for (int i = 0; kind == KIND_COPY && i < COPY_KINDS; i++) {
-        next(w);
-        string(w, copies[i].operation);
+        begin_element(w);
+        put_string(w, copies[i].operation);
     }
     if (kind == KIND_DISPATCH)
         rtl_sink_print(w->sink, "\"KERNEL_DISPATCH_NONE\",\"KERNEL_DISPATCH_ENQUEUE\",\"KERNEL_DISPATCH_COMPLETE\"");
@@ -329,14 +325,14 @@ static void put_operations(struct writer *w, int kind)
     for (size_t i = 0; kind == KIND_HIP && i < w->calls.count && !rtl_sink_failed(w->sink); i++) {
         struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT string FROM rocpd_string WHERE id = ?");
         rtl_db_bind_int(get, 1, w->calls.id[i]);
-        next(w);
-        string(w, rtl_db_step(get) ? rtl_db_text(get, 0, NULL) : "");
+        begin_element(w);
+        put_string(w, rtl_db_step(get) ? rtl_db_text(get, 0, NULL) : "");
         rtl_db_reset(get);
     }
     rtl_sink_print(w->sink, "]");
 }
 
-static void put_strings(struct writer *w)
+static void put_strings(struct rocprofv3_writer *w)
 {
     static const char *const kinds[] = {
 #define NAME(sym, name) name,
@@ -356,8 +352,8 @@ static void put_strings(struct writer *w)
 
 /* --- entries --- */
 
-/* The first start, or the last end, of all that the entry shows; 0 of nothing. */
-static int64_t moment(struct writer *w, const char *sql)
+/* Returns a time of the entry, such as its first start; 0 = none. */
+static int64_t moment(struct rocprofv3_writer *w, const char *sql)
 {
     struct rtl_db_statement *get = rtl_db_prepare(w->export->db, sql);
     bind_bounds(w, get);
@@ -371,25 +367,27 @@ static int64_t moment(struct writer *w, const char *sql)
         "SELECT " of_calls " FROM rocpd_api a LEFT JOIN rocpd_string s ON s.id = a.args_id " \
         "WHERE a.id BETWEEN ?1 AND ?2 AND a.end >= a.start AND NOT ifnull(" RTL_EXPORT_OWN_MARKER ", 0)"
 
-static int64_t either(struct writer *w, const char *ops, const char *calls, bool last)
+static int64_t moment_of_both(struct rocprofv3_writer *w, const char *ops, const char *calls, bool last)
 {
     int64_t a = moment(w, ops), b = rtl_db_has(w->export->db, "rocpd_api") ? moment(w, calls) : 0;
-    return !a ? b : !b ? a : (a > b) == last ? a : b;
+    if (!a || !b)
+        return a ? a : b;
+    return (a > b) == last ? a : b;
 }
 
-static void put_entry(struct writer *w, int64_t pid, const char *command)
+static void put_entry(struct rocprofv3_writer *w, int64_t pid, const char *command)
 {
     if (!begin_names(w, &w->calls) || !begin_names(w, &w->kernels)) {
         free_names(&w->calls);
         return;
     }
-    rtl_sink_print(w->sink,
-                   "%s{\"metadata\":{\"pid\":%" PRId64 ",\"init_time\":%" PRId64 ",\"fini_time\":%" PRId64
-                   ",\"command\":[",
-                   w->entries ? ",\n" : "", pid, boot_time(w, either(w, EITHER("min(start)", "min(a.start)"), false)),
-                   boot_time(w, either(w, EITHER("max(end)", "max(a.end)"), true)));
+    rtl_sink_print(
+        w->sink,
+        "%s{\"metadata\":{\"pid\":%" PRId64 ",\"init_time\":%" PRId64 ",\"fini_time\":%" PRId64 ",\"command\":[",
+        w->entries ? ",\n" : "", pid, boot_time(w, moment_of_both(w, EITHER("min(start)", "min(a.start)"), false)),
+        boot_time(w, moment_of_both(w, EITHER("max(end)", "max(a.end)"), true)));
     if (*command)
-        string(w, command);
+        put_string(w, command);
     rtl_sink_print(w->sink, "]},\n\"buffer_records\":{");
     w->entries = true;
     put_ops(w, "kernel_dispatch", true);
@@ -406,8 +404,8 @@ static void put_entry(struct writer *w, int64_t pid, const char *command)
     free_names(&w->kernels);
 }
 
-/* What lies between processes: of other tools, or of more processes than have an entry. */
-static void put_rest(struct writer *w, int64_t from, int64_t to, bool needed)
+/* Writes an entry for ids between two processes: of other tools, or of processes beyond RTL_EXPORT_PROCESSES. */
+static void put_between(struct rocprofv3_writer *w, int64_t from, int64_t to, bool needed)
 {
     static const char any_op[] = "SELECT EXISTS (SELECT 1 FROM rocpd_op WHERE id BETWEEN ?1 AND ?2)";
     static const char any_call[] =
@@ -427,17 +425,17 @@ static void put_rest(struct writer *w, int64_t from, int64_t to, bool needed)
 
 void rtl_export_rocprofv3(struct rtl_export *e)
 {
-    struct writer w = {.export = e, .sink = e->sink};
+    struct rocprofv3_writer w = {.export = e, .sink = e->sink};
     size_t count;
     const struct rtl_export_process *process = rtl_export_processes(e, &count);
     int64_t from = INT64_MIN;
-    e->ops = NULL; /* another statement */
+    e->ops = NULL; /* prepared without bounds */
     e->bounded = true;
     rtl_sink_print(w.sink, "{\"rocprofiler-sdk-tool\":[");
     for (size_t i = 0; i < count && !rtl_db_status(e->db) && !rtl_sink_failed(w.sink); i++) {
         int64_t first = process[i].number << RTL_ROCPD_SEQUENCE_BITS;
         if (first > INT64_MIN)
-            put_rest(&w, from, first - 1, false);
+            put_between(&w, from, first - 1, false);
         e->from = first;
         e->to = first + ((int64_t)1 << RTL_ROCPD_SEQUENCE_BITS) - 1;
         from = e->to < INT64_MAX ? e->to + 1 : e->to;
@@ -445,7 +443,7 @@ void rtl_export_rocprofv3(struct rtl_export *e)
         put_entry(&w, process[i].pid, process[i].command);
     }
     if (!rtl_db_status(e->db))
-        put_rest(&w, from, INT64_MAX, !w.entries);
+        put_between(&w, from, INT64_MAX, !w.entries);
     rtl_sink_print(w.sink, "]}\n");
     if (w.guessed)
         rtl_complain(

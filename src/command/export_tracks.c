@@ -1,5 +1,6 @@
-/* Which track an op is drawn on. See export_tracks.h. */
+/* Chooses the track of an op. See export_tracks.h. */
 #include "command/export_tracks.h"
+#include "base/array.h"
 
 #include <stdlib.h>
 
@@ -14,19 +15,6 @@ static bool is_free(const struct rtl_track *track, const struct rtl_export_op *o
 {
     uint64_t over = track->used ? rtl_span_ns(op->start, track->end) : 0;
     return !over || (over <= RTL_TRACKS_SHAKE && over < rtl_span_ns(op->start, op->end));
-}
-
-static bool make_room(struct rtl_tracks *t)
-{
-    size_t room = t->room ? 2 * t->room : 64;
-    if (t->count < t->room)
-        return true;
-    struct rtl_track *more = realloc(t->track, room * sizeof *more);
-    if (!more)
-        return false;
-    t->track = more;
-    t->room = room;
-    return true;
 }
 
 size_t rtl_tracks_for(struct rtl_tracks *t, const struct rtl_export_op *op, bool *new_track, bool *new_gpu)
@@ -45,7 +33,8 @@ size_t rtl_tracks_for(struct rtl_tracks *t, const struct rtl_export_op *op, bool
         return (size_t)(last - t->track);
     size_t before = last ? (size_t)(last - t->track) : 0, at = t->count;
     bool first = !last;
-    if (!make_room(t) || (first && !rtl_id_map_add(t->index, &queue, (int64_t)at)))
+    if (!rtl_grow(&t->track, &t->room, t->count + 1, sizeof *t->track) ||
+        (first && !rtl_id_map_add(t->index, &queue, (int64_t)at)))
         return SIZE_MAX;
     *new_gpu = rtl_id_map_find(t->index, &gpu) < 0;
     if (*new_gpu && !rtl_id_map_add(t->index, &gpu, 0))

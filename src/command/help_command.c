@@ -1,4 +1,4 @@
-/* rtl-top help [COMMAND|all]: the same as --help. */
+/* rtl-top help [COMMAND|all]: prints the same as --help. */
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "shm/segment_reader.h"
@@ -24,7 +24,7 @@ int rtl_help_command(int argc, char **argv)
         if (meant)
             rtl_complain("%s", meant);
         else if (argc - a.first > 1)
-            rtl_complain("help wants the name of one command, not also %s", argv[a.first + 1]);
+            rtl_complain("help needs the name of one command, not also %s", argv[a.first + 1]);
         else
             rtl_complain("no command '%s'; 'rtl-top help' lists them", name);
         free(meant);

@@ -1,4 +1,4 @@
-/* What a probe has measured in JSON. See json_probe.h. */
+/* Writes a probe's measurements as JSON. See json_probe.h. */
 #include "command/json_probe.h"
 #include "model/probe_figures.h"
 
@@ -74,7 +74,7 @@ static void put_units(struct json_writer *w, struct json_object *root, const str
     }
 }
 
-/* Where there is one alone, which is told of as a whole: null. */
+/* A single die is the whole GPU: null. */
 static void put_dies(struct json_writer *w, struct json_object *root, const struct rtl_probe_dies *d)
 {
     struct json_object *o = d->there ? object_in(w, root, "dies") : NULL;
@@ -111,7 +111,7 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
         put_measured(w, o, "min_ns", f.any, s->duration_min_ns);
         put_measured(w, o, "max_ns", f.any, s->duration_max_ns);
         put_measured(w, o, "others_mean_ns", n->others_mean_ns, n->others_mean_ns);
-        put(w, o, "others_since_start", json_object_new_boolean(n->others_before));
+        put_json(w, o, "others_since_start", json_object_new_boolean(n->others_before));
     }
     put_waves(w, root, s, &f);
     put_units(w, root, n, &f);
@@ -136,8 +136,8 @@ void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, con
     }
 }
 
-/* NULL: no honest recorder has forgotten it. */
-static const struct rtl_kernel_snapshot *kernel_of(const struct rtl_snapshot *s, uint32_t id)
+/* Returns NULL only for a damaged recording. */
+static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *s, uint32_t id)
 {
     for (uint32_t i = 0; i < s->kernel_count; i++)
         if (s->kernels[i].id == id)
@@ -149,7 +149,7 @@ void rtl_json_probe(struct json_writer *w, struct json_object *root, const struc
                     const struct rtl_probe_told *p)
 {
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    const struct rtl_kernel_snapshot *k = kernel_of(s, p->kernel);
+    const struct rtl_kernel_snapshot *k = find_kernel(s, p->kernel);
     const struct rtl_agent_snapshot *gpu = NULL;
     struct json_object *o = object_in(w, root, "probe");
     for (uint32_t i = 0; i < s->agent_count && p->on_gpu && !gpu; i++)

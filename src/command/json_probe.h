@@ -1,4 +1,4 @@
-/* What a probe has measured in JSON: of rtl-top probe, and as a part of a frame of a recording. */
+/* A probe's measurements as JSON, for rtl-top probe and for a frame of a recording. */
 #ifndef RTL_COMMAND_JSON_PROBE_H
 #define RTL_COMMAND_JSON_PROBE_H
 
@@ -8,15 +8,15 @@
 
 struct rtl_probe_numbers {
     const struct rtl_probe_state *state;
-    uint32_t compute_units;  /* 0: not known */
-    uint64_t others_mean_ns; /* of dispatches that weren't probed; 0: none was timed */
-    bool others_before;      /* since the process's start */
+    uint32_t compute_units;  /* 0 = unknown */
+    uint64_t others_mean_ns; /* mean of dispatches that weren't probed; 0 = none was timed */
+    bool others_before;      /* that mean counts since the process's start */
 };
 void rtl_json_probe_numbers(struct json_writer *w, struct json_object *root, const struct rtl_probe_numbers *numbers);
-/* The key "hash". */
+/* Adds the key "hash". */
 void rtl_json_probe_hash(struct json_writer *w, struct json_object *o, uint64_t hash);
 
-/* The key "probe". */
+/* Adds the key "probe". */
 void rtl_json_probe(struct json_writer *w, struct json_object *root, const struct rtl_model *m,
                     const struct rtl_probe_told *probe);
 

@@ -1,4 +1,4 @@
-/* Processes in JSON: which one it is, and what it does altogether. See json_processes.h. */
+/* Writes processes as JSON. See json_processes.h. */
 #include "command/json_processes.h"
 #include "model/labels.h"
 

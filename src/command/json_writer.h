@@ -1,4 +1,4 @@
-/* Puts values into objects of json-c, every step checked. */
+/* Adds values to json-c's objects and checks each step. */
 #ifndef RTL_COMMAND_JSON_WRITER_H
 #define RTL_COMMAND_JSON_WRITER_H
 
@@ -7,12 +7,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Without memory json-c returns NULL, and NULL is null: a frame would lie. So every step is checked by this flag. */
+/* Set by each failed step. Without memory json-c returns NULL, which it would print as null: a wrong value. */
 struct json_writer {
     bool failed;
 };
 
-static inline void put(struct json_writer *w, struct json_object *object, const char *key, struct json_object *value)
+static inline void put_json(struct json_writer *w, struct json_object *object, const char *key,
+                            struct json_object *value)
 {
     if (!value || json_object_object_add(object, key, value)) {
         json_object_put(value);
@@ -22,7 +23,7 @@ static inline void put(struct json_writer *w, struct json_object *object, const 
 
 static inline void put_number(struct json_writer *w, struct json_object *object, const char *key, uint64_t value)
 {
-    put(w, object, key, json_object_new_uint64(value));
+    put_json(w, object, key, json_object_new_uint64(value));
 }
 
 static inline void put_measured(struct json_writer *w, struct json_object *object, const char *key, bool measured,
@@ -36,10 +37,10 @@ static inline void put_measured(struct json_writer *w, struct json_object *objec
 
 static inline void put_text(struct json_writer *w, struct json_object *object, const char *key, const char *value)
 {
-    put(w, object, key, json_object_new_string(value));
+    put_json(w, object, key, json_object_new_string(value));
 }
 
-/* Null for what has no name. */
+/* Adds null if there is no name. */
 static inline void put_name(struct json_writer *w, struct json_object *object, const char *key, const char *name)
 {
     if (name)
@@ -51,7 +52,7 @@ static inline void put_name(struct json_writer *w, struct json_object *object, c
 static inline struct json_object *object_in(struct json_writer *w, struct json_object *parent, const char *key)
 {
     struct json_object *child = json_object_new_object();
-    put(w, parent, key, child);
+    put_json(w, parent, key, child);
     return w->failed ? NULL : child;
 }
 
@@ -69,8 +70,24 @@ static inline struct json_object *object_at_end(struct json_writer *w, struct js
 static inline struct json_object *array_in(struct json_writer *w, struct json_object *root, const char *key)
 {
     struct json_object *array = json_object_new_array();
-    put(w, root, key, array);
+    put_json(w, root, key, array);
     return w->failed ? NULL : array;
+}
+
+/* Writes the object as a line and frees it. False if any step failed before. */
+static inline bool json_print_line(struct json_writer *w, struct json_object *root, FILE *out)
+{
+    size_t length;
+    const char *line =
+        w->failed
+            ? NULL
+            : json_object_to_json_string_length(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+    if (line) {
+        fwrite(line, 1, length, out);
+        fputc('\n', out);
+    }
+    json_object_put(root);
+    return line != NULL;
 }
 
 static inline void put_share(struct json_writer *w, struct json_object *object, const char *key, bool measured,
@@ -79,7 +96,7 @@ static inline void put_share(struct json_writer *w, struct json_object *object, 
     char text[24];
     snprintf(text, sizeof text, "%.4f", value);
     if (measured)
-        put(w, object, key, json_object_new_double_s(value, text));
+        put_json(w, object, key, json_object_new_double_s(value, text));
     else
         put_measured(w, object, key, false, 0);
 }

@@ -1,7 +1,5 @@
-/*
- * rtl-top list: the processes that use a GPU and what each of them does, over half a second; those that aren't traced
- * are listed as such, if they may be seen.
- */
+/* rtl-top list: lists processes that use a GPU and their activity over half a second; also visible processes that
+ * aren't traced. */
 #include "base/clock.h"
 #include "command/json_processes.h"
 #include "model/cells.h"
@@ -21,24 +19,24 @@
 
 enum { VERSION = 1 }; /* of the JSON's keys */
 
-struct list {
+struct process_list {
     struct rtl_options options;
     bool json;
-    struct rtl_model *model; /* NULL: none is traced */
+    struct rtl_model *model; /* NULL if no process is traced */
     struct rtl_process_row *rows;
     uint32_t count;
     struct rtl_untraced untraced;
 };
 
-static bool add_sample(struct list *l, struct rtl_process_set *targets)
+static bool add_sample(struct process_list *l, struct rtl_process_set *set)
 {
     struct rtl_snapshot snapshot = {0};
-    return rtl_process_set_snapshot(targets, &snapshot) == RTL_READER_OK &&
+    return rtl_process_set_snapshot(set, &snapshot) == RTL_READER_OK &&
            rtl_model_add(l->model, &snapshot, rtl_real_ns());
 }
 
-/* Two looks at all that are traced. */
-static bool look(struct list *l, struct rtl_process_set *targets)
+/* Reads all traced processes twice. */
+static bool sample_processes(struct process_list *l, struct rtl_process_set *set)
 {
     struct timespec pause = {.tv_sec = (time_t)(l->options.delay_ns / RTL_SEC),
                              .tv_nsec = (long)(l->options.delay_ns % RTL_SEC)};
@@ -47,24 +45,24 @@ static bool look(struct list *l, struct rtl_process_set *targets)
     if (!l->model || !l->rows)
         return false;
     l->model->window_ns = RTL_WINDOW_INTERVAL;
-    rtl_process_set_heartbeat(targets, l->model);
-    if (!add_sample(l, targets))
+    rtl_process_set_send_heartbeat(set, l->model);
+    if (!add_sample(l, set))
         return false;
     nanosleep(&pause, NULL);
-    rtl_process_set_heartbeat(targets, l->model);
-    if (!add_sample(l, targets))
+    rtl_process_set_send_heartbeat(set, l->model);
+    if (!add_sample(l, set))
         return false;
     l->count = rtl_process_rows(l->model, l->rows, RTL_MEMBERS_MAX);
     return true;
 }
 
-static bool print_json(const struct list *l)
+static bool print_list_json(const struct process_list *l)
 {
     struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
     if (!root)
         return false;
-    put(&w, root, "version", json_object_new_int(VERSION));
+    put_json(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "time_ns", rtl_real_ns());
     put_measured(&w, root, "window_ns", l->model, l->model ? l->model->span_ns : 0);
     struct json_object *array = array_in(&w, root, "processes");
@@ -72,7 +70,7 @@ static bool print_json(const struct list *l)
         struct json_object *o = object_at_end(&w, array);
         if (!o)
             break;
-        put(&w, o, "traced", json_object_new_boolean(true));
+        put_json(&w, o, "traced", json_object_new_boolean(true));
         rtl_json_process(&w, o, l->model, &l->rows[i]);
     }
     for (uint32_t i = 0; array && i < l->untraced.count; i++) {
@@ -80,23 +78,18 @@ static bool print_json(const struct list *l)
         struct json_object *o = object_at_end(&w, array);
         if (!o)
             break;
-        put(&w, o, "traced", json_object_new_boolean(false));
-        put(&w, o, "observable", json_object_new_boolean(rtl_observer_may(info->pid)));
+        put_json(&w, o, "traced", json_object_new_boolean(false));
+        put_json(&w, o, "observable", json_object_new_boolean(rtl_observer_may(info->pid)));
         put_number(&w, o, "pid", (uint64_t)info->pid);
         put_measured(&w, o, "rank", info->rank >= 0, (uint64_t)info->rank);
         put_text(&w, o, "command", info->title);
         put_text(&w, o, "user", info->user);
         put_name(&w, o, "container", *info->container ? info->container : NULL);
     }
-    const char *line =
-        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (line)
-        printf("%s\n", line);
-    json_object_put(root);
-    return line != NULL;
+    return json_print_line(&w, root, stdout);
 }
 
-static void print_text(const struct list *l)
+static void print_list_text(const struct process_list *l)
 {
     printf("%7s %-6s %-12s %-12s %5s %7s %8s %-8s %6s  %-30s %s\n", "PID", "RANK", "GPU", "CONTAINER", "%BUSY",
            "DISP/s", "P99", "MODE", "AGE", "TOP KERNEL", "COMMAND");
@@ -120,10 +113,10 @@ static void print_text(const struct list *l)
     }
 }
 
-static int parse(struct list *l, int argc, char **argv, bool *done)
+static int parse_list(struct process_list *l, int argc, char **argv)
 {
     struct rtl_arguments a;
-    int status = 0;
+    int status;
     rtl_options_default(&l->options);
     l->options.delay_ns = RTL_SEC / 2;
     l->options.all = l->options.apart = true;
@@ -139,30 +132,31 @@ static int parse(struct list *l, int argc, char **argv, bool *done)
             return RTL_READER_USAGE;
         }
     }
-    *done = rtl_arguments_done(&a, &status);
-    if (!*done && a.first < argc) {
+    if (rtl_arguments_done(&a, &status))
+        return status;
+    if (a.first < argc) {
         rtl_complain("rtl-top list takes no '%s': it lists all processes", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    return status;
+    return RTL_GO_ON;
 }
 
 int rtl_list_command(int argc, char **argv)
 {
-    struct list l = {.json = false};
-    struct rtl_process_set *targets = NULL;
+    struct process_list l = {.json = false};
+    struct rtl_process_set *set = NULL;
     char why[512];
-    bool done = false, ok = true;
-    int status = parse(&l, argc, argv, &done);
-    if (status || done)
+    bool ok = true;
+    int status = parse_list(&l, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
-    if (rtl_process_set_open(&l.options, &targets, why, sizeof why) == RTL_READER_OK)
-        ok = look(&l, targets);
+    if (rtl_process_set_open(&l.options, &set, why, sizeof why) == RTL_READER_OK)
+        ok = sample_processes(&l, set);
     rtl_untraced_find(&l.untraced, l.rows, l.count);
     if (ok && l.json)
-        ok = print_json(&l);
+        ok = print_list_json(&l);
     else if (ok && (l.count || l.untraced.count))
-        print_text(&l);
+        print_list_text(&l);
     else if (ok)
         printf("no process that uses a GPU and that you may see\n");
     if (!ok)
@@ -171,6 +165,6 @@ int rtl_list_command(int argc, char **argv)
     rtl_untraced_free(&l.untraced);
     free(l.rows);
     rtl_model_free(l.model);
-    rtl_process_set_close(targets);
+    rtl_process_set_close(set);
     return status;
 }

@@ -1,4 +1,4 @@
-/* --mode: has a live process go on in another mode, and says from when on. */
+/* --mode: switches the mode of live processes and reports when it takes effect. */
 #include "command/run.h"
 #include "model/labels.h"
 #include "options/complain.h"
@@ -8,30 +8,30 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { LOOK_NS = 5000000 };
-static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches takes it up within milliseconds */
+enum { POLL_NS = 5000000 };
+static const uint64_t PATIENCE_NS = 1000000000; /* a process that dispatches switches within milliseconds */
 
-/* Waits until the request was taken up: true, and what is in force since then. */
-static bool wait_taken(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
+/* Waits until the request is in force; then returns true with the mode in force. */
+static bool wait_in_force(struct rtl_reader *reader, uint16_t number, struct rtl_in_force *now)
 {
-    for (uint64_t waited = 0; waited < PATIENCE_NS; waited += LOOK_NS) {
+    for (uint64_t waited = 0; waited < PATIENCE_NS; waited += POLL_NS) {
         if (rtl_reader_in_force(reader, now) && (int16_t)(now->number - number) >= 0)
             return true;
         if (!rtl_reader_alive(reader))
             return false;
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
     }
     return false;
 }
 
-static int change(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
+static int change_mode(const struct rtl_options *options, struct rtl_reader *reader, pid_t pid)
 {
     char why[512], title[160];
     struct rtl_control_link link;
     struct rtl_in_force before = {0}, now = {0};
     enum rtl_reader_status status = rtl_control_open(reader, &link, why, sizeof why);
     if (status == RTL_READER_OK && !rtl_reader_in_force(reader, &before)) {
-        snprintf(why, sizeof why, "the segment of process %d is damaged: it says no mode", (int)pid);
+        snprintf(why, sizeof why, "the segment of process %d is damaged: it has no valid mode", (int)pid);
         status = RTL_READER_VERSION;
         rtl_control_close(&link);
     }
@@ -40,14 +40,15 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
         return (int)status;
     }
     rtl_proc_title(pid, "", title, sizeof title);
-    bool calls = rtl_reader_has_calls(reader); /* which are recorded in all modes: default is called hip there */
+    bool calls = rtl_reader_has_calls(reader); /* calls are recorded in all modes; with them, default is called hip */
     const char *mode = rtl_mode_label(rtl_mode_with(calls, (unsigned)options->mode)),
                *was = rtl_mode_label(rtl_mode_with(calls, before.mode));
     uint16_t number = rtl_control_request_mode(reader, &link, (enum rtl_mode)options->mode);
-    bool taken = before.mode != options->mode && wait_taken(reader, number, &now); /* the same: nothing to wait for */
+    bool taken =
+        before.mode != options->mode && wait_in_force(reader, number, &now); /* the same mode: nothing to wait for */
     rtl_control_close(&link);
     if (!taken && !rtl_reader_alive(reader)) {
-        rtl_complain("process %d exited before it took up the mode", (int)pid);
+        rtl_complain("process %d exited before it switched the mode", (int)pid);
         return RTL_READER_EXITED;
     }
     if (before.mode == options->mode && (!taken || now.mode == before.mode))
@@ -55,20 +56,20 @@ static int change(const struct rtl_options *options, struct rtl_reader *reader, 
     else if (!taken)
         printf("process %d (%s): mode %s from its next dispatch on, %s until then\n", (int)pid, title, mode, was);
     else if (now.mode != options->mode)
-        printf("process %d (%s): mode %s: somebody else asked for it meanwhile\n", (int)pid, title,
+        printf("process %d (%s): mode %s: another viewer has requested it meanwhile\n", (int)pid, title,
                rtl_mode_label(rtl_mode_with(calls, now.mode)));
     else
         printf("process %d (%s): mode %s, was %s\n", (int)pid, title, mode, was);
     return 0;
 }
 
-int rtl_change_mode(const struct rtl_options *options, struct rtl_process_set *targets)
+int rtl_change_mode(const struct rtl_options *options, struct rtl_process_set *set)
 {
     int status = 0;
     pid_t pid;
     struct rtl_reader *reader;
-    for (uint32_t i = 0; (reader = rtl_process_set_reader(targets, i, &pid)); i++) {
-        int one = change(options, reader, pid);
+    for (uint32_t i = 0; (reader = rtl_process_set_reader(set, i, &pid)); i++) {
+        int one = change_mode(options, reader, pid);
         status = one ? one : status;
     }
     return status;

@@ -1,12 +1,12 @@
 /*
- * rtl-top names: what the screen would show for a list of kernel names, a line each, in order.
+ * rtl-top names: prints the names that the screen would show for a list of kernel names, one per line, in order.
  *
- * The names of a list are told apart as the rows of a screen are: each is made with those in mind that stand before it,
- * and a name that stands twice is the same row.
+ * As on the screen, each name is made unique among the names before it, and equal names are one row.
  */
 #include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
+#include "shm/hash.h"
 #include "shm/segment_reader.h"
 #include "text/names.h"
 
@@ -21,37 +21,34 @@
 
 enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNELS_MAX };
 
-struct list {
+struct name_list {
     struct rtl_names *names;
     enum rtl_name_form form;
     int width;
     bool ascii, family;
-    bool told; /* the help was asked for: that is all */
     uint32_t count;
     char *lines[RTL_KERNELS_MAX];
-    uint32_t table[TABLE_SIZE]; /* 1 + where a line stands in `lines`; 0 is free */
+    uint32_t table[TABLE_SIZE]; /* 1 + index in `lines`; 0 = free */
 };
 
-static int parse(struct list *l, int argc, char **argv)
+static int parse_names(struct name_list *l, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
     rtl_arguments_begin(&a, RTL_COMMAND_NAMES, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
-        char *end;
-        unsigned long width;
+        uint64_t width;
         switch (o) {
         case RTL_NAMES_WIDTH:
-            width = *a.value >= '0' && *a.value <= '9' ? strtoul(a.value, &end, 10) : 0;
-            if (!width || *end || width > WIDTH_MAX) {
-                rtl_complain("-w wants columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
+            if (!rtl_parse_number(a.value, 1, WIDTH_MAX, &width)) {
+                rtl_complain("-w needs columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
                 return RTL_READER_USAGE;
             }
             l->width = (int)width;
             break;
         case RTL_SHARED + RTL_OPTION_NAMES:
             if (!rtl_name_form_parse(a.value, &l->form)) {
-                rtl_complain("--names wants short, template, full or mangled, not '%s'", a.value);
+                rtl_complain("--names needs short, template, full or mangled, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;
@@ -66,26 +63,18 @@ static int parse(struct list *l, int argc, char **argv)
         }
     }
     if (rtl_arguments_done(&a, &status))
-        return l->told = true, status;
+        return status;
     if (a.first < argc) {
         rtl_complain("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    return 0;
+    return RTL_GO_ON;
 }
 
-static uint32_t hash(const char *text)
+/* Returns the index of the line, which equal lines share. False if there are too many, or without memory. */
+static bool find_or_add_line(struct name_list *l, const char *line, uint32_t *number)
 {
-    uint32_t h = 2166136261u;
-    while (*text)
-        h = (h ^ (unsigned char)*text++) * 16777619u;
-    return h ^ h >> 15;
-}
-
-/* The number of a line: that of the first of its kind. False when there are too many, or without memory. */
-static bool number_of(struct list *l, const char *line, uint32_t *number)
-{
-    uint32_t at = hash(line) % TABLE_SIZE;
+    uint32_t at = (uint32_t)(rtl_hash(line, strlen(line)) % TABLE_SIZE);
     while (l->table[at] && strcmp(l->lines[l->table[at] - 1], line) != 0)
         at = (at + 1) % TABLE_SIZE;
     if (!l->table[at]) {
@@ -106,18 +95,18 @@ static bool number_of(struct list *l, const char *line, uint32_t *number)
 
 enum { AT_END = -1, NO_LINE = -2 };
 
-/* The next line, without its end, and its length; NO_LINE, which is told, for what no list of names has. */
-static long read_line(char *line, uint64_t number)
+/* Reads a line without its end and returns its length; AT_END, or NO_LINE after a complaint. */
+static long read_name(char *line, uint64_t number)
 {
     long length = 0;
     int c;
     while ((c = getc(stdin)) != EOF && c != '\n') {
         if (!c) {
-            rtl_complain("line %llu has a byte that is 0: this is no list of names", (unsigned long long)number);
+            rtl_complain("line %llu contains a zero byte: this is not a list of names", (unsigned long long)number);
             return NO_LINE;
         }
         if (length == LINE_MAX_BYTES) {
-            rtl_complain("line %llu has more than %d bytes: no kernel's name", (unsigned long long)number,
+            rtl_complain("line %llu has more than %d bytes: this is not a kernel's name", (unsigned long long)number,
                          LINE_MAX_BYTES);
             return NO_LINE;
         }
@@ -131,7 +120,7 @@ static long read_line(char *line, uint64_t number)
     return c == EOF && !length ? AT_END : length;
 }
 
-static int print_all(struct list *l)
+static int print_names(struct name_list *l)
 {
     char *line = malloc(LINE_MAX_BYTES + 1);
     if (!line) {
@@ -142,13 +131,13 @@ static int print_all(struct list *l)
         rtl_complain("reading names from the terminal, one a line; Ctrl-D ends");
     long length = 0;
     uint32_t id;
-    /* a list may be endless: what can't be written any more needn't be read */
-    for (uint64_t number = 1; !ferror(stdout) && (length = read_line(line, number)) >= 0; number++) {
+    /* the input may be endless: stop when the output fails */
+    for (uint64_t number = 1; !ferror(stdout) && (length = read_name(line, number)) >= 0; number++) {
         if (!length) {
             putchar('\n');
             continue;
         }
-        if (!number_of(l, line, &id)) {
+        if (!find_or_add_line(l, line, &id)) {
             length = NO_LINE;
             break;
         }
@@ -165,7 +154,7 @@ static int print_all(struct list *l)
 
 int rtl_names_command(int argc, char **argv)
 {
-    struct list *l = calloc(1, sizeof *l);
+    struct name_list *l = calloc(1, sizeof *l);
     int status = RTL_READER_USAGE;
     if (l)
         l->names = rtl_names_create();
@@ -175,10 +164,10 @@ int rtl_names_command(int argc, char **argv)
         return status;
     }
     l->width = RTL_NAMES_WHOLE;
-    status = parse(l, argc, argv);
+    status = parse_names(l, argc, argv);
     l->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    if (!status && !l->told)
-        status = print_all(l);
+    if (status == RTL_GO_ON)
+        status = print_names(l);
     rtl_names_free(l->names);
     for (uint32_t i = 0; i < l->count; i++)
         free(l->lines[i]);

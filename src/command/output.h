@@ -1,7 +1,5 @@
-/*
- * Frames for programs and pipes: text, CSV, JSON. Each writes one frame of a model to a stream; errors of the stream
- * are looked at by the caller (rtl_batch), once a frame.
- */
+/* Frames for programs and pipes, as text, CSV or JSON. Each function writes one frame; the caller (rtl_batch) checks
+ * the stream for errors once a frame. */
 #ifndef RTL_COMMAND_OUTPUT_H
 #define RTL_COMMAND_OUTPUT_H
 

@@ -1,19 +1,17 @@
-/*
- * One frame as CSV (RFC 4180, LF): a line a kernel, of several processes a line a kernel and process. What was not
- * measured is an empty field.
- */
+/* Writes a frame as CSV (RFC 4180, LF): a line per kernel, or per kernel and process. A field that wasn't measured is
+ * empty. */
 #include "command/output.h"
 #include "model/ranks.h"
 #include "text/quote.h"
 
-static void put(void *out, const char *bytes, size_t count)
+static void put_bytes(void *out, const char *bytes, size_t count)
 {
     fwrite(bytes, 1, count, out);
 }
 
 static void write_text(FILE *out, const char *text)
 {
-    rtl_quote_csv(put, out, text);
+    rtl_quote_csv(put_bytes, out, text);
 }
 
 static void write_number(FILE *out, bool measured, uint64_t value)
@@ -24,15 +22,16 @@ static void write_number(FILE *out, bool measured, uint64_t value)
         fputc(',', out);
 }
 
-/* What a line says: of a kernel, or of one in one process. */
-struct line {
+/* A line: a kernel, or a kernel in one process. */
+struct csv_line {
     pid_t pid;
     enum rtl_target_state state;
     const struct rtl_kernel_snapshot *kernel;
     uint64_t window_calls, window_timed, window_total_ns, p50, p99;
 };
 
-static void write_line(const struct rtl_output_frame *f, const struct rtl_row *row, const struct line *line, FILE *out)
+static void write_line(const struct rtl_output_frame *f, const struct rtl_row *row, const struct csv_line *line,
+                       FILE *out)
 {
     static const double q[] = {0.5, 0.9, 0.99};
     const struct rtl_model *m = f->model;
@@ -67,14 +66,14 @@ static void write_ranks(const struct rtl_output_frame *f, const struct rtl_row *
     uint32_t count = rtl_ranks(f->model, row, true, ranks, RTL_MEMBERS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_rank *r = &ranks[i];
-        struct line line = {r->member->info.pid,
-                            r->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE,
-                            r->kernel,
-                            r->window_calls,
-                            r->window_timed,
-                            r->window_total_ns,
-                            r->p50,
-                            r->p99};
+        struct csv_line line = {r->member->info.pid,
+                                r->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE,
+                                r->kernel,
+                                r->window_calls,
+                                r->window_timed,
+                                r->window_total_ns,
+                                r->p50,
+                                r->p99};
         write_line(f, row, &line, out);
     }
 }
@@ -88,8 +87,9 @@ bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
               out);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];
-        struct line line = {f->pid,   m->state, row->kernel, row->window_calls, row->window.count, row->window.total_ns,
-                            row->p50, row->p99};
+        struct csv_line line = {
+            f->pid,   m->state, row->kernel, row->window_calls, row->window.count, row->window.total_ns,
+            row->p50, row->p99};
         if (m->latest->snapshot.parts)
             write_ranks(f, row, out);
         else

@@ -1,7 +1,5 @@
-/*
- * One frame as one JSON object on one line. Totals count since the start, "window" is the last interval; what was not
- * measured is null; every number is a number, with its unit in the key. Names and keys: rtl-top(1).
- */
+/* Writes a frame as a JSON object on one line. Totals count since the start; "window" is the last interval; values that
+ * weren't measured are null. Each number has its unit in the key. rtl-top(1) describes the keys. */
 #include "command/json_hip_api.h"
 #include "command/json_probe.h"
 #include "command/json_processes.h"
@@ -11,22 +9,52 @@
 
 #include <string.h>
 
-enum { JSON_VERSION = 1 }; /* of these keys; grows when one changes its meaning or goes */
+enum { JSON_VERSION = 1 }; /* grows when a key changes its meaning or disappears */
+
+static void put_p50_p99(struct json_writer *w, struct json_object *o, bool measured, uint64_t p50, uint64_t p99)
+{
+    put_measured(w, o, "p50_ns", measured, p50);
+    put_measured(w, o, "p99_ns", measured, p99);
+}
 
 static void put_quantiles(struct json_writer *w, struct json_object *parent, const char *key,
                           const struct rtl_histogram_copy *h)
 {
-    static const double q[] = {0.5, 0.99};
     uint64_t v[2] = {0, 0};
-    bool any = rtl_quantiles(NULL, h, q, 2, v);
+    bool any = rtl_quantiles(NULL, h, (const double[]){0.5, 0.99}, 2, v);
     struct json_object *o = object_in(w, parent, key);
-    if (!o)
-        return;
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p99_ns", any, v[1]);
+    if (o)
+        put_p50_p99(w, o, any, v[0], v[1]);
 }
 
-/* Of processes that are seen from outside: what was lost, and whether there are estimates. */
+/* Adds what a histogram counts since the start. */
+static void put_durations(struct json_writer *w, struct json_object *o, const struct rtl_histogram_copy *h, bool p90)
+{
+    uint64_t v[3] = {0, 0, 0};
+    bool any = rtl_quantiles(NULL, h, (const double[]){0.5, 0.9, 0.99}, 3, v);
+    put_measured(w, o, "total_ns", any, h->total_ns);
+    put_measured(w, o, "min_ns", any, h->min_ns);
+    put_measured(w, o, "max_ns", any, h->max_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    if (p90)
+        put_measured(w, o, "p90_ns", any, v[1]);
+    put_measured(w, o, "p99_ns", any, v[2]);
+}
+
+/* Adds the object "untimed": counts by reason. `all`: also known reasons with count 0. */
+static void put_untimed(struct json_writer *w, struct json_object *parent, const uint64_t *counts, unsigned limit,
+                        const char *(*key)(unsigned reason), bool all)
+{
+    struct json_object *o = object_in(w, parent, "untimed");
+    for (unsigned i = 0; o && i < limit; i++) {
+        char unnamed[24];
+        snprintf(unnamed, sizeof unnamed, "reason_%u", i);
+        if (counts[i] || (all && key(i)))
+            put_number(w, o, key(i) ? key(i) : unnamed, counts[i]);
+    }
+}
+
+/* Adds lost packets and the existence of estimates, for processes observed from outside. */
 static void put_observed(struct json_writer *w, struct json_object *root, const struct rtl_snapshot *s)
 {
     static const char *const conventions[] = {
@@ -37,7 +65,7 @@ static void put_observed(struct json_writer *w, struct json_object *root, const 
     struct json_object *o = object_in(w, root, "observed");
     if (!o)
         return;
-    put(w, o, "estimated", json_object_new_boolean(s->in_force == RTL_ACTIVITY_TIMING));
+    put_json(w, o, "estimated", json_object_new_boolean(s->in_force == RTL_ACTIVITY_TIMING));
     put_text(w, o, "read_index", s->convention < 3 ? conventions[s->convention] : "unknown");
     put_number(w, o, "packets_lost", s->packets_lost);
 }
@@ -56,8 +84,8 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
 {
     const struct rtl_model *m = f->model;
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    put(w, root, "version", json_object_new_int(JSON_VERSION));
-    put(w, root, "pid", json_object_new_int64(f->pid));
+    put_json(w, root, "version", json_object_new_int(JSON_VERSION));
+    put_json(w, root, "pid", json_object_new_int64(f->pid));
     put_text(w, root, "comm", s->comm);
     put_number(w, root, "time_ns", m->latest->real_ns);
     put_measured(w, root, "window_ns", m->previous, m->span_ns);
@@ -72,17 +100,11 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
         return;
     put_number(w, o, "counted", s->counted);
     put_number(w, o, "timed", s->timed);
-    struct json_object *untimed = object_in(w, o, "untimed");
-    for (unsigned i = 0; untimed && i < RTL_UNTIMED_LIMIT; i++) {
-        char unnamed[24];
-        snprintf(unnamed, sizeof unnamed, "reason_%u", i);
-        if (rtl_reason_key(i) || s->untimed[i])
-            put_number(w, untimed, rtl_reason_key(i) ? rtl_reason_key(i) : unnamed, s->untimed[i]);
-    }
+    put_untimed(w, o, s->untimed, RTL_UNTIMED_LIMIT, rtl_reason_key, true);
     o = object_in(w, root, "signals");
     if (!o)
         return;
-    bool ours = !rtl_is_observed(s); /* there is no library in it that would have signals */
+    bool ours = !rtl_is_observed(s); /* an observed process has no library with signals */
     put_measured(w, o, "in_use", ours, s->signals_in_use);
     put_measured(w, o, "free", ours, s->signals_free);
     put_measured(w, o, "created", ours, s->signals_created);
@@ -119,7 +141,7 @@ static void put_idle(struct json_writer *w, struct json_object *gpu, const struc
         RTL_IDLE_CLASSES(BELOW)
 #undef BELOW
     };
-    /* gaps of one process are no gaps of a GPU that several have; of one seen from outside they aren't measured */
+    /* gaps of one process are not those of a shared GPU; observing doesn't measure them */
     if (agent->users > 1 || seen) {
         put_measured(w, gpu, "idle", false, 0);
         return;
@@ -147,7 +169,7 @@ static void put_clock(struct json_writer *w, struct json_object *gpu, const stru
     double ppm = (double)agent->clock_drift_ppb / 1000;
     snprintf(text, sizeof text, "%.3f", ppm);
     if (agent->clock_drift_over_ns)
-        put(w, o, "drift_ppm", json_object_new_double_s(ppm, text));
+        put_json(w, o, "drift_ppm", json_object_new_double_s(ppm, text));
     else
         put_measured(w, o, "drift_ppm", false, 0);
 }
@@ -167,14 +189,9 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         const struct rtl_gpu_name address = rtl_pci_address(agent->bdf);
         put_name(w, o, "pci", *address.text ? address.text : NULL);
         put_name(w, o, "uuid", *agent->uuid ? agent->uuid : NULL);
-        char text[24];
-        snprintf(text, sizeof text, "%.4f", m->gpus[i].busy);
-        if (m->previous && m->gpus[i].busy >= 0 && busy)
-            put(w, o, "busy", json_object_new_double_s(m->gpus[i].busy, text));
-        else
-            put_measured(w, o, "busy", false, 0);
-        if (agent->users > 1) /* the sum of what several processes have of it */
-            put(w, o, "busy_is_bound", json_object_new_boolean(true));
+        put_share(w, o, "busy", m->previous && m->gpus[i].busy >= 0 && busy, m->gpus[i].busy);
+        if (agent->users > 1) /* busy is the sum of several processes */
+            put_json(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_measured(w, o, "busy_ns", busy, agent->busy_ns);
         put_name(w, o, "verdict", m->previous && busy ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
         bool in_call = m->previous && *m->gpus[i].facts.call;
@@ -188,14 +205,12 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
 
 static void put_copies(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
-    static const double q[] = {0.5, 0.99};
     struct json_object *array = array_in(w, root, "copies");
     bool window = m->previous;
     for (uint32_t i = 0; array && i < m->copies_count; i++) {
         const struct rtl_copies_row *row = &m->copies[i];
         const struct rtl_copies_snapshot *c = row->copies;
-        uint64_t v[2] = {0, 0};
-        bool any = rtl_quantiles(NULL, &c->histogram, q, 2, v), recent = window && row->window.count;
+        bool recent = window && row->window.count;
         struct json_object *o = object_at_end(w, array);
         if (!o)
             return;
@@ -203,20 +218,10 @@ static void put_copies(struct json_writer *w, struct json_object *root, const st
         put_text(w, o, "direction", rtl_direction_key(c->direction));
         put_number(w, o, "count", c->count);
         put_number(w, o, "timed", c->histogram.count);
-        struct json_object *untimed = object_in(w, o, "untimed");
-        for (unsigned r = 0; untimed && r < RTL_COPY_UNTIMED_LIMIT; r++) {
-            char unnamed[24];
-            snprintf(unnamed, sizeof unnamed, "reason_%u", r);
-            if (c->untimed[r])
-                put_number(w, untimed, rtl_copy_reason_key(r) ? rtl_copy_reason_key(r) : unnamed, c->untimed[r]);
-        }
+        put_untimed(w, o, c->untimed, RTL_COPY_UNTIMED_LIMIT, rtl_copy_reason_key, false);
         put_number(w, o, "bytes", c->bytes);
         put_number(w, o, "timed_bytes", c->timed_bytes);
-        put_measured(w, o, "total_ns", any, c->histogram.total_ns);
-        put_measured(w, o, "min_ns", any, c->histogram.min_ns);
-        put_measured(w, o, "max_ns", any, c->histogram.max_ns);
-        put_measured(w, o, "p50_ns", any, v[0]);
-        put_measured(w, o, "p99_ns", any, v[1]);
+        put_durations(w, o, &c->histogram, false);
         struct json_object *recently = object_in(w, o, "window");
         if (!recently)
             return;
@@ -224,12 +229,11 @@ static void put_copies(struct json_writer *w, struct json_object *root, const st
         put_measured(w, recently, "bytes", window, row->window_bytes);
         put_measured(w, recently, "bytes_per_s", window, (uint64_t)row->bandwidth);
         put_measured(w, recently, "total_ns", recent, row->window.total_ns);
-        put_measured(w, recently, "p50_ns", recent, row->p50);
-        put_measured(w, recently, "p99_ns", recent, row->p99);
+        put_p50_p99(w, recently, recent, row->p50, row->p99);
     }
 }
 
-/* What each process has of a kernel, and who stands out. */
+/* Adds the numbers of each process and the slowest process of a kernel. */
 static void put_ranks(struct json_writer *w, struct json_object *kernel, const struct rtl_model *m,
                       const struct rtl_row *row)
 {
@@ -242,7 +246,7 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
             return;
         rtl_json_member(w, o, slowest.rank.member);
         put_share(w, o, "ratio", true, slowest.rank.against);
-        put(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
+        put_json(w, o, "arrives_last", json_object_new_boolean(slowest.collective));
     } else {
         put_measured(w, kernel, "slowest", false, 0);
     }
@@ -263,42 +267,28 @@ static void put_ranks(struct json_writer *w, struct json_object *kernel, const s
         put_measured(w, recently, "calls", window, r->window_calls);
         put_measured(w, recently, "timed", window, r->window_timed);
         put_measured(w, recently, "total_ns", window && r->window_timed, r->window_total_ns);
-        put_measured(w, recently, "p50_ns", window && r->has_quantiles, r->p50);
-        put_measured(w, recently, "p99_ns", window && r->has_quantiles, r->p99);
+        put_p50_p99(w, recently, window && r->has_quantiles, r->p50, r->p99);
     }
 }
 
-/* Now by before, 1 where no difference can be told; null where too few durations are known. */
+/* Adds the ratio of window to previous window: 1 without a significant difference, null with too few durations. */
 static void put_change(struct json_writer *w, struct json_object *object, const char *key, struct rtl_change change)
 {
-    double ratio = change.kind == RTL_CHANGE_SAME ? 1 : change.ratio;
-    char text[40];
-    snprintf(text, sizeof text, "%.4f", ratio);
-    if (change.kind == RTL_CHANGE_UNKNOWN)
-        put_measured(w, object, key, false, 0);
-    else
-        put(w, object, key, json_object_new_double_s(ratio, text));
+    put_share(w, object, key, change.kind != RTL_CHANGE_UNKNOWN, change.kind == RTL_CHANGE_SAME ? 1 : change.ratio);
 }
 
 static void put_kernel(struct json_writer *w, struct json_object *o, const struct rtl_output_frame *f,
                        const struct rtl_row *row)
 {
-    static const double q[] = {0.5, 0.9, 0.99};
     const struct rtl_model *m = f->model;
     const struct rtl_kernel_snapshot *k = row->kernel;
-    uint64_t v[3] = {0, 0, 0};
-    bool any = rtl_quantiles(NULL, &k->histogram, q, 3, v), window = m->previous, recent = window && row->window.count;
+    bool window = m->previous, recent = window && row->window.count;
     put_text(w, o, "name", rtl_names_form(m->names, row->id, k->name, k->name_length, RTL_NAME_MANGLED));
     put_text(w, o, "short", rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
     put_text(w, o, "family", rtl_name_family_name(rtl_family_of(m, row)));
     put_number(w, o, "calls", k->calls);
     put_number(w, o, "timed", k->histogram.count);
-    put_measured(w, o, "total_ns", any, k->histogram.total_ns);
-    put_measured(w, o, "min_ns", any, k->histogram.min_ns);
-    put_measured(w, o, "max_ns", any, k->histogram.max_ns);
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p90_ns", any, v[1]);
-    put_measured(w, o, "p99_ns", any, v[2]);
+    put_durations(w, o, &k->histogram, true);
     bool seen = rtl_is_observed(&m->latest->snapshot);
     if (seen)
         put_measured(w, o, "estimated_ns", k->estimated_ns, k->estimated_ns);
@@ -314,8 +304,7 @@ static void put_kernel(struct json_writer *w, struct json_object *o, const struc
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     if (seen)
         put_measured(w, recently, "estimated_ns", window && row->window_estimated_ns, row->window_estimated_ns);
-    put_measured(w, recently, "p50_ns", recent, row->p50);
-    put_measured(w, recently, "p99_ns", recent, row->p99);
+    put_p50_p99(w, recently, recent, row->p50, row->p99);
     put_measured(w, recently, "launch_p50_ns", window && row->launches, row->launch_p50);
     put_measured(w, recently, "launch_p99_ns", window && row->launches, row->launch_p99);
     put_change(w, recently, "p50_change", row->change.p50);
@@ -346,15 +335,5 @@ bool rtl_output_json(const struct rtl_output_frame *f, FILE *out)
         if (o)
             put_kernel(&w, o, f, &f->model->rows[f->model->order[i]]);
     }
-    size_t length = 0;
-    const char *line =
-        w.failed
-            ? NULL
-            : json_object_to_json_string_length(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
-    if (line) {
-        fwrite(line, 1, length, out);
-        fputc('\n', out);
-    }
-    json_object_put(root);
-    return line != NULL;
+    return json_print_line(&w, root, out);
 }

@@ -1,4 +1,4 @@
-/* One frame as plain text: sums, GPUs, queues, copies, kernels in the order of the screen; columns as in the table. */
+/* Writes a frame as plain text: sums, GPUs, queues, copies, and kernels in the screen's order with its columns. */
 #include "command/output.h"
 #include "model/coverage.h"
 #include "model/cells.h"
@@ -19,7 +19,7 @@ static struct rtl_number time_text(const struct rtl_output_frame *f, bool measur
     return n;
 }
 
-/* Share of the window that the GPU was idle in gaps of each class, and how well its clock is known. */
+/* Writes the share of the window that the GPU was idle, by length of gap, and the accuracy of its clock. */
 static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_row *gpu, FILE *out)
 {
     const struct rtl_agent_snapshot *a = gpu->agent;
@@ -40,7 +40,7 @@ static void write_idle(const struct rtl_output_frame *f, const struct rtl_gpu_ro
             a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb).text : RTL_NONE);
 }
 
-/* Of several processes: rows that can't be put together, because nobody knows whether they are the same GPU. */
+/* GPUs without an address can't be merged: two rows may be the same GPU. */
 static void write_nameless_gpus(const struct rtl_model *m, FILE *out)
 {
     uint32_t nameless = 0;
@@ -130,7 +130,7 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
     }
 }
 
-/* Functions, then ranges, then memory in use: those that there is something to say of. */
+/* Writes functions, then ranges, then memory in use. */
 static void write_calls(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
@@ -174,7 +174,7 @@ static struct rtl_probe_between_text times_text(const struct rtl_output_frame *f
     return t;
 }
 
-/* What was recorded of a probe, in a line. */
+/* Writes a recorded probe in a line. */
 static void write_probe(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_probe_told *p = f->probe;
@@ -207,7 +207,8 @@ static void write_probe(const struct rtl_output_frame *f, FILE *out)
     fputc('\n', out);
 }
 
-/* Marks are for screens, names come last; what compares windows comes after what has always been there. */
+/* Selects columns: no marks, the name last. Columns that compare windows follow the older ones, so that scripts find
+ * these in place. */
 static bool in_text(int column, bool comparing)
 {
     bool compares = column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_CHANGE50;

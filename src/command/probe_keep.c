@@ -1,4 +1,4 @@
-/* The code of a probe as files, for who looks into it. See probe_report.h. */
+/* Writes the code of a probe as files (--keep). See probe_report.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "command/probe_report.h"
 #include "record/db.h"
 #include "record/outfile.h"
@@ -15,7 +16,7 @@
 #include "shm/hash.h"
 
 enum { ORIGINAL, PROBED, TEXT, FILES };
-static const char *const names[FILES] = {"original.co", "probed.co", "probe.txt"};
+static const char *const file_names[FILES] = {"original.co", "probed.co", "probe.txt"};
 
 struct rtl_probe_keep {
     char folder[PATH_MAX];
@@ -41,7 +42,7 @@ int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **
         return RTL_DB_PATH;
     }
     for (int i = 0; i < FILES; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        snprintf(path, sizeof path, "%s/%s", folder, file_names[i]);
         k->file[i] = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = force}, why, sizeof why);
         if (!k->file[i]) {
             rtl_complain("%s", why);
@@ -60,20 +61,12 @@ void rtl_probe_keep_close(struct rtl_probe_keep *k)
     free(k);
 }
 
-static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
+static int write_file(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
 {
     char why[512];
-    const char *at = bytes;
-    while (size) {
-        ssize_t n = write(rtl_outfile_fd(k->file[which]), at, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            rtl_complain("cannot write to %s/%s: %s", k->folder, names[which], strerror(errno));
-            return RTL_DB_FULL;
-        }
-        at += n;
-        size -= (size_t)n;
+    if (!rtl_write_all(rtl_outfile_fd(k->file[which]), bytes, size)) {
+        rtl_complain("cannot write to %s/%s: %s", k->folder, file_names[which], strerror(errno));
+        return RTL_DB_FULL;
     }
     if (rtl_outfile_place(k->file[which], why, sizeof why))
         return 0;
@@ -81,18 +74,18 @@ static int put(struct rtl_probe_keep *k, int which, const void *bytes, size_t si
     return RTL_DB_PATH;
 }
 
-/* With --force: of an earlier probe, which would look like this one's. Without it there is none. */
-static int take_away(struct rtl_probe_keep *k, int which)
+/* Removes the file of an earlier probe, which only --force allows to exist; it would look like this probe's. */
+static int remove_old(struct rtl_probe_keep *k, int which)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/%s", k->folder, names[which]);
+    snprintf(path, sizeof path, "%s/%s", k->folder, file_names[which]);
     if (!k->force || !rtl_outfile_is_file(k->file[which]) || !unlink(path) || errno == ENOENT)
         return 0;
     rtl_complain("cannot remove %s: %s", path, strerror(errno));
     return RTL_DB_PATH;
 }
 
-/* What belongs to the two, and what has become of them. */
+/* Describes both code objects and the result. */
 static void describe(FILE *out, const struct rtl_probe_report *r, const struct rtl_probe_fetch_copy *original)
 {
     const struct rtl_probe_session *s = r->session;
@@ -102,9 +95,9 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
         fprintf(out, "GPU %u: %s\n", gpu->gpu, gpu->name);
     fprintf(out,
             "original.co: %zu bytes, hash %016" PRIx64 "; its descriptor is loaded at 0x%" PRIx64 "; %s\n"
-            "pruned: there is no such stage, the original is patched as it is\n",
+            "pruned: no such stage, the original is patched unchanged\n",
             original->size, rtl_hash(original->bytes, original->size), original->object,
-            original->compared ? "its code is what is loaded there" : "that memory can't be seen from here");
+            original->compared ? "the code loaded there is identical" : "the memory there is not readable");
     if (s->patch.code)
         fprintf(out,
                 "probed.co: %zu bytes, hash %016" PRIx64 "; its numbers go to 0x%" PRIx64 ", ends shifted by %" PRIu32
@@ -138,12 +131,12 @@ int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report
     }
     describe(out, r, original);
     fclose(out);
-    int status = put(k, ORIGINAL, original->bytes, original->size);
+    int status = write_file(k, ORIGINAL, original->bytes, original->size);
     if (!status)
-        status = r->session->patch.code ? put(k, PROBED, r->session->patch.code, r->session->patch.bytes)
-                                        : take_away(k, PROBED);
+        status = r->session->patch.code ? write_file(k, PROBED, r->session->patch.code, r->session->patch.bytes)
+                                        : remove_old(k, PROBED);
     if (!status)
-        status = put(k, TEXT, text, size);
+        status = write_file(k, TEXT, text, size);
     free(text);
     return status;
 }

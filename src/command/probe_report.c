@@ -1,4 +1,4 @@
-/* What a probe has found out, for people and programs. See probe_report.h. */
+/* Writes the results of a probe as text and JSON. See probe_report.h. */
 #include "command/probe_report.h"
 
 #include <inttypes.h>
@@ -7,27 +7,22 @@
 #include <string.h>
 
 #include "command/json_probe.h"
+#include "probing/stall_costs.h"
 #include "text/text.h"
 
-enum { VERSION = 1 /* of the JSON's keys */, BAR = 40 };
+enum { VERSION = 1 /* of the JSON's keys */, BAR = 40, WITH_BEFORE = 10 /* hottest waits shown with instructions */ };
 
 /* --- text --- */
 
-static const char *told(const struct rtl_probe_report *r, struct rtl_number *n)
-{
-    if (r->ascii)
-        rtl_units_ascii(n->text);
-    return n->text;
-}
-
-static struct rtl_number time_of(const struct rtl_probe_report *r, uint64_t ns)
+static struct rtl_number format_time(const struct rtl_probe_report *r, uint64_t ns)
 {
     struct rtl_number n = rtl_format_time(ns, r->units);
-    told(r, &n);
+    if (r->ascii)
+        rtl_units_ascii(n.text);
     return n;
 }
 
-static struct rtl_probe_between_text times(const struct rtl_probe_report *r, struct rtl_probe_between between)
+static struct rtl_probe_between_text format_times(const struct rtl_probe_report *r, struct rtl_probe_between between)
 {
     struct rtl_probe_between_text t = rtl_probe_times_text(between, r->units);
     if (r->ascii)
@@ -35,7 +30,7 @@ static struct rtl_probe_between_text times(const struct rtl_probe_report *r, str
     return t;
 }
 
-static void bar(const struct rtl_probe_report *r, double share)
+static void print_bar(const struct rtl_probe_report *r, double share)
 {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int full = (int)(share * BAR), rest = (int)((share * BAR - full) * 8);
@@ -52,7 +47,7 @@ static void print_histogram(const struct rtl_probe_report *r, const uint64_t buc
 {
     for (int i = first; i <= last; i++) {
         printf("  %7s %7s  ", rtl_format_count(i ? 1ull << i : 0).text, rtl_format_count(buckets[i]).text);
-        bar(r, most ? (double)buckets[i] / (double)most : 0);
+        print_bar(r, most ? (double)buckets[i] / (double)most : 0);
         putchar('\n');
     }
 }
@@ -90,19 +85,19 @@ static void print_counts(const struct rtl_probe_report *r)
     putchar('\n');
 }
 
-/* Those of which it isn't known are the slow ones. */
+/* A tail is unknown if the dispatch was too slow. */
 static void print_tail(const struct rtl_probe_report *r, const struct rtl_probe_figures *f)
 {
     const struct rtl_probe_state *s = &r->session->probing.state;
     if (s->tails)
         printf("tail      p50 %s, max %s, from half of the waves' ends to the last (%" PRIu64 " of %" PRIu64
                " dispatches, steps of %s",
-               times(r, f->tail_p50).text, times(r, f->tail_max).text, s->tails, s->recorded,
-               time_of(r, s->tail_step_ns).text);
+               format_times(r, f->tail_p50).text, format_times(r, f->tail_max).text, s->tails, s->recorded,
+               format_time(r, s->tail_step_ns).text);
     else
         printf("tail      not known (0 of %" PRIu64 " dispatches", s->recorded);
     if (s->tails < s->recorded && f->tail_longest_ns)
-        printf("; the others lasted longer than %s", time_of(r, f->tail_longest_ns).text);
+        printf("; the others lasted longer than %s", format_time(r, f->tail_longest_ns).text);
     puts(")");
 }
 
@@ -111,15 +106,15 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
     const struct rtl_probe_state *s = &r->session->probing.state;
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
     double slower = rtl_probe_slower(f, r->others_mean_ns);
-    printf("duration  mean %s, min %s, max %s", time_of(r, f->duration_mean_ns).text,
-           time_of(r, s->duration_min_ns).text, time_of(r, s->duration_max_ns).text);
+    printf("duration  mean %s, min %s, max %s", format_time(r, f->duration_mean_ns).text,
+           format_time(r, s->duration_min_ns).text, format_time(r, s->duration_max_ns).text);
     if (slower > 0)
-        printf("; the others' mean %s%s: x%.2f", time_of(r, r->others_mean_ns).text,
+        printf("; the others' mean %s%s: x%.2f", format_time(r, r->others_mean_ns).text,
                r->others_before ? " since start" : "", slower);
     putchar('\n');
-    if (!s->waves) { /* nothing is known of cycles, and 0 would look like a number */
+    if (!s->waves) { /* cycles are unknown; 0 would look like a measurement */
         printf("waves     0 of %" PRIu64
-               " expected: none has recorded its end; --keep DIR keeps the code for who looks into it\n",
+               " expected: none has recorded its end; --keep DIR keeps the code to examine it\n",
                s->waves_expected);
         return;
     }
@@ -149,6 +144,46 @@ static void print_numbers(const struct rtl_probe_report *r, const struct rtl_pro
     print_tail(r, f);
 }
 
+static void print_waits(const struct rtl_probe_report *r)
+{
+    const struct rtl_stall_costs *s = &r->stalls->sum;
+    uint64_t mean_ns = s->recorded ? s->duration_total_ns / s->recorded : 0;
+    if (!s->rounds)
+        return;
+    printf("probed    %" PRIu64 " of %" PRIu64 " dispatches, wanted %" PRIu64 " for each copy; one in %" PRIu32 "\n",
+           s->recorded, s->dispatches, r->session->probing.plan.wanted, r->session->probing.plan.every);
+    if (s->recorded) {
+        printf("duration  mean %s", format_time(r, mean_ns).text);
+        if (r->others_mean_ns)
+            printf("; the others' mean %s%s: x%.2f", format_time(r, r->others_mean_ns).text,
+                   r->others_before ? " since start" : "",
+                   (double)s->duration_total_ns / (double)s->recorded / (double)r->others_mean_ns);
+        putchar('\n');
+    }
+    printf("waves     %" PRIu64 " of %" PRIu64 " expected\n", s->waves, s->waves_expected);
+    printf("waits     %" PRIu32 " of %" PRIu32 " timed, by %" PRIu32 " of %" PRIu32 " copies; hottest first\n",
+           s->timed, s->waits, s->copies, s->rounds);
+    if (s->clock_passes)
+        printf("clock     reading it takes %.0f cycles: a wait of as many or fewer cycles waited for nothing\n",
+               rtl_probe_clock_cycles(s));
+    if (!s->timed)
+        return;
+    if (*r->stalls->no_lines)
+        printf("before    no instructions: %s\n", r->stalls->no_lines);
+    printf("  %7s %9s %9s  %s\n", "OF WAVES", "CYCLES", "PASSES", "AT");
+    for (uint32_t i = 0; i < s->timed; i++) {
+        const struct rtl_probe_stall *w = &s->wait[i];
+        for (int n = 0; w->before && i < WITH_BEFORE && n < w->before->count; n++)
+            printf("  %8s %9s %9s  %11s%s\n", "", "", "", "", w->before->text[n]);
+        char share[16] = "-";
+        if (w->known)
+            snprintf(share, sizeof share, "%.2f%%", w->share * 100);
+        printf("  %8s %9s %9s  +0x%-7" PRIx32 " %s\n", share,
+               w->passes ? rtl_format_count(w->mean < 1e18 ? (uint64_t)(w->mean + 0.5) : UINT64_MAX).text : "-",
+               rtl_format_count(w->passes).text, w->place.at, rtl_probe_wait_text(w->place.word).text);
+    }
+}
+
 bool rtl_probe_report_text(const struct rtl_probe_report *r)
 {
     const struct rtl_probe_plan *p = &r->session->probing;
@@ -157,7 +192,7 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
     printf("process   %d (%s)\n", (int)r->pid, r->title);
     print_code(r);
     if (r->stalls) {
-        rtl_probe_waits_text(r);
+        print_waits(r);
         return true;
     }
     if (!p->counted)
@@ -179,7 +214,7 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
     if (!o)
         return;
     put_number(w, o, "original_bytes", original->size);
-    put(w, o, "compared", json_object_new_boolean(original->compared));
+    put_json(w, o, "compared", json_object_new_boolean(original->compared));
     put_number(w, o, "instructions", s->patch.instructions);
     put_number(w, o, "ends", s->patch.ends);
     if (!s->patch.code)
@@ -190,6 +225,45 @@ static void put_code(struct json_writer *w, struct json_object *root, const stru
     put_number(w, o, "sgprs", s->patch.sgprs_after);
 }
 
+static void put_waits(struct json_writer *w, struct json_object *root, const struct rtl_probe_report *r)
+{
+    const struct rtl_stall_costs *s = &r->stalls->sum;
+    if (!s->rounds) { /* no copy ran, so nothing was counted */
+        put_measured(w, root, "stalls", false, 0);
+        return;
+    }
+    struct json_object *o = object_in(w, root, "stalls"), *list = o ? array_in(w, o, "list") : NULL;
+    if (!list)
+        return;
+    put_number(w, o, "dispatches", s->dispatches);
+    put_number(w, o, "recorded", s->recorded);
+    put_measured(w, o, "mean_ns", s->recorded, s->recorded ? s->duration_total_ns / s->recorded : 0);
+    put_measured(w, o, "others_mean_ns", r->others_mean_ns, r->others_mean_ns);
+    put_json(w, o, "others_since_start", json_object_new_boolean(r->others_before));
+    put_number(w, o, "waves", s->waves);
+    put_number(w, o, "waves_expected", s->waves_expected);
+    put_number(w, o, "waits", s->waits);
+    put_number(w, o, "timed", s->timed);
+    put_number(w, o, "copies", s->copies);
+    put_number(w, o, "copies_needed", s->rounds);
+    put_share(w, o, "clock_cycles", s->clock_passes, rtl_probe_clock_cycles(s));
+    put_name(w, o, "no_instructions", *r->stalls->no_lines ? r->stalls->no_lines : NULL);
+    for (uint32_t i = 0; i < s->timed; i++) {
+        const struct rtl_probe_stall *one = &s->wait[i];
+        struct json_object *entry = object_at_end(w, list), *before = entry ? array_in(w, entry, "before") : NULL;
+        if (!before)
+            break;
+        put_number(w, entry, "offset", one->place.at);
+        put_text(w, entry, "instruction", rtl_probe_wait_text(one->place.word).text);
+        put_share(w, entry, "share", one->known, one->share);
+        put_share(w, entry, "mean_cycles", one->passes, one->mean);
+        put_number(w, entry, "cycles", one->cycles);
+        put_number(w, entry, "passes", one->passes);
+        for (int n = 0; one->before && n < one->before->count; n++)
+            w->failed |= json_object_array_add(before, json_object_new_string(one->before->text[n])) != 0;
+    }
+}
+
 bool rtl_probe_report_json(const struct rtl_probe_report *r)
 {
     const struct rtl_probe_plan *p = &r->session->probing;
@@ -198,7 +272,7 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     struct json_object *root = json_object_new_object();
     if (!root)
         return false;
-    put(&w, root, "version", json_object_new_int(VERSION));
+    put_json(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "pid", (uint64_t)r->pid);
     put_text(&w, root, "command", r->title);
     put_text(&w, root, "kernel", r->name);
@@ -212,17 +286,12 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     put_share(&w, root, "per_second", r->every_chosen && r->per_second > 0, r->per_second);
     put_code(&w, root, r->session);
     if (r->stalls)
-        rtl_probe_waits_json(&w, root, r);
+        put_waits(&w, root, r);
     else if (p->counted)
         rtl_json_probe_numbers(&w, root,
                                &(struct rtl_probe_numbers){.state = &p->state,
                                                            .compute_units = gpu ? gpu->compute_units : 0,
                                                            .others_mean_ns = r->others_mean_ns,
                                                            .others_before = r->others_before});
-    const char *line =
-        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (line)
-        printf("%s\n", line);
-    json_object_put(root);
-    return line != NULL;
+    return json_print_line(&w, root, stdout);
 }

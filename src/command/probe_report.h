@@ -1,4 +1,4 @@
-/* What `rtl-top probe` has found out, as text and as JSON; and the code that it keeps. */
+/* The results of rtl-top probe as text and JSON, and the files of --keep. */
 #ifndef RTL_COMMAND_PROBE_REPORT_H
 #define RTL_COMMAND_PROBE_REPORT_H
 
@@ -13,14 +13,15 @@
 struct rtl_probe_report {
     pid_t pid;
     const char *title;                       /* command line, safe text */
-    const char *name, *mangled;              /* the kernel's: safe text */
-    const struct rtl_probe_session *session; /* over; with `stalls` the last one that recorded something */
-    const char *ended, *why;                 /* a word, and a line, of the last one; "" where as many as were wanted */
-    bool every_chosen;                       /* by us, for this rate: */
+    const char *name, *mangled;              /* of the kernel; safe text */
+    const struct rtl_probe_session *session; /* finished; with `stalls` the last session that recorded something */
+    const char *ended,
+        *why; /* word and line about the end of the last session; `ended` is "" if all wanted dispatches were probed */
+    bool every_chosen; /* the viewer chose `every`, for this rate of dispatches */
     double per_second;
-    uint64_t others_mean_ns;                /* of dispatches that weren't probed; 0: none was timed */
-    bool others_before;                     /* none meanwhile: since the process's start */
-    const struct rtl_stalls_report *stalls; /* waits were timed, ranked; NULL: they weren't asked for */
+    uint64_t others_mean_ns; /* mean of dispatches that weren't probed; 0 = none was timed */
+    bool others_before;      /* that mean counts since the process's start, as none was timed meanwhile */
+    const struct rtl_stalls_report *stalls; /* ranked waits; NULL without --stalls */
     enum rtl_unit units;
     bool ascii;
 };
@@ -28,20 +29,12 @@ struct rtl_probe_report {
 bool rtl_probe_report_text(const struct rtl_probe_report *report); /* false without memory */
 bool rtl_probe_report_json(const struct rtl_probe_report *report);
 
-/* The part of each that is about waits: probe_waits.c. */
-struct json_writer;
-struct json_object;
-void rtl_probe_waits_text(const struct rtl_probe_report *report);
-void rtl_probe_waits_json(struct json_writer *writer, struct json_object *root, const struct rtl_probe_report *report);
-
-/*
- * --keep: original.co, probed.co and probe.txt in the folder, which is made where there is none. Opened before anything
- * is probed, so that what can't be written is told first. Exit statuses; 0 = all is well, otherwise it was told why
- * not.
- */
+/* --keep: makes the folder if needed and opens original.co, probed.co and probe.txt in it. Call it before probing, to
+ * report unwritable files early. Returns 0, or an exit status after a complaint. */
 struct rtl_probe_keep;
 int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **keep);
-/* Those that there are: a refused kernel has no probed code, nor does that of an earlier one stay. NULL is allowed. */
+/* Writes the files that exist: a refused kernel has no probed code; that of an earlier probe is removed. NULL is
+ * allowed. */
 int rtl_probe_keep_write(struct rtl_probe_keep *keep, const struct rtl_probe_report *report);
 void rtl_probe_keep_close(struct rtl_probe_keep *keep);
 

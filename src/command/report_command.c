@@ -1,9 +1,9 @@
 /*
- * rtl-top report: what whoever answers a question about rtl-top has to know, as text to be attached to it: versions,
- * the system, GPUs, and of each traced process the runtime, queues and which way, notes, what isn't timed, its kernels.
+ * rtl-top report: prints text to attach to a question: versions, the system, GPUs, and for each traced process the
+ * runtime, queues with their path, notes, untimed dispatches and kernels.
  *
- * Nothing private: no name of a user or a machine, no command line, no path; names of kernels as hashes, unless asked
- * for.
+ * The report has no private data: no names of users or machines, no command lines, no paths; kernel names as hashes
+ * unless --names is given.
  */
 #include "base/version.h"
 #include "model/labels.h"
@@ -27,9 +27,9 @@
 
 enum { LINE = 512, NODES = 64, INSTALLED = 16 };
 
-struct wish {
-    pid_t pid; /* 0: all */
-    bool names, told;
+struct report_request {
+    pid_t pid; /* 0 = all */
+    bool names;
 };
 
 /* Reads the value after `word` ("": none) at the start of a line of a file, without quotes, escaped; "" when absent. */
@@ -175,7 +175,7 @@ static void print_kernels(const struct rtl_snapshot *s, bool names)
     }
 }
 
-/* False when it can't be read, which was said. */
+/* False with a line in `why` if the process can't be read. */
 static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, int *status)
 {
     struct rtl_reader *reader;
@@ -201,41 +201,43 @@ static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, in
     return !*status;
 }
 
-static int parse(struct wish *wish, int argc, char **argv)
+static int parse_report(struct report_request *request, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status;
     rtl_arguments_begin(&a, RTL_COMMAND_REPORT, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
         if (o == RTL_REPORT_NAMES)
-            wish->names = true;
-        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &wish->pid))
+            request->names = true;
+        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &request->pid))
             return RTL_READER_USAGE;
     }
-    wish->told = rtl_arguments_done(&a, &status);
-    if (!wish->told && a.first < argc) {
+    if (rtl_arguments_done(&a, &status))
+        return status;
+    if (a.first < argc) {
         rtl_complain("rtl-top report takes no '%s'", argv[a.first]);
         return RTL_READER_USAGE;
     }
-    return status;
+    return RTL_GO_ON;
 }
 
 int rtl_report_command(int argc, char **argv)
 {
-    struct wish wish = {0};
+    struct report_request request = {0};
     char why[512];
     pid_t *pids = NULL;
-    int status = parse(&wish, argc, argv), count = 0, one;
-    if (status || wish.told)
+    int status = parse_report(&request, argc, argv), count = 0, one;
+    if (status != RTL_GO_ON)
         return status;
+    status = 0;
     print_system();
-    if (wish.pid) {
-        if (!print_process(wish.pid, wish.names, why, sizeof why, &status))
+    if (request.pid) {
+        if (!print_process(request.pid, request.names, why, sizeof why, &status))
             rtl_complain("%s", why);
     } else {
         count = rtl_discover(&pids);
         for (int i = 0; i < count; i++)
-            if (!print_process(pids[i], wish.names, why, sizeof why, &one))
+            if (!print_process(pids[i], request.names, why, sizeof why, &one))
                 printf("process %d: not read, status %d\n", (int)pids[i], one);
         if (count <= 0)
             printf("no traced process that may be seen\n");

@@ -1,8 +1,8 @@
 /*
  * rtl-top run: starts a command traced and watches it, on the screen or in a stream.
  *
- * In a stream it is a wrapper that changes nothing: the command has our standard descriptors, gets the signals that are
- * sent to us, and its exit status is ours. On the screen it is a process of its own that we happen to watch.
+ * In a stream, the command inherits the standard descriptors and gets rtl-top's signals, and rtl-top exits with its
+ * status. On the screen, the command is a process like any other.
  */
 #include "base/clock.h"
 #include "command/run.h"
@@ -13,6 +13,7 @@
 #include "watch/group_recorder.h"
 #include "launch/launch.h"
 #include "watch/process_set.h"
+#include "watch/traced_child.h"
 #include "launch/library.h"
 #include "options/config.h"
 #include "launch/traced_env.h"
@@ -25,39 +26,39 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOON_NS = 10 * 1000000, LATER_NS = 100 * 1000000, SNAPSHOT_BUSY_MS = 5000 };
-static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then it is said what is missing; the wait goes on */
+enum { POLL_SOON_NS = 10 * 1000000, POLL_LATER_NS = 100 * 1000000, SNAPSHOT_BUSY_MS = 5000 };
+static const uint64_t PATIENCE_NS = 5 * RTL_SEC; /* then explain what is missing and keep waiting */
 
 static rtl_watcher *screen_watch;
 
-void rtl_run_on_screen(rtl_watcher *watch)
+void rtl_run_set_screen(rtl_watcher *watch_command)
 {
-    screen_watch = watch;
+    screen_watch = watch_command;
 }
 
-struct run {
+struct run_request {
     struct rtl_options options;
     const char *library;
-    struct rtl_traced_wish wish;
+    struct rtl_traced_request request;
     char **command;
-    bool screen; /* else a stream, or a trace alone */
+    bool screen; /* false: a stream, or only a trace */
 };
 
 /* --- the command line --- */
 
-/* One option; RTL_PARSED_RUN, or `text` is to be printed or told. */
-static enum rtl_parsed set(struct run *r, int option, const char *value, char **text)
+/* Sets an option. Returns RTL_PARSED_RUN, or another result with `text`. */
+static enum rtl_parsed set_run_option(struct run_request *r, int option, const char *value, char **text)
 {
     if (option == RTL_RUN_LIBRARY) {
         r->library = value;
     } else if (option == RTL_RUN_PROBE) {
-        r->wish.probe = true;
+        r->request.probe = true;
     } else if (option == RTL_RUN_PRELOAD) {
-        r->wish.preload = true;
+        r->request.preload = true;
     } else if (option == RTL_RUN_MODE) {
-        if (rtl_begin_parse(value, &r->wish.begin))
+        if (rtl_start_mode_parse(value, &r->request.start_mode))
             return RTL_PARSED_RUN;
-        if (asprintf(text, RTL_BEGIN_UNKNOWN, value) < 0)
+        if (asprintf(text, RTL_START_MODE_UNKNOWN, value) < 0)
             *text = NULL;
         return RTL_PARSED_WRONG;
     } else {
@@ -70,19 +71,19 @@ static enum rtl_parsed set(struct run *r, int option, const char *value, char **
     return RTL_PARSED_RUN;
 }
 
-/* True when there is something to start; otherwise *status is what to end with. */
-static bool parse(struct run *r, int argc, char **argv, int *status)
+static int parse_run(struct run_request *r, int argc, char **argv)
 {
+    int status;
     struct rtl_arguments a;
     char *text = NULL;
     enum rtl_parsed parsed = RTL_PARSED_RUN;
-    *r = (struct run){.wish = {.begin = RTL_BEGIN_AS_TOLD}};
+    *r = (struct run_request){.request = {.start_mode = RTL_START_FROM_ENV}};
     rtl_options_default(&r->options);
     rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
     for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
-        parsed = set(r, o, a.value, &text);
-    if (rtl_arguments_done(&a, status))
-        return false;
+        parsed = set_run_option(r, o, a.value, &text);
+    if (rtl_arguments_done(&a, &status))
+        return status;
     r->command = argv + a.first;
     if (parsed == RTL_PARSED_RUN && !r->command[0]) {
         parsed = RTL_PARSED_WRONG;
@@ -92,28 +93,29 @@ static bool parse(struct run *r, int argc, char **argv, int *status)
         parsed = RTL_PARSED_WRONG;
         text = strdup("--trace and --snapshot exclude one another; -w FILE records the statistics beside a trace");
     }
-    r->options.pid_count = r->options.snapshot != NULL; /* the command's, which is not known yet */
+    r->options.pid_count = r->options.snapshot != NULL; /* the command is the process; its pid isn't known yet */
     if (parsed == RTL_PARSED_RUN)
         parsed = rtl_options_check(&r->options, &text);
     r->options.pid_count = 0;
-    *status = parsed == RTL_PARSED_WRONG ? RTL_READER_USAGE : 0;
     if (parsed == RTL_PARSED_WRONG)
         rtl_complain("%s", text ? text : "out of memory");
     else if (parsed == RTL_PARSED_DONE && text)
         fputs(text, stdout);
     free(text);
-    return parsed == RTL_PARSED_RUN;
+    if (parsed == RTL_PARSED_WRONG)
+        return RTL_READER_USAGE;
+    return parsed == RTL_PARSED_RUN ? RTL_GO_ON : 0;
 }
 
-/* Where it is to be seen; or an exit status, after a complaint. */
-static int choose_place(struct run *r)
+/* Checks the output files and decides between screen and stream. Returns 0, or an exit status after a complaint. */
+static int choose_output(struct run_request *r)
 {
     struct rtl_options *o = &r->options;
     rtl_settings_complete(rtl_config_settings(), o);
     bool alone = (o->trace && !o->write) || o->snapshot;
     char why[512];
     struct stat st;
-    /* a file that can't be written is told before anything was started for it; a pipe is opened once, later */
+    /* report an unwritable file before starting the command; don't open a pipe twice */
     if (o->file && (stat(o->file, &st) != 0 || S_ISREG(st.st_mode))) {
         const struct rtl_outfile_options options = {.force = o->force, .others = {o->write, o->trace}};
         struct rtl_outfile *file = rtl_outfile_open(o->file, &options, why, sizeof why);
@@ -138,101 +140,102 @@ static int choose_place(struct run *r)
         rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w, --snapshot or --trace");
         return RTL_READER_USAGE;
     }
-    o->output = RTL_OUTPUT_TEXT; /* recorded, and nothing printed */
+    o->output = RTL_OUTPUT_TEXT; /* only record, print nothing */
     o->file = "/dev/null";
     return 0;
 }
 
-/* --- until there is something to watch --- */
+/* --- waiting for a traced process --- */
 
-/* Ctrl-C before the screen: what shall become of the command? True when the wait is over. */
-static bool ask(struct rtl_launch *launch)
+/* Asks after Ctrl-C before the screen what to do with the command. True if rtl-top should exit. */
+static bool ask_user(struct rtl_launch *launch)
 {
     char answer[16] = "";
     FILE *terminal = fopen("/dev/tty", "re");
-    rtl_complain("%s runs as process %d. l leaves it running, e ends it, Enter goes on waiting", launch->command[0],
+    rtl_complain("%s runs as process %d. l leaves it running, e ends it, Enter keeps waiting", launch->command[0],
                  (int)launch->pid);
     if (!terminal || !fgets(answer, sizeof answer, terminal))
-        answer[0] = 'l'; /* Ctrl-C again, or nobody is there */
+        answer[0] = 'l'; /* Ctrl-C again, or no terminal */
     if (terminal)
         fclose(terminal);
     if (*answer == 'e')
-        rtl_launch_end(launch);
+        rtl_launch_terminate(launch);
     return *answer == 'l';
 }
 
-/* A reader of the traced process, or NULL: it was said why not. *left: the user went away. */
+/* Returns the reader of the traced process, or NULL after a complaint. *left: the user chose to exit. */
 static struct rtl_reader *wait_for_segment(struct rtl_launch *launch, pid_t *pid, bool *left)
 {
     uint64_t from = rtl_mono_ns();
     char why[2000];
     struct rtl_reader *reader;
-    for (bool said = false;;) {
-        bool ended = rtl_launch_ended(launch); /* asked first: what is seen after its end is final */
-        enum rtl_reader_status status = rtl_launch_look(launch, &reader, pid, why, sizeof why);
+    struct rtl_traced_child child = {.launch = launch};
+    for (bool reported = false;;) {
+        bool ended = rtl_launch_ended(launch); /* before the search: what it finds after the end is final */
+        enum rtl_reader_status status = rtl_traced_child_find(&child, &reader, pid, why, sizeof why);
         if (status == RTL_READER_OK)
             return reader;
         uint64_t waited = rtl_mono_ns() - from;
-        bool late = waited > PATIENCE_NS && !said;
-        if (status == RTL_READER_NOT_TRACED && (ended || late))
-            rtl_launch_explain(launch, why, sizeof why);
-        if (ended || late)
+        bool overdue = waited > PATIENCE_NS && !reported;
+        if (status == RTL_READER_NOT_TRACED && (ended || overdue))
+            rtl_traced_child_explain(&child, why, sizeof why);
+        if (ended || overdue)
             rtl_complain("%s", why);
-        /* a segment that is only being made looks at first like one that can't be read */
-        if (ended || (late && status != RTL_READER_NOT_TRACED))
+        /* a segment that is being created first looks unreadable */
+        if (ended || (overdue && status != RTL_READER_NOT_TRACED))
             return NULL;
-        said |= late;
-        if (launch->detached && rtl_launch_interrupted() && ask(launch)) {
+        reported |= overdue;
+        if (launch->detached && rtl_launch_interrupted() && ask_user(launch)) {
             *left = true;
             return NULL;
         }
-        nanosleep(&(struct timespec){.tv_nsec = waited < 2 * RTL_SEC ? SOON_NS : LATER_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = waited < 2 * RTL_SEC ? POLL_SOON_NS : POLL_LATER_NS}, NULL);
     }
 }
 
-/* --- */
+/* --- watching --- */
 
-/* A rtl_process_set_sink: of several processes each is written once, as it was when it ended. */
-static void take_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
-                        bool ended)
+/* A rtl_process_set_sink: writes each of several processes once, in its last state. */
+static void record_at_end(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                          uint64_t real_ns, bool ended)
 {
     if (ended)
-        rtl_group_recorder_take(group, number, pid, snapshot, real_ns, ended);
+        rtl_group_recorder_add(group, number, pid, snapshot, real_ns, ended);
 }
 
-/* What is watched stays readable after its end. */
-static int snapshot_at_end(const struct rtl_options *options, struct rtl_process_set *targets)
+/* Waits for the end of all processes; a segment stays readable after it. */
+static int write_snapshot_at_end(const struct rtl_options *options, struct rtl_process_set *set)
 {
     struct rtl_snapshot snapshot = {0};
     struct rtl_group_recorder group;
     uint64_t next_ns = 0;
     bool alive = true;
     rtl_group_recorder_init(&group, options, RTL_RECORDING_SNAPSHOT, options->snapshot, SNAPSHOT_BUSY_MS);
-    rtl_process_set_on_snapshot(targets, take_at_end, &group);
+    rtl_process_set_on_snapshot(set, record_at_end, &group);
     while (alive) {
-        alive = rtl_process_set_alive(targets);
+        alive = rtl_process_set_alive(set);
         if (!alive || rtl_mono_ns() >= next_ns) {
-            rtl_process_set_heartbeat(targets, NULL);
-            if (!rtl_process_set_is_single(targets) && rtl_process_set_snapshot(targets, &snapshot) == RTL_READER_OK)
+            rtl_process_set_send_heartbeat(set, NULL);
+            if (!rtl_process_set_is_single(set) && rtl_process_set_snapshot(set, &snapshot) == RTL_READER_OK)
                 rtl_snapshot_free(&snapshot);
             next_ns = rtl_mono_ns() + RTL_SEC;
         }
-        nanosleep(&(struct timespec){.tv_nsec = SOON_NS}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = POLL_SOON_NS}, NULL);
     }
     int status = (int)group.last;
     if (status)
         rtl_complain("%s", group.why);
-    else if (rtl_process_set_is_single(targets))
-        status = rtl_snapshot_once(options, targets);
+    else if (rtl_process_set_is_single(set))
+        status = rtl_write_snapshot(options, set);
     else
         rtl_complain("%u process%s written to %s", (unsigned)group.count, group.count == 1 ? "" : "es",
                      options->snapshot);
-    rtl_process_set_on_snapshot(targets, NULL, NULL);
+    rtl_process_set_on_snapshot(set, NULL, NULL);
     rtl_group_recorder_free(&group);
     return status;
 }
 
-static int watch(struct run *r, struct rtl_launch *launch)
+static int watch_command(struct run_request *r, struct rtl_launch *launch)
 {
     pid_t pid = 0;
     bool left = false;
@@ -248,19 +251,21 @@ static int watch(struct run *r, struct rtl_launch *launch)
         o->pids[0] = launch->pid;
         o->pid_count = 1;
         o->no_children = false;
-        struct rtl_process_set *targets = rtl_process_set_adopt(o, pid, reader);
-        if (!targets) {
+        struct rtl_process_set *set = rtl_process_set_adopt(o, pid, reader);
+        if (!set) {
             rtl_complain("out of memory");
             return RTL_READER_USAGE;
         }
-        status = o->trace      ? rtl_trace(o, targets, screen_watch)
-                 : o->snapshot ? snapshot_at_end(o, targets)
-                 : r->screen   ? screen_watch(o, targets, NULL)
-                               : rtl_batch(o, targets);
-        rtl_process_set_close(targets);
+        if (o->trace)
+            status = rtl_trace(o, set, screen_watch);
+        else if (o->snapshot)
+            status = write_snapshot_at_end(o, set);
+        else
+            status = r->screen ? screen_watch(o, set, NULL) : rtl_batch(o, set);
+        rtl_process_set_close(set);
     }
     const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;
-    if (!reader && !left && missing) { /* it was said why; what was asked for is not there */
+    if (!reader && !left && missing) { /* the reason was printed */
         rtl_complain("nothing is written to %s: no process was traced", missing);
         status = RTL_READER_NOT_TRACED;
     }
@@ -271,16 +276,16 @@ int rtl_run_command(int argc, char **argv)
 {
     char library[PATH_MAX], why[3 * PATH_MAX];
     struct rtl_traced_env env;
-    static struct rtl_launch launch; /* large, and the signal handlers' */
-    struct run r;
-    int status;
-    if (!parse(&r, argc, argv, &status))
+    static struct rtl_launch launch; /* static: it is large, and signal handlers use it */
+    struct run_request r;
+    int status = parse_run(&r, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
-    if ((status = choose_place(&r)) != 0)
+    if ((status = choose_output(&r)) != 0)
         return status;
-    r.wish.ring = r.options.trace != NULL;
+    r.request.ring = r.options.trace != NULL;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        !rtl_traced_env_make(&env, library, &r.wish, why, sizeof why)) {
+        !rtl_traced_env_make(&env, library, &r.request, why, sizeof why)) {
         rtl_complain("%s", why);
         return RTL_READER_USAGE;
     }
@@ -290,10 +295,10 @@ int rtl_run_command(int argc, char **argv)
         rtl_complain("%s", why);
         return status;
     }
-    status = watch(&r, &launch);
+    status = watch_command(&r, &launch);
     if (!r.screen)
         rtl_launch_wait(&launch);
-    rtl_launch_tell(&launch);
+    rtl_launch_report(&launch);
     int command = rtl_launch_ended(&launch) ? rtl_launch_exit_status(&launch) : 0;
     return command ? command : status;
 }

@@ -1,4 +1,4 @@
-/* Starts a command, passes signals on to it, waits for it. See launch.h. */
+/* Starts a command, forwards signals to it, waits for it. See launch.h. */
 #include "launch/launch.h"
 #include "options/complain.h"
 
@@ -14,22 +14,23 @@
 
 /* --- signals --- */
 
-/* What ends or talks to a program from outside. Those that stop and continue reach the whole group by themselves. */
-static const int passed[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-enum { PASSED = sizeof passed / sizeof *passed };
+/* Signals that end or notify a program. Signals that stop and continue already reach the whole process group. */
+static const int forwarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+enum { FORWARDED = sizeof forwarded_signals / sizeof *forwarded_signals };
 
-/* Written with signals blocked, or by the one thread that reaps; read by the handler. 0: nobody to pass to. */
-static volatile sig_atomic_t receiver;
+/* The process to forward signals to; 0 = none. Written with signals blocked or by the thread that reaps; read by the
+ * handler. */
+static volatile sig_atomic_t forward_to;
 static volatile sig_atomic_t interrupted;
 
-/* What the terminal sends (SI_KERNEL) goes to the whole group, so the command has it already: twice would be an answer
- * to a question that nobody asked. */
-static void pass_on(int number, siginfo_t *info, void *context)
+/* Doesn't forward a signal of the terminal (SI_KERNEL): the kernel sends it to the whole group, so the command has it.
+ */
+static void forward_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
-    if (receiver > 0 && info->si_code <= 0)
-        kill((pid_t)receiver, number);
+    if (forward_to > 0 && info->si_code <= 0)
+        kill((pid_t)forward_to, number);
     errno = error;
 }
 
@@ -46,31 +47,31 @@ bool rtl_launch_interrupted(void)
     return was;
 }
 
-/* A signal that is ignored already stays so, here and in the command (nohup, a shell's background). */
-static void handle_signals(bool detached, struct sigaction before[PASSED])
+/* An ignored signal stays ignored, in this process and in the command (nohup, a shell's background job). */
+static void handle_signals(bool detached, struct sigaction before[FORWARDED])
 {
-    struct sigaction pass = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction pass = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction note = {.sa_handler = on_interrupt};
-    for (int i = 0; i < PASSED; i++) {
-        sigaction(passed[i], NULL, &before[i]);
+    for (int i = 0; i < FORWARDED; i++) {
+        sigaction(forwarded_signals[i], NULL, &before[i]);
         if (before[i].sa_handler == SIG_IGN)
             continue;
         if (!detached)
-            sigaction(passed[i], &pass, NULL);
-        else if (passed[i] == SIGINT)
-            sigaction(passed[i], &note, NULL);
+            sigaction(forwarded_signals[i], &pass, NULL);
+        else if (forwarded_signals[i] == SIGINT)
+            sigaction(forwarded_signals[i], &note, NULL);
     }
 }
 
-static void restore_signals(const struct sigaction before[PASSED])
+static void restore_signals(const struct sigaction before[FORWARDED])
 {
-    for (int i = 0; i < PASSED; i++)
-        sigaction(passed[i], &before[i], NULL);
+    for (int i = 0; i < FORWARDED; i++)
+        sigaction(forwarded_signals[i], &before[i], NULL);
 }
 
 /* --- the log file --- */
 
-/* $XDG_STATE_HOME/rtl-top, or the folder for files of no consequence. */
+/* Returns $XDG_STATE_HOME/rtl-top, or the folder for temporary files. */
 static bool log_folder(char *folder, size_t size)
 {
     const char *state = getenv("XDG_STATE_HOME"), *tmp = getenv("TMPDIR");
@@ -83,7 +84,7 @@ static bool log_folder(char *folder, size_t size)
     return (size_t)snprintf(folder, size, "%s", tmp && *tmp == '/' ? tmp : "/tmp") < size;
 }
 
-/* A name that nobody else has: made anew, for its owner alone, whatever lies in that folder. */
+/* Creates a new file with a unique name that only its owner can read, whatever the folder contains. */
 static int open_log(char log[PATH_MAX], const char *command)
 {
     char folder[PATH_MAX - 64], name[40];
@@ -102,12 +103,12 @@ static int open_log(char log[PATH_MAX], const char *command)
 
 /* --- the command --- */
 
-/* In the new process, until it is the command. Errors go back through `report`. */
-static void become(const struct rtl_launch *launch, const struct rtl_traced_env *env, int log, int report,
-                   const struct sigaction before[PASSED], const sigset_t *mask)
+/* Runs in the new process until exec. Sends errors through `report`. */
+static void exec_command(const struct rtl_launch *launch, const struct rtl_traced_env *env, int log, int report,
+                         const struct sigaction before[FORWARDED], const sigset_t *mask)
 {
     restore_signals(before);
-    signal(SIGXFSZ, SIG_DFL); /* which main has for itself alone */
+    signal(SIGXFSZ, SIG_DFL); /* main ignores it only for itself */
     bool ok = true;
     if (launch->detached) {
         setsid();
@@ -127,7 +128,7 @@ static void become(const struct rtl_launch *launch, const struct rtl_traced_env 
     _exit(RTL_LAUNCH_NOT_FOUND);
 }
 
-/* What exec said, 0 when it went well. */
+/* Returns the error of exec; 0 on success. */
 static int exec_error(int report)
 {
     int error = 0;
@@ -142,7 +143,7 @@ static int explain_exec(const char *name, int error, char *why, size_t why_bytes
     if ((error == ENOENT || error == ENOTDIR) && !strchr(name, '/'))
         snprintf(why, why_bytes, "%s: not found in PATH", name);
     else if (error == ENOENT && access(name, F_OK) == 0)
-        snprintf(why, why_bytes, "%s: the interpreter or loader that it names in its first bytes is not there", name);
+        snprintf(why, why_bytes, "%s: its interpreter or loader does not exist", name);
     else
         snprintf(why, why_bytes, "%s: %s", name, strerror(error));
     return error == ENOENT || error == ENOTDIR ? RTL_LAUNCH_NOT_FOUND : RTL_LAUNCH_NOT_EXECUTABLE;
@@ -151,14 +152,14 @@ static int explain_exec(const char *name, int error, char *why, size_t why_bytes
 int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl_traced_env *env, bool detached,
                      char *why, size_t why_bytes)
 {
-    struct sigaction before[PASSED];
+    struct sigaction before[FORWARDED];
     sigset_t all, mask;
     int report[2], log = -1;
     *launch = (struct rtl_launch){.command = command, .detached = detached};
     if (detached && (log = open_log(launch->log, command[0])) < 0) {
         snprintf(why, why_bytes,
-                 "cannot make a log file for the command's output (%s): %s; XDG_STATE_HOME or TMPDIR "
-                 "say where it goes",
+                 "cannot create a log file for the command's output (%s): %s; set XDG_STATE_HOME or TMPDIR "
+                 "to a writable folder",
                  launch->log, strerror(errno));
         return RTL_READER_USAGE;
     }
@@ -168,20 +169,20 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
             close(log);
         return RTL_READER_USAGE;
     }
-    /* no signal is lost between the fork and the exec: it waits, and is the command's then, or passed on to it */
+    /* block signals from fork to exec, so that none is lost: the command receives it, or the handler forwards it */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
     handle_signals(detached, before);
     fflush(NULL);
-    /* ignored, as some supervisors leave it, it would take the command's status away */
+    /* if a supervisor has left SIGCHLD ignored, the command's exit status would be lost */
     void (*children)(int) = signal(SIGCHLD, SIG_DFL);
     launch->pid = fork();
     if (launch->pid == 0 && children == SIG_IGN)
         signal(SIGCHLD, SIG_IGN);
     if (launch->pid == 0)
-        become(launch, env, log, report[1], before, &mask);
+        exec_command(launch, env, log, report[1], before, &mask);
     int error = launch->pid < 0 ? errno : 0;
-    receiver = launch->pid > 0 && !detached ? (sig_atomic_t)launch->pid : 0;
+    forward_to = launch->pid > 0 && !detached ? (sig_atomic_t)launch->pid : 0;
     sigprocmask(SIG_SETMASK, &mask, NULL);
     close(report[1]);
     if (log >= 0)
@@ -202,20 +203,20 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
     return status;
 }
 
-/* --- its end --- */
+/* --- the command's end --- */
 
-static void reap(struct rtl_launch *launch, int options)
+static void reap_command(struct rtl_launch *launch, int options)
 {
     siginfo_t info = {0};
     if (launch->ended)
         return;
-    /* looked at first and reaped when nobody passes signals to it any more: its number may be another's at once */
+    /* stop forwarding before reaping the process: afterwards its number can be reused */
     while (waitid(P_PID, (id_t)launch->pid, &info, WEXITED | WNOWAIT | options) != 0)
         if (errno != EINTR)
             return;
     if (info.si_pid != launch->pid)
         return;
-    receiver = 0;
+    forward_to = 0;
     while (waitpid(launch->pid, &launch->wait_status, 0) < 0 && errno == EINTR)
         ;
     launch->ended = true;
@@ -223,13 +224,13 @@ static void reap(struct rtl_launch *launch, int options)
 
 bool rtl_launch_ended(struct rtl_launch *launch)
 {
-    reap(launch, WNOHANG);
+    reap_command(launch, WNOHANG);
     return launch->ended;
 }
 
 void rtl_launch_wait(struct rtl_launch *launch)
 {
-    reap(launch, 0);
+    reap_command(launch, 0);
 }
 
 int rtl_launch_exit_status(const struct rtl_launch *launch)
@@ -238,20 +239,20 @@ int rtl_launch_exit_status(const struct rtl_launch *launch)
                                           : RTL_LAUNCH_SIGNALLED + WTERMSIG(launch->wait_status);
 }
 
-void rtl_launch_end(struct rtl_launch *launch)
+void rtl_launch_terminate(struct rtl_launch *launch)
 {
     if (!launch->detached || rtl_launch_ended(launch))
         return;
-    /* its session began with it, so the group that has its number is its own */
-    kill(-launch->pid, launch->told_to_end++ ? SIGKILL : SIGTERM);
+    /* the command leads a session, so its number is that of its own process group */
+    kill(-launch->pid, launch->end_requests++ ? SIGKILL : SIGTERM);
 }
 
-void rtl_launch_tell(struct rtl_launch *launch)
+void rtl_launch_report(struct rtl_launch *launch)
 {
     if (!launch->detached)
         return;
     if (!rtl_launch_ended(launch))
-        rtl_complain("%s goes on as process %d: rtl-top -p %d shows it again; its output goes into %s",
+        rtl_complain("%s continues as process %d: rtl-top -p %d shows it again; its output goes into %s",
                      launch->command[0], (int)launch->pid, (int)launch->pid, launch->log);
     else if (WIFSIGNALED(launch->wait_status))
         rtl_complain("%s was ended by signal %d (%s); its output is in %s", launch->command[0],

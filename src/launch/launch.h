@@ -1,9 +1,9 @@
 /*
- * A command that rtl-top starts, traced: its environment, its output, its signals, its end.
+ * A command that rtl-top starts traced: environment, output, signals and end.
  *
- * With a screen it gets a session of its own (keys and the end of the terminal don't reach it) and a log file for what
- * it writes; without one it stays in our process group, and its standard descriptors are ours. One at a time: the
- * signal handlers need a place to find it.
+ * With a screen, the command gets its own session, which keys and the terminal's end don't reach, and a log file for
+ * its output. Without a screen, it stays in the process group and inherits the standard descriptors. Only one command
+ * at a time: the signal handlers use a global variable.
  */
 #ifndef RTL_LAUNCH_LAUNCH_H
 #define RTL_LAUNCH_LAUNCH_H
@@ -14,60 +14,41 @@
 #include <sys/types.h>
 
 #include "launch/traced_env.h"
-#include "shm/gpu_use.h"
 #include "shm/segment_reader.h"
 
-/* As shells have it. */
+/* Exit statuses of shells. */
 enum { RTL_LAUNCH_NOT_EXECUTABLE = 126, RTL_LAUNCH_NOT_FOUND = 127, RTL_LAUNCH_SIGNALLED = 128 };
 
 struct rtl_launch {
     pid_t pid;
-    bool detached;      /* in a session of its own, its output in `log` */
+    bool detached;      /* own session, output in `log` */
     char log[PATH_MAX]; /* "" = none */
     char **command;
 
     bool ended;
-    int wait_status; /* as waitpid has it */
-    int told_to_end; /* how often it was asked to end, with what gets stronger */
-
-    /* of its processes, the one that came furthest on the way to being traced */
-    struct rtl_process seen;
-    struct rtl_gpu_use use;
-    bool child_seen;
-    char refused[600]; /* why one of them may not be looked into; "" = none */
+    int wait_status;  /* of waitpid */
+    int end_requests; /* calls of rtl_launch_terminate so far */
 };
 
-/*
- * Starts it. 0, or an exit status and one line in `why`: 127 and 126 as shells have them, RTL_READER_USAGE for
- * trouble of our own.
- */
+/* Starts the command. Returns 0, or an exit status with one line in `why`: 127 and 126 like shells, RTL_READER_USAGE
+ * for other errors. */
 int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl_traced_env *env, bool detached,
                      char *why, size_t why_bytes);
 
-/* Whether it has ended; doesn't wait. */
+/* True if the command has ended; doesn't wait. */
 bool rtl_launch_ended(struct rtl_launch *launch);
-/* Waits for its end, passing on signals. */
+/* Waits for the command's end and forwards signals meanwhile. */
 void rtl_launch_wait(struct rtl_launch *launch);
-/* Of a command that has ended: its own, or 128 and the signal that ended it. */
+/* Returns the exit status of an ended command, or 128 + the signal that ended it. */
 int rtl_launch_exit_status(const struct rtl_launch *launch);
 
-/* Tells the user, when the screen is gone, that it goes on, or how it ended; and where its output is. */
-void rtl_launch_tell(struct rtl_launch *launch);
+/* Reports after the screen's end that the command still runs or how it ended, and where its output is. */
+void rtl_launch_report(struct rtl_launch *launch);
 
-/* Asks all its processes to end: SIGTERM the first time, SIGKILL the second. Detached ones only. */
-void rtl_launch_end(struct rtl_launch *launch);
+/* Ends all processes of a detached command: with SIGTERM the first time, then with SIGKILL. */
+void rtl_launch_terminate(struct rtl_launch *launch);
 
-/*
- * Looks once for a traced process among it and its descendants. OK and the reader; NOT_TRACED while there is none;
- * anything else with a line in `why`: there is one, but it can't be watched.
- */
-enum rtl_reader_status rtl_launch_look(struct rtl_launch *launch, struct rtl_reader **reader, pid_t *pid, char *why,
-                                       size_t why_bytes);
-
-/* Why there is no traced process among them (so far), as well as can be known. */
-void rtl_launch_explain(struct rtl_launch *launch, char *why, size_t why_bytes);
-
-/* Whether an interrupt (SIGINT) came since this was asked last, where it is not passed on: of a detached command. */
+/* True if SIGINT has arrived since the last call. Only for a detached command, which doesn't get the signal. */
 bool rtl_launch_interrupted(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* Finds librtl.so and librtl-hip.so. See library.h. */
 #include "launch/library.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "shm/elf_file.h"
 
 #include <errno.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef RTL_LIBRARY_FOLDER /* the Makefile has the one of its PREFIX */
+#ifndef RTL_LIBRARY_FOLDER /* the Makefile sets the folder of its PREFIX */
 #define RTL_LIBRARY_FOLDER "/usr/local/lib"
 #endif
 
-/* Seen from the folder of this program: where the build has it, an installation below a PREFIX, a distribution. */
-static const char *const places[] = {"librtl.so", "../lib/librtl.so", "../lib64/librtl.so",
-                                     "../lib/x86_64-linux-gnu/librtl.so", RTL_LIBRARY_FOLDER "/librtl.so"};
+/* Relative to this program's folder: in the build, in an installation below a PREFIX, in a distribution. */
+static const char *const candidates[] = {"librtl.so", "../lib/librtl.so", "../lib64/librtl.so",
+                                         "../lib/x86_64-linux-gnu/librtl.so", RTL_LIBRARY_FOLDER "/librtl.so"};
 
 static bool own_folder(char folder[PATH_MAX])
 {
@@ -30,21 +30,21 @@ static bool own_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* What a control character in a path would do on the way through shells and unit files nobody wants to find out. */
-static bool can_be_told(const char *path)
+bool rtl_library_has_control(const char *text)
 {
-    for (; *path; path++)
-        if ((unsigned char)*path < ' ' || *path == 0x7f)
-            return false;
-    return true;
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return true;
+    return false;
 }
 
-static bool usable(const char *path, char *why, size_t why_bytes)
+static bool check_loadable(const char *path, char *why, size_t why_bytes)
 {
     struct rtl_elf_file elf;
     char reason[200];
-    if (!can_be_told(path)) {
-        snprintf(why, why_bytes, "%s: a path with control characters can't be put into the environment: move it", path);
+    if (rtl_library_has_control(path)) {
+        snprintf(why, why_bytes, "%s has control characters in its path, which the environment can't hold: move it",
+                 path);
         return false;
     }
     if (!rtl_elf_read(path, &elf, reason, sizeof reason)) {
@@ -52,7 +52,7 @@ static bool usable(const char *path, char *why, size_t why_bytes)
         return false;
     }
     if (!elf.native || !elf.shared) {
-        snprintf(why, why_bytes, "%s is no library for this machine's programs: no process could load it", path);
+        snprintf(why, why_bytes, "%s is not a library for this machine: no process could load it", path);
         return false;
     }
     return true;
@@ -66,31 +66,31 @@ bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t 
             snprintf(why, why_bytes, "--library %s: %s", given, strerror(errno));
             return false;
         }
-        return usable(path, why, why_bytes);
+        return check_loadable(path, why, why_bytes);
     }
     if (!own_folder(folder))
         folder[0] = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (places[i][0] == '/')
-            snprintf(place, sizeof place, "%s", places[i]);
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        if (candidates[i][0] == '/')
+            snprintf(place, sizeof place, "%s", candidates[i]);
         else
-            snprintf(place, sizeof place, "%s/%s", folder, places[i]);
-        if ((*folder || places[i][0] == '/') && realpath(place, path))
-            return usable(path, why, why_bytes);
+            snprintf(place, sizeof place, "%s/%s", folder, candidates[i]);
+        if ((*folder || candidates[i][0] == '/') && realpath(place, path))
+            return check_loadable(path, why, why_bytes);
     }
     snprintf(why, why_bytes,
-             "librtl.so is neither beside this rtl-top (%s) nor in a lib folder there nor in " RTL_LIBRARY_FOLDER
-             ": install it there, or say where it is with --library FILE",
+             "librtl.so is not beside this rtl-top (%s), in a lib folder there or in " RTL_LIBRARY_FOLDER
+             ": install it, or pass --library FILE",
              *folder ? folder : "?");
     return false;
 }
 
 bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes)
 {
-    if (rtl_preload_can_say(path))
+    if (rtl_preload_can_hold(path))
         return true;
     snprintf(why, why_bytes,
-             "%s: LD_PRELOAD takes no path with a blank, a colon or a $ in it: copy both libraries elsewhere, and "
+             "%s: LD_PRELOAD can't hold a path with a blank, a colon or a $: copy both libraries elsewhere, and "
              "pass --library",
              path);
     return false;
@@ -104,9 +104,8 @@ bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, s
     char place[PATH_MAX + sizeof name];
     snprintf(place, sizeof place, "%.*s/%s", folder, library, name);
     if (!realpath(place, path)) {
-        snprintf(why, why_bytes, "%s, which records the calls of HIP, is not beside %s: %s", name, library,
-                 strerror(errno));
+        snprintf(why, why_bytes, "%s, which records HIP calls, is not beside %s: %s", name, library, strerror(errno));
         return false;
     }
-    return rtl_library_can_preload(path, why, why_bytes) && usable(path, why, why_bytes);
+    return rtl_library_can_preload(path, why, why_bytes) && check_loadable(path, why, why_bytes);
 }

@@ -1,4 +1,4 @@
-/* Where librtl.so and librtl-hip.so lie: what a process has to load to be traced. */
+/* Finds librtl.so and librtl-hip.so, which a process has to load to be traced. */
 #ifndef RTL_LAUNCH_LIBRARY_H
 #define RTL_LAUNCH_LIBRARY_H
 
@@ -7,19 +7,20 @@
 #include <stddef.h>
 
 /*
- * The absolute path, without symbolic links: of `given` (--library), or if that is NULL of the library beside this
- * program, in a ../lib* beside it, or where `make install` puts it. False and one line in `why` when there is none that
- * a process of ours could load, or its path can't be said in HSA_TOOLS_LIB.
+ * Finds the absolute path without symbolic links: of `given` (--library), or if that is NULL, beside this program, in a
+ * ../lib* beside it, or in the folder of `make install`. False with one line in `why` if no process of this system
+ * could load it, or HSA_TOOLS_LIB can't hold the path.
  */
 bool rtl_library_find(const char *given, char path[PATH_MAX], char *why, size_t why_bytes);
+
+/* True if the text has a control character, which shells and unit files may change. */
+bool rtl_library_has_control(const char *text);
 
 /* True if LD_PRELOAD can hold the path; otherwise one line in `why`. */
 bool rtl_library_can_preload(const char *path, char *why, size_t why_bytes);
 
-/*
- * librtl-hip.so, which lies beside librtl.so: what a process has to preload so that its calls of HIP are recorded.
- * False and one line in `why` when it isn't there, or its path can't be said in LD_PRELOAD.
- */
+/* Finds librtl-hip.so beside librtl.so; a process that preloads it has its HIP calls recorded. False with one line in
+ * `why` if it is missing or LD_PRELOAD can't hold the path. */
 bool rtl_library_find_hip(const char *library, char path[PATH_MAX], char *why, size_t why_bytes);
 
 #endif

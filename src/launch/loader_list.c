@@ -1,4 +1,4 @@
-/* Asks the dynamic loader. See loader_list.h. */
+/* Runs the dynamic loader to list libraries. See loader_list.h. */
 #include "launch/loader_list.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ bool rtl_loader_is_ours(const struct rtl_elf_file *elf)
     return own_loader(ours, sizeof ours) && strcmp(ours, elf->interpreter) == 0;
 }
 
-/* Reads until the end, the bound or the end of the patience. */
-static void read_all(int fd, char *list)
+/* Reads until the end of the output, LIST_MAX bytes or PATIENCE_NS. */
+static void read_output(int fd, char *list)
 {
     uint64_t from = rtl_mono_ns();
     size_t used = 0;
@@ -49,7 +49,7 @@ static void read_all(int fd, char *list)
         used += (size_t)n;
     }
     list[used] = '\0';
-    for (size_t i = 0; i < used; i++) /* lines of text are looked for */
+    for (size_t i = 0; i < used; i++) /* the list is searched as text */
         if (!list[i])
             list[i] = '?';
 }
@@ -77,8 +77,8 @@ char *rtl_loader_list(const char *path)
     close(out[1]);
     list[0] = '\0';
     if (pid > 0) {
-        read_all(out[0], list);
-        kill(pid, SIGKILL); /* it has ended, or will not */
+        read_output(out[0], list);
+        kill(pid, SIGKILL); /* it has ended, or hangs */
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }

@@ -1,7 +1,5 @@
-/*
- * Which libraries the dynamic loader would load for a program, and from where: the loader is asked, the program isn't
- * started. Only the loader that this program itself has is asked, whatever a file names as its own.
- */
+/* Lists the libraries that the dynamic loader would load for a program, without starting the program. Only this
+ * program's own loader is run, never the one that a file names. */
 #ifndef RTL_LAUNCH_LOADER_LIST_H
 #define RTL_LAUNCH_LOADER_LIST_H
 
@@ -10,11 +8,11 @@
 
 #include "shm/elf_file.h"
 
-/* Whether the loader that the file names is ours, so that it can be asked about the file. */
+/* True if the file names this program's loader, which can therefore list its libraries. */
 bool rtl_loader_is_ours(const struct rtl_elf_file *elf);
 
-/* What the loader prints for the file, terminated and bounded in size and time; allocated. NULL when it can't be asked.
- */
+/* Returns the loader's output for the file, terminated and bounded in size and time, allocated. NULL if the loader
+ * can't run. */
 char *rtl_loader_list(const char *path);
 
 /*
@@ -22,7 +20,7 @@ char *rtl_loader_list(const char *path);
  * if the loader didn't find the library. Returns false when the list has no such library.
  */
 bool rtl_loader_find(const char **at, const char *name, char *where, size_t size);
-/* The first complaint of the loader's: a library that isn't there, or a version of one; false: there is none. */
+/* Copies the loader's first complaint: a missing library or version. False if there is none. */
 bool rtl_loader_complaint(const char *list, char *line, size_t size);
 
 #endif

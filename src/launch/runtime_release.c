@@ -17,7 +17,7 @@ enum { ENTRIES_MAX = 1 << 16, PARENTS = 3 };
 #define CHARACTERS "0123456789.+-_~abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* Copies `length` bytes as a version, as "7.2.4-93", if they begin with a digit and have only CHARACTERS; else "". */
-static bool take_version(char version[RTL_VERSION_MAX], const char *text, size_t length)
+static bool copy_version(char version[RTL_VERSION_MAX], const char *text, size_t length)
 {
     bool plain = *text >= '0' && *text <= '9' && length < RTL_VERSION_MAX && strspn(text, CHARACTERS) >= length;
     snprintf(version, RTL_VERSION_MAX, "%.*s", plain ? (int)length : 0, text);
@@ -32,7 +32,7 @@ bool rtl_version_file(pid_t pid, const char *path, char version[RTL_VERSION_MAX]
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
         close(fd);
-    return take_version(version, text, n > 0 ? strcspn(text, "\n") : 0);
+    return copy_version(version, text, n > 0 ? strcspn(text, "\n") : 0);
 }
 
 bool rtl_version_of_wheel(const char *name, char version[RTL_VERSION_MAX])
@@ -41,7 +41,7 @@ bool rtl_version_of_wheel(const char *name, char version[RTL_VERSION_MAX])
     const char *end = strstr(name, ".dist-info");
     *version = '\0';
     return !strncmp(name, WHEEL, prefix) && end && !end[strlen(".dist-info")] &&
-           take_version(version, name + prefix, (size_t)(end - name) - prefix);
+           copy_version(version, name + prefix, (size_t)(end - name) - prefix);
 }
 
 /* Finds the version of a wheel in the name of a folder beside the wheel's own. */
@@ -60,11 +60,11 @@ static bool find_wheel(pid_t pid, const char *folder, char version[RTL_VERSION_M
 }
 
 /* Finds the version in a folder's name in the path, as in /opt/rocm-6.4.3/lib and /opt/rocm/core-7.14/lib. */
-static bool from_folder(const char *path, char version[RTL_VERSION_MAX])
+static bool find_in_path(const char *path, char version[RTL_VERSION_MAX])
 {
     const char *at = strstr(path, "/rocm-"), *core = strstr(path, "/rocm/core-");
     at = at ? at + strlen("/rocm-") : core ? core + strlen("/rocm/core-") : "";
-    return take_version(version, at, strcspn(at, "/"));
+    return copy_version(version, at, strcspn(at, "/"));
 }
 
 /* Finds the version in the folders above the runtime or in its path; returns the source's name, or NULL. */
@@ -85,7 +85,7 @@ static const char *find_version(pid_t pid, const char *path, unsigned build, cha
     /* the vendor's files end in the release, 60403 for 6.4.3 */
     if (build >= 10000)
         snprintf(version, RTL_VERSION_MAX, "%u.%u.%u", build / 10000, build / 100 % 100, build % 100);
-    return build >= 10000 ? "its file's name" : from_folder(path, version) ? "its folder's name" : NULL;
+    return build >= 10000 ? "its file's name" : find_in_path(path, version) ? "its folder's name" : NULL;
 }
 
 void rtl_runtime_release_read(pid_t pid, const char *path, struct rtl_runtime_release *release)

@@ -10,19 +10,19 @@
 
 enum { RTL_TRACED_ENV_MAX = 6 };
 
-/* What a process may begin in: a mode (enum rtl_mode), or one of these. */
+/* The mode that a process starts in: enum rtl_mode, or one of these. */
 enum {
-    RTL_BEGIN_AS_TOLD = -1, /* by the environment */
-    RTL_BEGIN_HIP = 1000,   /* as by default, and the calls of HIP are recorded: RTL_MODE_HIP */
+    RTL_START_FROM_ENV = -1, /* not set: RTL_MODE of the environment counts */
+    RTL_START_HIP = 1000,    /* mode default with recording of HIP calls (RTL_MODE_HIP) */
 };
 
-/* As --mode of run, env and check says it; false for what isn't known. */
-bool rtl_begin_parse(const char *name, int *begin);
+/* Parses --mode of run, env and check; false if it is unknown. */
+bool rtl_start_mode_parse(const char *name, int *start_mode);
 #define RTL_BEGIN_NAME(sym, num, name, text) " " name
-#define RTL_BEGIN_UNKNOWN                    "--mode knows the modes" RTL_MODES(RTL_BEGIN_NAME) " " RTL_MODE_HIP ", not '%s'"
+#define RTL_START_MODE_UNKNOWN               "--mode needs one of" RTL_MODES(RTL_BEGIN_NAME) " " RTL_MODE_HIP ", not '%s'"
 
-/* Whether that is with calls of HIP, which take librtl-hip.so. */
-bool rtl_begin_is_hip(int begin);
+/* True if that mode records HIP calls, which needs librtl-hip.so. */
+bool rtl_start_mode_is_hip(int start_mode);
 
 struct rtl_traced_env {
     unsigned count;
@@ -32,19 +32,17 @@ struct rtl_traced_env {
     } variable[RTL_TRACED_ENV_MAX];
 };
 
-struct rtl_traced_wish {
-    int begin;    /* mode, or RTL_BEGIN_* */
-    bool ring;    /* with an event ring, for traces */
-    bool probe;   /* its kernels may be probed */
-    bool preload; /* LD_PRELOAD has the library, too: for a runtime that ignores HSA_TOOLS_LIB */
+struct rtl_traced_request {
+    int start_mode; /* mode, or RTL_START_* */
+    bool ring;      /* add an event ring, for traces */
+    bool probe;     /* allow probes of its kernels */
+    bool preload;   /* also preload the library, for runtimes that ignore HSA_TOOLS_LIB */
 };
 
-/*
- * Keeps the current entries of HSA_TOOLS_LIB and LD_PRELOAD, and a size in RTL_TRACE. On failure returns false with one
- * line in `why`; there is nothing to free then.
- */
-bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const struct rtl_traced_wish *wish, char *why,
-                         size_t why_bytes);
+/* Keeps the current entries of HSA_TOOLS_LIB and LD_PRELOAD, and a size in RTL_TRACE. On failure returns false with one
+ * line in `why`, and nothing to free. */
+bool rtl_traced_env_make(struct rtl_traced_env *env, const char *library, const struct rtl_traced_request *request,
+                         char *why, size_t why_bytes);
 void rtl_traced_env_free(struct rtl_traced_env *env);
 
 #endif

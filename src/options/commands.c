@@ -1,4 +1,4 @@
-/* The table of commands, and what --help makes of it. See commands.h. */
+/* The table of commands and the output of --help. See commands.h. */
 #include "options/commands.h"
 #include "record/db.h"
 #include "shm/segment_reader.h"
@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A table may be empty, which C's arrays can't be: each has one row more than it says. */
+/* C has no empty arrays, so each table ends with one unused row. */
 #define OWN(sym, letter_, name_, argument_, meaning_) \
     {.letter = letter_, .name = name_, .argument = argument_, .meaning = meaning_},
 #define TABLES(sym, ...)                                                                      \
     static const struct rtl_option_info own_##sym[] = {RTL_##sym##_OPTIONS(OWN){.name = ""}}; \
-    static const enum rtl_option shared_##sym[] = {RTL_##sym##_SHARED};
+    static const enum rtl_option shared_##sym[] = {RTL_##sym##_SHARED RTL_OPTION_HELP};
 RTL_COMMANDS(TABLES, TABLES)
 #undef TABLES
 
@@ -72,7 +72,7 @@ static void print_options(FILE *out, enum rtl_command command)
     }
 }
 
-/* Whether -p is among them: a job or a command that looks into a process. */
+/* True if -p selects the process that the job or command reads. */
 static bool takes_process(const struct rtl_command_info *c)
 {
     for (int i = 0; i < c->shared_count; i++)

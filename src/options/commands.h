@@ -1,10 +1,9 @@
 /*
- * Commands: "rtl-top NAME ...". One row each, from which main, --help, did-you-mean, completions and the tests of the
- * manual are made.
+ * The commands "rtl-top NAME ...": main, --help, suggestions, completions and the tests of the manual use this table.
  *
- * A new one is a row of RTL_COMMANDS and a table of its options, RTL_<SYMBOL>_OPTIONS, which may be empty; --help is in
- * all of them. RTL_<SYMBOL>_SHARED names the options that it takes from the table of options.h. Its function reads the
- * words with rtl_arguments_next (arguments.h).
+ * To add a command, add a row to RTL_COMMANDS, a table of its options RTL_<SYMBOL>_OPTIONS, which may be empty, and
+ * RTL_<SYMBOL>_SHARED, its options from options.h. All commands have --help. The command's function reads its words
+ * with rtl_arguments_next (arguments.h).
  */
 #ifndef RTL_OPTIONS_COMMANDS_H
 #define RTL_OPTIONS_COMMANDS_H
@@ -12,9 +11,11 @@
 #include "options/options.h"
 
 /*
- * JOB(symbol, name, the option that its one argument sets, argument, meaning): what an option does, too, with the
- * options that belong to it; COMMAND(symbol, name, function, arguments, meaning): one with a function of its own, which
- * gets argc and argv from the name on and returns an exit status.
+ * JOB(symbol, name, option that its one argument sets, argument, meaning): the same action as the option, with the
+ * options that fit it.
+ *
+ * COMMAND(symbol, name, function, arguments, meaning): the function gets argc and argv from the name on and returns the
+ * exit status.
  */
 #define RTL_COMMANDS(JOB, COMMAND)                                                                                     \
     JOB(RECORD, "record", WRITE, "FILE", "record a process into FILE, one frame per interval")                         \
@@ -38,8 +39,7 @@
     COMMAND(COMPLETIONS, "completions", rtl_completions_command, "SHELL", "print completions for bash, zsh or fish")   \
     COMMAND(HELP, "help", rtl_help_command, "[COMMAND]", "print the help of rtl-top or of a command, like --help")
 
-/* X(example without "rtl-top", gist): the commands on one screen, the most used ones first; "rtl-top --help" prints
- * them. */
+/* X(example without "rtl-top", gist): printed by "rtl-top --help" on one screen, the most used commands first. */
 #define RTL_COMMAND_EXAMPLES(X)                                             \
     X("run -- python3 serve.py", "start a command traced and watch it")     \
     X("env --shell docker", "print the variables that trace a process")     \
@@ -131,49 +131,42 @@
 
 #define RTL_HELP_OPTIONS(X)
 
-/* What each takes of options.h. */
-#define RTL_RECORD_SHARED                                                                                          \
-    RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, \
-        RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER,  \
-        RTL_OPTION_WINDOW, RTL_OPTION_HELP
-#define RTL_REPLAY_SHARED                                                                                             \
-    RTL_OPTION_PID, RTL_OPTION_RECORDING, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV,       \
-        RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_NAMES, \
-        RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE,               \
-        RTL_OPTION_HELP
-#define RTL_SNAPSHOT_SHARED RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_FORCE, RTL_OPTION_HELP
-#define RTL_TRACE_SHARED                                                                                            \
-    RTL_OPTION_PID, RTL_OPTION_WRITE, RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON,       \
-        RTL_OPTION_CSV, RTL_OPTION_OUTPUT, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, \
-        RTL_OPTION_HELP
-#define RTL_RUN_SHARED                                                                                               \
-    RTL_OPTION_DELAY, RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT,       \
-        RTL_OPTION_WRITE, RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_NAMES, \
-        RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE,              \
-        RTL_OPTION_HELP
-#define RTL_ENV_SHARED         RTL_OPTION_HELP
-#define RTL_CHECK_SHARED       RTL_OPTION_HELP
-#define RTL_MODE_SHARED        RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN, RTL_OPTION_HELP
-#define RTL_LIST_SHARED        RTL_OPTION_DELAY, RTL_OPTION_UNITS, RTL_OPTION_ASCII, RTL_OPTION_HELP
-#define RTL_DIFF_SHARED        RTL_OPTION_HELP
-#define RTL_EXPORT_SHARED      RTL_OPTION_HELP
-#define RTL_NAMES_SHARED       RTL_OPTION_NAMES, RTL_OPTION_ASCII, RTL_OPTION_HELP
-#define RTL_API_SHARED         RTL_OPTION_HELP
-#define RTL_PROBE_SHARED       RTL_OPTION_UNITS, RTL_OPTION_ASCII, RTL_OPTION_HELP
-#define RTL_SERVE_SHARED       RTL_OPTION_HELP
-#define RTL_REPORT_SHARED      RTL_OPTION_HELP
-#define RTL_COMPLETIONS_SHARED RTL_OPTION_HELP
-#define RTL_HELP_SHARED        RTL_OPTION_HELP
+/* The options of options.h that several commands have. */
+#define RTL_SHARED_STREAM RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT
+#define RTL_SHARED_TABLE  RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW
+#define RTL_SHARED_SCREEN \
+    RTL_OPTION_NAMES, RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE
+#define RTL_SHARED_PROCESSES RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN
+
+/* The options of options.h that each command has, in the order of its --help; --help itself ends each list. */
+#define RTL_RECORD_SHARED   RTL_SHARED_PROCESSES, RTL_OPTION_DELAY, RTL_SHARED_STREAM, RTL_SHARED_TABLE,
+#define RTL_REPLAY_SHARED   RTL_OPTION_PID, RTL_OPTION_RECORDING, RTL_SHARED_STREAM, RTL_SHARED_TABLE, RTL_SHARED_SCREEN,
+#define RTL_SNAPSHOT_SHARED RTL_SHARED_PROCESSES, RTL_OPTION_FORCE,
+#define RTL_TRACE_SHARED    RTL_OPTION_PID, RTL_OPTION_WRITE, RTL_OPTION_DELAY, RTL_SHARED_STREAM, RTL_SHARED_TABLE,
+#define RTL_RUN_SHARED      RTL_OPTION_DELAY, RTL_SHARED_STREAM, RTL_OPTION_WRITE, RTL_SHARED_TABLE, RTL_SHARED_SCREEN,
+#define RTL_ENV_SHARED
+#define RTL_CHECK_SHARED
+#define RTL_MODE_SHARED RTL_SHARED_PROCESSES,
+#define RTL_LIST_SHARED RTL_OPTION_DELAY, RTL_OPTION_UNITS, RTL_OPTION_ASCII,
+#define RTL_DIFF_SHARED
+#define RTL_EXPORT_SHARED
+#define RTL_NAMES_SHARED RTL_OPTION_NAMES, RTL_OPTION_ASCII,
+#define RTL_API_SHARED
+#define RTL_PROBE_SHARED RTL_OPTION_UNITS, RTL_OPTION_ASCII,
+#define RTL_SERVE_SHARED
+#define RTL_REPORT_SHARED
+#define RTL_COMPLETIONS_SHARED
+#define RTL_HELP_SHARED
 
 #define RTL_NO_COMMAND(...)
 #define RTL_ENUM_COMMAND(sym, ...)    RTL_COMMAND_##sym,
 #define RTL_ENUM_OWN_OPTION(sym, ...) RTL_##sym,
-/* The options of each, numbered from 0: RTL_DIFF_FAIL_OVER */
+/* Numbers each command's own options from 0: RTL_DIFF_FAIL_OVER. */
 #define RTL_ENUM_OWN_OPTIONS(sym, ...) \
     enum rtl_of_##sym{RTL_##sym##_OPTIONS(RTL_ENUM_OWN_OPTION) RTL_##sym##_OWN_COUNT};
 #define RTL_DECLARE_COMMAND(sym, name, function, arguments, meaning) int function(int argc, char **argv);
 
-/* RTL_COMMAND_NONE is "rtl-top" itself: all options of options.h. */
+/* RTL_COMMAND_NONE is the screen, "rtl-top [options]": it has all options of options.h. */
 enum rtl_command { RTL_COMMANDS(RTL_ENUM_COMMAND, RTL_ENUM_COMMAND) RTL_COMMAND_NONE, RTL_COMMAND_COUNT };
 RTL_COMMANDS(RTL_ENUM_OWN_OPTIONS, RTL_ENUM_OWN_OPTIONS)
 RTL_COMMANDS(RTL_NO_COMMAND, RTL_DECLARE_COMMAND)
@@ -184,26 +177,24 @@ RTL_COMMANDS(RTL_NO_COMMAND, RTL_DECLARE_COMMAND)
 
 struct rtl_command_info {
     const char *name, *arguments, *meaning;
-    enum rtl_option sets; /* what a job's argument is; RTL_OPTION_COUNT for those with a function of their own */
+    enum rtl_option sets; /* the option that a job's argument sets; RTL_OPTION_COUNT if the command has a function */
     const struct rtl_option_info *own;
-    const enum rtl_option *shared; /* --help is the last one */
+    const enum rtl_option *shared; /* --help is the last */
     int own_count, shared_count;
 };
 extern const struct rtl_command_info rtl_commands[RTL_COMMAND_COUNT];
 
-/* The command of that name, or RTL_COMMAND_NONE. */
+/* Returns the command of that name, or RTL_COMMAND_NONE. */
 enum rtl_command rtl_command_find(const char *name);
 
-/* Its options, its own first: NULL after the last one. */
+/* Returns an option of the command by number, first its own ones; NULL after the last. */
 const struct rtl_option_info *rtl_command_option(enum rtl_command command, int number);
 
-/*
- * Return the help of a command, as its --help prints it; of RTL_COMMAND_NONE what "rtl-top --help all" prints.
- * Allocated; NULL without memory.
- */
+/* Returns the output of the command's --help, allocated; for RTL_COMMAND_NONE that of "rtl-top --help all". NULL
+ * without memory. */
 char *rtl_command_help(enum rtl_command command);
 
-/* Return what "rtl-top --help" prints: the commands by example, on one screen of 80x24. Allocated; NULL without memory.
+/* Returns the output of "rtl-top --help", allocated: the commands by example on a screen of 80x24. NULL without memory.
  */
 char *rtl_command_card(void);
 

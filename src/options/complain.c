@@ -1,4 +1,4 @@
-/* One line on standard error. See complain.h. */
+/* Prints one line on standard error. See complain.h. */
 #include "options/complain.h"
 #include "options/progress.h"
 #include "text/text.h"
@@ -43,13 +43,13 @@ void rtl_complain(const char *format, ...)
 bool rtl_stdout_written(void)
 {
     int before = errno;
-    bool failed = ferror(stdout) != 0; /* what is longer than the buffer, earlier: errno may be another's since */
+    bool failed = ferror(stdout) != 0; /* a write failed before the flush; errno may have changed since */
     int error = fflush(stdout) ? errno : failed ? before : 0;
     struct pollfd reader = {.fd = STDOUT_FILENO};
     if (!failed && !error)
         return true;
     if (error == EPIPE || (poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR)))
         return true;
-    rtl_complain("cannot write to standard output: %s", error ? strerror(error) : "not all of it was taken");
+    rtl_complain("cannot write to standard output: %s", error ? strerror(error) : "an earlier write failed");
     return false;
 }

@@ -1,25 +1,31 @@
-/* The user's configuration. See config.h. */
+/* Reads and edits the user's configuration. See config.h. */
 #include "options/config.h"
+#include "base/write_all.h"
 #include "options/complain.h"
+#include "record/outfile.h"
 #include "text/names_rules.h"
 #include "text/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOLD_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
+enum { REPORTED_MAX = 10, SAFE_MAX = 10 * RTL_CONFIG_LINE_MAX + 1 };
 
-/* What a line says, in pieces; all within the line. */
-struct line {
+/* The parts of a line; pointers into the line. */
+struct config_line {
     char *word, *family, *pattern, *text; /* family and text may be NULL */
 };
 
-/* What follows the first word says of what a line consists. */
+/* The form after the first word tells which parts the line has. */
 static const struct {
     const char *word, *form;
-} kinds[] = {
+} line_kinds[] = {
 #define KIND(sym, word, form, meaning) {word, form},
     RTL_CONFIG_LINES(KIND)
 #undef KIND
@@ -34,7 +40,7 @@ static char *trimmed(char *text)
     return text;
 }
 
-/* Cuts the first word off; "" when there is none. */
+/* Cuts off the first word; "" if there is none. */
 static char *first_word(char **rest)
 {
     char *word = *rest + strspn(*rest, " \t"), *end = word + strcspn(word, " \t");
@@ -43,30 +49,32 @@ static char *first_word(char **rest)
     return word;
 }
 
-/* What is wrong with a line; "" for nothing, NULL without memory. */
-static const char *take(struct rtl_config *config, char *line, char why[200])
+/* Returns what is wrong with a line, "" if nothing is. */
+static const char *parse_line(struct rtl_config *config, char *line, char why[200])
 {
-    struct line l = {.word = first_word(&line)};
+    struct config_line l = {.word = first_word(&line)};
     enum rtl_name_family family = RTL_FAMILY_OTHER;
     size_t kind = 0;
-    while (kind < sizeof kinds / sizeof *kinds && strcmp(l.word, kinds[kind].word) != 0)
+    while (kind < sizeof line_kinds / sizeof *line_kinds && strcmp(l.word, line_kinds[kind].word) != 0)
         kind++;
-    if (kind == sizeof kinds / sizeof *kinds) {
+    if (kind == sizeof line_kinds / sizeof *line_kinds) {
         enum rtl_setting setting = rtl_setting_find(l.word);
         if (setting < RTL_SETTING_COUNT)
-            return rtl_setting_take(&config->settings, setting, trimmed(line), why) ? "" : why;
+            return rtl_setting_parse(&config->settings, setting, trimmed(line), why) ? "" : why;
 #define WORD(sym, word, form, meaning) " " word
-        snprintf(why, 200, "a line begins with one of" RTL_CONFIG_LINES(WORD) RTL_SETTINGS(WORD) ", not with '%.40s'",
+        snprintf(why, 200,
+                 "a line must begin with one of" RTL_CONFIG_LINES(WORD) RTL_SETTINGS(WORD) ", not with '%.40s'",
                  l.word);
 #undef WORD
         return why;
     }
-    bool has_family = !strncmp(kinds[kind].form, "FAMILY ", 7), has_text = strchr(kinds[kind].form, '=') != NULL;
+    bool has_family = !strncmp(line_kinds[kind].form, "FAMILY ", 7),
+         has_text = strchr(line_kinds[kind].form, '=') != NULL;
     if (has_family) {
         l.family = first_word(&line);
         if (*l.family && !rtl_name_family_parse(l.family, &family)) {
 #define NAME(sym, name, text) " " name
-            snprintf(why, 200, "'%.40s' is none of the families" RTL_NAME_FAMILIES(NAME), l.family);
+            snprintf(why, 200, "'%.40s' is not a family; the families are" RTL_NAME_FAMILIES(NAME), l.family);
 #undef NAME
             return why;
         }
@@ -80,7 +88,7 @@ static const char *take(struct rtl_config *config, char *line, char why[200])
     }
     l.pattern = trimmed(line);
     if (!*l.pattern || (has_text && (!l.text || !*l.text))) {
-        snprintf(why, 200, "this wants to be: %s %s", kinds[kind].word, kinds[kind].form);
+        snprintf(why, 200, "write it as: %s %s", line_kinds[kind].word, line_kinds[kind].form);
         return why;
     }
     const char *wrong = l.family && l.text ? rtl_name_show_wrong(l.text) : NULL;
@@ -91,7 +99,7 @@ static const char *take(struct rtl_config *config, char *line, char why[200])
     if (!l.family ? rtl_name_rules_call(config->names, l.pattern, l.text)
                   : rtl_name_rules_add(config->names, family, l.pattern, l.text))
         return "";
-    snprintf(why, 200, "there is room for %d rules and families, and as many nicknames", RTL_USER_RULES_MAX);
+    snprintf(why, 200, "at most %d rules and families, and as many nicknames, are allowed", RTL_USER_RULES_MAX);
     return why;
 }
 
@@ -113,13 +121,13 @@ bool rtl_config_parse(struct rtl_config *config, const char *text, size_t length
             snprintf(why, sizeof why, "a line has at most %d bytes", RTL_CONFIG_LINE_MAX);
             wrong(context, number, why);
         } else {
-            /* blanks of all kinds are blanks; everything else that isn't text is shown, and compared, as an escape */
+            /* tabs and carriage returns count as blanks; other unprintable bytes are shown and compared as escapes */
             char line[RTL_CONFIG_LINE_MAX + 1];
             for (; tabs < bytes; tabs++)
                 line[tabs] = text[tabs] == '\t' || text[tabs] == '\r' ? ' ' : text[tabs];
             rtl_text_escape(safe, SAFE_MAX, line, bytes);
             char *start = trimmed(safe);
-            const char *fault = *start && *start != '#' ? take(config, start, why) : "";
+            const char *fault = *start && *start != '#' ? parse_line(config, start, why) : "";
             if (*fault)
                 wrong(context, number, fault);
         }
@@ -137,43 +145,247 @@ void rtl_config_free(struct rtl_config *config)
     config->names = NULL;
 }
 
-/* --- the user's file --- */
+/* --- the file --- */
 
-static struct rtl_config loaded; /* as long as the program */
-static char trouble[256];
-static unsigned troubles;
-
-/* On standard error, and for the screen, which hides that. */
-static void tell_once(const char *text)
+bool rtl_config_path(char path[PATH_MAX])
 {
-    rtl_complain("%s", text);
-    if (!troubles++)
-        rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
+    const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    int n;
+    if (folder && *folder == '/') /* the XDG specification ignores relative paths */
+        n = snprintf(path, PATH_MAX, "%s/rtl-top/config", folder);
+    else if (home && *home)
+        n = snprintf(path, PATH_MAX, "%s/.config/rtl-top/config", home);
+    else
+        return false;
+    return n > 0 && n < PATH_MAX;
 }
 
-static void tell(void *context, unsigned line, const char *why)
+char *rtl_config_read(const char *path, size_t *length, char *why, size_t why_bytes)
+{
+    struct stat is;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    *why = '\0';
+    *length = 0;
+    if (fd < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            snprintf(why, why_bytes, "cannot read %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = NULL;
+    if (fstat(fd, &is) || !S_ISREG(is.st_mode))
+        snprintf(why, why_bytes, "%s is not a regular file", path);
+    else if (is.st_size > RTL_CONFIG_BYTES_MAX)
+        snprintf(why, why_bytes, "%s has more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
+    else if (!(text = malloc(RTL_CONFIG_BYTES_MAX)))
+        snprintf(why, why_bytes, "out of memory");
+    while (text && *length < RTL_CONFIG_BYTES_MAX) {
+        ssize_t n = read(fd, text + *length, RTL_CONFIG_BYTES_MAX - *length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        *length += (size_t)n;
+    }
+    close(fd);
+    return text;
+}
+
+/* --- editing --- */
+
+/* Returns the setting of a line; RTL_SETTING_COUNT for comments and other lines. */
+static enum rtl_setting find_setting(const char *line, size_t length)
+{
+    char word[16];
+    size_t from = 0, bytes = 0;
+    while (from < length && strchr(" \t\r", line[from]) && line[from])
+        from++;
+    while (from + bytes < length && bytes < sizeof word - 1 && line[from + bytes] &&
+           !strchr(" \t\r", line[from + bytes])) {
+        word[bytes] = line[from + bytes];
+        bytes++;
+    }
+    word[bytes] = '\0';
+    return length > RTL_CONFIG_LINE_MAX ? RTL_SETTING_COUNT : rtl_setting_find(word);
+}
+
+static size_t line_length(const char *text, size_t left)
+{
+    const char *end = memchr(text, '\n', left);
+    return end ? (size_t)(end - text) : left;
+}
+
+char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings *settings, size_t *new_length)
+{
+    size_t last[RTL_SETTING_COUNT]; /* where the last line of each setting begins: this line counts */
+    char line[200], *result = NULL;
+    for (int i = 0; i < RTL_SETTING_COUNT; i++)
+        last[i] = SIZE_MAX;
+    for (size_t at = 0, bytes; at < length; at += bytes + 1) {
+        bytes = line_length(text + at, length - at);
+        enum rtl_setting setting = find_setting(text + at, bytes);
+        if (setting < RTL_SETTING_COUNT)
+            last[setting] = at;
+    }
+    FILE *out = open_memstream(&result, new_length);
+    if (!out)
+        return NULL;
+    for (size_t at = 0, bytes; at < length; at += bytes + 1) {
+        bytes = line_length(text + at, length - at);
+        enum rtl_setting setting = find_setting(text + at, bytes);
+        bool ends = at + bytes < length, returns = bytes && text[at + bytes - 1] == '\r';
+        if (setting < RTL_SETTING_COUNT && settings->has[setting] && last[setting] == at) {
+            rtl_setting_line(settings, setting, line, sizeof line);
+            fprintf(out, "%s%s", line, returns ? "\r" : "");
+        } else {
+            fwrite(text + at, 1, bytes, out);
+        }
+        if (ends)
+            putc('\n', out);
+    }
+    if (length && text[length - 1] != '\n')
+        putc('\n', out);
+    for (int i = 0; i < RTL_SETTING_COUNT; i++)
+        if (settings->has[i] && last[i] == SIZE_MAX) {
+            rtl_setting_line(settings, (enum rtl_setting)i, line, sizeof line);
+            fprintf(out, "%s\n", line);
+        }
+    bool failed = ferror(out) != 0;
+    if (fclose(out) || failed) {
+        free(result);
+        return NULL;
+    }
+    return result;
+}
+
+/* --- writing --- */
+
+/* True for a symbolic link that another user made: it may lead anywhere. Root is trusted. */
+static bool is_foreign_link(const char *path)
+{
+    struct stat is;
+    return !lstat(path, &is) && S_ISLNK(is.st_mode) && is.st_uid != geteuid() && is.st_uid != 0;
+}
+
+/* True if another user owns the folder or may write to it, and so could replace its content at any moment. A sticky
+ * folder such as /tmp and one's own group are safe. */
+static bool is_foreign_folder(const char *path)
+{
+    struct stat is;
+    if (stat(path, &is) != 0)
+        return false;
+    bool others = is.st_mode & S_IWOTH || (is.st_mode & S_IWGRP && is.st_gid != getegid() && is.st_gid != 0);
+    return (is.st_uid != geteuid() && is.st_uid != 0) || (others && !(is.st_mode & S_ISVTX));
+}
+
+/* Makes missing folders. Refuses folders and links that another user controls. */
+static bool make_folders(const char *path, char *why, size_t why_bytes)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (is_foreign_link(folder)) {
+            snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", folder);
+            return false;
+        }
+        if (is_foreign_folder(folder)) {
+            snprintf(why, why_bytes, "another user can change the folder %s: rtl-top doesn't write below it", folder);
+            return false;
+        }
+        if (mkdir(folder, 0700) && errno != EEXIST) {
+            int error = errno;
+            if (access(folder, F_OK)) { /* mkdir fails in an unwritable parent, where the folder may already exist */
+                snprintf(why, why_bytes, "cannot create the folder %s: %s", folder, strerror(error));
+                return false;
+            }
+        }
+        *slash = '/';
+    }
+    if (is_foreign_link(path)) {
+        snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", path);
+        return false;
+    }
+    return true;
+}
+
+static bool write_config(const char *path, const char *text, size_t length, char *why, size_t why_bytes)
+{
+    struct rtl_outfile *file = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = true}, why, why_bytes);
+    bool is_file = file && rtl_outfile_is_file(file),
+         written = is_file && rtl_write_all(rtl_outfile_fd(file), text, length);
+    if (file && !is_file)
+        snprintf(why, why_bytes, "%s is not a regular file", path);
+    else if (is_file && !written)
+        snprintf(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    written = written && rtl_outfile_place(file, why, why_bytes);
+    rtl_outfile_close(file);
+    return written;
+}
+
+bool rtl_config_save(const struct rtl_settings *settings, char path[PATH_MAX], char *why, size_t why_bytes)
+{
+    static const char head[] =
+        "# Configuration of rtl-top: a setting a line, see rtl-top(1). The key W writes those of the screen.\n";
+    size_t length, new_length = 0;
+    if (!rtl_config_path(path)) {
+        snprintf(why, why_bytes, "neither XDG_CONFIG_HOME nor HOME says where the configuration is");
+        return false;
+    }
+    if (!make_folders(path, why, why_bytes)) /* before reading anything that is written back */
+        return false;
+    char *text = rtl_config_read(path, &length, why, why_bytes);
+    if (!text && *why)
+        return false;
+    char *edited = rtl_config_edit(text ? text : head, text ? length : sizeof head - 1, settings, &new_length);
+    bool saved = false;
+    if (!edited)
+        snprintf(why, why_bytes, "out of memory");
+    else if (new_length > RTL_CONFIG_BYTES_MAX)
+        snprintf(why, why_bytes, "%s would have more than %d bytes", path, RTL_CONFIG_BYTES_MAX);
+    else
+        saved = write_config(path, edited, new_length, why, why_bytes);
+    free(edited);
+    free(text);
+    return saved;
+}
+
+/* --- in force --- */
+
+static struct rtl_config user_config; /* never freed */
+static char first_trouble[256];
+static unsigned trouble_count;
+
+/* Complains on standard error, and keeps the first line for the screen, which covers standard error. */
+static void report_trouble(const char *text)
+{
+    rtl_complain("%s", text);
+    if (!trouble_count++)
+        rtl_text_escape(first_trouble, sizeof first_trouble, text, strlen(text));
+}
+
+static void report_line(void *context, unsigned line, const char *why)
 {
     const char *path = context;
     char text[PATH_MAX + 256];
     snprintf(text, sizeof text, "%s:%u: %s", path, line, why);
-    if (troubles < TOLD_MAX)
-        tell_once(text);
-    else if (troubles++ == TOLD_MAX)
-        rtl_complain("%s:%u: more lines are wrong; mend these first", path, line);
-    if (troubles == 1) { /* on the screen the folders in front of it would fill the line */
+    if (trouble_count < REPORTED_MAX)
+        report_trouble(text);
+    else if (trouble_count++ == REPORTED_MAX)
+        rtl_complain("%s:%u: more lines are wrong; correct these first", path, line);
+    if (trouble_count == 1) { /* the screen has no room for the file's folders */
         snprintf(text, sizeof text, "config:%u: %s", line, why);
-        rtl_text_escape(trouble, sizeof trouble, text, strlen(text));
+        rtl_text_escape(first_trouble, sizeof first_trouble, text, strlen(text));
     }
 }
 
 const struct rtl_settings *rtl_config_settings(void)
 {
-    return &loaded.settings;
+    return &user_config.settings;
 }
 
 const char *rtl_config_trouble(void)
 {
-    return trouble;
+    return first_trouble;
 }
 
 void rtl_config_load(void)
@@ -184,13 +396,13 @@ void rtl_config_load(void)
         return;
     char *text = rtl_config_read(path, &length, why, sizeof why - 20);
     if (*why) {
-        strcat(why, "; going on without");
-        tell_once(why);
+        strcat(why, "; continuing without it");
+        report_trouble(why);
     }
-    if (text && !rtl_config_parse(&loaded, text, length, tell, path))
+    if (text && !rtl_config_parse(&user_config, text, length, report_line, path))
         rtl_complain("out of memory");
     free(text);
-    rtl_name_rules_use(loaded.names);
-    if (troubles > 1)
-        rtl_text_append(trouble, sizeof trouble, " (and %u more)", troubles - 1);
+    rtl_name_rules_use(user_config.names);
+    if (trouble_count > 1)
+        rtl_text_append(first_trouble, sizeof first_trouble, " (and %u more)", trouble_count - 1);
 }

@@ -1,4 +1,4 @@
-/* Options: what they set. See options.h. */
+/* Parses the values of options and checks their combination. See options.h. */
 #include "options/options.h"
 #include "model/labels.h"
 #include "model/model.h"
@@ -14,9 +14,9 @@
 const struct rtl_option_info rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
 #undef OPTION
 
-static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+static enum rtl_parsed make_result(char **text, enum rtl_parsed result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *format, ...)
+static enum rtl_parsed make_result(char **text, enum rtl_parsed result, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -26,7 +26,7 @@ static enum rtl_parsed say(char **text, enum rtl_parsed result, const char *form
     return result;
 }
 
-#define WRONG(text, ...) say(text, RTL_PARSED_WRONG, __VA_ARGS__)
+#define WRONG(text, ...) make_result(text, RTL_PARSED_WRONG, __VA_ARGS__)
 
 static enum rtl_parsed sort_help(char **text)
 {
@@ -41,8 +41,7 @@ static enum rtl_parsed sort_help(char **text)
     return RTL_PARSED_DONE;
 }
 
-/* A whole number of decimal digits in [least, most]. */
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
+bool rtl_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
 {
     if (!*text || strspn(text, "0123456789") != strlen(text))
         return false;
@@ -51,8 +50,8 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *va
     return !errno && *value >= least && *value <= most;
 }
 
-/* "10%", "0.5": a share, of 0.1 to 100 percent. */
-static bool percent(const char *text, double *share)
+/* Parses "10%" or "0.5", from 0.1 to 100 percent. */
+static bool parse_percent(const char *text, double *share)
 {
     char *end;
     size_t length = strspn(text, "0123456789.");
@@ -65,8 +64,9 @@ static bool percent(const char *text, double *share)
     return true;
 }
 
-/* What is no number in "4711,abc", a list of numbers but for that; its length, or 0. */
-static size_t no_number(const char *list, const char **word)
+/* Finds the word that is not a number in a list of numbers such as "4711,abc". Returns its length, 0 if there is none.
+ */
+static size_t find_no_number(const char *list, const char **word)
 {
     bool numbers = false;
     size_t length, found = 0;
@@ -74,26 +74,27 @@ static size_t no_number(const char *list, const char **word)
         length = strcspn(at, ",");
         if (length && strspn(at, "0123456789") >= length)
             numbers = true;
-        else if (!found)
-            *word = at, found = length;
+        else if (!found) {
+            *word = at;
+            found = length;
+        }
         if (!at[length])
             return numbers ? found : 0;
     }
 }
 
-/* "4711", "4711,4712", or the name of a command. */
+/* Parses "4711", "4711,4712" or the name of a command. */
 static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **text)
 {
     char one[16];
     uint64_t value;
     if (!*arg || *arg == '-' || (strlen(arg) >= RTL_FILTER_MAX && strspn(arg, "0123456789,") != strlen(arg)))
-        return WRONG(text, "-p wants the number of a process, several as 4711,4712, or a command's name, not '%s'",
-                     arg);
+        return WRONG(text, "-p needs a pid, several pids such as 4711,4712, or a command's name, not '%s'", arg);
     const char *word = "";
-    size_t wrong = no_number(arg, &word);
+    size_t wrong = find_no_number(arg, &word);
     if (wrong)
-        return WRONG(text, "-p '%s': '%.*s' is no number; -p takes numbers, such as 4711,4712, or one name", arg,
-                     (int)wrong, word);
+        return WRONG(text, "-p '%s': '%.*s' is not a pid; give pids such as 4711,4712, or one name", arg, (int)wrong,
+                     word);
     if (strspn(arg, "0123456789,") != strlen(arg)) {
         if (o->process && strcmp(o->process, arg) != 0)
             return WRONG(text, "-p takes one name, not '%s' and '%s'", o->process, arg);
@@ -103,8 +104,8 @@ static enum rtl_parsed set_pid(struct rtl_options *o, const char *arg, char **te
     for (const char *at = arg;; at++) {
         size_t length = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, at);
-        if (length >= sizeof one || !number(one, 1, 0x7fffffff, &value))
-            return WRONG(text, "-p wants numbers of processes, such as 4711 or 4711,4712, not '%s'", arg);
+        if (length >= sizeof one || !rtl_parse_number(one, 1, 0x7fffffff, &value))
+            return WRONG(text, "-p needs pids such as 4711 or 4711,4712, not '%s'", arg);
         bool twice = false;
         for (uint32_t i = 0; i < o->pid_count; i++)
             twice |= o->pids[i] == (pid_t)value;
@@ -128,21 +129,36 @@ static enum rtl_parsed set_output(struct rtl_options *o, enum rtl_output output,
     return RTL_PARSED_RUN;
 }
 
+/* Sets a member that needs no check. False for any other option. */
+static bool set_plain_member(struct rtl_options *o, enum rtl_option option, const char *arg)
+{
+    bool *const flags[RTL_OPTION_COUNT] = {
+        [RTL_OPTION_ALL] = &o->all,           [RTL_OPTION_NO_CHILDREN] = &o->no_children,
+        [RTL_OPTION_FORCE] = &o->force,       [RTL_OPTION_NO_MOUSE] = &o->no_mouse,
+        [RTL_OPTION_NO_COLOR] = &o->no_color, [RTL_OPTION_ASCII] = &o->ascii,
+    };
+    const char **const texts[RTL_OPTION_COUNT] = {
+        [RTL_OPTION_OUTPUT] = &o->file,       [RTL_OPTION_WRITE] = &o->write, [RTL_OPTION_REPLAY] = &o->replay,
+        [RTL_OPTION_SNAPSHOT] = &o->snapshot, [RTL_OPTION_TRACE] = &o->trace,
+    };
+    if (flags[option])
+        *flags[option] = true;
+    if (texts[option])
+        *texts[option] = arg;
+    return flags[option] || texts[option];
+}
+
 enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, const char *arg, char **text)
 {
     *text = NULL;
     if (!*arg && !strcmp(rtl_options[option].argument, "FILE"))
-        return WRONG(text, "--%s wants the name of a file, not ''", rtl_options[option].name);
+        return WRONG(text, "--%s needs the name of a file, not ''", rtl_options[option].name);
     o->asked |= 1ull << option;
+    if (set_plain_member(o, option, arg))
+        return RTL_PARSED_RUN;
     switch (option) {
     case RTL_OPTION_PID:
         return set_pid(o, arg, text);
-    case RTL_OPTION_ALL:
-        o->all = true;
-        break;
-    case RTL_OPTION_NO_CHILDREN:
-        o->no_children = true;
-        break;
     case RTL_OPTION_OBSERVE:
         o->observe = 1;
         break;
@@ -150,17 +166,17 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->observe = -1;
         break;
     case RTL_OPTION_OBSERVE_CPU:
-        if (!percent(arg, &o->observe_cpu))
-            return WRONG(text, "--observe-cpu wants a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
+        if (!parse_percent(arg, &o->observe_cpu))
+            return WRONG(text, "--observe-cpu needs a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
                          arg);
         break;
     case RTL_OPTION_DELAY:
         if (!rtl_parse_interval(arg, &o->delay_ns))
-            return WRONG(text, "-d wants seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
+            return WRONG(text, "-d needs seconds from 0.05 to 3600, such as 0.5, 2 or 500ms, not '%s'", arg);
         break;
     case RTL_OPTION_FRAMES:
-        if (!number(arg, 1, INT64_MAX, &o->frames))
-            return WRONG(text, "-n wants a number of frames from 1, not '%s'", arg);
+        if (!rtl_parse_number(arg, 1, INT64_MAX, &o->frames))
+            return WRONG(text, "-n needs a number of frames from 1, not '%s'", arg);
         break;
     case RTL_OPTION_BATCH:
         return set_output(o, RTL_OUTPUT_TEXT, text);
@@ -168,28 +184,13 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         return set_output(o, RTL_OUTPUT_JSON, text);
     case RTL_OPTION_CSV:
         return set_output(o, RTL_OUTPUT_CSV, text);
-    case RTL_OPTION_OUTPUT:
-        o->file = arg;
-        break;
-    case RTL_OPTION_WRITE:
-        o->write = arg;
-        break;
-    case RTL_OPTION_REPLAY:
-        o->replay = arg;
-        break;
-    case RTL_OPTION_SNAPSHOT:
-        o->snapshot = arg;
-        break;
     case RTL_OPTION_RECORDING: {
         uint64_t value;
-        if (!number(arg, 1, INT64_MAX, &value))
-            return WRONG(text, "--recording wants the number of a recording, not '%s'", arg);
+        if (!rtl_parse_number(arg, 1, INT64_MAX, &value))
+            return WRONG(text, "--recording needs the number of a recording, not '%s'", arg);
         o->recording = (int64_t)value;
         break;
     }
-    case RTL_OPTION_FORCE:
-        o->force = true;
-        break;
     case RTL_OPTION_SORT:
         if (!strcmp(arg, "help"))
             return sort_help(text);
@@ -205,41 +206,29 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         if (!strcmp(arg, "all"))
             o->window_ns = RTL_WINDOW_ALL;
         else if (!rtl_parse_interval(arg, &o->window_ns))
-            return WRONG(text, "--window wants seconds from 0.05 to 3600, or 'all', not '%s'", arg);
+            return WRONG(text, "--window needs seconds from 0.05 to 3600, or 'all', not '%s'", arg);
         break;
     case RTL_OPTION_NAMES:
         if (!rtl_name_form_parse(arg, &o->names))
-            return WRONG(text, "--names wants short, template, full or mangled, not '%s'", arg);
+            return WRONG(text, "--names needs short, template, full or mangled, not '%s'", arg);
         break;
     case RTL_OPTION_UNITS:
         if (!rtl_unit_parse(arg, &o->units))
-            return WRONG(text, "--units wants auto, ns, us, ms or s, not '%s'", arg);
-        break;
-    case RTL_OPTION_TRACE:
-        o->trace = arg;
+            return WRONG(text, "--units needs auto, ns, us, ms or s, not '%s'", arg);
         break;
     case RTL_OPTION_MODE:
         o->mode = rtl_mode_parse(arg);
         if (o->mode < 0)
 #define NAME(sym, num, name, text) " " name
-            return WRONG(text, "--mode knows the modes" RTL_MODES(NAME) ", not '%s'%s", arg,
-                         strcmp(arg, RTL_MODE_HIP) ? "" : ", in which a process has to begin: rtl-top run --mode hip");
+            return WRONG(text, "--mode needs one of" RTL_MODES(NAME) ", not '%s'%s", arg,
+                         strcmp(arg, RTL_MODE_HIP) ? "" : "; start the process with it: rtl-top run --mode hip");
 #undef NAME
         break;
     case RTL_OPTION_THEME:
         if (!rtl_theme_parse(arg, &o->theme))
 #define NAME(sym, name, text) " " name
-            return WRONG(text, "--theme knows" RTL_THEMES(NAME) ", not '%s'", arg);
+            return WRONG(text, "--theme needs one of" RTL_THEMES(NAME) ", not '%s'", arg);
 #undef NAME
-        break;
-    case RTL_OPTION_NO_MOUSE:
-        o->no_mouse = true;
-        break;
-    case RTL_OPTION_NO_COLOR:
-        o->no_color = true;
-        break;
-    case RTL_OPTION_ASCII:
-        o->ascii = true;
         break;
     default:
         break;
@@ -249,38 +238,39 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
 
 enum rtl_parsed rtl_options_check(struct rtl_options *o, char **text)
 {
-    *text = NULL;
-    if (o->file && o->output == RTL_OUTPUT_SCREEN)
-        return WRONG(text, "-o goes with -b, --json or --csv");
-    if (o->replay && (o->write || o->snapshot))
-        return WRONG(text, "-r shows a recording: it does not go with -w or --snapshot");
-    if (o->trace && (o->replay || o->snapshot))
-        return WRONG(text, "--trace records processes: it does not go with -r or --snapshot");
-    if (o->snapshot && (o->write || o->output != RTL_OUTPUT_SCREEN))
-        return WRONG(text, "--snapshot writes one snapshot and ends: it does not go with -w, -b, --json or --csv");
-    if (rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE))
-        return WRONG(text, "--observe and --no-observe exclude one another");
-    if (o->observe > 0 && (o->replay || o->trace || o->mode >= 0))
-        return WRONG(text, "--observe watches from outside: it does not go with -r, --trace or --mode");
-    if (o->all && (o->pid_count || o->process))
-        return WRONG(text, "--all watches all processes: it does not go with -p");
-    if (o->pid_count && o->process)
-        return WRONG(text, "-p takes numbers or a name, not both");
-    if (o->replay && (o->all || o->process || o->pid_count > 1))
-        return WRONG(text, "-r shows a recording: -p with one number chooses among several");
-    if (o->snapshot && !rtl_options_name_process(o))
-        return WRONG(text, "--snapshot needs a process: -p PID");
-    if (o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || o->output != RTL_OUTPUT_SCREEN))
-        return WRONG(text, "--mode changes the mode and ends: it does not go with -r, -w, -b and their like");
-    if (o->mode >= 0 && !rtl_options_name_process(o))
-        return WRONG(text, "--mode needs a process: -p PID");
-    if (o->recording && !o->replay)
-        return WRONG(text, "--recording goes with -r");
-    if (o->force && !o->write && !o->snapshot && !o->trace && !o->file)
-        return WRONG(text, "--force goes with -o, -w, --snapshot or --trace");
+    bool named = rtl_options_name_process(o), stream = o->output != RTL_OUTPUT_SCREEN;
     bool has_window = rtl_option_asked(o, RTL_OPTION_WINDOW);
-    if (has_window && o->output == RTL_OUTPUT_JSON)
-        return WRONG(text, "--window does not go with --json, whose window is the last interval");
+    const struct {
+        bool wrong;
+        const char *message;
+    } rules[] = {
+        {o->file && !stream, "-o needs -b, --json or --csv"},
+        {o->replay && (o->write || o->snapshot), "-r shows a recording: it can't be combined with -w or --snapshot"},
+        {o->trace && (o->replay || o->snapshot),
+         "--trace records live processes: it can't be combined with -r or --snapshot"},
+        {o->snapshot && (o->write || stream),
+         "--snapshot writes one snapshot and ends: it can't be combined with -w, -b, --json or --csv"},
+        {rtl_option_asked(o, RTL_OPTION_OBSERVE) && rtl_option_asked(o, RTL_OPTION_NO_OBSERVE),
+         "--observe and --no-observe exclude one another"},
+        {o->observe > 0 && (o->replay || o->trace || o->mode >= 0),
+         "--observe watches from outside: it can't be combined with -r, --trace or --mode"},
+        {o->all && (o->pid_count || o->process), "--all watches all processes: it can't be combined with -p"},
+        {o->pid_count && o->process, "-p takes pids or a name, not both"},
+        {o->replay && (o->all || o->process || o->pid_count > 1),
+         "-r shows a recording: give -p at most one pid, which selects one of several"},
+        {o->snapshot && !named, "--snapshot needs a process: -p PID"},
+        {o->mode >= 0 && (o->replay || o->snapshot || o->trace || o->write || stream),
+         "--mode switches the mode and ends: it can't be combined with -r, -w, -b and similar options"},
+        {o->mode >= 0 && !named, "--mode needs a process: -p PID"},
+        {o->recording && !o->replay, "--recording needs -r"},
+        {o->force && !o->write && !o->snapshot && !o->trace && !o->file, "--force needs -o, -w, --snapshot or --trace"},
+        {has_window && o->output == RTL_OUTPUT_JSON,
+         "--window can't be combined with --json, whose window is the last interval"},
+    };
+    *text = NULL;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong)
+            return WRONG(text, "%s", rules[i].message);
     if (!has_window && o->output != RTL_OUTPUT_SCREEN)
         o->window_ns = RTL_WINDOW_INTERVAL;
     return RTL_PARSED_RUN;

@@ -1,7 +1,5 @@
-/*
- * The options of the screen and of the jobs: one line each, from which getopt's tables, --help, completions and the
- * tests of the manual are made; and what they set. The words of a command line are read in command_line.h.
- */
+/* The options of the screen and of the jobs. getopt's tables, --help, completions and the tests of the manual use this
+ * table. arguments.h parses command lines into struct rtl_options. */
 #ifndef RTL_OPTIONS_OPTIONS_H
 #define RTL_OPTIONS_OPTIONS_H
 
@@ -62,62 +60,64 @@ struct rtl_options {
     pid_t pid; /* the first of pids; 0 = none */
     pid_t pids[RTL_PIDS_MAX];
     uint32_t pid_count;
-    const char *process; /* those of this name; NULL = not by name */
+    const char *process; /* name of the processes to watch; NULL = not by name */
     bool all, no_children;
-    bool apart;         /* what each process does is shown, even of a single one */
+    bool apart;         /* show processes separately, even a single one */
     bool list_first;    /* the screen begins with the list of processes */
-    int observe;        /* from outside: 1 all, -1 none, 0 those of -p that aren't traced */
+    int observe;        /* observe from outside: 1 all, -1 none, 0 the processes of -p that aren't traced */
     double observe_cpu; /* share of a core */
     uint64_t delay_ns;
-    uint64_t frames; /* 0 = no end */
+    uint64_t frames; /* 0 = endless */
     enum rtl_output output;
     const char *file;                      /* NULL = stdout */
-    const char *write, *replay, *snapshot; /* files, or NULL */
+    const char *write, *replay, *snapshot; /* file names, or NULL */
     int64_t recording;                     /* 0 = the newest */
     bool force;
     enum rtl_column sort;
     bool reverse;
     const char *filter; /* "" = all */
-    uint64_t window_ns; /* RTL_WINDOW_* of model.h too */
+    uint64_t window_ns; /* or RTL_WINDOW_* (model.h) */
     enum rtl_name_form names;
     enum rtl_unit units;
     const char *trace; /* NULL = none */
-    int mode;          /* to go on in, or -1 */
+    int mode;          /* the mode to switch to, or -1 */
     bool no_mouse;
     enum rtl_theme theme;
-    uint32_t columns; /* those to show, bits by enum rtl_column; 0 = as many as there is room for */
-    uint8_t column_places[RTL_COLUMN_COUNT]; /* columns.h */
-    uint64_t asked;                          /* which options were given, bits: rtl_option_asked */
+    uint32_t columns;                        /* bits by enum rtl_column; 0 = as many as fit */
+    uint8_t column_places[RTL_COLUMN_COUNT]; /* order of the columns (columns.h) */
+    uint64_t asked;                          /* bits by enum rtl_option: the options of the command line */
     bool no_color, ascii;
-    struct rtl_launch *launch; /* what is watched was started by us (launch.h), or NULL */
+    struct rtl_launch *launch; /* the command that rtl-top has started and watches, or NULL */
 };
 
 enum rtl_parsed {
-    RTL_PARSED_RUN,   /* go on */
-    RTL_PARSED_DONE,  /* `text` was asked for: print it to stdout, status 0 */
-    RTL_PARSED_WRONG, /* `text` says what is wrong, with words of the command line as they are: rtl_complain, status 1
-                       */
+    RTL_PARSED_RUN,   /* continue */
+    RTL_PARSED_DONE,  /* print `text` to stdout; exit status 0 */
+    RTL_PARSED_WRONG, /* pass `text`, which is not escaped, to rtl_complain; exit status 1 */
 };
 
-/* The options say which process, or which ones: nothing has to be chosen. */
+/* True if the options select processes, so that the user needn't choose. */
 static inline bool rtl_options_name_process(const struct rtl_options *options)
 {
     return options->pid_count || options->process || options->all;
 }
 
-/* The values before anything was asked for. */
+/* Sets the default values. */
 void rtl_options_default(struct rtl_options *options);
 
-/* Takes one option. `text` is set for DONE (lines) and WRONG (a line without its newline), allocated. */
+/* Sets one option. `text` is allocated for DONE (lines) and WRONG (a line without its newline). */
 enum rtl_parsed rtl_options_set(struct rtl_options *options, enum rtl_option option, const char *value, char **text);
 
-/* Whether they go together, once all of them are there. */
+/* Checks the combination of options after the last one. */
 enum rtl_parsed rtl_options_check(struct rtl_options *options, char **text);
 
 static inline bool rtl_option_asked(const struct rtl_options *options, enum rtl_option option)
 {
     return options->asked >> option & 1;
 }
+
+/* Parses decimal digits; false for other text or a number outside [least, most]. */
+bool rtl_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);
 
 struct rtl_option_info {
     int letter;

@@ -1,4 +1,4 @@
-/* A line that is written over. See progress.h. */
+/* Draws the line of progress. See progress.h. */
 #include "options/progress.h"
 #include "base/clock.h"
 #include "text/text.h"
@@ -33,7 +33,7 @@ void rtl_progress_begin(const char *what, const char *name)
     progress.shown = false;
 }
 
-static void show(uint64_t now_ns)
+static void draw_progress(uint64_t now_ns)
 {
     unsigned long long seconds = (now_ns - progress.began_ns) / RTL_SEC;
     if (progress.total)
@@ -53,7 +53,7 @@ bool rtl_progress_tick(void)
         return false;
     uint64_t now_ns = rtl_mono_ns();
     if (now_ns >= progress.next_ns)
-        show(now_ns);
+        draw_progress(now_ns);
     return false;
 }
 

@@ -1,23 +1,21 @@
-/*
- * How far long work has got: a line on standard error that is written over and cleared at the end. Only where that is
- * a terminal, and from half a second on; elsewhere nothing is ever written.
- */
+/* The progress of long work: a line on standard error that is overwritten and finally cleared. It is written only to a
+ * terminal, and after half a second of work. */
 #ifndef RTL_OPTIONS_PROGRESS_H
 #define RTL_OPTIONS_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `what` is being done, such as "diff: reading a.db"; whatever stands in it is escaped. */
+/* `what` describes the work, such as "diff: reading", `name` its object. Both are escaped. */
 void rtl_progress_begin(const char *what, const char *name);
 
-/* So much of `total` is done; 0 when nobody knows how much it is. */
+/* `done` of `total`; total 0 = unknown. */
 void rtl_progress_at(uint64_t done, uint64_t total);
 
-/* The same, time alone: cheap enough to be asked all the time, as rtl_db_stop_when does. Always false: goes on. */
+/* Updates the elapsed time. Cheap enough for rtl_db_stop_when; always returns false, which lets the work go on. */
 bool rtl_progress_tick(void);
 
-/* Clears the line for something else; it comes back. */
+/* Clears the line for other output. The next update draws it again. */
 void rtl_progress_hide(void);
 void rtl_progress_end(void);
 

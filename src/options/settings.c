@@ -1,4 +1,4 @@
-/* Settings: read, written, put into force. See settings.h. */
+/* Parses, writes and applies settings. See settings.h. */
 #include "options/settings.h"
 #include "model/model.h"
 #include "text/text.h"
@@ -26,8 +26,8 @@ enum rtl_setting rtl_setting_find(const char *word)
     return (enum rtl_setting)i;
 }
 
-/* A column by its key, those that can't be sorted by, too; -1 for none. */
-static int column_of(const char *key, size_t length)
+/* Finds a column by its key, also one that can't be sorted by; -1 = none. */
+static int find_column(const char *key, size_t length)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (strlen(rtl_columns[i].key) == length && !memcmp(rtl_columns[i].key, key, length))
@@ -35,20 +35,20 @@ static int column_of(const char *key, size_t length)
     return -1;
 }
 
-static bool take_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], const char *value, char why[200])
+static bool parse_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], const char *value, char why[200])
 {
     uint8_t place = 0;
     *columns = 0;
     memset(places, 0, RTL_COLUMN_COUNT);
     if (!strcmp(value, "auto"))
         return true;
-    *columns = 1u << RTL_COLUMN_NAME; /* without it the others say nothing */
+    *columns = 1u << RTL_COLUMN_NAME; /* a row without a name is useless */
     for (size_t length; *value; value += length) {
         value += strspn(value, " ");
         length = strcspn(value, " ");
-        int column = length ? column_of(value, length) : RTL_COLUMN_NAME;
+        int column = length ? find_column(value, length) : RTL_COLUMN_NAME;
         if (column < 0) {
-            snprintf(why, 200, "there is no column '%.*s'; the keys of the columns are in rtl-top(1), COLUMNS",
+            snprintf(why, 200, "no column '%.*s'; rtl-top(1), COLUMNS, lists the keys",
                      (int)(length < 40 ? length : 40), value);
             return false;
         }
@@ -59,7 +59,7 @@ static bool take_columns(uint32_t *columns, uint8_t places[RTL_COLUMN_COUNT], co
     return true;
 }
 
-static bool take_span(const char *value, bool all, uint64_t *ns, char why[200])
+static bool parse_span(const char *value, bool all, uint64_t *ns, char why[200])
 {
     if (all && !strcmp(value, "all")) {
         *ns = RTL_WINDOW_ALL;
@@ -72,55 +72,55 @@ static bool take_span(const char *value, bool all, uint64_t *ns, char why[200])
     return false;
 }
 
-bool rtl_setting_take(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200])
+bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200])
 {
     struct rtl_settings new = *settings;
-    bool taken = false;
-    snprintf(why, 200, "this wants to be: %s %s", forms[setting].word, forms[setting].form);
+    bool parsed = false;
+    snprintf(why, 200, "write it as: %s %s", forms[setting].word, forms[setting].form);
     if (!*value)
         return false;
     switch (setting) {
     case RTL_SETTING_COLUMNS:
-        taken = take_columns(&new.columns, new.column_places, value, why);
+        parsed = parse_columns(&new.columns, new.column_places, value, why);
         break;
     case RTL_SETTING_SORT:
-        taken = rtl_column_parse(value, &new.sort, &new.reverse);
-        if (!taken)
-            snprintf(why, 200, "'%.40s' is no column to sort by; 'rtl-top -s help' lists them", value);
+        parsed = rtl_column_parse(value, &new.sort, &new.reverse);
+        if (!parsed)
+            snprintf(why, 200, "'%.40s' is not a column to sort by; 'rtl-top -s help' lists them", value);
         break;
     case RTL_SETTING_THEME:
-        taken = rtl_theme_parse(value, &new.theme);
-        if (!taken)
+        parsed = rtl_theme_parse(value, &new.theme);
+        if (!parsed)
 #define NAME(sym, name, meaning) " " name
-            snprintf(why, 200, "'%.40s' is none of the themes" RTL_THEMES(NAME), value);
+            snprintf(why, 200, "'%.40s' is not a theme; the themes are" RTL_THEMES(NAME), value);
 #undef NAME
         break;
     case RTL_SETTING_WINDOW:
-        taken = take_span(value, true, &new.window_ns, why);
+        parsed = parse_span(value, true, &new.window_ns, why);
         break;
     case RTL_SETTING_INTERVAL:
-        taken = take_span(value, false, &new.interval_ns, why);
+        parsed = parse_span(value, false, &new.interval_ns, why);
         break;
     case RTL_SETTING_UNITS:
-        taken = rtl_unit_parse(value, &new.units);
-        if (!taken)
-            snprintf(why, 200, "'%.40s' is none of the units auto ns us ms s", value);
+        parsed = rtl_unit_parse(value, &new.units);
+        if (!parsed)
+            snprintf(why, 200, "'%.40s' is not a unit; the units are auto ns us ms s", value);
         break;
     case RTL_SETTING_MOUSE:
         new.mouse = !strcmp(value, "on");
-        taken = new.mouse || !strcmp(value, "off");
+        parsed = new.mouse || !strcmp(value, "off");
         break;
     default:
         break;
     }
-    if (!taken)
+    if (!parsed)
         return false;
     new.has[setting] = true;
     *settings = new;
     return true;
 }
 
-/* Exact, in the fewest words that are read again as the same. */
+/* Writes the shortest text that parses to the same value. */
 static void span_text(uint64_t ns, char *text, size_t size)
 {
     if (ns == RTL_WINDOW_ALL)

@@ -1,7 +1,5 @@
-/*
- * What the user wants the screen to be like, as the configuration says it and key W writes it: a line each, "word
- * value". They are for the screen: what scripts read (-b, --json, --csv) is the same for everybody.
- */
+/* The user's settings of the screen: lines "word value" of the configuration, which key W writes. They don't affect
+ * output for scripts (-b, --json, --csv). */
 #ifndef RTL_OPTIONS_SETTINGS_H
 #define RTL_OPTIONS_SETTINGS_H
 
@@ -11,7 +9,7 @@
 
 #include "options/options.h"
 
-/* X(symbol, first word of a line, what follows it, meaning) */
+/* X(symbol, first word of a line, the words after it, meaning) */
 #define RTL_SETTINGS(X)                                                                                               \
     X(COLUMNS, "columns", "KEY ...", "kernel columns in this order: keys of -s, trend, heat, grid, wg, lds; or auto") \
     X(SORT, "sort", "KEY", "column to sort by; -KEY reverses")                                                        \
@@ -37,19 +35,19 @@ struct rtl_settings {
     bool mouse;
 };
 
-/* The setting that a line's first word names; RTL_SETTING_COUNT for none. */
+/* Returns the setting of a line's first word; RTL_SETTING_COUNT if it is none. */
 enum rtl_setting rtl_setting_find(const char *word);
 
-/* Takes a value, which is safe text. False with what is wrong in `why`; nothing was taken then. */
-bool rtl_setting_take(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200]);
+/* Parses a value, which is safe text. If it is wrong, changes nothing and returns false with the reason in `why`. */
+bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, const char *value, char why[200]);
 
-/* "sort -p99": the line of one that there is. */
+/* Writes the setting's line, such as "sort -p99". */
 void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting setting, char *line, size_t size);
 
-/* Into the options of a screen, where the command line didn't say otherwise. */
+/* Copies the settings into the options of a screen, except those that the command line sets. */
 void rtl_settings_apply(const struct rtl_settings *settings, struct rtl_options *options);
 
-/* The same, and what the environment and the locale say: all that a screen goes by, once the options are read. */
+/* Applies the settings, the environment (NO_COLOR) and the locale to the parsed options. */
 void rtl_settings_complete(const struct rtl_settings *settings, struct rtl_options *options);
 
 #endif

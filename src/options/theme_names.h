@@ -1,4 +1,4 @@
-/* The themes by name. Which colours they have is in tui/themes.h. */
+/* The names of the themes. tui/themes.h has their colours. */
 #ifndef RTL_OPTIONS_THEME_NAMES_H
 #define RTL_OPTIONS_THEME_NAMES_H
 

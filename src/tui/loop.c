@@ -108,7 +108,7 @@ static void sample_one(struct rtl_loop *w)
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
-    rtl_process_set_heartbeat(w->targets, w->ui.model);
+    rtl_process_set_send_heartbeat(w->targets, w->ui.model);
     bool alive = rtl_process_set_alive(w->targets); /* asked first: a snapshot after the end is the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
@@ -186,8 +186,8 @@ static const uint64_t PROBE_NS = RTL_SEC / 5; /* between two looks at a probe th
 /* A slice of what many processes have, between which keys are answered; the last one is the first whole frame. */
 static void load(struct rtl_loop *w)
 {
-    w->ui.loading = rtl_process_set_take_some(w->targets, SLICE_NS);
-    w->ui.loaded = rtl_process_set_taken(w->targets);
+    w->ui.loading = rtl_process_set_load_slice(w->targets, SLICE_NS);
+    w->ui.loaded = rtl_process_set_loaded(w->targets);
     w->ui.loaded_of = rtl_process_set_count(w->targets);
     if (w->ui.loading) {
         if (rtl_mono_ns() - w->loading_shown_ns < LOADING_SHOWN_NS)
@@ -208,17 +208,17 @@ static void load(struct rtl_loop *w)
 static void begin(struct rtl_loop *w)
 {
     struct rtl_snapshot snapshot = {0};
-    if (!rtl_process_set_take_some(w->targets, SLICE_NS)) {
+    if (!rtl_process_set_load_slice(w->targets, SLICE_NS)) {
         sample(w);
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
-    rtl_process_set_heartbeat(w->targets, w->ui.model);
-    if (rtl_process_set_snapshot_partly(w->targets, &snapshot) == RTL_READER_OK)
+    rtl_process_set_send_heartbeat(w->targets, w->ui.model);
+    if (rtl_process_set_snapshot_partial(w->targets, &snapshot) == RTL_READER_OK)
         w->ui.loading = rtl_model_add(w->ui.model, &snapshot, rtl_process_set_real_ns(w->targets));
     if (!w->ui.loading)
         sample(w);
-    w->ui.loaded = rtl_process_set_taken(w->targets);
+    w->ui.loaded = rtl_process_set_loaded(w->targets);
     w->ui.loaded_of = rtl_process_set_count(w->targets);
 }
 
@@ -248,13 +248,13 @@ static bool look_at_launched(struct rtl_loop *w)
     if (!launch)
         return true;
     bool ended = rtl_launch_ended(launch);
-    w->ui.launched = ended ? RTL_LAUNCHED_NO : launch->told_to_end ? RTL_LAUNCHED_ENDING : RTL_LAUNCHED_RUNS;
-    return !ended || !launch->told_to_end;
+    w->ui.launched = ended ? RTL_LAUNCHED_NO : launch->end_requests ? RTL_LAUNCHED_ENDING : RTL_LAUNCHED_RUNS;
+    return !ended || !launch->end_requests;
 }
 
 static void end_launched(struct rtl_loop *w)
 {
-    rtl_launch_end(w->options->launch);
+    rtl_launch_terminate(w->options->launch);
     rtl_ui_say(&w->ui, "process %d was told to end: the screen goes when it has; q asks again",
                (int)w->options->launch->pid);
 }
@@ -317,7 +317,7 @@ static void check_background(struct rtl_loop *w)
 
 static bool read_some(struct rtl_loop *w)
 {
-    return w->targets && !w->ended && !w->ui.loading && rtl_process_set_read_some(w->targets, SLICE_NS);
+    return w->targets && !w->ended && !w->ui.loading && rtl_process_set_read_slice(w->targets, SLICE_NS);
 }
 
 /* A slice of what the next frame needs, between which keys are answered. False when all of it has been read. */
@@ -343,7 +343,7 @@ static void next_frame(struct rtl_loop *w)
 static void between_frames(struct rtl_loop *w)
 {
     if (!w->player && !w->ended) {
-        rtl_process_set_heartbeat(w->targets, w->ui.model);
+        rtl_process_set_send_heartbeat(w->targets, w->ui.model);
         if (!rtl_process_set_alive(w->targets))
             sample(w);
     }
@@ -419,7 +419,7 @@ int rtl_loop_run(struct rtl_loop *w)
             rtl_screen_close();
             rtl_loop_drop_probes(w);
             if (w->options->launch)
-                rtl_launch_tell(w->options->launch);
+                rtl_launch_report(w->options->launch);
             rtl_screen_die(event.signal);
         case RTL_EVENT_GONE:
             return RTL_READER_USAGE;
@@ -465,7 +465,7 @@ bool rtl_loop_prepare(struct rtl_loop *w, pid_t pid, const char *title)
         rtl_player_names(w->player, options->ascii);
     }
     rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
-    w->recorder.targets = w->targets;
+    w->recorder.set = w->targets;
     return true;
 }
 

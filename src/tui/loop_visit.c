@@ -36,7 +36,7 @@ static void choose_as(struct rtl_options *options, const struct rtl_loop *w, pid
     options->pid = options->pids[0] = pid;
     options->pid_count = pid != 0;
     if (!pid && w->targets) /* what is only observed would not be among all */
-        options->pid_count = rtl_process_set_observed(w->targets, options->pids, RTL_PIDS_MAX);
+        options->pid_count = rtl_process_set_observed_pids(w->targets, options->pids, RTL_PIDS_MAX);
     options->no_children = pid != 0;
     options->all = options->apart = options->list_first = pid == 0;
     options->delay_ns = w->ui.interval_ns;

@@ -1,7 +1,5 @@
-/*
- * Where the snapshots of a process come from: its segment, when it runs with the library, or its memory, looked at from
- * outside (src/observe); both where the library may not see all of its queues.
- */
+/* Attaches to a process: the source of its snapshots. This is the segment of a traced process, or an observer that
+ * reads the process's memory from outside (src/observe). A traced process has both if the library may miss queues. */
 #ifndef RTL_WATCH_ATTACH_H
 #define RTL_WATCH_ATTACH_H
 
@@ -12,32 +10,30 @@
 struct rtl_attach {
     struct rtl_reader *reader;
     struct rtl_observer *observer;
-    uint64_t start_time; /* of the process; 0: it was asked for by its number */
+    uint64_t start_time; /* of the process; 0 = attached by number alone */
 };
 
-/* Of a process that was named: what the options allow, its segment first; `why` gets one line when there is nothing. */
-enum rtl_reader_status rtl_attach_open(const struct rtl_options *options, pid_t pid, struct rtl_attach *source,
+/* Attaches to a process that the user has named. Tries its segment first, then what the options allow. On failure `why`
+ * gets one line. */
+enum rtl_reader_status rtl_attach_open(const struct rtl_options *options, pid_t pid, struct rtl_attach *attach,
                                        char *why, size_t why_bytes);
-/* Of one that was met, and when it had started: false when there is nothing of it, or nothing so far. */
-bool rtl_attach_try(const struct rtl_options *options, pid_t pid, uint64_t start_time, struct rtl_attach *source);
-/*
- * The steps of that: whether it is traced, and whether it could be observed at all, which are cheap to ask; whether
- * there is something to be observed, which is not, and keeps the caller waiting for up to a second.
- */
+/* Attaches to a process that a scan has found, with its start time. False if it can't be attached (yet). */
+bool rtl_attach_try(const struct rtl_options *options, pid_t pid, uint64_t start_time, struct rtl_attach *attach);
+/* The steps of rtl_attach_try. The first two are cheap; rtl_attach_try_observed may take a second. */
 bool rtl_attach_try_traced(const struct rtl_options *options, pid_t pid, uint64_t start_time,
-                           struct rtl_attach *source);
+                           struct rtl_attach *attach);
 bool rtl_attach_is_observable(const struct rtl_options *options, pid_t pid);
 bool rtl_attach_try_observed(const struct rtl_options *options, pid_t pid, uint64_t start_time,
-                             struct rtl_attach *source);
-/* Of one whose segment is open already; takes over the reader. */
+                             struct rtl_attach *attach);
+/* Attaches to a process whose segment is open; takes ownership of the reader. */
 struct rtl_attach rtl_attach_adopt(const struct rtl_options *options, pid_t pid, struct rtl_reader *reader);
-void rtl_attach_close(struct rtl_attach *source);
+void rtl_attach_close(struct rtl_attach *attach);
 
-/* As rtl_reader_alive and rtl_reader_snapshot. */
-bool rtl_attach_alive(const struct rtl_attach *source);
-enum rtl_reader_status rtl_attach_snapshot(const struct rtl_attach *source, struct rtl_snapshot *snapshot);
-/* As rtl_reader_changes and rtl_reader_forget; what is observed comes whole each time. */
-enum rtl_reader_status rtl_attach_changes(const struct rtl_attach *source, struct rtl_snapshot *snapshot);
-void rtl_attach_forget(const struct rtl_attach *source);
+/* Like rtl_reader_alive and rtl_reader_snapshot. */
+bool rtl_attach_alive(const struct rtl_attach *attach);
+enum rtl_reader_status rtl_attach_snapshot(const struct rtl_attach *attach, struct rtl_snapshot *snapshot);
+/* Like rtl_reader_changes and rtl_reader_forget; an observed snapshot is always complete. */
+enum rtl_reader_status rtl_attach_changes(const struct rtl_attach *attach, struct rtl_snapshot *snapshot);
+void rtl_attach_forget(const struct rtl_attach *attach);
 
 #endif

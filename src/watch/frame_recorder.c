@@ -1,6 +1,5 @@
-/* Frames of a model into a recording. See frame_recorder.h. */
+/* Writes the model's frames into a recording. See frame_recorder.h. */
 #include "watch/frame_recorder.h"
-#include "base/version.h"
 #include "model/merge.h"
 #include "watch/group_recorder.h"
 #include "watch/proc_title.h"
@@ -8,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Both forms are the model's own: kernels are called in the file what they are called on the screen. */
+/* Names kernels as the model does, so that the file and the screen agree. */
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     const struct rtl_frame_recorder *recorder = context;
-    /* of several the model's ids are not the process's */
+    /* the ids of a merged model are not those of the process */
     struct rtl_names *n = recorder->grouped ? recorder->group.members[0].names : recorder->model->names;
     names->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
     names->short_name =
@@ -36,14 +35,12 @@ void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_mod
 static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, const char *kind, const char *path,
                                          unsigned busy_ms, struct rtl_recording **recording)
 {
-    char own[160]; /* of several the title is that of all of them */
-    bool several = recorder->targets && !rtl_process_set_is_single(recorder->targets);
+    char own[160]; /* the recorder's title is that of the whole group */
+    bool several = recorder->set && !rtl_process_set_is_single(recorder->set);
     if (several)
         rtl_proc_title(recorder->pid, "", own, sizeof own);
     struct rtl_recording_info info = {.kind = kind,
-                                      .pid = recorder->pid,
                                       .title = several ? own : recorder->title,
-                                      .recorder = "rtl-top " RTL_VERSION,
                                       .interval_ns = recorder->options->delay_ns,
                                       .name_kernel = name_kernel,
                                       .context = recorder};
@@ -52,28 +49,28 @@ static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, co
                               sizeof recorder->why);
 }
 
-/* From now on each of several processes goes into a recording of its own; the first one's has begun. */
+/* Changes to one recording per process when a second process is attached; continues that of the first. */
 static void start_group(struct rtl_frame_recorder *recorder)
 {
     rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path,
                             recorder->busy_ms);
-    recorder->grouped = rtl_group_recorder_lend(&recorder->group, recorder->pid, recorder->recording);
+    recorder->grouped = rtl_group_recorder_continue(&recorder->group, recorder->pid, recorder->recording);
 }
 
-/* A rtl_process_set_sink: from the very frame in which there are several, the last state of the first perhaps. */
-static void take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot, uint64_t real_ns,
-                 bool ended)
+/* A rtl_process_set_sink. Called from the first merged frame on, which may have the first process's last state. */
+static void record_member(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                          uint64_t real_ns, bool ended)
 {
     struct rtl_frame_recorder *recorder = context;
     if (recorder->recording && !recorder->grouped)
         start_group(recorder);
     if (recorder->recording && recorder->grouped)
-        rtl_group_recorder_take(&recorder->group, number, pid, snapshot, real_ns, ended);
+        rtl_group_recorder_add(&recorder->group, number, pid, snapshot, real_ns, ended);
     if (recorder->once)
-        rtl_group_recorder_take(recorder->once, number, pid, snapshot, real_ns, ended);
+        rtl_group_recorder_add(recorder->once, number, pid, snapshot, real_ns, ended);
 }
 
-static enum rtl_db_status fail(struct rtl_frame_recorder *recorder, const char *why)
+static enum rtl_db_status set_failure(struct rtl_frame_recorder *recorder, const char *why)
 {
     snprintf(recorder->why, sizeof recorder->why, "%s", why);
     return RTL_DB_FAILED;
@@ -81,8 +78,7 @@ static enum rtl_db_status fail(struct rtl_frame_recorder *recorder, const char *
 
 static bool all_have_ended(const struct rtl_frame_recorder *recorder)
 {
-    return recorder->targets && !rtl_process_set_is_single(recorder->targets) &&
-           !rtl_process_set_count(recorder->targets);
+    return recorder->set && !rtl_process_set_is_single(recorder->set) && !rtl_process_set_count(recorder->set);
 }
 
 void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, const struct rtl_probe_told *probe)
@@ -97,18 +93,19 @@ void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, co
 
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms)
 {
-    if (all_have_ended(recorder))
-        return recorder->last = fail(recorder, "all processes have ended: there is nothing to record any more");
     recorder->busy_ms = busy_ms;
-    recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
+    if (all_have_ended(recorder))
+        recorder->last = set_failure(recorder, "all processes have ended: nothing to record");
+    else
+        recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
     if (!recorder->last)
         rtl_recording_probe(recorder->recording, &recorder->probe);
-    if (!recorder->last && recorder->targets)
-        rtl_process_set_on_snapshot(recorder->targets, take, recorder);
+    if (!recorder->last && recorder->set)
+        rtl_process_set_on_snapshot(recorder->set, record_member, recorder);
     return recorder->last;
 }
 
-static void take_left_out(struct rtl_frame_recorder *recorder, struct rtl_recording *recording)
+static void copy_left_out(struct rtl_frame_recorder *recorder, struct rtl_recording *recording)
 {
     char why[sizeof recorder->left_out];
     if (*rtl_recording_left_out(recording, why, sizeof why))
@@ -120,11 +117,11 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
 {
     if (!recorder->recording)
         return RTL_DB_OK;
-    if (snapshot->parts && recorder->targets) { /* each was handed over on its way into this one */
+    if (snapshot->parts && recorder->set) { /* record_member has already added each process */
         if (!recorder->grouped)
             start_group(recorder);
         recorder->last =
-            recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : fail(recorder, "out of memory");
+            recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : set_failure(recorder, "out of memory");
         if (recorder->grouped && *recorder->group.left_out) {
             memcpy(recorder->left_out, recorder->group.left_out, sizeof recorder->left_out);
             recorder->group.left_out[0] = 0;
@@ -134,7 +131,7 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
         return recorder->last;
     }
     recorder->last = rtl_recording_add(recorder->recording, snapshot, real_ns, exited);
-    take_left_out(recorder, recorder->recording);
+    copy_left_out(recorder, recorder->recording);
     if (recorder->last)
         snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recorder->recording));
     return recorder->last;
@@ -148,8 +145,8 @@ void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder)
         recorder->missing = recorder->last;
         snprintf(recorder->missing_why, sizeof recorder->missing_why, "%s", recorder->why);
     }
-    if (recorder->targets)
-        rtl_process_set_on_snapshot(recorder->targets, NULL, NULL);
+    if (recorder->set)
+        rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
     if (recorder->grouped)
         rtl_group_recorder_free(&recorder->group);
     recorder->grouped = false;
@@ -157,7 +154,7 @@ void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder)
     recorder->recording = NULL;
 }
 
-/* Kernels of a merged snapshot that one of those who were recorded has: the sums know those who have ended, too. */
+/* Counts the merged kernels of recorded processes. The merge also knows those of ended processes. */
 static uint32_t kernels_of(const struct rtl_group_recorder *group, const struct rtl_snapshot *merged)
 {
     uint32_t count = 0;
@@ -172,7 +169,7 @@ static uint32_t kernels_of(const struct rtl_group_recorder *group, const struct 
     return count;
 }
 
-/* Of several processes: one of each, as they are now. */
+/* Writes one snapshot per running process. */
 static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, const char *path, unsigned busy_ms)
 {
     struct rtl_group_recorder once;
@@ -181,20 +178,21 @@ static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, con
     once.probe_of = recorder->probe_of;
     once.probe_context = recorder->probe_context;
     recorder->once = &once;
-    rtl_process_set_on_snapshot(recorder->targets, take, recorder); /* a series goes on: who ends now ends in it, too */
-    bool read = rtl_process_set_snapshot(recorder->targets, &merged) == RTL_READER_OK;
+    rtl_process_set_on_snapshot(recorder->set, record_member,
+                                recorder); /* also ends the series of processes that end in this snapshot */
+    bool read = rtl_process_set_snapshot(recorder->set, &merged) == RTL_READER_OK;
     recorder->once = NULL;
     if (!recorder->recording)
-        rtl_process_set_on_snapshot(recorder->targets, NULL, NULL);
-    recorder->saved_processes = once.taken;
+        rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
+    recorder->saved_processes = once.frame_members;
     recorder->saved_kernels = kernels_of(&once, &merged);
     enum rtl_db_status status = rtl_group_recorder_end_frame(&once);
     if (status)
         snprintf(recorder->why, sizeof recorder->why, "%s", once.why);
     else if (!read)
-        status = fail(recorder, "out of memory");
+        status = set_failure(recorder, "out of memory");
     else if (!recorder->saved_processes)
-        status = fail(recorder, "all processes have ended: only their sum is known");
+        status = set_failure(recorder, "all processes have ended: only their sum is known");
     if (*once.left_out)
         memcpy(recorder->left_out, once.left_out, sizeof recorder->left_out);
     rtl_snapshot_free(&merged);
@@ -206,7 +204,7 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
                                                const struct rtl_snapshot *snapshot, uint64_t real_ns, unsigned busy_ms)
 {
     struct rtl_recording *recording;
-    if (snapshot->parts && recorder->targets)
+    if (snapshot->parts && recorder->set)
         return snapshot_each(recorder, path, busy_ms);
     recorder->saved_processes = 0;
     recorder->saved_kernels = snapshot->kernel_count;
@@ -214,7 +212,7 @@ enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *record
     if (!status) {
         rtl_recording_probe(recording, &recorder->probe);
         status = rtl_recording_add(recording, snapshot, real_ns, false);
-        take_left_out(recorder, recording);
+        copy_left_out(recorder, recording);
         if (status)
             snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recording));
         rtl_recording_close(recording);

@@ -1,7 +1,7 @@
 /*
- * Records what the viewer has seen into a file, kernels named as on screen: -w, --snapshot and the keys x and S. When
- * frames fail one after another only the first is reported, and the viewer goes on; what a recording that is over lacks
- * at its end stays known.
+ * Records frames into a file, with the screen's kernel names: -w, --snapshot and the keys x and S. If successive frames
+ * fail, only the first failure is reported, and recording continues. `missing` keeps the reason why the end of a
+ * stopped recording is missing.
  */
 #ifndef RTL_WATCH_FRAME_RECORDER_H
 #define RTL_WATCH_FRAME_RECORDER_H
@@ -14,42 +14,42 @@
 enum { RTL_RECORDER_PATH = 512 };
 
 struct rtl_frame_recorder {
-    struct rtl_model *model; /* whose names are used */
+    struct rtl_model *model; /* its names are used */
     const struct rtl_options *options;
     pid_t pid;
     const char *title; /* outlives the recorder */
     char path[RTL_RECORDER_PATH];
-    struct rtl_recording *recording; /* NULL = off */
+    struct rtl_recording *recording; /* NULL = not recording */
     enum rtl_db_status last;         /* of the last frame */
-    char why[512];                   /* what the last failure was */
-    struct rtl_process_set *targets; /* who is watched: several are recorded one by one; or NULL */
+    char why[512];                   /* reason of the last failure */
+    struct rtl_process_set *set;     /* the watched processes, each of which gets its own recording; or NULL */
     struct rtl_group_recorder group;
     bool grouped;
-    struct rtl_group_recorder *once; /* a snapshot of several that is being taken; or NULL */
+    struct rtl_group_recorder *once; /* while a snapshot of several processes is written; or NULL */
     unsigned busy_ms;
-    char left_out[400];          /* why probes are left out, from then on; whoever has told it clears it */
-    struct rtl_probe_told probe; /* of the process with that pid */
-    rtl_probe_of *probe_of;      /* of several: of one of them, for snapshots; or NULL */
+    char left_out[400];          /* why probes are no longer recorded; the caller clears it after reporting it */
+    struct rtl_probe_told probe; /* of process `pid` */
+    rtl_probe_of *probe_of;      /* returns the probe of any process, for snapshots of several; or NULL */
     const void *probe_context;
-    uint32_t saved_kernels, saved_processes; /* by the last snapshot; processes: 0 of one alone */
-    enum rtl_db_status missing;              /* the end of a recording that is over: why it could not be written */
+    uint32_t saved_kernels, saved_processes; /* by the last snapshot; processes: 0 for a single process */
+    enum rtl_db_status missing;              /* why the end of the stopped recording could not be written */
     char missing_why[512];
 };
 
 void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_model *model,
                              const struct rtl_options *options, pid_t pid, const char *title);
-/* What frames and snapshots from now on have of a probe on that process; copied. What a snapshot of several has,
- * `probe_of` says. */
+/* Copies the state of a process's probe into subsequent frames and snapshots. Snapshots of several processes use
+ * `probe_of`. */
 void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, const struct rtl_probe_told *probe);
-/* Starts recording; on failure `why` says what is wrong. */
+/* Starts recording; on failure `why` has the reason. */
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms);
-/* Adds a frame if it is on. The status of the frame; recorder->last is that of the one before until this returns. */
+/* Adds a frame if recording, and returns its status. Until then recorder->last is the status of the frame before. */
 enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, const struct rtl_snapshot *snapshot,
                                           uint64_t real_ns, bool exited);
-/* Nothing when it is off. What the last frame could not write is `missing` from then on. */
+/* Stops recording, if on. If the last frame failed, sets `missing`. */
 void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder);
-/* Adds a snapshot to the file, whether a series is being recorded into it or not. Of several processes those that run:
- * when there is none, nothing is written, which is a failure. */
+/* Adds a snapshot to the file, also while recording into it. Of several processes it adds the running ones; fails if
+ * none runs. */
 enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *recorder, const char *path,
                                                const struct rtl_snapshot *snapshot, uint64_t real_ns, unsigned busy_ms);
 

@@ -1,4 +1,4 @@
-/* A recording for each of several processes. See group_recorder.h. */
+/* Writes one recording per process. See group_recorder.h. */
 #include "watch/group_recorder.h"
 #include "base/version.h"
 #include "watch/proc_scan.h"
@@ -14,7 +14,7 @@ void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_
     *group = (struct rtl_group_recorder){.options = options, .kind = kind, .path = path, .busy_ms = busy_ms};
 }
 
-/* Each has names of its own: ids of kernels are the process's. */
+/* Each process has its own names, because kernel ids are per process. */
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     const struct rtl_member_recording *m = context;
@@ -23,15 +23,15 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
         rtl_names_cell(m->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, m->ascii);
 }
 
-static void fail(struct rtl_group_recorder *group, enum rtl_db_status status, const char *why)
+static void record_failure(struct rtl_group_recorder *group, enum rtl_db_status status, const char *why)
 {
     group->last = status;
     group->busy |= status == RTL_DB_BUSY;
     snprintf(group->why, sizeof group->why, "%s", why);
 }
 
-/* The member's place; a recording keeps pointing to it, so places never move. */
-static struct rtl_member_recording *member_of(struct rtl_group_recorder *group, uint32_t number, pid_t pid)
+/* Returns the process's member. Members never move: their recordings point to them. */
+static struct rtl_member_recording *find_or_add_member(struct rtl_group_recorder *group, uint32_t number, pid_t pid)
 {
     for (uint32_t i = 0; i < group->count; i++)
         if (group->members[i].number == number)
@@ -50,13 +50,15 @@ void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
 {
     struct rtl_member_info member;
     rtl_proc_member_info(pid, &member);
+    info->pid = pid;
+    info->recorder = "rtl-top " RTL_VERSION;
     info->rank = member.rank;
     snprintf(info->label, sizeof info->label, "%s", member.label);
     snprintf(info->container, sizeof info->container, "%s", member.container);
 }
 
-/* How long whoever has the file locked may hold up this frame. */
-static unsigned patience(const struct rtl_group_recorder *group)
+/* Returns how long this frame may wait for the file's lock. */
+static unsigned lock_wait_ms(const struct rtl_group_recorder *group)
 {
     return group->busy ? 1 : group->busy_ms;
 }
@@ -66,17 +68,15 @@ static void open_recording(struct rtl_group_recorder *group, struct rtl_member_r
     char title[160], why[512];
     rtl_proc_title(m->pid, "", title, sizeof title);
     struct rtl_recording_info info = {.kind = group->kind,
-                                      .pid = m->pid,
                                       .title = title,
-                                      .recorder = "rtl-top " RTL_VERSION,
                                       .interval_ns = group->options->delay_ns,
                                       .name_kernel = name_kernel,
                                       .context = m};
     rtl_recording_describe(m->pid, &info);
-    enum rtl_db_status status =
-        rtl_recording_open(group->path, group->options->force, patience(group), &info, &m->recording, why, sizeof why);
+    enum rtl_db_status status = rtl_recording_open(group->path, group->options->force, lock_wait_ms(group), &info,
+                                                   &m->recording, why, sizeof why);
     if (status)
-        fail(group, status, why);
+        record_failure(group, status, why);
     const struct rtl_probe_told *probe =
         !status && group->probe_of ? group->probe_of(group->probe_context, m->pid) : NULL;
     if (probe)
@@ -90,19 +90,19 @@ static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_reco
         open_recording(group, m);
     if (!m->recording)
         return false;
-    rtl_recording_wait(m->recording, patience(group));
+    rtl_recording_wait(m->recording, lock_wait_ms(group));
     enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
     char left_out[sizeof group->left_out];
     if (*rtl_recording_left_out(m->recording, left_out, sizeof left_out))
         memcpy(group->left_out, left_out, sizeof left_out);
     if (status)
-        fail(group, status, rtl_recording_why(m->recording));
+        record_failure(group, status, rtl_recording_why(m->recording));
     return !status;
 }
 
-/* --- last states that could not be written --- */
+/* --- last states that could not be written yet --- */
 
-/* With its names, which go with the process. NULL without memory. */
+/* Copies the snapshot with its names, which are freed with the process. NULL without memory. */
 static struct rtl_snapshot *copy_with_names(const struct rtl_snapshot *snapshot)
 {
     struct rtl_snapshot *copy = malloc(sizeof *copy);
@@ -128,25 +128,25 @@ static struct rtl_snapshot *copy_with_names(const struct rtl_snapshot *snapshot)
     return NULL;
 }
 
-static void drop_late(struct rtl_member_recording *m)
+static void free_pending(struct rtl_member_recording *m)
 {
-    if (m->late)
-        rtl_snapshot_free(m->late);
-    free(m->late);
-    m->late = NULL;
+    if (m->pending)
+        rtl_snapshot_free(m->pending);
+    free(m->pending);
+    m->pending = NULL;
 }
 
-static void keep(struct rtl_group_recorder *group, struct rtl_member_recording *m, const struct rtl_snapshot *snapshot,
-                 uint64_t real_ns)
+static void keep_pending(struct rtl_group_recorder *group, struct rtl_member_recording *m,
+                         const struct rtl_snapshot *snapshot, uint64_t real_ns)
 {
-    uint32_t late = 0;
+    uint32_t pending = 0;
     for (uint32_t i = 0; i < group->count; i++)
-        late += group->members[i].late != NULL;
-    /* what the names know is the process's own, which goes now */
-    struct rtl_names *names = late < RTL_GROUP_LATE ? rtl_names_create() : NULL;
-    m->late = names ? copy_with_names(snapshot) : NULL;
-    m->late_real_ns = real_ns;
-    if (!m->late) {
+        pending += group->members[i].pending != NULL;
+    /* the old names point into the process's memory, which is freed next */
+    struct rtl_names *names = pending < RTL_GROUP_PENDING ? rtl_names_create() : NULL;
+    m->pending = names ? copy_with_names(snapshot) : NULL;
+    m->pending_real_ns = real_ns;
+    if (!m->pending) {
         group->lost = group->last;
         rtl_names_free(names);
         return;
@@ -155,9 +155,9 @@ static void keep(struct rtl_group_recorder *group, struct rtl_member_recording *
     m->names = names;
 }
 
-static void finish(struct rtl_member_recording *m)
+static void close_member(struct rtl_member_recording *m)
 {
-    if (m->lent)
+    if (m->borrowed)
         return;
     rtl_recording_close(m->recording);
     m->recording = NULL;
@@ -167,15 +167,15 @@ enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group
 {
     for (uint32_t i = 0; i < group->count; i++) {
         struct rtl_member_recording *m = &group->members[i];
-        if (m->late && write_frame(group, m, m->late, m->late_real_ns, true)) {
-            drop_late(m);
-            finish(m);
+        if (m->pending && write_frame(group, m, m->pending, m->pending_real_ns, true)) {
+            free_pending(m);
+            close_member(m);
         }
     }
     enum rtl_db_status status = group->lost ? group->lost : group->last;
     group->last = RTL_DB_OK;
     group->busy = false;
-    group->taken = 0;
+    group->frame_members = 0;
     return status;
 }
 
@@ -190,48 +190,48 @@ void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const
     }
 }
 
-bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
+bool rtl_group_recorder_continue(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
 {
-    struct rtl_member_recording *m = member_of(group, 0, pid);
+    struct rtl_member_recording *m = find_or_add_member(group, 0, pid);
     if (!m)
         return false;
     m->recording = recording;
-    m->lent = true;
+    m->borrowed = true;
     return true;
 }
 
-void rtl_group_recorder_take(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
-                             uint64_t real_ns, bool ended)
+void rtl_group_recorder_add(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                            uint64_t real_ns, bool ended)
 {
     struct rtl_group_recorder *group = context;
-    struct rtl_member_recording *m = member_of(group, number, pid);
+    struct rtl_member_recording *m = find_or_add_member(group, number, pid);
     if (!m) {
-        fail(group, RTL_DB_FAILED, "too many processes have come and gone for one recording");
+        record_failure(group, RTL_DB_FAILED, "too many processes have come and gone for one recording");
         return;
     }
     if (m->ended)
         return;
-    group->taken++;
+    group->frame_members++;
     enum rtl_db_status before = group->last;
     bool written = write_frame(group, m, snapshot, real_ns, ended);
     m->ended = ended;
     if (!ended)
         return;
     if (written) {
-        finish(m); /* the names that it points to go with the process */
+        close_member(m); /* its names are freed with the process */
     } else {
-        keep(group, m, snapshot, real_ns);
-        if (m->late)
-            group->last = before; /* it is tried again, and how that goes is what counts */
+        keep_pending(group, m, snapshot, real_ns);
+        if (m->pending)
+            group->last = before; /* not a failure yet: the next frame tries again */
     }
 }
 
 void rtl_group_recorder_free(struct rtl_group_recorder *group)
 {
     for (uint32_t i = 0; i < group->count; i++) {
-        if (!group->members[i].lent)
+        if (!group->members[i].borrowed)
             rtl_recording_close(group->members[i].recording);
-        drop_late(&group->members[i]);
+        free_pending(&group->members[i]);
         rtl_names_free(group->members[i].names);
     }
     free(group->members);

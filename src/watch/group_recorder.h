@@ -1,7 +1,9 @@
 /*
- * Records several processes into one file, each as a recording of its own, which looks as if it had been watched alone.
- * Their frames of one moment have the same times. What fails for one of them is told, and tried again at the next
- * frame; the last state of one that has ended is kept for that. Who has the file locked is waited for once a frame.
+ * Records several processes into one file. Each recording looks as if its process had been watched alone; frames of one
+ * moment have the same times.
+ *
+ * A failed frame is reported and tried again with the next frame. For this, the last state of an ended process is kept.
+ * Each frame waits for the file's lock at most once.
  */
 #ifndef RTL_WATCH_GROUP_RECORDER_H
 #define RTL_WATCH_GROUP_RECORDER_H
@@ -12,22 +14,22 @@
 #include "text/names.h"
 
 enum {
-    RTL_GROUP_MAX = 1024, /* processes in one recording, those that have ended too */
-    RTL_GROUP_LATE = 64, /* last states that wait for a frame that succeeds; beyond that they are lost, which is told */
+    RTL_GROUP_MAX = 1024,   /* processes of one recording, with ended ones */
+    RTL_GROUP_PENDING = 64, /* last states that may wait to be written; others are lost, which is reported */
 };
 
-/* What is known of a probe on a process, or NULL. */
+/* Returns the known probe of a process, or NULL. */
 typedef const struct rtl_probe_told *rtl_probe_of(const void *context, pid_t pid);
 
 struct rtl_member_recording {
     uint32_t number;
     pid_t pid;
-    struct rtl_recording *recording; /* NULL: could not be opened so far, or has ended */
+    struct rtl_recording *recording; /* NULL: not opened yet, or the process has ended */
     struct rtl_names *names;
-    bool lent, ended; /* lent: the caller's recording, which it closes */
+    bool borrowed, ended; /* borrowed: the caller owns and closes the recording */
     bool ascii;
-    struct rtl_snapshot *late; /* its last state, which could not be written so far, with names of its own; or NULL */
-    uint64_t late_real_ns;
+    struct rtl_snapshot *pending; /* last state that could not be written yet, with its own names; or NULL */
+    uint64_t pending_real_ns;
 };
 
 struct rtl_group_recorder {
@@ -36,31 +38,32 @@ struct rtl_group_recorder {
     unsigned busy_ms;
     struct rtl_member_recording *members;
     uint32_t count;
-    uint32_t taken;          /* of the frame so far: who was handed over */
-    enum rtl_db_status last; /* of the frame so far: the last failure of one of them */
-    enum rtl_db_status lost; /* a last state that could not be kept: every frame fails from then on */
-    bool busy;               /* somebody has the file locked in this frame: the others of it don't wait for him, too */
+    uint32_t frame_members;  /* processes added to the current frame */
+    enum rtl_db_status last; /* last failure in the current frame */
+    enum rtl_db_status lost; /* set when a last state could not be kept: all later frames fail */
+    bool busy;               /* the file is locked: other members of this frame don't wait again */
     char why[512];
-    char left_out[400];     /* as of rtl_recording_left_out, of one of them */
-    rtl_probe_of *probe_of; /* of a recording that begins; or NULL */
+    char left_out[400];     /* rtl_recording_left_out of a member */
+    rtl_probe_of *probe_of; /* probe of a new recording; or NULL */
     const void *probe_context;
 };
 
-/* `kind`, `path` and `options` outlive it. */
+/* `kind`, `path` and `options` outlive the recorder. */
 void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_options *options, const char *kind,
                              const char *path, unsigned busy_ms);
-/* The first one has been recorded alone so far: its recording goes on. False without memory. */
-bool rtl_group_recorder_lend(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
-/* A rtl_process_set_sink. */
-void rtl_group_recorder_take(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
-                             uint64_t real_ns, bool ended);
-/* Of that process's recording, if there is one by now: rtl_recording_probe. */
+/* Continues a recording of a single process as the first member. False without memory. */
+bool rtl_group_recorder_continue(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
+/* Adds a process to the frame; a rtl_process_set_sink. */
+void rtl_group_recorder_add(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
+                            uint64_t real_ns, bool ended);
+/* Calls rtl_recording_probe if the process's recording is open. */
 void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const struct rtl_probe_told *probe);
-/* All of a frame were handed over: tries again what is late, and says how the frame went. `why` is of a failure. */
+/* Ends the frame after its last process. Tries pending states again. Returns the frame's status; `why` has the failure.
+ */
 enum rtl_db_status rtl_group_recorder_end_frame(struct rtl_group_recorder *group);
 void rtl_group_recorder_free(struct rtl_group_recorder *group);
 
-/* What tells a process from its like, as it is now. */
+/* Fills pid, recorder and what /proc says of the process now: rank, label, container. */
 void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info);
 
 #endif

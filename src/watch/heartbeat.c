@@ -7,7 +7,7 @@ void rtl_heartbeat_open(struct rtl_heartbeat *heartbeat, const struct rtl_reader
 {
     heartbeat->reader = reader;
     heartbeat->link.page = NULL;
-    if (!reader) /* it is observed from outside: nobody is there to hear it */
+    if (!reader) /* an observed process has no library to receive it */
         return;
     heartbeat->refused = rtl_control_open(reader, &heartbeat->link, NULL, 0) == RTL_READER_PERMISSION;
 }

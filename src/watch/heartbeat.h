@@ -1,4 +1,4 @@
-/* The viewer's heartbeat: while it is sent, a process in mode auto times its dispatches (shm/control.h). */
+/* The viewer's heartbeat: while a viewer sends it, a process in mode auto times its dispatches (shm/control.h). */
 #ifndef RTL_WATCH_HEARTBEAT_H
 #define RTL_WATCH_HEARTBEAT_H
 
@@ -8,17 +8,18 @@
 struct rtl_heartbeat {
     const struct rtl_reader *reader;
     struct rtl_control_link link;
-    bool refused; /* another user's process */
+    bool refused; /* the process belongs to another user */
 };
 
-/* Never fails: a process that can't be reached gets no heartbeat. */
+/* Never fails: a process without a control page gets no heartbeat. */
 void rtl_heartbeat_open(struct rtl_heartbeat *heartbeat, const struct rtl_reader *reader);
 void rtl_heartbeat_close(struct rtl_heartbeat *heartbeat);
 
-/* Into the model: which mode was asked for, who sent the last heartbeat, or why this viewer can send none. */
+/* Copies into the model the requested mode, the sender of the last heartbeat, or the reason why this viewer can't send
+ * one. */
 void rtl_heartbeat_read(struct rtl_heartbeat *heartbeat, struct rtl_model *model);
 
-/* To be called at each refresh, and at least every 1.5 seconds. Reads, too. The model may be NULL. */
+/* Sends and reads the heartbeat. Call it at each refresh, at least every 1.5 seconds. The model may be NULL. */
 void rtl_heartbeat_send(struct rtl_heartbeat *heartbeat, struct rtl_model *model);
 
 #endif

@@ -1,4 +1,4 @@
-/* Kernels by what they are called. See kernel_choice.h. */
+/* Finds kernels by name. See kernel_choice.h. */
 #include "watch/kernel_choice.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool is_called(struct rtl_names *names, const struct rtl_kernel_snapshot 
     return is;
 }
 
-static void add(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
+static void add_candidate(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
 {
     uint32_t at = choice->count < RTL_CANDIDATES_MAX ? choice->count : RTL_CANDIDATES_MAX;
     choice->count++;
@@ -23,7 +23,7 @@ static void add(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapsh
     choice->candidate[at] = k;
 }
 
-static bool has(const struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
+static bool is_candidate(const struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
 {
     bool there = false;
     for (uint32_t i = 0; i < choice->count && i < RTL_CANDIDATES_MAX && !there; i++)
@@ -32,8 +32,9 @@ static bool has(const struct rtl_kernel_choice *choice, const struct rtl_kernel_
 }
 
 /*
- * By what is shown where short names are alike: the first one that was seen has the plain name, the next one a word
- * more, or a hash. Which of two was first differs from one output to the next, so it is tried in both orders.
+ * Compares the text with short names as the screen shows them. Of two equal short names, the kernel that was seen first
+ * keeps the plain name, and the second gets another word or a hash. Outputs see kernels in different orders, so this
+ * tries both.
  */
 static void choose_shown(const struct rtl_snapshot *snapshot, const char *text, struct rtl_kernel_choice *choice)
 {
@@ -41,10 +42,10 @@ static void choose_shown(const struct rtl_snapshot *snapshot, const char *text, 
         struct rtl_names *names = rtl_names_create();
         for (uint32_t i = 0; names && i < snapshot->kernel_count; i++) {
             const struct rtl_kernel_snapshot *k = &snapshot->kernels[backwards ? snapshot->kernel_count - 1 - i : i];
-            if (k->id >= RTL_KERNEL_FIRST && !has(choice, k) &&
+            if (k->id >= RTL_KERNEL_FIRST && !is_candidate(choice, k) &&
                 strcmp(rtl_names_cell(names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, true),
                        text) == 0)
-                add(choice, k);
+                add_candidate(choice, k);
         }
         rtl_names_free(names);
     }
@@ -58,9 +59,9 @@ void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *na
         for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
             const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
             if (k->id < RTL_KERNEL_FIRST)
-                continue; /* what has no row of its own */
+                continue; /* it has no row */
             if (whole ? is_called(names, k, text) : rtl_names_match(names, k->id, k->name, k->name_length, text))
-                add(choice, k);
+                add_candidate(choice, k);
         }
         if (whole && !choice->count)
             choose_shown(snapshot, text, choice);

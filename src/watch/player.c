@@ -1,4 +1,4 @@
-/* Frames of a recording into a model. See player.h. */
+/* Reads the frames of a recording into a model. See player.h. */
 #include "watch/player.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -40,7 +40,7 @@ uint64_t rtl_player_time(const struct rtl_player *player, uint32_t frame)
     return player->group ? rtl_replay_group_time(player->group, frame) : rtl_replay_time(player->replay, frame);
 }
 
-static uint64_t mono(const struct rtl_player *player, uint32_t frame)
+static uint64_t frame_mono(const struct rtl_player *player, uint32_t frame)
 {
     return player->group ? rtl_replay_group_mono(player->group, frame) : rtl_replay_mono(player->replay, frame);
 }
@@ -70,7 +70,7 @@ void rtl_player_names(struct rtl_player *player, bool ascii)
     const char *name;
     size_t length;
     uint32_t id;
-    if (player->group) /* the recorder named those of each process for itself */
+    if (player->group) /* the recorder named kernels per process */
         return;
     for (uint32_t n = 0; rtl_replay_kernel(player->replay, n, &id, &name, &length); n++)
         rtl_names_cell(player->model->names, id, name, length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, ascii);
@@ -84,7 +84,7 @@ void rtl_player_close(struct rtl_player *player)
     player->replay = NULL;
 }
 
-static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool last)
+static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, bool last)
 {
     struct rtl_snapshot snapshot;
     bool exited = false;
@@ -113,14 +113,14 @@ static enum rtl_db_status add(struct rtl_player *player, uint32_t frame, bool la
     return added ? RTL_DB_OK : RTL_DB_FAILED;
 }
 
-/* The first frame that what is shown at `frame` depends on: the trends look back RTL_MODEL_HISTORY intervals, the
- * window its length, and what it is compared with once more. */
-static uint32_t past_of(const struct rtl_player *player, uint32_t frame)
+/* Returns the first frame that the view of `frame` depends on: trends go back RTL_MODEL_HISTORY intervals, the window
+ * and the window before it go back twice its length. */
+static uint32_t first_needed_frame(const struct rtl_player *player, uint32_t frame)
 {
-    uint64_t now = mono(player, frame), window = player->model->window_ns;
+    uint64_t now = frame_mono(player, frame), window = player->model->window_ns;
     uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : 2 * window + window / 2;
     uint32_t from = frame;
-    while (from && (frame - from <= RTL_MODEL_HISTORY || now - mono(player, from) <= span))
+    while (from && (frame - from <= RTL_MODEL_HISTORY || now - frame_mono(player, from) <= span))
         from--;
     return from;
 }
@@ -133,15 +133,15 @@ enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame)
         return RTL_DB_OK;
     uint32_t from = frame;
     if (!player->started || frame < player->at || frame - player->at > 1) {
-        from = past_of(player, frame);
+        from = first_needed_frame(player, frame);
         if (player->started && player->at < frame && player->at >= from)
-            from = player->at + 1; /* what the model has is part of it */
+            from = player->at + 1; /* the model already has the frames before */
         else
-            rtl_model_forget(player->model, mono(player, frame));
+            rtl_model_forget(player->model, frame_mono(player, frame));
     }
     enum rtl_db_status status = RTL_DB_OK;
     for (; from <= frame && !status; from++)
-        status = add(player, from, from == frame);
+        status = add_frame(player, from, from == frame);
     return status;
 }
 
@@ -149,7 +149,7 @@ uint64_t rtl_player_gap(const struct rtl_player *player)
 {
     if (player->at + 1 >= player->frames)
         return 0;
-    return mono(player, player->at + 1) - mono(player, player->at);
+    return frame_mono(player, player->at + 1) - frame_mono(player, player->at);
 }
 
 bool rtl_parse_seek(const char *text, uint64_t now_ns, uint64_t *to_ns)
@@ -182,6 +182,6 @@ bool rtl_parse_seek(const char *text, uint64_t now_ns, uint64_t *to_ns)
     time_t to = mktime(&local);
     if (to < 0)
         return false;
-    *to_ns = (uint64_t)to * RTL_SEC + RTL_SEC - 1; /* all of that second */
+    *to_ns = (uint64_t)to * RTL_SEC + RTL_SEC - 1; /* the end of that second */
     return true;
 }

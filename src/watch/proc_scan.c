@@ -1,5 +1,6 @@
-/* /proc, all processes at a time. See processes.h. */
+/* Scans /proc. See proc_scan.h. */
 #include "watch/proc_scan.h"
+#include "base/array.h"
 #include "watch/proc_title.h"
 #include "shm/process.h"
 
@@ -20,7 +21,7 @@ static bool read_entry(pid_t pid, struct rtl_proc_entry *entry)
     unsigned long long start;
     if (rtl_process_file(pid, "stat", stat, sizeof stat) <= 0)
         return false;
-    const char *close = strrchr(stat, ')'); /* a name may hold anything, ')' too */
+    const char *close = strrchr(stat, ')'); /* a process's name may contain ')' */
     if (!close || sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                          &parent, &start) != 2)
         return false;
@@ -36,7 +37,7 @@ static int by_pid(const void *a, const void *b)
 
 int rtl_proc_scan(struct rtl_proc_entry **entries)
 {
-    int count = 0, room = 0;
+    uint32_t count = 0, room = 0;
     *entries = NULL;
     DIR *dir = opendir("/proc");
     if (!dir)
@@ -46,23 +47,18 @@ int rtl_proc_scan(struct rtl_proc_entry **entries)
         int pid = atoi(e->d_name);
         if (pid <= 0 || !read_entry(pid, &entry))
             continue;
-        if (count == room) {
-            room = room ? 2 * room : 256;
-            struct rtl_proc_entry *more = realloc(*entries, (size_t)room * sizeof *more);
-            if (!more) {
-                free(*entries);
-                *entries = NULL;
-                closedir(dir);
-                return -ENOMEM;
-            }
-            *entries = more;
+        if (!rtl_grow(entries, &room, count + 1, sizeof **entries)) {
+            free(*entries);
+            *entries = NULL;
+            closedir(dir);
+            return -ENOMEM;
         }
         (*entries)[count++] = entry;
     }
     closedir(dir);
     if (count)
-        qsort(*entries, (size_t)count, sizeof **entries, by_pid);
-    return count;
+        qsort(*entries, count, sizeof **entries, by_pid);
+    return (int)count;
 }
 
 static const char *file_name(const char *path)
@@ -71,8 +67,8 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "serve" is serve.py, too. */
-static bool is_called(const char *path, const char *name)
+/* True if the file is called `name` or `name`.py. */
+static bool file_has_name(const char *path, const char *name)
 {
     const char *file = file_name(path);
     size_t length = strlen(name);
@@ -90,16 +86,17 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
     n = rtl_process_file(pid, "cmdline", arguments, sizeof arguments);
     if (n <= 0)
         return false;
-    if (is_called(arguments, name))
+    if (file_has_name(arguments, name))
         return true;
-    /* the script is the first argument that is no option */
+    /* the script is the first argument that is not an option */
     for (const char *at = arguments + strlen(arguments) + 1; at < arguments + n; at += strlen(at) + 1)
         if (*at != '-')
-            return is_called(at, name);
+            return file_has_name(at, name);
     return false;
 }
 
-bool rtl_proc_maps_file(pid_t pid, const char *path)
+/* True if the process has opened the file; false if that is not visible. Bounded. */
+static bool has_open(pid_t pid, const char *path)
 {
     char name[RTL_PROC_PATH_MAX], link[256];
     bool held = false;
@@ -115,9 +112,9 @@ bool rtl_proc_maps_file(pid_t pid, const char *path)
     return held;
 }
 
-/* --- what tells workers apart --- */
+/* --- the rank of a worker --- */
 
-/* A number of at most five digits that ends where `end` says; -1 for none. */
+/* Parses at most five digits up to `end`; -1 for other text. */
 static int number_at(const char *at, const char *end)
 {
     int value = 0, digits = 0;
@@ -132,8 +129,8 @@ static const char *end_of(const char *at, const char *end)
     return zero ? zero : end;
 }
 
-/* The number that a variable has in the environment; -1 for none. */
-static int variable(const char *environment, size_t bytes, const char *name)
+/* Returns the number in an environment variable; -1 = none. */
+static int environment_number(const char *environment, size_t bytes, const char *name)
 {
     size_t length = strlen(name);
     const char *end = environment + bytes;
@@ -143,8 +140,8 @@ static int variable(const char *environment, size_t bytes, const char *name)
     return -1;
 }
 
-/* The number behind an option: "--rank 3", "--rank=3"; -1 for none. */
-static int argument(const char *arguments, size_t bytes, const char *name)
+/* Returns the number after an option, "--rank 3" or "--rank=3"; -1 = none. */
+static int option_number(const char *arguments, size_t bytes, const char *name)
 {
     size_t length = strlen(name);
     const char *end = arguments + bytes;
@@ -161,8 +158,8 @@ static int argument(const char *arguments, size_t bytes, const char *name)
     return -1;
 }
 
-/* "VLLM::Worker_TP3", "sglang::scheduler_TP0": what workers call themselves. */
-static int own_word(const char *arguments, size_t bytes, const char *word)
+/* Returns the number in a worker's own title, "VLLM::Worker_TP3" or "sglang::scheduler_TP0"; -1 = none. */
+static int word_number(const char *arguments, size_t bytes, const char *word)
 {
     size_t length = strlen(word);
     const char *end = end_of(arguments, arguments + bytes);
@@ -179,32 +176,31 @@ static int own_word(const char *arguments, size_t bytes, const char *word)
 void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *environment, size_t environment_bytes,
                    struct rtl_member_info *info)
 {
-    enum { WORD, VARIABLE, ARGUMENT };
-    /* the surest first; the letters stand before the number on screen */
+    /* the most reliable source first; the screen shows the letters before the number */
     static const struct {
-        int where;
+        int (*find)(const char *bytes, size_t size, const char *name);
         const char *name, *letters;
     } sources[] = {
-        {WORD, "_TP", "TP"},
-        {VARIABLE, "RANK", "R"},
-        {VARIABLE, "LOCAL_RANK", "R"},
-        {VARIABLE, "OMPI_COMM_WORLD_RANK", "R"},
-        {VARIABLE, "PMI_RANK", "R"},
-        {VARIABLE, "SLURM_PROCID", "R"},
-        {ARGUMENT, "--rank", "R"},
-        {ARGUMENT, "--local-rank", "R"},
-        {ARGUMENT, "--local_rank", "R"},
-        {ARGUMENT, "--tp-rank", "TP"},
-        {VARIABLE, "HIP_VISIBLE_DEVICES", "D"},
-        {VARIABLE, "ROCR_VISIBLE_DEVICES", "D"},
-        {ARGUMENT, "--device", "D"},
+        {word_number, "_TP", "TP"},
+        {environment_number, "RANK", "R"},
+        {environment_number, "LOCAL_RANK", "R"},
+        {environment_number, "OMPI_COMM_WORLD_RANK", "R"},
+        {environment_number, "PMI_RANK", "R"},
+        {environment_number, "SLURM_PROCID", "R"},
+        {option_number, "--rank", "R"},
+        {option_number, "--local-rank", "R"},
+        {option_number, "--local_rank", "R"},
+        {option_number, "--tp-rank", "TP"},
+        {environment_number, "HIP_VISIBLE_DEVICES", "D"},
+        {environment_number, "ROCR_VISIBLE_DEVICES", "D"},
+        {option_number, "--device", "D"},
     };
     info->rank = -1;
     info->label[0] = 0;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        int number = sources[i].where == WORD       ? own_word(arguments, argument_bytes, sources[i].name)
-                     : sources[i].where == VARIABLE ? variable(environment, environment_bytes, sources[i].name)
-                                                    : argument(arguments, argument_bytes, sources[i].name);
+        bool variable = sources[i].find == environment_number;
+        int number = sources[i].find(variable ? environment : arguments, variable ? environment_bytes : argument_bytes,
+                                     sources[i].name);
         if (number < 0)
             continue;
         if (*sources[i].letters != 'D')
@@ -214,7 +210,7 @@ void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *env
     }
 }
 
-/* Container engines name a control group by 64 hexadecimal digits; people know the first twelve. */
+/* Container engines name a control group by 64 hexadecimal digits; their tools show the first twelve. */
 void rtl_container_from(const char *cgroup, char *out, size_t size)
 {
     size_t run = 0;
@@ -236,15 +232,7 @@ void rtl_container_from(const char *cgroup, char *out, size_t size)
 
 const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries, uint32_t count, pid_t pid)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (entries[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && entries[low].pid == pid ? &entries[low] : NULL;
+    return count ? bsearch(&(struct rtl_proc_entry){.pid = pid}, entries, count, sizeof *entries, by_pid) : NULL;
 }
 
 void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info)
@@ -272,7 +260,7 @@ void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_r
         bool traced = false;
         for (uint32_t r = 0; r < count; r++)
             traced |= !rows[r].member->ended && rows[r].member->info.pid == all[i].pid;
-        if (traced || !rtl_proc_maps_file(all[i].pid, "/dev/kfd"))
+        if (traced || !has_open(all[i].pid, "/dev/kfd"))
             continue;
         struct rtl_member_info *more = realloc(untraced->list, (untraced->count + 1) * sizeof *more);
         if (!more)

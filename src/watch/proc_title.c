@@ -1,4 +1,4 @@
-/* What /proc says of a process. See target.h. */
+/* Reads a process's title and owner from /proc. See proc_title.h. */
 #include "watch/proc_title.h"
 #include "record/process_info.h"
 #include "shm/process.h"

@@ -1,4 +1,4 @@
-/* What the viewer shows about a process beside its segment: command line and owner. */
+/* A process's title and owner, which its segment doesn't have. */
 #ifndef RTL_WATCH_PROC_TITLE_H
 #define RTL_WATCH_PROC_TITLE_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The command line as safe text, the program's folder dropped; `fallback` when it can't be read. */
+/* Writes the command line as safe text without the program's folder; `fallback` if it is unreadable. */
 void rtl_proc_title(pid_t pid, const char *fallback, char *out, size_t size);
-/* The name of the process's owner, or the number. */
+/* Writes the name of the process's owner, or the uid. */
 void rtl_proc_user(pid_t pid, char *out, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Recorded processes, merged moment by moment. See replay_group.h. */
+/* Merges recorded processes moment by moment. See replay_group.h. */
 #include "watch/replay_group.h"
 #include "model/merge.h"
 #include "watch/proc_title.h"
@@ -10,34 +10,34 @@
 
 enum { GROUP_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1 };
 
-struct moment {
+struct replay_moment {
     uint64_t time_ns, mono_ns;
 };
 
-struct member {
+struct replay_member {
     struct rtl_replay *replay;
     struct rtl_member_info info;
-    uint32_t first;  /* the moment of its first frame */
-    uint32_t next;   /* of its frames, the first that was not taken */
-    uint32_t number; /* in the merge */
+    uint32_t first;  /* moment of its first frame */
+    uint32_t next;   /* its first frame that is not merged yet */
+    uint32_t number; /* member in the merge */
     bool ended;
 };
 
 struct rtl_replay_group {
-    struct member members[GROUP_MAX]; /* in the order in which they came */
+    struct replay_member members[GROUP_MAX]; /* in the order of their first frames */
     uint32_t count;
-    struct moment *moments;
+    struct replay_moment *moments;
     uint32_t moment_count;
     struct rtl_merge *merge;
-    bool introduced; /* names and GPUs have the numbers that they had then */
-    uint32_t next;   /* the first moment that the merge lacks */
-    uint32_t joined; /* members that have come by then */
+    bool introduced; /* names and GPUs have the numbers that the viewer gave them */
+    uint32_t next;   /* first moment that is not merged yet */
+    uint32_t joined; /* members merged so far */
     char why[512];
 };
 
 static int by_time(const void *a, const void *b)
 {
-    const struct moment *x = a, *y = b;
+    const struct replay_moment *x = a, *y = b;
     if (x->mono_ns != y->mono_ns)
         return x->mono_ns < y->mono_ns ? -1 : 1;
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
@@ -55,7 +55,7 @@ static bool find_moments(struct rtl_replay_group *g)
     for (uint32_t i = 0; i < g->count; i++) {
         const struct rtl_replay *r = g->members[i].replay;
         for (uint32_t f = 0; f < rtl_replay_info(r)->frames; f++)
-            g->moments[all++] = (struct moment){rtl_replay_time(r, f), rtl_replay_mono(r, f)};
+            g->moments[all++] = (struct replay_moment){rtl_replay_time(r, f), rtl_replay_mono(r, f)};
     }
     qsort(g->moments, all, sizeof *g->moments, by_time);
     for (size_t i = 0; i < all; i++)
@@ -64,7 +64,8 @@ static bool find_moments(struct rtl_replay_group *g)
     return true;
 }
 
-static bool is_at(const struct rtl_replay_group *g, const struct member *m, uint32_t frame, uint32_t moment)
+static bool frame_is_at(const struct rtl_replay_group *g, const struct replay_member *m, uint32_t frame,
+                        uint32_t moment)
 {
     return frame < rtl_replay_info(m->replay)->frames &&
            rtl_replay_mono(m->replay, frame) == g->moments[moment].mono_ns &&
@@ -73,7 +74,7 @@ static bool is_at(const struct rtl_replay_group *g, const struct member *m, uint
 
 static int by_arrival(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct replay_member *x = a, *y = b;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
     return x->info.pid < y->info.pid ? -1 : x->info.pid > y->info.pid;
@@ -82,14 +83,14 @@ static int by_arrival(const void *a, const void *b)
 static void arrange(struct rtl_replay_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
-        while (!is_at(g, &g->members[i], 0, g->members[i].first))
+        while (!frame_is_at(g, &g->members[i], 0, g->members[i].first))
             g->members[i].first++;
     qsort(g->members, g->count, sizeof *g->members, by_arrival);
 }
 
 static enum rtl_db_status add_member(struct rtl_replay_group *g, const char *path, int64_t recording)
 {
-    struct member *m = &g->members[g->count];
+    struct replay_member *m = &g->members[g->count];
     enum rtl_db_status status = rtl_replay_open(path, 0, recording, &m->replay, g->why, sizeof g->why);
     if (status)
         return status;
@@ -176,7 +177,7 @@ pid_t rtl_replay_group_pid(const struct rtl_replay_group *g)
 
 int64_t rtl_replay_group_recording(const struct rtl_replay_group *g, pid_t pid)
 {
-    for (uint32_t i = g->count; i-- > 0;) /* of a number that was used again the last one */
+    for (uint32_t i = g->count; i-- > 0;) /* from the end: if a pid was reused, the last process counts */
         if (g->members[i].info.pid == pid)
             return rtl_replay_info(g->members[i].replay)->id;
     return 0;
@@ -195,7 +196,7 @@ static enum rtl_db_status out_of_memory(struct rtl_replay_group *g)
     return RTL_DB_FAILED;
 }
 
-static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct member *m, uint32_t frame,
+static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct replay_member *m, uint32_t frame,
                                      struct rtl_snapshot *snapshot, bool *exited)
 {
     enum rtl_db_status status = rtl_replay_read(m->replay, frame, snapshot, exited);
@@ -204,8 +205,8 @@ static enum rtl_db_status read_frame(struct rtl_replay_group *g, struct member *
     return status;
 }
 
-/* Its state of a frame into the merge. `adopt`: it was watched alone so far. */
-static enum rtl_db_status take(struct rtl_replay_group *g, struct member *m, uint32_t frame, bool adopt)
+/* Merges a frame of the member. `adopt`: the viewer had watched it alone until then. */
+static enum rtl_db_status merge_frame(struct rtl_replay_group *g, struct replay_member *m, uint32_t frame, bool adopt)
 {
     struct rtl_snapshot snapshot;
     bool exited;
@@ -223,14 +224,15 @@ static enum rtl_db_status take(struct rtl_replay_group *g, struct member *m, uin
     return taken ? RTL_DB_OK : out_of_memory(g);
 }
 
-/* Those that come at this moment; the first one comes with the second, until then there is nothing to merge. */
-static enum rtl_db_status join(struct rtl_replay_group *g, uint32_t moment)
+/* Joins the members that begin at this moment. The first joins with the second: until then there is nothing to merge.
+ */
+static enum rtl_db_status join_members(struct rtl_replay_group *g, uint32_t moment)
 {
     enum rtl_db_status status = RTL_DB_OK;
     if (g->members[1].first > moment)
         return status;
     for (; !status && g->joined < g->count && g->members[g->joined].first <= moment; g->joined++) {
-        struct member *m = &g->members[g->joined];
+        struct replay_member *m = &g->members[g->joined];
         m->number = rtl_merge_join(g->merge, &m->info);
         m->next = 0;
         m->ended = false;
@@ -240,13 +242,13 @@ static enum rtl_db_status join(struct rtl_replay_group *g, uint32_t moment)
     return status;
 }
 
-/* The last of its frames up to a moment; its number of frames when there is none. */
-static uint32_t frame_at(const struct rtl_replay_group *g, const struct member *m, uint32_t moment)
+/* Returns the member's last frame up to a moment; its number of frames if there is none. */
+static uint32_t frame_at(const struct rtl_replay_group *g, const struct replay_member *m, uint32_t moment)
 {
     uint32_t low = 0, high = rtl_replay_info(m->replay)->frames;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        struct moment at = {rtl_replay_time(m->replay, middle), rtl_replay_mono(m->replay, middle)};
+        struct replay_moment at = {rtl_replay_time(m->replay, middle), rtl_replay_mono(m->replay, middle)};
         if (by_time(&at, &g->moments[moment]) <= 0)
             low = middle + 1;
         else
@@ -255,20 +257,20 @@ static uint32_t frame_at(const struct rtl_replay_group *g, const struct member *
     return low ? low - 1 : rtl_replay_info(m->replay)->frames;
 }
 
-/* All states up to a moment into the merge, the newest of each; taken in the order in which living ones are. */
+/* Merges each member's newest state up to a moment, in the order in which the viewer reads living processes. */
 static enum rtl_db_status advance(struct rtl_replay_group *g, uint32_t moment)
 {
     bool alone = g->joined == 0 && g->members[1].first > 0;
-    enum rtl_db_status status = join(g, moment);
+    enum rtl_db_status status = join_members(g, moment);
     if (!status && alone && g->joined)
-        status = take(g, &g->members[0], frame_at(g, &g->members[0], g->members[1].first), true);
+        status = merge_frame(g, &g->members[0], frame_at(g, &g->members[0], g->members[1].first), true);
     for (uint32_t i = g->joined; !status && i-- > 0;) {
-        struct member *m = &g->members[i];
+        struct replay_member *m = &g->members[i];
         uint32_t frames = rtl_replay_info(m->replay)->frames, frame = frame_at(g, m, moment);
         if (frame < frames && frame >= m->next && !m->ended)
-            status = take(g, m, frame, false);
-        if (!status && frame + 1 == frames && !is_at(g, m, frame, moment) && !m->ended) {
-            rtl_merge_leave(g->merge, m->number); /* it could no longer be read */
+            status = merge_frame(g, m, frame, false);
+        if (!status && frame + 1 == frames && !frame_is_at(g, m, frame, moment) && !m->ended) {
+            rtl_merge_leave(g->merge, m->number); /* the viewer could no longer read it */
             m->ended = true;
         }
     }
@@ -286,7 +288,7 @@ static void rewind_to_start(struct rtl_replay_group *g)
     }
 }
 
-/* GPUs and kernels get their numbers when they come, whatever is shown first: so they come once, in order. */
+/* Numbers GPUs and kernels in the viewer's order, whichever frame is shown first. */
 static enum rtl_db_status introduce(struct rtl_replay_group *g)
 {
     enum rtl_db_status status = RTL_DB_OK;
@@ -305,7 +307,7 @@ static enum rtl_db_status introduce(struct rtl_replay_group *g)
     return status;
 }
 
-static bool have_ended(const struct rtl_replay_group *g)
+static bool all_have_ended(const struct rtl_replay_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
         if (i >= g->joined || !g->members[i].ended)
@@ -321,7 +323,7 @@ enum rtl_db_status rtl_replay_group_read(struct rtl_replay_group *g, uint32_t mo
     enum rtl_db_status status = g->introduced ? RTL_DB_OK : introduce(g);
     if (status)
         return status;
-    if (moment < g->members[1].first) { /* the first one is alone */
+    if (moment < g->members[1].first) { /* the first process is still alone */
         rewind_to_start(g);
         return read_frame(g, &g->members[0], frame_at(g, &g->members[0], moment), snapshot, exited);
     }
@@ -329,17 +331,17 @@ enum rtl_db_status rtl_replay_group_read(struct rtl_replay_group *g, uint32_t mo
         rewind_to_start(g);
     if (moment + 1 != g->next)
         status = advance(g, moment);
-    if (status) { /* stopped perhaps: all of it again when it is asked for again */
+    if (status) { /* the user may have stopped it: the next call begins again */
         rewind_to_start(g);
         return status;
     }
-    *exited = have_ended(g);
+    *exited = all_have_ended(g);
     return rtl_merge_make(g->merge, g->moments[moment].mono_ns, snapshot) ? RTL_DB_OK : out_of_memory(g);
 }
 
 void rtl_replay_group_title(const struct rtl_replay_group *g, char *out, size_t size)
 {
-    const struct member *first = NULL;
+    const struct replay_member *first = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->joined; i++) {
         if (g->members[i].ended)

@@ -1,9 +1,9 @@
-/* What runs in the background of a screen, a recorder of traces, and may fail: the screen asks, and reports it. */
+/* Lets the screen report the failure of a trace that is recorded in the background. */
 #ifndef RTL_WATCH_TRACE_STATUS_H
 #define RTL_WATCH_TRACE_STATUS_H
 
 struct rtl_trace_status {
-    const char *(*trouble)(void *context); /* one line, or NULL while all is well */
+    const char *(*trouble)(void *context); /* returns one line, or NULL without failure */
     void *context;
 };
 

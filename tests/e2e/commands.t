@@ -13,7 +13,7 @@ refuses() { # PATTERN ARGS...: one line that says why, status 1
 check "a command that is none is told with the one that was meant" refuses "no command 'nmes'; did you mean names\\?" nmes
 check "an option, too" refuses 'no option --windw; did you mean --window\?' --windw 3
 check "that of a command" refuses "no option --fial-over; did you mean --fail-over\\? 'rtl-top diff --help'" diff --fial-over 3
-check "a job without a file" refuses 'record wants the name of one FILE' record -p 1
+check "a job without a file" refuses 'record needs the name of one FILE' record -p 1
 check "what a terminal obeys is escaped" refuses 'no option --na\\x1b\[2Jmes' "$(printf -- '--na\033[2Jmes')"
 check "completions for no shell that there is" refuses 'one of bash, zsh, fish' completions tcsh
 

@@ -66,7 +66,7 @@ done'
 
 # rtl-top(1) against the fields of probe --json, as the sources write them
 grep -ohE '(put_[a-z]+|(object|array)_in|put)\(&?w, [a-z]+, "[a-z0-9_]+"|put_histogram\(w, o, s->[a-z_]+, "[a-z]+"' src/command/probe_report.c \
-    src/command/probe_waits.c src/command/json_probe.c | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u | grep -vxF -e stage -e code_bytes -e probe >"$work/in-tables"
+    src/command/json_probe.c | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u | grep -vxF -e stage -e code_bytes -e probe >"$work/in-tables"
 awk '/^The object has$/ { on = 1 } /^On the screen$/ { on = 0 } on && /Li / { sub(/^.*Li /, ""); gsub(/[,;:.]/, ""); gsub(/ +/, "\n"); print }' \
     man/rtl-top.1 | grep -v '^$' | sort -u >"$work/in-man"
 is "rtl-top(1) has every field of probe --json, and no other" "$(diff "$work/in-tables" "$work/in-man")" ""

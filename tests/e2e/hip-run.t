@@ -43,12 +43,12 @@ refused() { # NAME PATTERN COMMAND...: status 1, one line on standard error, not
 mkdir "$work/alone" "$work/a b"
 cp "$library" "$work/alone"
 cp "$library" "$hip" "$work/a b"
-refused "no librtl-hip.so" 'librtl-hip.so, which records the calls of HIP, is not beside .*/alone/librtl.so' \
+refused "no librtl-hip.so" 'librtl-hip.so, which records HIP calls, is not beside .*/alone/librtl.so' \
     "$top" env --mode hip --library "$work/alone/librtl.so"
-refused "a folder that LD_PRELOAD can't name" 'takes no path with a blank' "$top" env --mode hip --library "$work/a b/librtl.so"
+refused "a folder that LD_PRELOAD can't name" "can't hold a path with a blank" "$top" env --mode hip --library "$work/a b/librtl.so"
 refused "run, too" 'is not beside' "$top" run -b --mode hip --library "$work/alone/librtl.so" -- true
-refused "an unknown mode" "^rtl-top: --mode knows the modes off lite default auto hip, not 'hop'" "$top" run -b --mode hop -- true
-refused "a process that runs" 'in which a process has to begin: rtl-top run --mode hip' "$top" mode -p $$ hip
+refused "an unknown mode" "^rtl-top: --mode needs one of off lite default auto hip, not 'hop'" "$top" run -b --mode hop -- true
+refused "a process that runs" 'start the process with it: rtl-top run --mode hip' "$top" mode -p $$ hip
 
 # --- run ---
 # shellcheck disable=SC2016 # the command's own
@@ -99,10 +99,10 @@ if ${CC:-gcc} -static -o "$work/static" "$work/main.c" 2>/dev/null; then
 fi
 sed 's,/lib64/ld-linux-x86-64.so.2,/lib/ld-musl-x86_64_.so.1\x00,' "$program" >"$work/foreign"
 chmod +x "$work/foreign"
-finds "another libc's loader" '^open   calls        .* has a loader of its own \(/lib/ld-musl' "$work/foreign"
+finds "another libc's loader" '^open   calls        .* has its own loader \(/lib/ld-musl' "$work/foreign"
 LD_PRELOAD=$work/lib/one.so
 export LD_PRELOAD
-finds "what else is preloaded" '^ok     preload      .*/one\.so is preloaded, too, before ours' cat
+finds "what else is preloaded" '^ok     preload      LD_PRELOAD also loads .*/one\.so, before ours' cat
 unset LD_PRELOAD
 has "check: what can't be" "$(LD_PRELOAD=$work/lib/none.so "$top" check --mode hip -- cat 2>/dev/null)" \
     '^open   preload      LD_PRELOAD lists .*/none\.so: No such file'

@@ -200,9 +200,9 @@ refused() { # name status pattern command...
     is "$name: status" $? "$want"
     has "$name: why" "$(cat "$work/said")" "$pattern"
 }
-refused "no such mode" 1 "^rtl-top: --mode knows the modes off lite default auto, not 'fast'$" "$top" --mode fast -p 1
+refused "no such mode" 1 "^rtl-top: --mode needs one of off lite default auto, not 'fast'$" "$top" --mode fast -p 1
 refused "no process" 1 '--mode needs a process' "$top" --mode lite
-refused "with something else" 1 '--mode changes the mode and ends' "$top" --mode lite -p 1 -b
+refused "with something else" 1 '--mode switches the mode and ends' "$top" --mode lite -p 1 -b
 refused "not traced" 3 'is not traced' "$top" --mode lite -p $$
 start off
 tell run 10
@@ -224,7 +224,7 @@ if as_others "another user"; then # a viewer that may look into the process but 
     is "another user's look: no failure" $? 0
     # shellcheck disable=SC2086
     $stranger "$work/rtl-top" --json -n 2 -d 0.1 -p "$program" 2>&1 >/dev/null | head -n 1 >"$work/complaint"
-    has "another user's JSON: complains" "$(cat "$work/complaint")" "^rtl-top: mode auto only counts for you: another user's"
+    has "another user's JSON: complains" "$(cat "$work/complaint")" "^rtl-top: mode auto counts without timing: another user's"
     has "another user's look: says so" "$(cat "$work/said")" \
         "^mode auto: counting, not to be woken by you: another user's process, "
     tell run 10

@@ -54,17 +54,17 @@ printf 'void ran(void) __attribute__((constructor));\nint creat(const char *, un
 gcc -shared -fPIC -o "$work/audit.so" "$work/audit.c"
 echo 'int main(void) { return 0; }' >"$work/main.c"
 gcc -o "$work/audited-program" "$work/main.c" -Wl,--audit="$work/audit.so"
-finds "a program that audits" '' '^open   runtime      .*audits it: the loader, which would run that' "$top" check -- "$work/audited-program"
+finds "a program that audits" '' '^open   runtime      .*names an auditing library, which the loader would run' "$top" check -- "$work/audited-program"
 check "whose audit isn't run" test ! -e "$work/audited"
 if as_others "another user's program"; then
     cp "$program" "$work/theirs"
     chown 54321 "$work/theirs"
-    finds "another user's program" '' "^open   runtime      .*another user's to change" "$top" check -- "$work/theirs"
+    finds "another user's program" '' '^open   runtime      another user can change' "$top" check -- "$work/theirs"
 fi
 # a loader of its own: not ours is started
 sed 's,/lib64/ld-linux-x86-64.so.2,/lib64/ld-other-x86-64.so.2,' "$program" >"$work/foreign"
 chmod +x "$work/foreign"
-finds "a loader of its own" '' '^open   runtime      .*loader of its own \(/lib64/ld-other' "$top" check -- "$work/foreign"
+finds "a loader of its own" '' '^open   runtime      .*its own loader \(/lib64/ld-other' "$top" check -- "$work/foreign"
 
 # --- what is wrong ---
 finds "no such command" 127 '^wrong  program      no-such-command: not found in PATH' "$top" check -- no-such-command
@@ -97,7 +97,7 @@ sed -i 's/GLIBC_2\.2\.5/GLIBC_9.2.5/' "$work/newer.so"
 finds "a librtl.so for a newer libc" 3 '^wrong  library .*GLIBC_9\.2\.5' "$top" check --library "$work/newer.so" -- cat
 finds "a list on which the runtime hangs" 3 '^wrong  tools .*hangs' env HSA_TOOLS_LIB="x\\" "$top" check -- cat
 finds "another tool that isn't there" 3 "^wrong  tools .*lists $work/none.so: No such file" env HSA_TOOLS_LIB="$work/none.so" "$top" check -- cat
-finds "another tool" '' '^ok     tools        .*newer.so is loaded, too' env HSA_TOOLS_LIB="$work/newer.so" "$top" check -- cat
+finds "another tool" '' '^ok     tools        HSA_TOOLS_LIB also loads .*newer.so, before ours' env HSA_TOOLS_LIB="$work/newer.so" "$top" check -- cat
 finds "a profiler" '' '^ok     profiler .*HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' env ROCP_TOOL_LIBRARIES=x.so "$top" check -- cat
 finds "an unknown mode" 3 '^wrong  environment  RTL_MODE=fast is not understood: default' env RTL_MODE=fast "$top" check -- cat
 finds "unknown queues" 3 '^wrong  environment  RTL_QUEUES=odd is not understood: auto' env RTL_QUEUES=odd "$top" check -- cat
@@ -150,9 +150,9 @@ finds "no such process" 2 '^wrong  process      no process' "$top" check -p 2147
 finds "not traced" 3 'is not traced, and has not used the GPU' "$top" check -p $$
 finds "neither" 1 '^rtl-top: rtl-top check takes a command or a process' "$top" check
 for option in --preload --mode=hip --library=x; do
-    finds "a process, and $option, which is for a command" 1 '^rtl-top: --mode, --preload and --library .*not with -p$' "$top" check "$option" -p $$
+    finds "a process, and $option, which is for a command" 1 '^rtl-top: -p can.t be combined with --mode, --preload or --library' "$top" check "$option" -p $$
 done
 finds "both" 1 'takes a command or a process' "$top" check -p 1 -- ls
-finds "no number" 1 "^rtl-top: -p wants the number of a process, not '1x'" "$top" check -p 1x
+finds "no number" 1 "^rtl-top: -p needs a pid, not '1x'" "$top" check -p 1x
 finds "hostile names are escaped" 127 '^wrong  program      no\\x1b\[2Jsuch' "$top" check -- "$(printf 'no\033[2Jsuch')"
 finish

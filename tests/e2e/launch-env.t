@@ -72,16 +72,16 @@ refused() { # NAME PATTERN ARGS...: status 1, one line on standard error, nothin
     is "$name: one line" "$(wc -l <"$work/err")" 1
     has "$name: it says what" "$(cat "$work/err")" "$pattern"
 }
-refused "unknown shell" "^rtl-top: --shell knows bash, .*'csh'" "$top" env --shell csh
-refused "unknown mode" "^rtl-top: --mode knows the modes off .*'fast'" "$top" env --mode fast
+refused "unknown shell" "^rtl-top: --shell needs one of bash, .*'csh'" "$top" env --shell csh
+refused "unknown mode" "^rtl-top: --mode needs one of off .*'fast'" "$top" env --mode fast
 refused "a command" 'rtl-top run -- ls' "$top" env -- ls
 refused "no library there" 'No such file' "$top" env --library "$work/none.so"
 : >"$work/empty.so"
-refused "an empty one" 'no library for' "$top" env --library "$work/empty.so"
+refused "an empty one" 'is not a library for' "$top" env --library "$work/empty.so"
 head -c 100 "$library" >"$work/half.so"
 refused "half a library" 'damaged' "$top" env --library "$work/half.so"
 cp "$top" "$work/alone"
-check "nowhere to be found, or installed" sh -c "'$work/alone/rtl-top' env 2>&1 | grep -qE 'neither beside this rtl-top|/lib/librtl.so'"
+check "nowhere to be found, or installed" sh -c "'$work/alone/rtl-top' env 2>&1 | grep -qE 'not beside this rtl-top|/lib/librtl.so'"
 mkdir "$work/a:b"
 cp "$library" "$work/a:b"
 refused "a colon for docker" 'colon' "$top" env --shell docker --library "$work/a:b/librtl.so"

@@ -56,7 +56,7 @@ has "it says what it has written" "$(cat "$work/err")" '^rtl-top: [0-9]+ (kernel
 is "a snapshot, and nothing else" "$(sqlite3 "$work/once.db" "SELECT DISTINCT kind FROM rtl_recording")" snapshot
 check "it can be compared" "$top" diff --cumulative "$work/once.db" "$work/once.db"
 ran_refused=$("$top" run --snapshot "$work/once.db" --json -- true 2>&1)
-has "not beside a stream" "$ran_refused" 'does not go with'
+has "not beside a stream" "$ran_refused" 'can.t be combined with'
 refused=$("$top" run --snapshot "$work/once.db" --trace "$work/two.db" -- true 2>&1)
 has "nor beside a trace" "$refused" '^rtl-top: --trace and --snapshot exclude one another'
 for output in '--snapshot' '--trace' '-b -w' '-b -o'; do
@@ -162,7 +162,7 @@ wrong() {
     check "$name: and after its end" written "${after:-^rtl-top: process [0-9]* (.*) has ended and was not traced: it $pattern}" "$work/err"
     is "$name: its status is passed on" "$status" 143
 }
-never='ended before it had loaded an HSA runtime, so nothing of it was traced$'
+never='ended before it loaded an HSA runtime, so it was not traced$'
 after="^rtl-top: .*launch_play $never"
 wrong "no runtime" 'was started with HSA_TOOLS_LIB=.*librtl.so but .*no HSA runtime' "$play"
 after=

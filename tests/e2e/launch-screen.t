@@ -53,7 +53,7 @@ keys q
 shows 'the command still runs'
 keys l
 check "l gives the terminal back" restored
-check "says that it goes on, and where its output is" shows "goes on as process $child: rtl-top -p $child" 'status 0'
+check "says that it goes on, and where its output is" shows "continues as process $child: rtl-top -p $child" 'status 0'
 check "which it does" alive "$child"
 terminal 100 24 "$top -p $child -d 0.1; exec cat"
 check "and it can be watched again" shows '%TIME +CALL/s' '\[LIVE\]'
@@ -102,7 +102,7 @@ for case in INT:130 TERM:143 HUP:129; do
     child
     kill "-$signal" "$(cat "$work/viewer")"
     check "SIG$signal to the viewer gives the terminal back" restored
-    check "with its status, and a line on what goes on" shows "status ${case#*:}" "goes on as process $child"
+    check "with its status, and a line on what goes on" shows "status ${case#*:}" "continues as process $child"
     check "which goes on" alive "$child"
     kill -9 "$child"
 done
@@ -124,7 +124,7 @@ keys C-c
 check "Ctrl-C asks" shows 'l leaves it running, e ends it'
 keys Enter
 keys C-c
-check "Enter goes on waiting" wait_until 60 sh -c "test \$(tmux -L $tap_tmux capture-pane -p | tr -d '\n' | grep -o 'l leaves it' | wc -l) = 2"
+check "Enter keeps waiting" wait_until 60 sh -c "test \$(tmux -L $tap_tmux capture-pane -p | tr -d '\n' | grep -o 'l leaves it' | wc -l) = 2"
 keys e Enter
 check "e ends it" shows 'status 143'
 check "really" wait_until 60 ended "$child"
@@ -133,7 +133,7 @@ child
 keys C-c
 shows 'l leaves it running'
 keys C-c
-check "Ctrl-C twice leaves it running" shows 'goes on as process' 'status 0'
+check "Ctrl-C twice leaves it running" shows 'continues as process' 'status 0'
 check "it goes on" alive "$child"
 kill -9 "$child"
 session "sh -c \"echo child \\\$\\\$; exit 5\""
@@ -153,7 +153,7 @@ shows 'the command still runs'
 keys e
 shows 'status 143'
 terminal 100 24 "XDG_STATE_HOME= TMPDIR=$work/none $top run -- $play; echo status \$?; exec cat"
-check "no folder for it: nothing is started" shows 'cannot make a log file' 'status 1'
+check "no folder for it: nothing is started" shows 'cannot create a log file' 'status 1'
 
 # --- a stream on a terminal ---
 # shellcheck disable=SC2016 # its own

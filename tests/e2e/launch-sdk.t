@@ -173,8 +173,8 @@ is "env --preload --mode hip: LD_PRELOAD has both libraries" "$("$top" env --pre
 mkdir "$work/a b"
 cp "$rtl" "$work/a b"
 refused=$("$top" env --preload --library "$work/a b/librtl.so" 2>&1)
-is "env --preload: a path that LD_PRELOAD can't hold is refused" "$? $(echo "$refused" | grep -c 'takes no path with a blank')" "1 1"
-has "check --preload: reports a path that LD_PRELOAD can't hold" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*takes no path with a blank'
+is "env --preload: a path that LD_PRELOAD can't hold is refused" "$? $(echo "$refused" | grep -c 'can.t hold a path with a blank')" "1 1"
+has "check --preload: reports a path that LD_PRELOAD can't hold" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*can.t hold a path with a blank'
 
 # runtimes by their files: what they are linked with, and the variables that they know
 cd "$work" || exit 1

@@ -54,9 +54,9 @@ refuses() { # PATTERN ARGS...: one line that says why, status 1
     "$top" names "$@" >"$work/out" 2>"$work/err"
     [ $? = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "^rtl-top: .*$pattern" "$work/err"
 }
-check "-w 0 is refused" refuses '-w wants columns from 1' -w 0 </dev/null
+check "-w 0 is refused" refuses '-w needs columns from 1' -w 0 </dev/null
 check "-w x is refused" refuses "not 'x'" -w x </dev/null
-check "an unknown form is refused" refuses 'wants short, template' --names long </dev/null
+check "an unknown form is refused" refuses 'needs short, template' --names long </dev/null
 check "an unknown option is refused" refuses 'no option --wide; did you mean --width\?' --wide </dev/null
 check "a file is read from standard input" refuses 'rtl-top names <FILE' "$list" </dev/null
 head -c 70000 /dev/zero | tr '\0' a >"$work/long"
@@ -64,9 +64,9 @@ check "a line without end is refused" refuses 'more than 65536 bytes' <"$work/lo
 seq 20000 >"$work/many"
 check "as are more names than there are rows" refuses 'more than 16384 different names' <"$work/many"
 printf 'a\nb\0c\n' >"$work/nul"
-check "what is no text is refused" refuses 'line 2 has a byte that is 0' <"$work/nul"
+check "what is no text is refused" refuses 'line 2 contains a zero byte' <"$work/nul"
 (head -c 70000 /dev/zero; echo) >"$work/zeros"
-check "however long it is" refuses 'line 1 has a byte that is 0' <"$work/zeros"
+check "however long it is" refuses 'line 1 contains a zero byte' <"$work/zeros"
 check "a folder is refused" refuses 'cannot read standard input: Is a directory' <"$work"
 unwritten() { # REDIRECTION WORDS: an endless list ends when nobody can take what is printed: one line, status 12
     yes | timeout 60 sh -c "exec '$top' names $1" 2>"$work/err"
@@ -105,8 +105,8 @@ is "rules, families and nicknames are taken" "$(tr '\n' '|' <"$work/out")" \
     "moe	dance f32 x3|copy	tango_f32|gemm	the small one|other	rest|"
 is "each wrong line is told with file and line" "$(sed 's/^rtl-top: \(.*:[0-9]*:\) .*/\1/' "$work/err")" \
     "$(for line in 6 7 8 9; do echo "$config:$line:"; done)"
-has "with what to do about it" "$(cat "$work/err")" "'gem' is none of the families gemm attention"
-has "and what a line wants to be" "$(cat "$work/err")" 'wants to be: nickname PATTERN = TEXT'
+has "with what to do about it" "$(cat "$work/err")" "'gem' is not a family; the families are gemm attention"
+has "and what a line wants to be" "$(cat "$work/err")" 'write it as: nickname PATTERN = TEXT'
 is "HOME is where it is without XDG_CONFIG_HOME" "$(mkdir -p "$work/home/.config" && cp -r "$work/config/rtl-top" "$work/home/.config/" &&
     echo "$gemm" | env -u XDG_CONFIG_HOME HOME="$work/home" "$top" names 2>/dev/null)" 'the small one'
 is "a relative XDG_CONFIG_HOME is none" "$(cd "$work" && echo "$gemm" | XDG_CONFIG_HOME=config HOME=/nowhere "$top" names 2>&1)" \
@@ -127,15 +127,15 @@ is "nicknames are for what is seen, for full names and for mangled ones" "$(prin
 } >"$config"
 echo x | "$top" names >"$work/out" 2>"$work/err"
 has "what is wrong with a long line is told" "$(cat "$work/err")" ':1: word .*: there is no such .\$.; see NAMES in rtl-top\(1\)$'
-has "and with a word alone" "$(cat "$work/err")" ':2: this wants to be: rule FAMILY PATTERN = WORDS$'
+has "and with a word alone" "$(cat "$work/err")" ':2: write it as: rule FAMILY PATTERN = WORDS$'
 is "only a line that begins with # is a comment" "$(cat "$work/out")" 'y # z'
 yes 'wrong line' | head -n 100 >"$config"
 is "many wrong lines are told in few" "$(echo x | "$top" names 2>&1 >/dev/null | wc -l)" 11
 head -c 300000 /dev/zero | tr '\0' '\n' >"$config"
-has "a file that is too long is told" "$(echo x | "$top" names 2>&1)" 'has more than 262144 bytes; going on without'
+has "a file that is too long is told" "$(echo x | "$top" names 2>&1)" 'has more than 262144 bytes; continuing without it'
 rm "$config"
 mkfifo "$config"
-has "a pipe is not waited for" "$(echo x | timeout 60 "$top" names 2>&1)" 'is no file; going on without'
+has "a pipe is not waited for" "$(echo x | timeout 60 "$top" names 2>&1)" 'is not a regular file; continuing without it'
 rm "$config"
 printf 'nickname x = \033[2J' >"$config"
 is "what it says controls no terminal" "$(echo x | "$top" names)" '\x1b[2J'

@@ -138,7 +138,7 @@ is "the original as it is in the program" "$same" 1
 has "the copy has one kernel" "$("$O/tests/programs/probe_patch" count "$work/kept/probed.co")" ' of 1 kernels '
 hash=$(line copy | grep -oE '[0-9a-f]{16}')
 has "the text says which it is" "$(cat "$work/kept/probe.txt")" "^probed.co: .*, hash $hash; its numbers go to 0x[0-9a-f]+"
-has "and that nothing was pruned" "$(cat "$work/kept/probe.txt")" '^pruned: there is no such stage'
+has "and that nothing was pruned" "$(cat "$work/kept/probe.txt")" '^pruned: no such stage'
 cp "$work/kept/probe.txt" "$work/before"
 probe -p "$server" -k silu -n 2 --every 1 --keep "$work/kept"
 is "what is there isn't replaced" "$? $(cmp "$work/before" "$work/kept/probe.txt")" "10 "

@@ -92,7 +92,7 @@ is "twice as slow: 16" "$?" 16
 has "and marked" "$(cat "$work/out")" '^! +\+.*\+100\.[0-9]%.*KERNEL|^! +\+.*\+[0-9]+\.[0-9]%'
 "$top" diff "$work/slow.db" "$work/s.db" --fail-over 10% >/dev/null
 is "twice as fast is fine" "$?" 0
-check "diff without files" gives 1 'wants two recordings' diff "$work/s.db"
+check "diff without files" gives 1 'needs two recordings' diff "$work/s.db"
 check "diff of what is not there" gives 10 'No such file' diff "$work/s.db" "$work/none.db"
 
 # --- several at a time ---

@@ -95,12 +95,12 @@ check "-s help" gives 0 '' -s help
 check "and lists the keys" grep -qE '^p99 ' "$work/out"
 check "an unknown option" gives 1 'no option -y.*--help' -y
 check "an unknown sort key" gives 1 '-s help' -p 1 -s nothing
-check "a list of processes with a hole" gives 1 'numbers of processes' -p 1,,2 -b
-check "a file without a name" gives 1 "--output wants the name of a file, not ''" -p 1 -b -o ''
-check "nor for a snapshot" gives 1 "--snapshot wants the name of a file" -p 1 --snapshot ''
-check "nor for an export" gives 1 '--csv wants a file to write' export x --csv ''
-check "nor to compare" gives 1 'diff wants two recordings' diff '' x
-check "no interval" gives 1 '-d wants' -p 1 -d 0
+check "a list of processes with a hole" gives 1 'needs pids such as' -p 1,,2 -b
+check "a file without a name" gives 1 "--output needs the name of a file, not ''" -p 1 -b -o ''
+check "nor for a snapshot" gives 1 "--snapshot needs the name of a file" -p 1 --snapshot ''
+check "nor for an export" gives 1 '--csv needs a file to write' export x --csv ''
+check "nor to compare" gives 1 'diff needs two recordings' diff '' x
+check "no interval" gives 1 '-d needs' -p 1 -d 0
 check "no terminal" gives 1 'not a terminal: use -b, --csv or --json' -p "$demo"
 check "no terminal, but first there has to be a process" gives 2 "no process 99999999" -p 99999999
 check "no terminal and no process" gives 1 'not a terminal' -d 1

@@ -50,7 +50,7 @@ keys q
 check "left again" shows '^END'
 printf '# mine\nsort p99\nnickname Cijk* = x\ncolumns p90 max\ntheme pink\n' >"$config"
 see
-check "what is wrong with the configuration is on the screen" shows "config:5: .pink. is none of the themes"
+check "what is wrong with the configuration is on the screen" shows "config:5: .pink. is not a theme"
 check "the next one begins as the configuration says" shows 'sort P99'
 check "with the columns that it names" shows '%?.*P90.*MAX.*KERNEL'
 keys P

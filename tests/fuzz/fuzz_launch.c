@@ -14,9 +14,8 @@
 
 #include "fuzz.h"
 #include "launch/loader_list.h"
-#include "launch/preload_list.h"
+#include "launch/library_list.h"
 #include "launch/runtime_release.h"
-#include "launch/tools_list.h"
 #include "shm/elf_file.h"
 
 static void try_elf(const uint8_t *data, size_t size)
@@ -75,7 +74,7 @@ static void try_preload(const char *list, size_t length)
     char *appended = rtl_preload_append(list, library);
     const char *at = list, *again = appended;
     bool ours = false;
-    MUST(name && other && appended && rtl_preload_can_say(library));
+    MUST(name && other && appended && rtl_preload_can_hold(library));
     while (rtl_preload_next(&again, other, length + sizeof library)) {
         bool same;
         while ((same = rtl_preload_next(&at, name, length + 1)) && rtl_preload_same_kind(name, library) &&

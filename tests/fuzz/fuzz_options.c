@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "options/commands.h"
 #include "options/complain.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 
 enum { WORDS = 24, WORD = 300 };
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "options/arguments.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 #include "shm/tables.h"
 #include "text/nearest.h"
 
@@ -88,12 +88,12 @@ static void a_wrong_word_is_told_with_what_was_meant(void **state)
         {"rtl-top --windw=3", "did you mean --window?"},
         {"rtl-top --no-colue", "did you mean --no-color?"}, /* and not --no-mouse, which is near, too */
         {"rtl-top --xyzzy", "no option --xyzzy; 'rtl-top --help all' lists the options"},
-        {"rtl-top --re f", "no option --re alone: several begin so"},
-        {"rtl-top record -p 3", "record wants the name of one FILE; 'rtl-top record --help' shows what it takes"},
+        {"rtl-top --re f", "no option --re: several options begin with it"},
+        {"rtl-top record -p 3", "record needs the name of one FILE; 'rtl-top record --help' explains it"},
         {"rtl-top record -p 3 a.db b.db", "not also b.db"},
-        {"rtl-top record -p 3 a.db -o x", "-o goes with"},
-        {"rtl-top mode -p 3", "mode wants one MODE"},
-        {"rtl-top mode -p 3 quick", "--mode knows the modes"},
+        {"rtl-top record -p 3 a.db -o x", "-o needs"},
+        {"rtl-top mode -p 3", "mode needs one MODE"},
+        {"rtl-top mode -p 3 quick", "--mode needs one of"},
         {"rtl-top mode lite", "-p PID"},
         {"rtl-top mode -p 3 lite --json", "no option --json; 'rtl-top mode --help' lists the options"},
         {"rtl-top replay --recrding 3 a.db", "did you mean --recording? 'rtl-top replay --help'"},

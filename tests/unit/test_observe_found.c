@@ -77,7 +77,7 @@ static void who_has_nothing_is_asked_less_and_less(void **state)
     const struct rtl_proc_entry child = {.pid = 7, .start_time = 1}, reused = {.pid = 7, .start_time = 2};
     uint32_t asked = 0;
     for (uint64_t now = second; now <= 21 * second; now += second) { /* twenty frames */
-        rtl_attach_backoff_begin(&r, &child, 1);
+        rtl_attach_backoff_begin_round(&r, &child, 1);
         if (!rtl_attach_backoff_allows(&r, &child, now))
             continue;
         rtl_attach_backoff_record(&r, &child, true, now, now + ms);
@@ -89,7 +89,7 @@ static void who_has_nothing_is_asked_less_and_less(void **state)
         if (rtl_attach_backoff_allows(&r, &child, now))
             rtl_attach_backoff_record(&r, &child, true, now, now), asked++;
     assert_in_range(asked, 2 + 8, 2 + 11); /* never longer than 32 s */
-    rtl_attach_backoff_begin(&r, &reused, 1);
+    rtl_attach_backoff_begin_round(&r, &reused, 1);
     assert_int_equal(r.count, 0);
     rtl_attach_backoff_free(&r);
 }
@@ -106,7 +106,7 @@ static void nobody_waits_for_many_of_them_at_once(void **state)
         children[i] = (struct rtl_proc_entry){.pid = 10 + i, .start_time = 1};
     for (int frame = 0; frame < 300; frame++, now += second) {
         uint64_t from = now;
-        rtl_attach_backoff_begin(&r, children, CHILDREN);
+        rtl_attach_backoff_begin_round(&r, children, CHILDREN);
         for (int i = 0; i < CHILDREN; i++)
             if (rtl_attach_backoff_allows(&r, &children[i], now)) {
                 rtl_attach_backoff_record(&r, &children[i], true, now, now + 140 * ms);

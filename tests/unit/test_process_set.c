@@ -59,7 +59,7 @@ static void whose_end_was_seen_is_not_taken_in_again(void **state)
         assert_true(rtl_attach_backoff_try(&refusals, &options, &entry, true, &first));
         assert_true(rtl_attach_backoff_try(&refusals, &options, &entry, true, &again));
         rtl_attach_close(&again);
-        rtl_attach_backoff_ended(&refusals, &entry, &first);
+        rtl_attach_backoff_note_end(&refusals, &entry, &first);
         assert_false(rtl_attach_backoff_try(&refusals, &options, &entry, true, &again));
         rtl_attach_close(&first);
     }
@@ -139,7 +139,7 @@ static void start_recorder(struct rtl_process_set *targets, pid_t pid, bool reco
     struct rtl_model *model = rtl_model_create();
     assert_non_null(model);
     rtl_frame_recorder_init(&recorder, model, &options, pid, "test");
-    recorder.targets = targets;
+    recorder.set = targets;
     if (recording)
         assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
 }
@@ -148,17 +148,17 @@ static void stop_recorder(void)
 {
     rtl_frame_recorder_stop(&recorder);
     rtl_model_free(recorder.model);
-    rtl_process_set_close(recorder.targets);
+    rtl_process_set_close(recorder.set);
 }
 
 static enum rtl_db_status frame(void)
 {
     struct rtl_snapshot snapshot;
-    bool alive = rtl_process_set_alive(recorder.targets);
+    bool alive = rtl_process_set_alive(recorder.set);
     slept_ms = 0;
-    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(rtl_process_set_snapshot(recorder.set, &snapshot), RTL_READER_OK);
     enum rtl_db_status status =
-        rtl_frame_recorder_add(&recorder, &snapshot, rtl_process_set_real_ns(recorder.targets), !alive);
+        rtl_frame_recorder_add(&recorder, &snapshot, rtl_process_set_real_ns(recorder.set), !alive);
     rtl_snapshot_free(&snapshot);
     return status;
 }
@@ -166,9 +166,9 @@ static enum rtl_db_status frame(void)
 static enum rtl_db_status save(void)
 {
     struct rtl_snapshot snapshot;
-    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(rtl_process_set_snapshot(recorder.set, &snapshot), RTL_READER_OK);
     enum rtl_db_status status =
-        rtl_frame_recorder_snapshot(&recorder, path, &snapshot, rtl_process_set_real_ns(recorder.targets), 300);
+        rtl_frame_recorder_snapshot(&recorder, path, &snapshot, rtl_process_set_real_ns(recorder.set), 300);
     rtl_snapshot_free(&snapshot);
     return status;
 }
@@ -232,7 +232,7 @@ static void what_is_missing_stays_known(void **state)
     start_recorder(open_targets(pids, 2), pids[0], true);
     assert_int_equal(frame(), RTL_DB_OK);
     pids[2] = start_process(traced_otherwise);
-    look_until(recorder.targets, 2);
+    look_until(recorder.set, 2);
     struct rtl_db *db = lock();
     end_process(pids[2]);
     assert_int_equal(frame(), RTL_DB_BUSY);
@@ -279,16 +279,16 @@ static void one_ends_as_its_child_comes(void **state)
         usleep(1000);
     start_recorder(open_targets(&pid, 1), pid, true);
     assert_int_equal(frame(), RTL_DB_OK);
-    assert_true(rtl_process_set_is_single(recorder.targets));
+    assert_true(rtl_process_set_is_single(recorder.set));
     end_process(pid);
     *told = 1;
     while (*told != 2)
         usleep(1000);
     assert_int_equal(frame(), RTL_DB_OK);
-    assert_false(rtl_process_set_is_single(recorder.targets));
+    assert_false(rtl_process_set_is_single(recorder.set));
     assert_int_equal(rows(ENDS, pid), 1);
     assert_int_equal(rows(FRAMES, *forked), 1);
-    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(rtl_process_set_snapshot(recorder.set, &snapshot), RTL_READER_OK);
     assert_int_equal(snapshot.timed, 20); /* of both, once */
     rtl_snapshot_free(&snapshot);
     stop_recorder();
@@ -304,7 +304,7 @@ static void a_snapshot_leaves_the_recording_its_end(void **state)
     start_recorder(open_targets(pids, 2), pids[0], true);
     assert_int_equal(frame(), RTL_DB_OK);
     struct rtl_snapshot snapshot;
-    assert_int_equal(rtl_process_set_snapshot(recorder.targets, &snapshot), RTL_READER_OK);
+    assert_int_equal(rtl_process_set_snapshot(recorder.set, &snapshot), RTL_READER_OK);
     end_process(pids[1]);
     assert_int_equal(rtl_frame_recorder_snapshot(&recorder, path, &snapshot, 1, 300), RTL_DB_OK);
     rtl_snapshot_free(&snapshot);
@@ -380,7 +380,7 @@ static void a_lock_is_waited_for_once(void **state)
     assert_int_equal(frame(), RTL_DB_OK);
     pids[2] = start_process(traced);
     pids[3] = start_process(traced);
-    look_until(recorder.targets, 3);
+    look_until(recorder.set, 3);
     assert_int_equal(frame(), RTL_DB_OK);
     assert_int_equal(rows(FRAMES, 0), 4);
     struct rtl_db *db = lock();

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "model/model.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 #include "options/config.h"
 
 static char told[1000];
@@ -56,15 +56,15 @@ static void wrong_lines_are_told_and_the_others_count(void **state)
     (void)state;
     struct rtl_settings s = parsed("columns time nothing\nsort trend\ntheme pink\nwindow 0\ninterval all\nunits min\n"
                                    "mouse maybe\nsort\nsort calls\nsorted p99\n");
-    static const char *const whys[] = {"1: there is no column 'nothing'",
-                                       "2: 'trend' is no column to sort by",
-                                       "3: 'pink' is none of the themes default contrast mono light",
+    static const char *const whys[] = {"1: no column 'nothing'",
+                                       "2: 'trend' is not a column to sort by",
+                                       "3: 'pink' is not a theme; the themes are default contrast mono light",
                                        "4: '0' is not seconds",
                                        "5: 'all' is not seconds",
-                                       "6: 'min' is none of the units",
-                                       "7: this wants to be: mouse on|off",
-                                       "8: this wants to be: sort KEY",
-                                       "10: a line begins with one of rule family nickname columns"};
+                                       "6: 'min' is not a unit",
+                                       "7: write it as: mouse on|off",
+                                       "8: write it as: sort KEY",
+                                       "10: a line must begin with one of rule family nickname columns"};
     for (size_t i = 0; i < sizeof whys / sizeof *whys; i++)
         if (!strstr(told, whys[i]))
             fail_msg("no '%s' in:\n%s", whys[i], told);
@@ -215,7 +215,7 @@ static void nothing_is_written_through_another_users_link(void **state)
     snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder in which others may put one in its place */
     assert_int_equal(chmod(path, 0777), 0);
     assert_false(rtl_config_save(&s, path, why, sizeof why));
-    assert_non_null(strstr(why, "new is a folder that another user can change"));
+    assert_non_null(strstr(why, "another user can change the folder "));
     snprintf(path, sizeof path, "%s/new", folder);
     assert_int_equal(chmod(path, 01777), 0); /* as /tmp: what is there is its owner's */
     assert_true(rtl_config_save(&s, path, why, sizeof why));
@@ -232,13 +232,13 @@ static void nothing_is_written_through_another_users_link(void **state)
     assert_int_equal(lchown(config, 65534, 65534), 0);
     s = parsed("sort calls\n");
     assert_false(rtl_config_save(&s, path, why, sizeof why));
-    assert_non_null(strstr(why, "another user's"));
+    assert_non_null(strstr(why, "link of another user"));
     content("units ns\nsort p99\n");
     unlink(config);
     snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder that its owner may change under us */
     assert_int_equal(chown(path, 65534, 65534), 0);
     assert_false(rtl_config_save(&s, path, why, sizeof why));
-    assert_non_null(strstr(why, "new is a folder that another user can change"));
+    assert_non_null(strstr(why, "another user can change the folder "));
 }
 
 static void what_is_no_file_stays(void **state)
@@ -252,7 +252,7 @@ static void what_is_no_file_stays(void **state)
     mkdir(path, 0700);
     mkfifo(config, 0600);
     assert_false(rtl_config_save(&s, path, why, sizeof why));
-    assert_non_null(strstr(why, "is no file"));
+    assert_non_null(strstr(why, "is not a regular file"));
     unlink(config);
     unsetenv("XDG_CONFIG_HOME");
     setenv("HOME", "", 1);

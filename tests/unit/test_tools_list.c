@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/preload_list.h"
-#include "launch/tools_list.h"
+#include "launch/library_list.h"
 
 /* The names with a | behind each. */
 static const char *names(const char *list)
@@ -145,10 +144,10 @@ static void a_list_for_the_loader_is_appended_to(void **state)
     assert_true(rtl_preload_next(&at, name, sizeof name));
     assert_string_equal(name, "gh");
     assert_false(rtl_preload_next(&at, name, sizeof name));
-    assert_true(rtl_preload_can_say("/opt/rtl/librtl-hip.so"));
-    assert_false(rtl_preload_can_say("/a b"));
-    assert_false(rtl_preload_can_say("/a:b"));
-    assert_false(rtl_preload_can_say("/$ORIGIN"));
+    assert_true(rtl_preload_can_hold("/opt/rtl/librtl-hip.so"));
+    assert_false(rtl_preload_can_hold("/a b"));
+    assert_false(rtl_preload_can_hold("/a:b"));
+    assert_false(rtl_preload_can_hold("/$ORIGIN"));
 }
 
 int main(void)

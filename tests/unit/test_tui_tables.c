@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "record/db.h"
-#include "options/command_line.h"
+#include "options/arguments.h"
 
 /* Parses a command line given as words; the text is in `said` until the next call. */
 static char *said;
@@ -64,39 +64,39 @@ static void wrong_options_say_what_is_wrong(void **state)
     static const struct {
         const char *words, *says;
     } bad[] = {
-        {"-p", "wants an argument"},
+        {"-p", "needs an argument"},
         {"-p 0", "not '0'"},
         {"-p -5", "not '-5'"},
-        {"-p 99999999999", "number"},
+        {"-p 99999999999", "-p needs pids"},
         {"-p 1,", "not '1,'"},
         {"-p ,1", "not ',1'"},
         {"-p 1,0", "not '1,0'"},
-        {"-p serve -p 4711", "numbers or a name"},
+        {"-p serve -p 4711", "pids or a name"},
         {"worker other", "one name"},
         {"--all -p 4711", "--all"},
         {"-r f -p 1,2", "-r shows a recording"},
         {"-r f --all", "-r shows a recording"},
-        {"-d 0", "-d wants"},
-        {"-d 1h", "-d wants"},
-        {"-n 0", "-n wants"},
-        {"-n 1.5", "-n wants"},
-        {"-n -1", "-n wants"},
+        {"-d 0", "-d needs"},
+        {"-d 1h", "-d needs"},
+        {"-n 0", "-n needs"},
+        {"-n 1.5", "-n needs"},
+        {"-n -1", "-n needs"},
         {"-s nothing", "-s help"},
         {"-s trend", "-s help"},
         {"-b --json", "exclude"},
         {"--csv -b", "exclude"},
-        {"-o f", "-o goes with"},
+        {"-o f", "-o needs"},
         {"-x", "no option -x"},
         {"-r f -w g", "-r shows a recording"},
         {"-p 1 -r f --snapshot g", "-r shows a recording"},
         {"--snapshot f", "-p PID"},
         {"-p 1 --snapshot f -b", "--snapshot writes one"},
-        {"--recording 3 -p 1", "goes with -r"},
-        {"-r f --recording 0", "--recording wants"},
-        {"-p 1 --force", "--force goes with"},
-        {"-p 17457,abc", "'abc' is no number"},
-        {"abc,17457", "'abc' is no number"},
-        {"-p ,5", "-p wants numbers"},
+        {"--recording 3 -p 1", "--recording needs -r"},
+        {"-r f --recording 0", "--recording needs"},
+        {"-p 1 --force", "--force needs"},
+        {"-p 17457,abc", "'abc' is not a pid"},
+        {"abc,17457", "'abc' is not a pid"},
+        {"-p ,5", "-p needs pids"},
         {"--batch=3", "--batch=3: that option takes no argument"},
         {"--json=3", "--json=3: that option takes no argument"},
         {"-:", "no option -:"},
@@ -105,7 +105,7 @@ static void wrong_options_say_what_is_wrong(void **state)
         {"--units min", "--units"},
         {"--names long", "--names"},
         {"--window 0", "--window"},
-        {"--delay", "wants an argument"},
+        {"--delay", "needs an argument"},
         {"-F 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
          "-F"},
     };

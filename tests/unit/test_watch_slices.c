@@ -13,22 +13,22 @@ static void fake_show(const struct rtl_frame *frame, bool repaint);
 static struct rtl_event fake_wait(uint64_t deadline_ns);
 
 /* the loop itself, under names of its own beside those of the program */
-#define rtl_process_set_read_some counted_read_some
-#define rtl_screen_size           fake_size
-#define rtl_screen_show           fake_show
-#define rtl_screen_wait           fake_wait
-#define rtl_loop_live             sliced_watch
-#define rtl_loop_replay           sliced_watch_replay
-#define rtl_loop_run              sliced_watch_run
-#define rtl_loop_show             sliced_watch_show
-#define rtl_loop_show_frame       sliced_watch_show_frame
-#define rtl_loop_prepare          sliced_watch_prepare
-#define rtl_loop_release          sliced_watch_release
-#define rtl_loop_visit            sliced_watch_visit
-#define rtl_loop_drop_kept        sliced_watch_drop_kept
+#define rtl_process_set_read_slice counted_read_some
+#define rtl_screen_size            fake_size
+#define rtl_screen_show            fake_show
+#define rtl_screen_wait            fake_wait
+#define rtl_loop_live              sliced_watch
+#define rtl_loop_replay            sliced_watch_replay
+#define rtl_loop_run               sliced_watch_run
+#define rtl_loop_show              sliced_watch_show
+#define rtl_loop_show_frame        sliced_watch_show_frame
+#define rtl_loop_prepare           sliced_watch_prepare
+#define rtl_loop_release           sliced_watch_release
+#define rtl_loop_visit             sliced_watch_visit
+#define rtl_loop_drop_kept         sliced_watch_drop_kept
 #include "tui/loop.c"
 #include "tui/loop_visit.c"
-#undef rtl_process_set_read_some
+#undef rtl_process_set_read_slice
 
 enum { PROCESSES = 4 };
 
@@ -43,7 +43,7 @@ static bool counted_read_some(struct rtl_process_set *targets, uint64_t ns)
     if (pressed && slices == slices_then) /* the first one since the key */
         drawn_between = shown > shown_then && watched.samples == samples_then;
     slices++;
-    return rtl_process_set_read_some(targets, 0);
+    return rtl_process_set_read_slice(targets, 0);
 }
 
 static void fake_size(int *rows, int *cols)
@@ -123,8 +123,8 @@ static void a_frame_in_slices_is_whole(void **state)
     options.pid_count = PROCESSES;
     struct rtl_process_set *targets;
     assert_int_equal(rtl_process_set_open(&options, &targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
-    assert_true(rtl_process_set_read_some(targets, 0));
-    assert_true(rtl_process_set_read_some(targets, 0));
+    assert_true(rtl_process_set_read_slice(targets, 0));
+    assert_true(rtl_process_set_read_slice(targets, 0));
     uint64_t real_ns = rtl_process_set_real_ns(targets);
     end_process(pids[3]);
     end_process(pids[0]);
