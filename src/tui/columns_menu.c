@@ -1,6 +1,5 @@
 /* Keys of the menu of columns. See columns_menu.h. */
 #include "tui/columns_menu.h"
-#include "tui/keys.h"
 #include "tui/layout.h"
 
 static int place_of(const struct rtl_column_order *order, int column)
@@ -31,7 +30,6 @@ void rtl_columns_menu_key(struct rtl_ui *ui, uint32_t key)
 {
     struct rtl_column_order order = rtl_column_order(ui->column_places);
     int at = place_of(&order, ui->menu);
-    int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
     int from = key == RTL_KEY_HOME ? 0 : key == RTL_KEY_END || key == 'G' ? RTL_COLUMN_COUNT : at;
     if (key == '<' || key == '>' || key == RTL_KEY_LEFT || key == RTL_KEY_RIGHT) {
         move(ui, order, at, key == '<' || key == RTL_KEY_LEFT ? -1 : 1);
@@ -46,7 +44,7 @@ void rtl_columns_menu_key(struct rtl_ui *ui, uint32_t key)
         for (int i = 0; i < RTL_COLUMN_COUNT; i++)
             ui->column_places[i] = 0;
     } else {
-        ui->menu = order.column[rtl_clamp(from + step, 0, RTL_COLUMN_COUNT - 1)];
+        ui->menu = order.column[rtl_clamp(from + rtl_key_step(key), 0, RTL_COLUMN_COUNT - 1)];
     }
 }
 

@@ -1,4 +1,4 @@
-/* Which view the screen shows: the one place that knows them all. See draw.h. */
+/* Choose the view and the menu over it. See draw.h. */
 #include "tui/draw.h"
 
 void rtl_draw(const struct rtl_ui *ui, struct rtl_frame *frame)

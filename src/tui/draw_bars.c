@@ -25,12 +25,6 @@ struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, con
     return s;
 }
 
-const char *rtl_draw_time(const struct rtl_ui *ui, bool any, uint64_t ns, struct rtl_number *n)
-{
-    *n = any ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
-    return n->text;
-}
-
 /*
  * Edges of rows that are equal in the logarithm; returns how many rows there are. No narrower than two buckets, or
  * times that come in steps (of the GPU's clock) would show gaps between them.

@@ -5,7 +5,7 @@
 #ifndef RTL_TUI_DRAW_BARS_H
 #define RTL_TUI_DRAW_BARS_H
 
-#include "tui/draw.h"
+#include "tui/draw_common.h"
 
 /* What is known of a kernel between two snapshots of it. */
 enum { RTL_SPAN_QUANTILES = 4 }; /* p50, p90, p99, p99.9 */
@@ -17,9 +17,6 @@ struct rtl_bar_span {
 /* `from` NULL: since the start. */
 struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to);
 
-/* A time in the units that were chosen, or that there is none; the text is n's. */
-const char *rtl_draw_time(const struct rtl_ui *ui, bool any, uint64_t ns, struct rtl_number *n);
-
 /* The histogram since `from` (NULL: the start), a row a bar; `all` is the same span. */
 void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
                    const struct rtl_kernel_snapshot *from, const struct rtl_bar_span *all);
@@ -29,10 +26,6 @@ void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
 /* p99 and p50 of the intervals with axes, and the line above it. */
 void rtl_draw_plot(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 void rtl_draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
-
-/* What a kernel's other dispatches took while some were probed, and how much longer those took: "110µs: x1.07". Where
- * that isn't known, as in recordings, since the start. False: nor is that. */
-bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size);
 
 /* What is below the kernels on tall terminals: the one under the cursor. */
 void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);

@@ -1,13 +1,13 @@
 /* What all views share: header, coverage, status and key lines, cells of the table. See draw.h. */
-#include "tui/draw.h"
+#include "tui/draw_common.h"
 #include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
 #include "model/merge.h"
 #include "model/model_gpus.h"
 #include "model/model_range.h"
+#include "model/probe_figures.h"
 #include "text/text.h"
-#include "tui/probe_key.h"
 #include "tui/process_list.h"
 
 #include <stdio.h>
@@ -190,6 +190,41 @@ bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum 
     if (*label)
         *col += rtl_frame_put(frame, at.row, at.col + *col, at.cols, RTL_ROLE_LABEL, label) + 1;
     *col += rtl_frame_put(frame, at.row, at.col + *col, at.cols, role, value);
+    return true;
+}
+
+struct rtl_number rtl_draw_time(const struct rtl_ui *ui, bool measured, uint64_t ns)
+{
+    return measured ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
+}
+
+void rtl_draw_widen(int *widths, int count, const struct rtl_number *cells)
+{
+    for (int i = 0; i < count; i++)
+        widths[i] = rtl_cell_width(widths[i], rtl_text_columns(cells[i].text));
+}
+
+int rtl_draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, int count, const int *widths,
+                   const struct rtl_number *cells)
+{
+    int at = 1;
+    for (int i = 0; i < count; i++)
+        if (widths[i] && at + widths[i] <= cols) {
+            rtl_frame_right(frame, line, at, widths[i], role, cells[i].text);
+            at += widths[i] + 1;
+        }
+    return at;
+}
+
+bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)
+{
+    bool meanwhile = !ui->replay && ui->others_ns;
+    uint64_t ns = meanwhile ? ui->others_ns : rtl_probe_others_ns(NULL, &row->kernel->histogram);
+    if (!ns || !probed_ns)
+        return false;
+    *out = 0;
+    rtl_text_append(out, size, "%s%s: x%.2f", rtl_format_time(ns, ui->units).text, meanwhile ? "" : " since start",
+                    (double)probed_ns / (double)ns);
     return true;
 }
 

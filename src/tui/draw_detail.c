@@ -5,9 +5,9 @@
  * the window beside it.
  */
 #include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 #include "model/cells.h"
 #include "text/text.h"
-#include "tui/probe_key.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,6 @@ static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct
 static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
                         const struct rtl_bar_span *all)
 {
-    struct rtl_number total, mean, most;
     char since[56], share[32];
     if (!at.rows)
         return;
@@ -38,11 +37,11 @@ static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(row->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "calls", rtl_format_count(all->calls).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", rate);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "total", rtl_draw_time(ui, all->any, all->total_ns, &total));
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "total", rtl_draw_time(ui, all->any, all->total_ns).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", share);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "mean",
-                   rtl_draw_time(ui, all->any, all->any ? all->total_ns / all->timed : 0, &mean));
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", rtl_draw_time(ui, all->any, all->max_ns, &most));
+                   rtl_draw_time(ui, all->any, all->any ? all->total_ns / all->timed : 0).text);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", rtl_draw_time(ui, all->any, all->max_ns).text);
     draw_launch(ui, frame, at, &col, row);
     snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
              rtl_format_age(rtl_model_since(ui->model)).text);
@@ -56,8 +55,8 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
     static const char *const labels[RTL_SPAN_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
     int col = 0;
     for (int i = 0; i < RTL_SPAN_QUANTILES; i++) {
-        struct rtl_number n;
-        int label = (int)strlen(labels[i]), columns = rtl_text_columns(rtl_draw_time(ui, all->any, all->q[i], &n));
+        struct rtl_number n = rtl_draw_time(ui, all->any, all->q[i]);
+        int label = (int)strlen(labels[i]), columns = rtl_text_columns(n.text);
         int wants = label + 1 + (columns > 7 ? columns : 7); /* the same place whatever the number, if it is short */
         if (col + label + 1 + columns > at.cols)
             break;
@@ -98,7 +97,7 @@ static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struc
             if (i < 2)
                 n = rtl_format_count(i ? s->timed : s->calls);
             else
-                rtl_draw_time(ui, s->any, ns[i], &n);
+                n = rtl_draw_time(ui, s->any, ns[i]);
             rtl_frame_right(frame, at.row + i, at.col + 9 + side * (width + 1), width, RTL_ROLE_NORMAL, n.text);
         }
     }
@@ -150,10 +149,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
         return;
     if (l.kind == RTL_LAYOUT_LINE || !row) {
         char text[256] = "the kernel is gone";
-        struct rtl_number p99;
         if (row)
-            snprintf(text, sizeof text, "p99 %s %.200s", rtl_draw_time(ui, row->window.count > 0, row->p99, &p99),
-                     name);
+            snprintf(text, sizeof text, "p99 %s %.200s", rtl_draw_time(ui, row->window.count > 0, row->p99).text, name);
         rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, text);
         if (ui->prompt != RTL_PROMPT_NONE)
             rtl_draw_status(ui, frame, (struct rtl_rect){0});

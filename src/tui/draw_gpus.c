@@ -7,7 +7,7 @@
 #include "model/trend.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 
 #include <stdio.h>
 #include <string.h>

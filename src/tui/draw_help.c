@@ -2,7 +2,7 @@
  * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's coverage line says
  * is on top, with the figures.
  */
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 #include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
@@ -273,7 +273,7 @@ int rtl_draw_help_find(const struct rtl_ui *ui, int cols, int from, int step)
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     struct page p = {.frame = frame,
-                     .top = ui->help_top,
+                     .top = ui->line_top[RTL_VIEW_HELP],
                      .rows = frame->rows - 2,
                      .cols = frame->cols - 1,
                      .wanted = ui->help_search,

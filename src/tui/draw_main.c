@@ -1,7 +1,6 @@
 /* The main screen: GPUs, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
 #include "tui/draw_bars.h"
-#include "tui/calls_keys.h"
-#include "tui/draw_calls.h"
+#include "tui/draw_views.h"
 #include "model/cells.h"
 #include "model/heat.h"
 #include "model/model_range.h"
@@ -13,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum rtl_role rtl_draw_load_role(double share)
+/* Colour of a share of time. */
+static enum rtl_role load_role(double share)
 {
     return share >= 0.25 ? RTL_ROLE_LOAD_HIGH : share >= 0.1 ? RTL_ROLE_LOAD_MID : RTL_ROLE_LOAD;
 }
@@ -157,7 +157,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
         }
     }
     if (rtl_row_window_ns(row) && !m->no_shares && most > 0)
-        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, rtl_draw_load_role(row->share), row->share / most);
+        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, load_role(row->share), row->share / most);
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
     rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected)
@@ -193,11 +193,7 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
 void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool kernels = ui->view == RTL_VIEW_KERNELS;
-    int widths[RTL_COLUMN_COUNT];
-    struct rtl_layout_wants wants = rtl_ui_wants(ui, frame->cols);
-    rtl_cell_widths(ui->model, ui->units, widths);
-    wants.widths = widths;
-    struct rtl_layout l = rtl_layout_main(frame->rows, frame->cols, &wants);
+    struct rtl_layout l = rtl_ui_layout(ui, frame->rows, frame->cols);
     if (l.kind == RTL_LAYOUT_LINE) {
         rtl_draw_line(ui, frame, l.line);
         if (ui->prompt != RTL_PROMPT_NONE)

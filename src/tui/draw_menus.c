@@ -1,8 +1,7 @@
 /* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 #include "text/text.h"
-#include "tui/calls_keys.h"
-#include "tui/leave.h"
+#include "tui/prompt.h"
 
 #include <stdio.h>
 #include <string.h>

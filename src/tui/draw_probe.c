@@ -5,7 +5,7 @@
  */
 #include "model/probe_figures.h"
 #include "text/text.h"
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,18 +40,6 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
 }
 
 /* --- figures, the most telling first --- */
-
-bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)
-{
-    bool meanwhile = !ui->replay && ui->others_ns;
-    uint64_t ns = meanwhile ? ui->others_ns : rtl_probe_others_ns(NULL, &row->kernel->histogram);
-    if (!ns || !probed_ns)
-        return false;
-    *out = 0;
-    rtl_text_append(out, size, "%s%s: x%.2f", rtl_format_time(ns, ui->units).text, meanwhile ? "" : " since start",
-                    (double)probed_ns / (double)ns);
-    return true;
-}
 
 struct fact {
     const char *label;

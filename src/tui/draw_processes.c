@@ -2,8 +2,7 @@
 #include "model/cells.h"
 #include "watch/proc_scan.h"
 #include "text/text.h"
-#include "tui/draw.h"
-#include "tui/fit.h"
+#include "tui/draw_views.h"
 #include "tui/process_list.h"
 
 #include <stdio.h>
@@ -93,13 +92,13 @@ void rtl_draw_processes(const struct rtl_ui *ui, struct rtl_frame *frame, const 
     int cols = l->table.cols;
     struct rtl_process_places p = rtl_process_places(ui, rows, (uint32_t)count, cols);
     draw_head(ui, frame, l->head.row, cols, &p);
-    for (int i = 0; i < l->table.rows && ui->process_top + i < lines; i++) {
-        int n = ui->process_top + i, line = l->table.row + i;
+    for (int i = 0; i < l->table.rows && ui->line_top[RTL_VIEW_PROCESSES] + i < lines; i++) {
+        int n = ui->line_top[RTL_VIEW_PROCESSES] + i, line = l->table.row + i;
         if (n < count)
             draw_process(ui, frame, line, &p, &rows[n]);
         else if (ui->untraced && n - count < (int)ui->untraced->count)
             draw_untraced(frame, line, cols, &p, &ui->untraced->list[n - count]);
-        if (n == ui->process_at)
+        if (n == ui->line_at[RTL_VIEW_PROCESSES])
             rtl_draw_cursor(frame, line, cols);
     }
 }
@@ -182,8 +181,8 @@ void rtl_draw_ranks(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
     if (!row || !l->table.rows)
         return;
     rtl_draw_name_cell(ui, frame, l->table.row, 1, l->table.cols - 1, RTL_ROLE_NORMAL, row);
-    for (int n = 1; n < l->table.rows && ui->rank_top + n - 1 < count; n++) {
-        struct rank_line line = rank_line(ui, &ranks[ui->rank_top + n - 1], &slowest);
+    for (int n = 1; n < l->table.rows && ui->line_top[RTL_VIEW_RANKS] + n - 1 < count; n++) {
+        struct rank_line line = rank_line(ui, &ranks[ui->line_top[RTL_VIEW_RANKS] + n - 1], &slowest);
         for (int i = 0; i < RANK_COLUMNS; i++)
             if (width[i])
                 rtl_frame_right(frame, l->table.row + n, at[i], width[i], line.role, line.cells[i]);

@@ -4,7 +4,7 @@
  */
 #include "model/probe_figures.h"
 #include "text/text.h"
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -20,6 +20,11 @@ enum rtl_action rtl_key_action(uint32_t key, unsigned where)
     return RTL_ACTION_NONE;
 }
 
+int rtl_key_step(uint32_t key)
+{
+    return (key == RTL_KEY_DOWN || key == 'j') - (key == RTL_KEY_UP || key == 'k');
+}
+
 int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT])
 {
     int count = 0;

@@ -132,8 +132,6 @@ enum {
       "group kernels by family: gemm, attention, comm ...")                                                            \
     X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll names left; close the family")           \
     X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll names right; open the family")         \
-    X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, 0, RTL_ANY, "",                                                  \
-      "explain how to end a process (rtl-top ends none)")                                                              \
     X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "move to the top, and stay there")                         \
     X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, 0, RTL_ANY, "", "move to the end")                                         \
     X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "redraw the screen")                                \
@@ -153,6 +151,9 @@ struct rtl_key_info {
 extern const struct rtl_key_info rtl_keys[RTL_ACTION_COUNT]; /* [RTL_ACTION_NONE] is empty */
 
 enum rtl_action rtl_key_action(uint32_t key, unsigned where);
+
+/* In menus: -1 for Up and k, 1 for Down and j, else 0. */
+int rtl_key_step(uint32_t key);
 
 /* What stands in the key line `where`, in its order, without the way out; how many. */
 int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT]);

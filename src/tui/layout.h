@@ -67,6 +67,14 @@ struct rtl_layout_detail {
  * figures' numbers, 12 at least. */
 struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, bool probe);
 
+/*
+ * Place the columns of a table from screen column `begin` on, a blank between two: set at[], and width[] of columns
+ * that are not shown to 0. A column needs a terminal of at least from[] columns; the last `reserve` columns stay free.
+ * If the columns don't fit, those with the highest from[] go first, of equal ones the last first; `kept` goes at the
+ * very end. Returns where the next column would begin.
+ */
+int rtl_columns_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at);
+
 static inline int rtl_clamp(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;

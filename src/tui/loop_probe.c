@@ -4,21 +4,20 @@
  */
 #include "base/clock.h"
 #include "probing/probe_rounds.h"
+#include "stats/quantile.h"
 #include "tui/cursor.h"
-#include "tui/keys.h"
-#include "tui/probe_key.h"
 #include "tui/loop_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool runs(const struct rtl_loop *w)
+static bool probe_runs(const struct rtl_loop *w)
 {
     return w->probe || (w->stalls && w->ui.probe.runs);
 }
 
 /* What was seen of waits stays in sight, and with it what it is kept in. */
-static void drop(struct rtl_loop *w)
+static void close_probe(struct rtl_loop *w)
 {
     rtl_probe_session_close(w->probe);
     if (w->stalls)
@@ -43,17 +42,14 @@ static void forget_stalls(struct rtl_loop *w)
  * recordings have no place. */
 static void hand_over(struct rtl_loop *from, const struct rtl_loop *of)
 {
-    for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = one->parent) {
+    for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = rtl_loop_next(one))
         rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
-        if (one->kept)
-            rtl_frame_recorder_probe(&one->kept->recorder, of->ui.pid, &of->ui.probe);
-    }
 }
 
 void rtl_loop_drop_probe(struct rtl_loop *w)
 {
-    bool ran = runs(w);
-    drop(w);
+    bool ran = probe_runs(w);
+    close_probe(w);
     if (!ran)
         return;
     snprintf(w->ui.probe.stage, sizeof w->ui.probe.stage, "over");
@@ -64,7 +60,7 @@ void rtl_loop_drop_probe(struct rtl_loop *w)
 
 /* What the kernel's other dispatches take from when it is armed until it is over: dispatches before it, and behind, may
  * have been other work. */
-static void look_at_others(struct rtl_loop *w, bool over)
+static void measure_others(struct rtl_loop *w, bool over)
 {
     struct rtl_snapshot now = {0};
     const struct rtl_model *m = w->held ? w->held : w->ui.model;
@@ -86,9 +82,9 @@ static void look_at_others(struct rtl_loop *w, bool over)
     rtl_snapshot_free(&now);
 }
 
-static void step(struct rtl_loop *w)
+static void step_probe(struct rtl_loop *w)
 {
-    if (!runs(w))
+    if (!probe_runs(w))
         return;
     bool alive = rtl_reader_alive(w->probe_reader), goes_on;
     if (w->stalls) {
@@ -98,21 +94,11 @@ static void step(struct rtl_loop *w)
         goes_on = rtl_probe_session_step(w->probe, alive, rtl_mono_ns());
         rtl_probe_session_tell(w->probe, &w->ui.probe);
     }
-    look_at_others(w, !goes_on);
+    measure_others(w, !goes_on);
     if (goes_on)
         return;
     rtl_ui_say(&w->ui, "%s", w->ui.probe.over);
-    drop(w);
-}
-
-/* A screen that was left is kept by the one that it was opened from, which may lie behind another by now. */
-static void each(struct rtl_loop *w, void (*visit)(struct rtl_loop *))
-{
-    for (struct rtl_loop *one = w; one; one = one->parent) {
-        visit(one);
-        if (one->kept)
-            visit(one->kept);
-    }
+    close_probe(w);
 }
 
 /* The one behind goes first: of two on one process that of the screen in front is the newer one. */
@@ -127,28 +113,53 @@ static void hand_over_all(struct rtl_loop *from, const struct rtl_loop *of)
 
 void rtl_loop_step_probes(struct rtl_loop *w)
 {
-    each(w, step);
+    for (struct rtl_loop *at = w; at; at = rtl_loop_next(at))
+        step_probe(at);
     hand_over_all(w, w);
 }
 
 void rtl_loop_drop_probes(struct rtl_loop *w)
 {
-    each(w, rtl_loop_drop_probe);
+    for (; w; w = rtl_loop_next(w))
+        rtl_loop_drop_probe(w);
 }
 
 bool rtl_loop_has_probe(const struct rtl_loop *w)
 {
-    for (; w; w = w->parent)
-        if (runs(w) || (w->kept && runs(w->kept)))
-            return true;
-    return false;
+    while (w && !probe_runs(w))
+        w = rtl_loop_next(w);
+    return w;
 }
 
-static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
+static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_sample *sample, uint32_t id)
+{
+    for (uint32_t i = 0; sample && i < sample->snapshot.kernel_count; i++)
+        if (sample->snapshot.kernels[i].id == id)
+            return &sample->snapshot.kernels[i];
+    return NULL;
+}
+
+struct rtl_probe_pace rtl_loop_probe_pace(const struct rtl_model *m, uint32_t id)
+{
+    static const double half[] = {0.5};
+    struct rtl_probe_pace pace = {0};
+    const struct rtl_kernel_snapshot *now = find_kernel(m->latest, id), *before = find_kernel(m->previous, id);
+    uint64_t calls = before ? before->calls : 0;
+    if (!now)
+        return pace;
+    if (m->previous && now->calls > calls && m->latest->snapshot.taken_mono_ns > m->previous->snapshot.taken_mono_ns)
+        pace.per_second = (double)(now->calls - calls) * 1e9 /
+                          (double)(m->latest->snapshot.taken_mono_ns - m->previous->snapshot.taken_mono_ns);
+    if (!rtl_quantiles(before ? &before->histogram : NULL, &now->histogram, half, 1, &pace.p50_ns))
+        rtl_quantiles(NULL, &now->histogram, half, 1, &pace.p50_ns); /* none was timed meanwhile */
+    return pace;
+}
+
+static void start_probe(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
 {
     char why[512];
     struct rtl_snapshot snapshot = {0};
-    const struct rtl_probe_pace pace = rtl_ui_probe_pace(w->held ? w->held : w->ui.model, row->id);
+    const struct rtl_probe_pace pace = rtl_loop_probe_pace(w->held ? w->held : w->ui.model, row->id);
     const struct rtl_probe_wish wish = {.kernel = row->kernel->name,
                                         .row = row->id,
                                         .duration_ns = pace.p50_ns,
@@ -171,7 +182,7 @@ static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
                    : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
                        ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
                        : why);
-        drop(w);
+        close_probe(w);
         return;
     }
     w->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = row->id};
@@ -184,20 +195,20 @@ static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
         rtl_ui_say(&w->ui, "probed copies of it are going to run; %s takes that back; waits aren't recorded", key);
     else
         rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; %s takes that back", key);
-    step(w);
+    step_probe(w);
 }
 
 void rtl_loop_toggle_probe(struct rtl_loop *w, bool stalls)
 {
     const struct rtl_row *row = rtl_ui_selected(&w->ui);
-    if (runs(w)) {
+    if (probe_runs(w)) {
         if (w->stalls)
             rtl_probe_rounds_stop(w->stalls, rtl_mono_ns());
         else
             rtl_probe_session_stop(w->probe, rtl_mono_ns());
-        step(w);
+        step_probe(w);
     } else if (row && w->targets) {
-        begin(w, row, stalls);
+        start_probe(w, row, stalls);
     }
 }
 

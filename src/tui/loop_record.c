@@ -1,5 +1,7 @@
 /* What a screen writes: recordings, snapshots, the mode that it asks for. See watch_state.h. */
 #include "model/labels.h"
+#include "options/config.h"
+#include "text/text.h"
 #include "tui/loop_state.h"
 
 #include <stdio.h>
@@ -11,11 +13,11 @@ static void record_text(const struct rtl_loop *w, char *out, size_t size)
     snprintf(out, size, "%s%.32s", w->recorder.last ? "FAILS " : "", slash ? slash + 1 : w->recorder.path);
 }
 
-void rtl_loop_tell_record(struct rtl_loop *w)
+void rtl_loop_update_record(struct rtl_loop *w)
 {
-    const struct rtl_loop *of = NULL;
-    for (const struct rtl_loop *at = w; at && !of; at = at->parent)
-        of = at->recorder.recording ? at : at->kept && at->kept->recorder.recording ? at->kept : NULL;
+    const struct rtl_loop *of = w;
+    while (of && !of->recorder.recording)
+        of = rtl_loop_next(of);
     w->ui.record[0] = 0;
     if (of)
         record_text(of, w->ui.record, sizeof w->ui.record);
@@ -97,7 +99,7 @@ static void say_saved(struct rtl_loop *w)
     rtl_ui_say(&w->ui, "snapshot of %u kernel%s%s added to %s", kernels, kernels == 1 ? "" : "s", of, w->recorder.path);
 }
 
-void rtl_loop_take_snapshot(struct rtl_loop *w)
+void rtl_loop_write_snapshot(struct rtl_loop *w)
 {
     const struct rtl_sample *latest = w->ui.model->latest;
     w->recorder.probe_of = probe_of;
@@ -110,7 +112,7 @@ void rtl_loop_take_snapshot(struct rtl_loop *w)
 }
 
 /* Whether the process took the mode up is on the coverage line of the next frames. */
-void rtl_loop_ask_for_mode(struct rtl_loop *w)
+void rtl_loop_request_mode(struct rtl_loop *w)
 {
     char why[256];
     uint32_t asked;
@@ -129,4 +131,35 @@ void rtl_loop_ask_for_mode(struct rtl_loop *w)
         snprintf(who, sizeof who, "%u process%s", (unsigned)asked, asked == 1 ? " was" : "es were");
     rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
                w->ui.paused ? "; the screen is held and shows it after Space" : "");
+}
+
+void rtl_loop_save(struct rtl_loop *w)
+{
+    struct rtl_ui *ui = &w->ui;
+    const struct rtl_options *options = w->options;
+    char path[PATH_MAX], why[PATH_MAX + 200], safe[4 * PATH_MAX + 1];
+    struct rtl_settings s = *rtl_config_settings();
+    s.sort = ui->model->sort;
+    s.reverse = ui->model->reverse;
+    s.window_ns = ui->model->window_ns;
+    s.units = ui->units;
+    s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
+    s.columns = ui->columns;
+    memcpy(s.column_places, ui->column_places, sizeof s.column_places);
+    s.has[RTL_SETTING_COLUMNS] |= ui->columns != 0; /* as many as there is room for goes without saying */
+    if (!ui->replay) {                              /* the interval of a replay is the recorder's */
+        s.interval_ns = ui->interval_ns;
+        s.has[RTL_SETTING_INTERVAL] = true;
+    }
+    if (rtl_option_asked(options, RTL_OPTION_THEME)) {
+        s.theme = options->theme;
+        s.has[RTL_SETTING_THEME] = true;
+    }
+    if (rtl_option_asked(options, RTL_OPTION_NO_MOUSE)) {
+        s.mouse = false;
+        s.has[RTL_SETTING_MOUSE] = true;
+    }
+    bool saved = rtl_config_save(&s, path, why, sizeof why);
+    rtl_text_escape(safe, sizeof safe, saved ? path : why, strlen(saved ? path : why));
+    rtl_ui_say(ui, "%s%s", saved ? "settings written to " : "not written: ", safe);
 }

@@ -1,10 +1,9 @@
 /* Where the mouse was pressed, and what that means. See mouse.h. */
 #include "tui/mouse.h"
-#include "model/cells.h"
+#include "tui/ui.h"
 #include "model/merge.h"
 #include "tui/cursor.h"
-#include "tui/draw.h"
-#include "tui/draw_calls.h"
+#include "tui/draw_views.h"
 #include "tui/process_list.h"
 
 enum { WHEEL_LINES = 3 };
@@ -29,7 +28,7 @@ static int column_at(const struct rtl_layout *l, int col)
 
 static unsigned click_head(struct rtl_ui *ui, const struct rtl_layout *l, int col)
 {
-    struct rtl_model *m = ui->model;
+    const struct rtl_model *m = ui->model;
     int column = column_at(l, col);
     if (column < 0)
         return 0;
@@ -37,9 +36,7 @@ static unsigned click_head(struct rtl_ui *ui, const struct rtl_layout *l, int co
         rtl_ui_say(ui, "%s is nothing to sort by", rtl_columns[column].header);
         return RTL_UI_DRAW;
     }
-    rtl_model_sort(m, (enum rtl_column)column, m->sort == (enum rtl_column)column && !m->reverse);
-    ui->top = 0;
-    return RTL_UI_DRAW;
+    return rtl_ui_sort(ui, (enum rtl_column)column, m->sort == (enum rtl_column)column && !m->reverse);
 }
 
 static unsigned click_row(struct rtl_ui *ui, int at)
@@ -70,28 +67,21 @@ static unsigned click_process(struct rtl_ui *ui, int at)
 {
     if (at >= rtl_draw_process_lines(ui))
         return 0;
-    if (at == ui->process_at)
+    if (at == ui->line_at[RTL_VIEW_PROCESSES])
         return rtl_ui_key(ui, RTL_KEY_ENTER);
     rtl_process_move(ui, at);
     return RTL_UI_DRAW;
 }
 
-/* Tables of which a line is marked, and no more. */
-static unsigned click_line(int *marked, int at, int lines)
+/* Move the cursor of a table; on a range, a second click enters it. */
+static unsigned click_line(struct rtl_ui *ui, int at, int lines)
 {
+    if (ui->view == RTL_VIEW_RANGES && at == ui->line_at[ui->view])
+        return rtl_ui_key(ui, RTL_KEY_ENTER);
     if (at >= lines)
         return 0;
-    *marked = at;
+    ui->line_at[ui->view] = at;
     return RTL_UI_DRAW;
-}
-
-static unsigned click_call(struct rtl_ui *ui, int at)
-{
-    int ranges = ui->view == RTL_VIEW_RANGES;
-    at += ui->calls_top[ranges];
-    if (ranges && at == ui->calls_at[ranges])
-        return rtl_ui_key(ui, RTL_KEY_ENTER);
-    return click_line(&ui->calls_at[ranges], at, rtl_draw_calls_lines(ui));
 }
 
 static bool inside(const struct rtl_rect *r, int row, int col)
@@ -101,7 +91,6 @@ static bool inside(const struct rtl_rect *r, int row, int col)
 
 unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
 {
-    int widths[RTL_COLUMN_COUNT];
     int row = RTL_MOUSE_ROW(event), col = RTL_MOUSE_COL(event);
     switch (RTL_MOUSE_KIND(event)) {
     case RTL_MOUSE_UP:
@@ -113,28 +102,26 @@ unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
     }
     if (ui->prompt != RTL_PROMPT_NONE || ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP)
         return 0;
-    struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
-    rtl_cell_widths(ui->model, ui->units, widths);
-    wants.widths = widths;
-    struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
+    struct rtl_layout l = rtl_ui_layout(ui, rows, cols);
     if (l.kind != RTL_LAYOUT_FULL)
         return 0;
     int at = row - l.table.row;
     bool head = inside(&l.head, row, col);
     if (!head && !inside(&l.table, row, col))
         return 0;
+    int line = at + ui->line_top[ui->view];
     switch (ui->view) {
     case RTL_VIEW_KERNELS:
         return head ? click_head(ui, &l, col) : click_row(ui, ui->top + at);
     case RTL_VIEW_PROCESSES:
-        return head ? click_process_head(ui, cols, col) : click_process(ui, ui->process_top + at);
+        return head ? click_process_head(ui, cols, col) : click_process(ui, line);
     case RTL_VIEW_QUEUES:
-        return head ? 0 : click_line(&ui->queue_at, ui->queue_top + at, rtl_draw_queue_lines(ui->model));
+        return head ? 0 : click_line(ui, line, rtl_draw_queue_lines(ui->model));
     case RTL_VIEW_COPIES:
-        return head ? 0 : click_line(&ui->copies_at, ui->copies_top + at, rtl_draw_copies_lines(ui->model));
+        return head ? 0 : click_line(ui, line, rtl_draw_copies_lines(ui->model));
     case RTL_VIEW_CALLS:
     case RTL_VIEW_RANGES:
-        return head ? 0 : click_call(ui, at);
+        return head ? 0 : click_line(ui, line, rtl_draw_calls_lines(ui));
     default:
         return 0;
     }

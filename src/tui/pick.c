@@ -2,9 +2,9 @@
 #include "options/complain.h"
 #include "base/clock.h"
 #include "watch/proc_title.h"
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 #include "tui/screen.h"
-#include "tui/loop.h"
+#include "tui/screens.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "model/cells.h"
 #include "model/merge.h"
 #include "text/text.h"
-#include "tui/fit.h"
+#include "tui/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +78,12 @@ const struct rtl_member *rtl_process_at(const struct rtl_ui *ui, int line)
     return line >= 0 && (uint32_t)line < count ? rows[line].member : NULL;
 }
 
+pid_t rtl_ui_process(const struct rtl_ui *ui)
+{
+    const struct rtl_member *member = rtl_process_at(ui, ui->line_at[RTL_VIEW_PROCESSES]);
+    return member && (ui->replay || !member->ended) ? member->info.pid : 0;
+}
+
 void rtl_process_follow(struct rtl_ui *ui)
 {
     if (ui->view != RTL_VIEW_PROCESSES)
@@ -87,20 +93,22 @@ void rtl_process_follow(struct rtl_ui *ui)
     for (uint32_t i = 0; ui->process_from && i < count; i++)
         if (rows[i].member->info.pid == ui->process_from) {
             ui->process_from = 0;
-            ui->process_at = (int)i;
+            ui->line_at[RTL_VIEW_PROCESSES] = (int)i;
             ui->process_held = false;
         }
     for (uint32_t i = 0; ui->process_held && i < count; i++)
         if (rows[i].member->number == ui->process_selected)
-            ui->process_at = (int)i;
-    ui->process_held = ui->process_at >= 0 && (uint32_t)ui->process_at < count;
+            ui->line_at[RTL_VIEW_PROCESSES] = (int)i;
+    ui->process_held = ui->line_at[RTL_VIEW_PROCESSES] >= 0 && (uint32_t)ui->line_at[RTL_VIEW_PROCESSES] < count;
     if (ui->process_held)
-        ui->process_selected = rows[ui->process_at].member->number;
+        ui->process_selected = rows[ui->line_at[RTL_VIEW_PROCESSES]].member->number;
 }
 
 void rtl_process_move(struct rtl_ui *ui, int to)
 {
-    ui->process_at = to < 0 ? 0 : to < 1 << 20 ? to : 1 << 20; /* rtl_ui_scroll_into_view knows how many there are */
+    ui->line_at[RTL_VIEW_PROCESSES] = to < 0         ? 0
+                                      : to < 1 << 20 ? to
+                                                     : 1 << 20; /* rtl_ui_scroll_into_view knows how many there are */
     ui->process_held = false;
     ui->process_from = 0;
 }

@@ -24,8 +24,10 @@ const char *rtl_process_header(int column);
 /* The rows in the order of the screen; how many. */
 uint32_t rtl_process_list(const struct rtl_ui *ui, struct rtl_process_row *rows);
 
-/* The process on that line, or NULL. */
+/* Return the process on that line, or NULL. */
 const struct rtl_member *rtl_process_at(const struct rtl_ui *ui, int line);
+/* Return the pid under the cursor; 0 if it can't be watched. */
+pid_t rtl_ui_process(const struct rtl_ui *ui);
 
 /* The cursor stays with its process while the order changes; to be called before a frame is drawn. */
 void rtl_process_follow(struct rtl_ui *ui);

@@ -126,7 +126,7 @@ is "the program's results are right" "$? $(grep -c PASS "$work/work.out")" "0 1"
 check "it is said that it has exited" shows 'STALLS over' '(the process has exited|the program has unloaded the kernel|runtime was shut down)'
 check "what was seen stays" shows "waits [1-9][0-9]* of $waits timed"
 keys s
-check "nobody is asked any more" shows '^there is no process any more'
+check "nobody is asked any more" shows '^the process has exited'
 keys q
 check "who leaves" shows 'left with 0'
 

@@ -184,11 +184,11 @@ static void a_range_has_its_kernels(void **state)
     drawn(24, 120, "gemm_nobody");
     rtl_ui_key(&ui, 'A');
     rtl_ui_key(&ui, RTL_KEY_END);
-    ui.calls_at[1] = 3; /* a mark */
+    ui.line_at[RTL_VIEW_RANGES] = 3; /* a mark */
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_int_equal(ui.view, RTL_VIEW_RANGES);
-    drawn(24, 120, "no kernel belongs to it");
-    ui.calls_at[1] = 2; /* never launched anything */
+    drawn(24, 120, "no kernels: only ranges");
+    ui.line_at[RTL_VIEW_RANGES] = 2; /* never launched anything */
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     drawn(24, 120, "no kernel of this range was timed so far");
     struct rtl_snapshot s = synth_snapshot(p, 15 * RTL_SEC);
@@ -268,8 +268,8 @@ static void they_are_ranked(void **state)
     assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels' order is theirs */
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     free(draw(24, 80));
-    assert_int_equal(ui.calls_at[0], 1);
-    assert_int_equal(ui.calls_at[1], 0);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], 1);
+    assert_int_equal(ui.line_at[RTL_VIEW_RANGES], 0);
 }
 
 /* As among the kernels: a menu to sort, a search that goes on; what a call doesn't have is said. */
@@ -301,21 +301,21 @@ static void calls_are_sorted_and_found(void **state)
     for (const char *at = text; *at; at++)
         rtl_ui_key(&ui, (uint32_t)*at);
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    int at = ui.calls_at[0];
+    int at = ui.line_at[RTL_VIEW_CALLS];
     assert_string_equal(rtl_ui_call_rows(&ui, &count)[at].call->name, "hipMemcpyAsync");
     rtl_ui_key(&ui, 'n'); /* the only one */
-    assert_int_equal(ui.calls_at[0], at);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], at);
     rtl_ui_key(&ui, '/');
     rtl_ui_key(&ui, 'h');
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     rtl_ui_key(&ui, 'n');
-    assert_int_equal(ui.calls_at[0], (at + 1) % count);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], (at + 1) % count);
     rtl_ui_key(&ui, 'N');
-    assert_int_equal(ui.calls_at[0], at);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], at);
     rtl_ui_key(&ui, '/');
     rtl_ui_key(&ui, '#');
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    assert_string_equal(ui.message, "no call has '#'");
+    assert_string_equal(ui.message, "no call contains '#'");
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_non_null(strstr(ui.message, "not on this screen: Enter"));
     rtl_ui_key(&ui, 'o');

@@ -227,7 +227,7 @@ static void what_is_searched_for_is_found_in_closed_families(void **state)
     press("/comm\r"); /* by the family's own name, too */
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_COMM);
     press("/nowhere\r");
-    assert_non_null(strstr(ui.message, "no kernel name has"));
+    assert_non_null(strstr(ui.message, "no kernel name contains"));
 }
 
 /* The pane alone, of the row with that id. */

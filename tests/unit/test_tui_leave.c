@@ -1,7 +1,7 @@
 /* Leaving the screen of a command that rtl-top has started: nothing ends it but the answer that says so. */
 #include "model_fixture.h"
 #include "tui/draw.h"
-#include "tui/leave.h"
+#include "tui/prompt.h"
 
 static struct rtl_ui ui;
 

@@ -1,13 +1,13 @@
+/* Prompts on the status line and menus over a view: open one, handle its keys. Both functions return RTL_UI_*. */
+#ifndef RTL_TUI_PROMPT_H
+#define RTL_TUI_PROMPT_H
+
+#include "tui/ui_state.h"
+
 /*
- * The question when the screen of a command is left that rtl-top itself has started (rtl-top run): what shall become of
- * it? Pure.
+ * Answers to the question at the end of rtl-top run, while the command runs:
+ * X(symbol, key, name on the menu, effect, effect after the first SIGTERM)
  */
-#ifndef RTL_TUI_LEAVE_H
-#define RTL_TUI_LEAVE_H
-
-#include <stdint.h>
-
-/* X(symbol, key, name on the menu, what happens, what happens when it was told to end before) */
 #define RTL_LEAVE_ANSWERS(X)                                                                      \
     X(RUNNING, 'l', "l", "leave it running", "leave it to end by itself")                         \
     X(END, 'e', "e", "end it (SIGTERM), and leave when it has ended", "end it at once (SIGKILL)") \
@@ -17,7 +17,7 @@
 enum rtl_leave_answer { RTL_LEAVE_ANSWERS(RTL_ENUM_ANSWER) RTL_LEAVE_COUNT };
 #undef RTL_ENUM_ANSWER
 
-/* A key on the question, whose chosen line is *menu: the answer, or RTL_LEAVE_COUNT while there is none. */
-enum rtl_leave_answer rtl_leave_key(uint32_t key, int *menu);
+unsigned rtl_prompt_open(struct rtl_ui *ui, int prompt);
+unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key);
 
 #endif
