@@ -21,6 +21,9 @@ void rtl_ui_select(struct rtl_ui *ui, int at); /* a position in the model's orde
 unsigned rtl_ui_move(struct rtl_ui *ui, int by);
 /* Move to the next match of ui->search (step 1) or the previous one (-1); in the help, request that search. */
 unsigned rtl_ui_search(struct rtl_ui *ui, int step);
+/* In calls and ranges: likewise, or (step 0) to the first match from the cursor on. Keeps the text in ui->search. */
+unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step);
+unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_call_order order, bool reverse);
 unsigned rtl_ui_sort(struct rtl_ui *ui, enum rtl_column column, bool reverse);
 void rtl_ui_set_filter(struct rtl_ui *ui, const char *text);
 /* Open or close the family of the row, and move to it. */

@@ -1,5 +1,5 @@
 /* A kernel's durations: how they are spread, and how p99 and p50 went over time. See draw_bars.h. */
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 #include "text/text.h"
 #include "tui/plot.h"
 

@@ -14,61 +14,49 @@
 #include <string.h>
 #include <time.h>
 
-/* Of several processes: how many hang. */
-static uint32_t stale_members(const struct rtl_model *m)
+/* Count the processes whose library has stopped writing. */
+static unsigned count_stale(const struct rtl_model *m)
 {
     const struct rtl_parts *parts = m->latest ? m->latest->snapshot.parts : NULL;
-    uint32_t stale = 0;
+    unsigned stale = 0;
     for (uint32_t i = 0; parts && i < parts->member_count; i++)
         stale += parts->members[i].stale_ns != 0;
     return stale;
 }
 
-/* The state in brackets; the role says how loud it is. */
+/* Write the state in brackets; returns its colour. */
 static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
 {
     const struct rtl_model *m = ui->model;
+    enum rtl_role role = RTL_ROLE_ALERT;
     if (m->state == RTL_TARGET_EXITED) {
         snprintf(out, size, "[EXITED]");
-        return RTL_ROLE_ALERT;
-    }
-    if (m->damaged) {
+    } else if (m->damaged) {
         snprintf(out, size, "[DAMAGED]");
-        return RTL_ROLE_ALERT;
-    }
-    if (ui->loading) {
-        snprintf(out, size, "[LOADING %u/%u]", ui->loaded, ui->loaded_of);
-        return RTL_ROLE_WARN;
-    }
-    if (ui->replay) {
-        if (ui->frame + 1 == ui->frames) /* nothing follows, held or not */
-            snprintf(out, size, "[END %u/%u]", ui->frame + 1, ui->frames);
-        else if (ui->paused)
-            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
+    } else if (ui->loading || ui->replay || ui->paused) {
+        uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
+        role = RTL_ROLE_WARN;
+        if (ui->loading)
+            snprintf(out, size, "[LOADING %u/%u]", ui->loaded, ui->loaded_of);
+        else if (!ui->replay)
+            snprintf(out, size, "[PAUSED %s]", rtl_format_age(age).text);
+        else if (ui->frame + 1 == ui->frames || ui->paused)
+            snprintf(out, size, "[%s %u/%u]", ui->frame + 1 == ui->frames ? "END" : "PAUSED", ui->frame + 1,
+                     ui->frames);
         else
             snprintf(out, size, "[REPLAY %gx %u/%u]", ui->speed, ui->frame + 1, ui->frames);
-        return RTL_ROLE_WARN;
-    }
-    if (ui->paused) {
-        uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
-        snprintf(out, size, "[PAUSED %s]", rtl_format_age(age).text);
-        return RTL_ROLE_WARN;
-    }
-    if (m->state == RTL_TARGET_STALE) {
+    } else if (m->state == RTL_TARGET_STALE) {
         snprintf(out, size, "[STALE %llus]", (unsigned long long)(m->stale_ns / RTL_SEC));
-        return RTL_ROLE_ALERT;
+    } else if (count_stale(m)) {
+        snprintf(out, size, "[%u STALE]", count_stale(m));
+    } else if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
+        snprintf(out, size, m->latest->snapshot.state == RTL_STATE_UNLOADED ? "[UNLOADED]" : "[STARTING]");
+        role = RTL_ROLE_WARN;
+    } else {
+        snprintf(out, size, "[LIVE]");
+        role = RTL_ROLE_GOOD;
     }
-    if (stale_members(m)) {
-        snprintf(out, size, "[%u STALE]", (unsigned)stale_members(m));
-        return RTL_ROLE_ALERT;
-    }
-    if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
-        bool unloaded = m->latest->snapshot.state == RTL_STATE_UNLOADED;
-        snprintf(out, size, unloaded ? "[UNLOADED]" : "[STARTING]");
-        return RTL_ROLE_WARN;
-    }
-    snprintf(out, size, "[LIVE]");
-    return RTL_ROLE_GOOD;
+    return role;
 }
 
 enum { WINDOW_FROM = 72 }; /* columns from which on the window stands in the header, below in the status line */

@@ -60,56 +60,40 @@ static void make_widths(const struct rtl_ui *ui, int cols, int widths[CELLS])
         widths[i] = cols >= froms[i] ? widths[i] : 0;
 }
 
-/* The reasons that hold, one after another: the number of the n-th and how many copies, or -1. */
-static int nth_reason(const struct rtl_model *model, int n, uint64_t *count)
-{
-    for (int reason = 0; reason < RTL_COPY_UNTIMED_LIMIT; reason++) {
-        *count = 0;
-        for (uint32_t i = 0; i < model->copies_count; i++)
-            *count += model->copies[i].copies->untimed[reason];
-        if (*count && n-- == 0)
-            return reason;
-    }
-    return -1;
-}
-
-/* The directions that there are copies in, one after another, as nth_reason; what a newer library has is not explained.
- */
-static int nth_direction(const struct rtl_model *model, int n)
-{
-    for (int direction = 0; direction < RTL_DIRECTION_COUNT; direction++) {
-        bool any = false;
-        for (uint32_t i = 0; i < model->copies_count; i++)
-            any |= model->copies[i].copies->direction == (uint32_t)direction;
-        if (any && n-- == 0)
-            return direction;
-    }
-    return -1;
-}
-
-struct parts {
+/* Lines below the copies: the directions that occur, then the reasons that kept copies from being timed. */
+struct copies_notes {
     int directions, reasons;
+    int direction[RTL_DIRECTION_COUNT], reason[RTL_COPY_UNTIMED_LIMIT];
+    uint64_t count[RTL_COPY_UNTIMED_LIMIT]; /* copies, by reason */
 };
 
-static struct parts count_parts(const struct rtl_model *model)
+static struct copies_notes find_notes(const struct rtl_model *model)
 {
-    struct parts parts = {0, 0};
-    uint64_t count;
-    while (nth_direction(model, parts.directions) >= 0)
-        parts.directions++;
-    while (nth_reason(model, parts.reasons, &count) >= 0)
-        parts.reasons++;
-    return parts;
+    struct copies_notes notes = {0};
+    for (int direction = 0; direction < RTL_DIRECTION_COUNT; direction++) {
+        bool any = false; /* directions of a newer library are not explained */
+        for (uint32_t i = 0; i < model->copies_count; i++)
+            any |= model->copies[i].copies->direction == (uint32_t)direction;
+        if (any)
+            notes.direction[notes.directions++] = direction;
+    }
+    for (int reason = 0; reason < RTL_COPY_UNTIMED_LIMIT; reason++) {
+        for (uint32_t i = 0; i < model->copies_count; i++)
+            notes.count[reason] += model->copies[i].copies->untimed[reason];
+        if (notes.count[reason])
+            notes.reason[notes.reasons++] = reason;
+    }
+    return notes;
 }
 
 int rtl_draw_copies_lines(const struct rtl_model *model)
 {
-    struct parts parts = count_parts(model);
-    int below = parts.directions + parts.reasons;
+    struct copies_notes notes = find_notes(model);
+    int below = notes.directions + notes.reasons;
     return (int)model->copies_count + (below ? 1 + below : 0);
 }
 
-/* Line i of those there are to scroll through: the copies, an empty one, what the directions are, the reasons. */
+/* Draw line i: the copies, an empty line, the notes. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const int *widths, int i)
 {
     static const char *const meanings[] = {
@@ -118,21 +102,19 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
 #undef DIRECTION
     };
     const struct rtl_model *m = ui->model;
-    struct parts parts = count_parts(m);
-    int below = i - (int)m->copies_count - 1;
-    uint64_t count;
+    struct copies_notes notes = find_notes(m);
+    int below = i - (int)m->copies_count - 1, reason = below - notes.directions;
     if (i < (int)m->copies_count) {
         rtl_draw_cells(frame, line, cols, RTL_ROLE_NORMAL, CELLS, widths, make_cells(ui, &m->copies[i]).text);
-    } else if (below >= 0 && below < parts.directions) {
-        int direction = nth_direction(m, below);
-        rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "%s: %s", rtl_direction_text((unsigned)direction),
+    } else if (below >= 0 && reason < 0) {
+        unsigned direction = (unsigned)notes.direction[below];
+        rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "%s: %s", rtl_direction_text(direction),
                          meanings[direction]);
-    } else if (below >= 0) {
-        int reason = nth_reason(m, below - parts.directions, &count);
-        const char *text = reason < 0 ? NULL : rtl_copy_reason_text((unsigned)reason);
-        if (reason >= 0)
-            rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_WARN, "%s not timed: %s", rtl_format_count(count).text,
-                             text ? text : "for a reason of a newer library");
+    } else if (reason >= 0 && reason < notes.reasons) {
+        const char *text = rtl_copy_reason_text((unsigned)notes.reason[reason]);
+        rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_WARN, "%s not timed: %s",
+                         rtl_format_count(notes.count[notes.reason[reason]]).text,
+                         text ? text : "for a reason of a newer library");
     }
 }
 

@@ -4,7 +4,6 @@
  * The histogram counts since the start (or zero), so that rare slow dispatches stay in sight; the right-hand side sets
  * the window beside it.
  */
-#include "tui/draw_bars.h"
 #include "tui/draw_views.h"
 #include "model/cells.h"
 #include "text/text.h"
@@ -24,15 +23,23 @@ static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct
     rtl_draw_piece(frame, at, col, RTL_ROLE_VALUE, "launch", text);
 }
 
+static void draw_since(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, int col)
+{
+    char since[56];
+    int columns = snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
+                           rtl_format_age(rtl_model_since(ui->model)).text);
+    if (at.cols >= col + columns)
+        rtl_frame_right(frame, at.row, at.cols - columns, columns, RTL_ROLE_LABEL, since);
+}
+
 static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
                         const struct rtl_bar_span *all)
 {
-    char since[56], share[32];
+    char share[32], rate[32];
     if (!at.rows)
         return;
     if (rtl_cell_text(ui->model, row, RTL_COLUMN_TIME, ui->units, share, sizeof share))
         rtl_text_append(share, sizeof share, "%%");
-    char rate[32];
     int col = 0;
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(row->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "calls", rtl_format_count(all->calls).text);
@@ -43,10 +50,7 @@ static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct
                    rtl_draw_time(ui, all->any, all->any ? all->total_ns / all->timed : 0).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", rtl_draw_time(ui, all->any, all->max_ns).text);
     draw_launch(ui, frame, at, &col, row);
-    snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
-             rtl_format_age(rtl_model_since(ui->model)).text);
-    if (at.cols >= col + (int)strlen(since))
-        rtl_frame_right(frame, at.row, at.cols - (int)strlen(since), (int)strlen(since), RTL_ROLE_LABEL, since);
+    draw_since(ui, frame, at, col);
 }
 
 static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
@@ -106,7 +110,7 @@ static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struc
 /* What the figures don't have: how often now, and the shape of the last dispatch. */
 static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
-    char text[80], since[56];
+    char text[80];
     int col = 0;
     if (rtl_cell_text(ui->model, row, RTL_COLUMN_TIME, ui->units, text, sizeof text)) {
         rtl_text_append(text, sizeof text, "%%");
@@ -122,10 +126,7 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "lds", rtl_format_size(row->kernel->lds_bytes).text);
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "scratch", rtl_format_size(row->kernel->scratch_bytes).text);
     }
-    snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
-             rtl_format_age(rtl_model_since(ui->model)).text);
-    if (at.cols >= col + (int)strlen(since))
-        rtl_frame_right(frame, at.row, at.cols - (int)strlen(since), (int)strlen(since), RTL_ROLE_LABEL, since);
+    draw_since(ui, frame, at, col);
 }
 
 void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)

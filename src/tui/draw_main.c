@@ -1,5 +1,4 @@
 /* The main screen: GPUs, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
-#include "tui/draw_bars.h"
 #include "tui/draw_views.h"
 #include "model/cells.h"
 #include "model/heat.h"

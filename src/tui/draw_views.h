@@ -33,11 +33,28 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
 /* Draw the waits of the kernel; ui->stalls has at least one. */
 void rtl_draw_stalls(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
 
-/* --- menus over a view --- */
-void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
-void rtl_draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
-void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
-void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame);
+/* --- durations of a kernel, for the detail and for the pane below the kernels (draw_bars.c) --- */
+enum { RTL_SPAN_QUANTILES = 4 }; /* p50, p90, p99, p99.9 */
+/* Dispatches of a kernel between two snapshots. */
+struct rtl_bar_span {
+    uint64_t calls, timed, total_ns, min_ns, max_ns, q[RTL_SPAN_QUANTILES];
+    bool any, approximate;
+};
+/* `from` NULL: since the start. */
+struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, const struct rtl_kernel_snapshot *to);
+/* Draw the histogram since `from` (NULL: the start), one bar a row; `all` is the same span. */
+void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
+                   const struct rtl_kernel_snapshot *from, const struct rtl_bar_span *all);
+/* Draw p99 over time in one line, where a plot doesn't fit. */
+void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+/* Draw p99 and p50 over time with axes, and the header above. */
+void rtl_draw_plot(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+void rtl_draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
+/* Draw the pane below the kernels on tall terminals, for the kernel under the cursor. */
+void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row);
+
+/* --- over a view, or instead of one --- */
+void rtl_draw_menu(const struct rtl_ui *ui, struct rtl_frame *frame); /* the one of ui->prompt, if it is a menu */
 
 /* A list of processes to choose from; `chosen` is the marked line. */
 struct rtl_draw_choice {

@@ -17,7 +17,6 @@
 #include "watch/heartbeat.h"
 #include "launch/launch.h"
 #include "tui/draw.h"
-#include "tui/mouse.h"
 #include "tui/screen.h"
 #include "tui/scroll.h"
 #include "tui/ui.h"

@@ -1,5 +1,4 @@
-/* Where the mouse was pressed, and what that means. See mouse.h. */
-#include "tui/mouse.h"
+/* Events of the mouse: the layout that was drawn says what they point at. See ui.h. */
 #include "tui/ui.h"
 #include "model/merge.h"
 #include "tui/cursor.h"

@@ -2,8 +2,6 @@
 #include "tui/prompt.h"
 #include "text/text.h"
 #include "watch/player.h"
-#include "tui/calls_keys.h"
-#include "tui/columns_menu.h"
 #include "tui/cursor.h"
 
 #include <stdio.h>
@@ -85,6 +83,64 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
 }
 
+/* --- menus --- */
+
+static int column_place(const struct rtl_column_order *order, int column)
+{
+    int at = 0;
+    while (at < RTL_COLUMN_COUNT - 1 && order->column[at] != column)
+        at++;
+    return at;
+}
+
+/* To the left or right; the name, which takes what is left, stays where it is. */
+static void move_column(struct rtl_ui *ui, struct rtl_column_order order, int at, int step)
+{
+    int to = at + step;
+    if (at == RTL_COLUMN_NAME || to < 0 || to >= RTL_COLUMN_NAME) {
+        rtl_ui_say(ui, "%s",
+                   at == RTL_COLUMN_NAME || to > 0 ? "the name is the last one: it takes what is left"
+                                                   : "this is the first one");
+        return;
+    }
+    order.column[at] = order.column[to];
+    order.column[to] = ui->menu;
+    for (int i = 0; i < RTL_COLUMN_NAME; i++)
+        ui->column_places[order.column[i]] = (uint8_t)(i + 1);
+}
+
+static void columns_key(struct rtl_ui *ui, uint32_t key)
+{
+    struct rtl_column_order order = rtl_column_order(ui->column_places);
+    int at = column_place(&order, ui->menu);
+    int from = key == RTL_KEY_HOME ? 0 : key == RTL_KEY_END || key == 'G' ? RTL_COLUMN_COUNT : at;
+    if (key == '<' || key == '>' || key == RTL_KEY_LEFT || key == RTL_KEY_RIGHT) {
+        move_column(ui, order, at, key == '<' || key == RTL_KEY_LEFT ? -1 : 1);
+        return;
+    }
+    if (key == ' ' && ui->menu == RTL_COLUMN_NAME)
+        rtl_ui_say(ui, "the name stays: without it the others say nothing");
+    else if (key == ' ')
+        ui->columns = ((ui->columns ? ui->columns : ui->columns_shown) ^ 1u << ui->menu) | 1u << RTL_COLUMN_NAME;
+    else if (key == 'a') {
+        ui->columns = 0;
+        for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+            ui->column_places[i] = 0;
+    } else {
+        ui->menu = order.column[rtl_clamp(from + rtl_key_step(key), 0, RTL_COLUMN_COUNT - 1)];
+    }
+}
+
+enum rtl_column rtl_columns_beside(const struct rtl_ui *ui, enum rtl_column column, int step)
+{
+    struct rtl_column_order order = rtl_column_order(ui->column_places);
+    int at = column_place(&order, (int)column);
+    do
+        at = (at + step + RTL_COLUMN_COUNT) % RTL_COLUMN_COUNT;
+    while (rtl_columns[order.column[at]].order == RTL_ORDER_NO);
+    return (enum rtl_column)order.column[at];
+}
+
 static int step_mode(int mode, int step)
 {
 #define MODE(sym, num, name, text) num,
@@ -162,7 +218,7 @@ unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key)
         if (key == 'q')
             return close_prompt(ui, false);
         if (ui->prompt == RTL_PROMPT_COLUMNS)
-            rtl_columns_menu_key(ui, key);
+            columns_key(ui, key);
         else if (rtl_key_step(key))
             step_menu(ui, rtl_key_step(key));
         return RTL_UI_DRAW;

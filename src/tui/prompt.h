@@ -20,4 +20,7 @@ enum rtl_leave_answer { RTL_LEAVE_ANSWERS(RTL_ENUM_ANSWER) RTL_LEAVE_COUNT };
 unsigned rtl_prompt_open(struct rtl_ui *ui, int prompt);
 unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key);
 
+/* Return the next column to the right (step 1) or left (-1), as they stand on the screen, that can be sorted by. */
+enum rtl_column rtl_columns_beside(const struct rtl_ui *ui, enum rtl_column column, int step);
+
 #endif

@@ -25,7 +25,6 @@
 
 /* curses names some of its functions as we name constants; our own headers come after it */
 #include "base/clock.h"
-#include "tui/clipboard.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 #include "tui/themes.h"
@@ -78,22 +77,14 @@ static void on_deadly(int sig)
     }
 }
 
-static void on_resize(int sig)
+static void on_flagged(int sig)
 {
-    (void)sig;
-    resized = 1;
-}
-
-static void on_stop(int sig)
-{
-    (void)sig;
-    stop_asked = 1;
-}
-
-static void on_continue(int sig)
-{
-    (void)sig;
-    continued = 1;
+    if (sig == SIGWINCH)
+        resized = 1;
+    else if (sig == SIGTSTP)
+        stop_asked = 1;
+    else
+        continued = 1;
 }
 
 static void write_all(int fd, const char *bytes, size_t length)
@@ -127,6 +118,7 @@ static void handle(int sig, void (*handler)(int), int flags)
 }
 
 static const int deadly[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+static const int flagged[] = {SIGWINCH, SIGTSTP, SIGCONT};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 
 static void install_handlers(void)
@@ -142,21 +134,18 @@ static void install_handlers(void)
         sigaddset(&blocked, deadly[i]);
         sigaddset(&tty.deadly, deadly[i]);
     }
+    for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++) {
+        handle(flagged[i], on_flagged, 0);
+        sigaddset(&blocked, flagged[i]);
+    }
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         handle(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
-    handle(SIGWINCH, on_resize, 0);
-    handle(SIGTSTP, on_stop, 0);
-    handle(SIGCONT, on_continue, 0);
     signal(SIGPIPE, SIG_IGN);
-    sigaddset(&blocked, SIGWINCH);
-    sigaddset(&blocked, SIGTSTP);
-    sigaddset(&blocked, SIGCONT);
     sigprocmask(SIG_BLOCK, &blocked, &tty.waiting);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         sigdelset(&tty.waiting, deadly[i]);
-    sigdelset(&tty.waiting, SIGWINCH);
-    sigdelset(&tty.waiting, SIGTSTP);
-    sigdelset(&tty.waiting, SIGCONT);
+    for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++)
+        sigdelset(&tty.waiting, flagged[i]);
 }
 
 static const char *capability(const char *name)
@@ -375,7 +364,7 @@ static void stop_here(void)
     raise(SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, NULL); /* it is delivered here */
     sigprocmask(SIG_BLOCK, &stop, NULL);
-    handle(SIGTSTP, on_stop, 0);
+    handle(SIGTSTP, on_flagged, 0);
     continued = 1;
 }
 
@@ -429,34 +418,20 @@ static uint32_t mouse_key(void)
 
 static uint32_t special_key(wint_t code)
 {
+    static const struct {
+        wint_t code;
+        uint32_t key;
+    } keys[] = {{KEY_UP, RTL_KEY_UP},         {KEY_DOWN, RTL_KEY_DOWN},
+                {KEY_LEFT, RTL_KEY_LEFT},     {KEY_RIGHT, RTL_KEY_RIGHT},
+                {KEY_PPAGE, RTL_KEY_PAGE_UP}, {KEY_NPAGE, RTL_KEY_PAGE_DOWN},
+                {KEY_HOME, RTL_KEY_HOME},     {KEY_END, RTL_KEY_END},
+                {KEY_ENTER, RTL_KEY_ENTER},   {KEY_BACKSPACE, RTL_KEY_BACKSPACE}};
     if (code >= KEY_F0 && code <= KEY_F(12))
         return RTL_KEY_F(code - KEY_F0);
-    switch (code) {
-    case KEY_MOUSE:
-        return mouse_key();
-    case KEY_UP:
-        return RTL_KEY_UP;
-    case KEY_DOWN:
-        return RTL_KEY_DOWN;
-    case KEY_LEFT:
-        return RTL_KEY_LEFT;
-    case KEY_RIGHT:
-        return RTL_KEY_RIGHT;
-    case KEY_PPAGE:
-        return RTL_KEY_PAGE_UP;
-    case KEY_NPAGE:
-        return RTL_KEY_PAGE_DOWN;
-    case KEY_HOME:
-        return RTL_KEY_HOME;
-    case KEY_END:
-        return RTL_KEY_END;
-    case KEY_ENTER:
-        return RTL_KEY_ENTER;
-    case KEY_BACKSPACE:
-        return RTL_KEY_BACKSPACE;
-    default:
-        return RTL_KEY_IGNORED;
-    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].code == code)
+            return keys[i].key;
+    return code == KEY_MOUSE ? mouse_key() : RTL_KEY_IGNORED;
 }
 
 /* One key if there is one. */
@@ -515,7 +490,7 @@ bool rtl_screen_leaving(void)
     return quit_is_early();
 }
 
-static bool flagged(struct rtl_event *event)
+static bool take_flags(struct rtl_event *event)
 {
     if (deadly_signal) {
         *event = (struct rtl_event){.kind = RTL_EVENT_SIGNAL, .signal = deadly_signal};
@@ -545,7 +520,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
     struct rtl_event event = {.kind = RTL_EVENT_TIMEOUT};
     for (;;) {
         struct timespec left = {0, 0};
-        if (flagged(&event))
+        if (take_flags(&event))
             return event;
         if (read_key(&event.key)) {
             tty.empty_reads = 0;
@@ -572,10 +547,33 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
     }
 }
 
+/* Return the sequence (OSC 52) that copies text to the clipboard, to be freed; NULL without memory. */
+static char *clipboard_sequence(const char *text, size_t *length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t bytes = strlen(text), size = (bytes + 2) / 3 * 4 + 16, used = 0;
+    char *sequence = malloc(size);
+    if (!sequence)
+        return NULL;
+    used += (size_t)snprintf(sequence, size, "\033]52;c;");
+    for (size_t i = 0; i < bytes; i += 3) {
+        unsigned b = (unsigned)(unsigned char)text[i] << 16;
+        b |= i + 1 < bytes ? (unsigned)(unsigned char)text[i + 1] << 8 : 0;
+        b |= i + 2 < bytes ? (unsigned char)text[i + 2] : 0;
+        sequence[used++] = digits[b >> 18];
+        sequence[used++] = digits[b >> 12 & 63];
+        sequence[used++] = i + 1 < bytes ? digits[b >> 6 & 63] : '=';
+        sequence[used++] = i + 2 < bytes ? digits[b & 63] : '=';
+    }
+    sequence[used++] = 7;
+    *length = used;
+    return sequence;
+}
+
 void rtl_screen_copy(const char *text)
 {
     size_t length;
-    char *sequence = rtl_clipboard_sequence(text, &length);
+    char *sequence = clipboard_sequence(text, &length);
     if (!sequence)
         return;
     fflush(stdout);

@@ -1,8 +1,6 @@
 /* Keys and their handlers: keys.h maps a key to an action, `handlers` below maps the action to a function. See ui.h. */
 #include "tui/ui.h"
 #include "model/ranks.h"
-#include "tui/calls_keys.h"
-#include "tui/columns_menu.h"
 #include "tui/cursor.h"
 #include "tui/process_list.h"
 #include "tui/prompt.h"
@@ -149,6 +147,34 @@ static unsigned quit(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
+static void leave_range(struct rtl_ui *ui)
+{
+    rtl_model_leave_range(ui->model);
+    rtl_ui_open_view(ui, RTL_VIEW_RANGES);
+}
+
+/* Show only the kernels of the range under the cursor. */
+static unsigned enter_range(struct rtl_ui *ui)
+{
+    const struct rtl_call_rows *calls = &ui->model->calls;
+    int at = ui->line_at[RTL_VIEW_RANGES];
+    if (at < 0 || at >= (int)(calls->tree_count ? calls->tree_count : calls->ranges))
+        return 0;
+    if (!calls->tree_count || !calls->tree[at].node) {
+        rtl_ui_say(ui, "no kernels: only ranges that are pushed and popped have kernels");
+        return RTL_UI_DRAW;
+    }
+    if (!rtl_model_enter_range(ui->model, &calls->tree[at])) {
+        rtl_ui_say(ui, "out of memory");
+        return RTL_UI_DRAW;
+    }
+    rtl_ui_open_view(ui, RTL_VIEW_KERNELS);
+    ui->under_count = 0;
+    ui->top = 0;
+    ui->following = true;
+    return RTL_UI_DRAW;
+}
+
 static unsigned go_back(struct rtl_ui *ui)
 {
     bool scrolled = ui->name_left && ui->view == RTL_VIEW_KERNELS;
@@ -156,7 +182,7 @@ static unsigned go_back(struct rtl_ui *ui)
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
     else if (ui->view == RTL_VIEW_KERNELS && ui->model->range)
-        rtl_ui_leave_range(ui);
+        leave_range(ui);
     else if (ui->opened && !ui->under_count && !scrolled)
         return RTL_UI_DRAW | RTL_UI_PROCESSES;
     else
@@ -345,21 +371,10 @@ static unsigned step_units(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
-static unsigned toggle_wrap(struct rtl_ui *ui)
+static unsigned toggle_flag(struct rtl_ui *ui, int offset)
 {
-    ui->wrap = !ui->wrap;
-    return RTL_UI_DRAW;
-}
-
-static unsigned toggle_log(struct rtl_ui *ui)
-{
-    ui->log_bars = !ui->log_bars;
-    return RTL_UI_DRAW;
-}
-
-static unsigned toggle_gpu_lines(struct rtl_ui *ui)
-{
-    ui->gpu_lines = !ui->gpu_lines;
+    bool *flag = (bool *)((char *)ui + offset);
+    *flag = !*flag;
     return RTL_UI_DRAW;
 }
 
@@ -411,10 +426,10 @@ static const struct {
     WITH(COLUMNS, rtl_prompt_open, RTL_PROMPT_COLUMNS),
     DO(REVERSE, reverse_order),
     WITH(DETAIL, show_detail, 0),
-    DO(RANGE_KERNELS, rtl_ui_enter_range),
+    DO(RANGE_KERNELS, enter_range),
     WITH(KERNEL_BEFORE, show_detail, -1),
     WITH(KERNEL_NEXT, show_detail, 1),
-    DO(LOG, toggle_log),
+    WITH(LOG, toggle_flag, offsetof(struct rtl_ui, log_bars)),
     WITH(PROBE, ask_for_probe, RTL_UI_PROBE),
     WITH(STALLS, ask_for_probe, RTL_UI_STALLS),
     DO(GO_IN, go_in),
@@ -432,10 +447,10 @@ static const struct {
     WITH(SLOWER, step_interval, 1),
     WITH(FASTER, step_interval, -1),
     DO(NAMES, step_names),
-    DO(WRAP, toggle_wrap),
+    WITH(WRAP, toggle_flag, offsetof(struct rtl_ui, wrap)),
     DO(UNITS, step_units),
     DO(IDLE, toggle_idle),
-    DO(GPU_LINES, toggle_gpu_lines),
+    WITH(GPU_LINES, toggle_flag, offsetof(struct rtl_ui, gpu_lines)),
     DO(COPY, copy_name),
     WITH(RECORD, ask_for_recording, RTL_UI_RECORD),
     WITH(SNAPSHOT, ask_for_recording, RTL_UI_SNAPSHOT),

@@ -10,4 +10,10 @@
 /* Handle one key; returns requests to the loop, RTL_UI_*. */
 unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key);
 
+/*
+ * Handle one event of the mouse, an RTL_KEY_MOUSE of keys.h, on a screen of that size (mouse.c); returns RTL_UI_*. The
+ * wheel scrolls. A click on a header sorts, the next one reverses; a click on a row selects it, the next one opens it.
+ */
+unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols);
+
 #endif

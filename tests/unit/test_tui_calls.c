@@ -7,7 +7,6 @@
 #include "calls_fixture.h"
 #include "model/merge_calls.h"
 #include "text/text.h"
-#include "tui/calls_keys.h"
 
 static struct synth *p;
 static struct rtl_model *m;

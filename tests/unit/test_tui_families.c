@@ -2,7 +2,7 @@
 #include "golden_fixture.h"
 
 #include "model/cells.h"
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 
 static struct synth *p;
 static struct rtl_model *m;

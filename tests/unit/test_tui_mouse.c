@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "tui/mouse.h"
+#include "tui/ui.h"
 #include "tui/themes.h"
 
 enum { ROWS = 24, COLS = 80 };

@@ -6,7 +6,7 @@
 
 #include "golden_fixture.h"
 
-#include "tui/mouse.h"
+#include "tui/ui.h"
 #include "tui/process_list.h"
 
 enum { PROCESSES = 8 };
