@@ -1,4 +1,4 @@
-/* A kernel's durations: how they are spread, and how p99 and p50 went over time. See draw_bars.h. */
+/* Durations of a kernel: their distribution, and p99 and p50 over time. See draw_views.h. */
 #include "tui/draw_views.h"
 #include "text/text.h"
 #include "tui/plot.h"
@@ -26,16 +26,16 @@ struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, con
 }
 
 /*
- * Edges of rows that are equal in the logarithm; returns how many rows there are. No narrower than two buckets, or
- * times that come in steps (of the GPU's clock) would show gaps between them.
+ * Set the edges of rows that are equally high in the logarithm; returns their number. A row covers at least two
+ * buckets: times come in steps of the GPU's clock, and narrower rows would show gaps between the steps.
  */
 static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
 {
     double from = (double)(low ? low : 1), ratio = ((double)high + 1) / from;
     int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1, rows = wanted < resolved ? wanted : resolved;
-    if ((double)rows > (double)high - (double)low + 1) /* nor narrower than a nanosecond on the average */
+    if ((double)rows > (double)high - (double)low + 1) /* nor narrower than one nanosecond on average */
         rows = (int)((double)high - (double)low) + 1;
-    rows = rows > 1 ? rows : 1; /* extremes that contradict one another: the segment is damaged */
+    rows = rows > 1 ? rows : 1; /* a damaged segment has contradicting extremes */
     for (int i = 0; i <= rows; i++)
         edges[i] = from * pow(ratio, (double)i / rows);
     edges[0] = (double)low;
@@ -73,7 +73,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
                                       : (double)counts[i] / (double)most;
         if (width > 0)
             rtl_frame_bar(frame, at.row + i, at.col + label, width, RTL_ROLE_BAR, value);
-        /* the first quantile that falls here; "+" when others do as well */
+        /* the first quantile in this row; "+" stands for more of them */
         char mark[8] = "";
         static const char *const marks[RTL_SPAN_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
         for (int q = 0; q < RTL_SPAN_QUANTILES; q++)
@@ -110,7 +110,7 @@ void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     if (at.cols - rtl_text_columns(label) - (int)strlen(age) < 8)
         snprintf(label, sizeof label, "P99 most %s ", top.text);
     int left = rtl_text_columns(label), width = at.cols - left - (int)strlen(age);
-    if (width < 8) { /* no room for words: the marks alone, and not over them */
+    if (width < 8) { /* no room for words: marks only */
         left = 0;
         width = at.cols;
     } else {
@@ -119,7 +119,7 @@ void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     }
     if (width < 1 || !length || !most)
         return;
-    /* each mark is the highest of its share of the intervals, so a spike is never lost */
+    /* a mark shows the highest p99 of its intervals, so no spike is lost */
     int marks = (int)length < width ? (int)length : width;
     for (int i = 0; i < marks; i++) {
         uint32_t from = (uint32_t)((uint64_t)i * length / (uint32_t)marks);
@@ -166,7 +166,7 @@ void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     struct rtl_rect plot = at, bars = at;
     if (at.rows < 3 || !row)
         return;
-    if (at.cols >= SIDE_FROM) { /* side by side, or the plot alone */
+    if (at.cols >= SIDE_FROM) {
         bars.cols = at.cols / 3 > BARS ? at.cols / 3 : BARS;
         bars.col = at.col + at.cols - bars.cols;
         plot.cols = at.cols - bars.cols - 2;

@@ -1,6 +1,6 @@
 /*
- * The calls of HIP, or the ranges of roctx, ranked: how often, how long, what failed; below the calls the memory in
- * use, and what could not be recorded.
+ * HIP calls, or roctx ranges: rates, durations, errors. Below the calls: memory in use and calls that were not
+ * recorded.
  */
 #include "tui/draw_views.h"
 #include "model/cells.h"
@@ -16,7 +16,7 @@ enum {
     RANGE_CELLS = 0 RTL_RANGE_COLUMNS(ONE),
 #undef ONE
     CELLS = (int)CALL_CELLS > (int)RANGE_CELLS ? (int)CALL_CELLS : (int)RANGE_CELLS,
-    NAME_LEAST = 12, /* columns of the name: columns go before it gets shorter */
+    NAME_LEAST = 12, /* least columns of the name: others go first */
 };
 
 struct call_cells {
@@ -26,7 +26,7 @@ struct call_cells {
 static const struct call_column {
     const char *header;
     int width, from;
-    int order; /* enum rtl_call_order that it shows, or -1 */
+    int order; /* enum rtl_call_order of the column, or -1 */
 } call_columns[] =
     {
 #define COLUMN(header, width, from, order, meaning) {header, width, from, order},
@@ -76,7 +76,7 @@ static struct call_cells make_cells(const struct rtl_ui *ui, const struct rtl_ca
 
 /* --- lines --- */
 
-/* Where columns are, and the name behind them. */
+/* Screen columns; -1: no room. */
 struct call_places {
     int at[CELLS], width[CELLS], name;
 };
@@ -145,7 +145,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line,
         rtl_frame_put(frame, line, at + used, cols - at - used, RTL_ROLE_LABEL, " (mark)");
 }
 
-/* --- what is below --- */
+/* --- notes below the rows --- */
 
 struct call_trouble {
     uint64_t count;
@@ -206,7 +206,7 @@ static void draw_memory(const struct rtl_ui *ui, struct rtl_frame *frame, int li
                      rtl_format_count(m->allocations).text, m->allocations == 1 ? "" : "s");
 }
 
-/* Line i of those there are to scroll through: the rows, an empty one, the memory, what could not be recorded. */
+/* Draw line i: the rows, an empty line, memory in use, losses. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct call_places *p,
                       int i)
 {

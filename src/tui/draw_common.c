@@ -1,4 +1,4 @@
-/* What all views share: header, coverage, status and key lines, cells of the table. See draw.h. */
+/* Pieces that several views draw: header, coverage, status and key line, names, cells. See draw_common.h. */
 #include "tui/draw_common.h"
 #include "model/coverage.h"
 #include "model/cells.h"
@@ -59,7 +59,9 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
     return role;
 }
 
-enum { WINDOW_FROM = 72 }; /* columns from which on the window stands in the header, below in the status line */
+enum {
+    WINDOW_FROM = 72
+}; /* from this width on the header has the window; on narrower terminals the status line has it */
 
 static void window_text(const struct rtl_model *m, char *out, size_t size)
 {
@@ -71,7 +73,7 @@ static void window_text(const struct rtl_model *m, char *out, size_t size)
         snprintf(out, size, "%s", span);
     else if (m->span_ns < m->window_ns - m->window_ns / 20)
         snprintf(out, size, "%s of %s", span, rtl_format_interval(m->window_ns).text);
-    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* it slides in steps: don't let the figure twitch */
+    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* the window slides in steps: show a steady figure */
         snprintf(out, size, "%s", rtl_format_interval(m->window_ns).text);
     else
         snprintf(out, size, "%s", span);
@@ -86,13 +88,13 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (localtime_r(&now, &local))
         strftime(clock, sizeof clock, "%H:%M:%S", &local);
     const struct rtl_snapshot *s = ui->model->latest ? &ui->model->latest->snapshot : NULL;
-    if (s && s->parts) /* their title says how many there are */
+    if (s && s->parts) /* the title has their number */
         *pid = 0;
-    else if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the number inside its container, where that is another */
+    else if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the pid inside its container differs */
         snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
     else
         snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);
-    /* from the right, as far as they fit: window, clock, state, interval, pid */
+    /* from the right, as far as they fit */
     int right = at.cols, least = at.cols >= 40 ? 20 : 0;
     if (at.cols >= WINDOW_FROM && ui->model->latest) {
         char window[64], text[72];
@@ -109,7 +111,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     }
     right -= (int)strlen(state);
     rtl_frame_put(frame, at.row, right, 48, role, state);
-    if (ui->record[0]) { /* into which file is on the status line, where there is one and nothing louder */
+    if (ui->record[0]) { /* the status line names the file */
         right -= (int)strlen(RTL_RECORD_MARK) + 1;
         rtl_frame_put(frame, at.row, right, 8, RTL_ROLE_ALERT, RTL_RECORD_MARK);
     }
@@ -127,7 +129,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (at.cols >= 40)
         col = rtl_frame_put(frame, at.row, 0, right, RTL_ROLE_TITLE, "rtl-top") + 2;
     char cut[256];
-    if (s && s->parts) /* how many, and as much of who as there is room for */
+    if (s && s->parts) /* the number of processes comes first: cut at the end */
         snprintf(cut, sizeof cut, "%s", title);
     else
         rtl_text_cut(cut, sizeof cut, title, right - col - 2, 0, frame->ascii);
@@ -144,16 +146,16 @@ void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         snprintf(age, sizeof age, "  STALE %llus", (unsigned long long)(m->stale_ns / RTL_SEC));
     else if (!m->latest->snapshot.heartbeat_mono_ns)
         snprintf(age, sizeof age, "  nothing written yet");
-    else if (!parked && rtl_model_in_flight(m) && ns >= RTL_SEC) /* it should have been written anew since */
+    else if (!parked && rtl_model_in_flight(m) && ns >= RTL_SEC) /* the library should have written since */
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
     int age_columns = (int)strlen(age), room = at.cols - age_columns;
     bool whole = rtl_coverage_line(m, room, text, sizeof text);
-    if (!whole && room < at.cols && at.cols < 60) { /* too narrow for both: what was not measured matters more */
+    if (!whole && room < at.cols && at.cols < 60) { /* too narrow for both: the coverage matters more */
         room = at.cols;
         whole = rtl_coverage_line(m, room, text, sizeof text);
     }
     rtl_queue_paths_text(m, ways, sizeof ways);
-    /* good to know: whole, where there is room */
+    /* queue paths only if they fit completely */
     if (whole && *ways && rtl_text_columns(text) + 2 + rtl_text_columns(ways) <= room)
         rtl_text_append(text, sizeof text, "; %s", ways);
     const struct rtl_snapshot *s = &m->latest->snapshot;
@@ -226,7 +228,7 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, "rec %s | ", ui->record);
     if (ui->file[0])
         rtl_text_append(out, size, "of %s | ", ui->file);
-    if (ui->probe.runs && !ui->replay && ui->probe.every) /* in a recording nothing runs: its pane says what did */
+    if (ui->probe.runs && !ui->replay && ui->probe.every) /* the pane shows recorded probes */
         rtl_text_append(out, size, "probed: 1 in %u | ", (unsigned)ui->probe.every);
     else if (ui->probe.runs && !ui->replay)
         rtl_text_append(out, size, "probed | ");
@@ -245,7 +247,7 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
                         ui->process_reverse ? ", reversed" : "");
     if (cols < WINDOW_FROM)
         rtl_text_append(out, size, "win %s | ", window);
-    /* narrow screens have no column of totals, so there it only matters after zero was pressed */
+    /* narrow screens have no column of totals: show it only after zero was pressed */
     if (m->window_ns != RTL_WINDOW_ALL && (m->zero || cols >= 100))
         rtl_text_append(out, size, "since %s %s | ", m->zero ? "zero" : "start",
                         rtl_format_age(rtl_model_since(m)).text);
@@ -279,7 +281,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                                 "Space: on/off, < > move, a: auto, Enter"},
         [RTL_PROMPT_LEAVE] = {"Enter chooses, Esc stays; its output: ", "Enter chooses, Esc stays"}};
     if (ui->prompt != RTL_PROMPT_NONE) {
-        /* without a status line the question goes over the last line there is */
+        /* without a status line the question covers the last line */
         int row = at.rows ? at.row : frame->rows - 1;
         rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, ' ');
         bool narrow = rtl_text_columns(questions[ui->prompt].wide) > frame->cols - 1;
@@ -312,7 +314,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     } else {
         char text[512];
         status_text(ui, at.cols, text, sizeof text);
-        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole pieces only */
+        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* drop the last pieces until the line fits */
             char *last = text;
             for (char *next = text; (next = strstr(next, " | ")); next++)
                 last = next;
@@ -324,11 +326,11 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 
 void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
-    /* the way out is always there; the others as far as they fit */
+    /* Quit always has its place at the end; others are shown as far as they fit */
     const char *quit = rtl_keys[RTL_ACTION_QUIT].label;
     int end = at.cols - (int)strlen(quit) - 2, col = 0;
     enum rtl_action actions[RTL_ACTION_COUNT];
-    if (!at.rows || ui->prompt != RTL_PROMPT_NONE) /* which has keys of its own */
+    if (!at.rows || ui->prompt != RTL_PROMPT_NONE) /* a prompt names its keys itself */
         return;
     bool nested = ui->view != RTL_VIEW_KERNELS || ui->opened || ui->model->range;
     if (nested && col + 9 < end) {
@@ -340,11 +342,11 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         const struct rtl_key_info *k = &rtl_keys[actions[i]];
         struct rtl_key_name name = rtl_key_name(k->keys[0]);
         if (actions[i] == RTL_ACTION_RANKS && !(ui->model->latest && ui->model->latest->snapshot.parts))
-            continue; /* of one process there is nobody to compare it with */
+            continue; /* one process: nothing to compare */
         if (ui->replay && (actions[i] == RTL_ACTION_PROBE || actions[i] == RTL_ACTION_STALLS))
-            continue; /* nothing runs in it */
+            continue;
         const char *shown = k->keys[0] == ' ' ? "Spc" : name.text, *label = k->label;
-        int other = strchr("]>}-", *label) ? 1 : 0; /* the second one of two keys */
+        int other = strchr("]>}-", *label) ? 1 : 0; /* the label begins with the second of two keys */
         if (col + (int)strlen(shown) + (int)strlen(label) + 1 > end)
             continue;
         col += rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_KEY, shown);
@@ -392,7 +394,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
                       rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
         return;
     }
-    if (ui->model->families) { /* below its family */
+    if (ui->model->families) {
         enum { INDENT = 2 };
         col += INDENT;
         width -= INDENT;
@@ -406,7 +408,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         rtl_frame_put(frame, line, col, width, role, rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
         return;
     }
-    /* the cut name leaves its middle out: what is scrolled to is the whole one, with a mark where more of it is */
+    /* scroll the complete name, with marks at cut ends: the short form leaves out the middle */
     const char *name = rtl_model_name(ui->model, row, ui->names, RTL_NAMES_WHOLE, frame->ascii);
     const char *rest = name + rtl_text_offset(name, ui->name_left);
     rtl_frame_put_part(frame, line, col, width, role, rest);
@@ -416,7 +418,6 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         rtl_frame_put(frame, line, col + width - 1, 1, RTL_ROLE_DIM, ">");
 }
 
-/* Sums on the first line; below it, where there are more, why a GPU isn't busy and the first kernels. */
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;

@@ -1,6 +1,4 @@
-/*
- * The copies, by GPU and direction: how many, how much, how fast; below them what was counted and not timed, and why.
- */
+/* Copies by GPU and direction: rates, durations, bytes; below them the reasons for untimed copies. */
 #include "tui/draw_views.h"
 #include "model/cells.h"
 #include "model/labels.h"

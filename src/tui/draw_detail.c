@@ -1,8 +1,8 @@
 /*
- * One kernel: histogram, quantiles, sums, shape of the last dispatch, p99 over time. See draw.h.
+ * One kernel: histogram, quantiles, sums, shape of the last dispatch, p99 over time or a probe.
  *
- * The histogram counts since the start (or zero), so that rare slow dispatches stay in sight; the right-hand side sets
- * the window beside it.
+ * The histogram counts since the start (or zero), so that rare slow dispatches stay visible; the figures beside it also
+ * show the window.
  */
 #include "tui/draw_views.h"
 #include "model/cells.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From the call's begin to the kernel's start, in the window. */
+/* Time from the call to the kernel's start, in the window. */
 static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, int *col,
                         const struct rtl_row *row)
 {
@@ -61,7 +61,8 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
     for (int i = 0; i < RTL_SPAN_QUANTILES; i++) {
         struct rtl_number n = rtl_draw_time(ui, all->any, all->q[i]);
         int label = (int)strlen(labels[i]), columns = rtl_text_columns(n.text);
-        int wants = label + 1 + (columns > 7 ? columns : 7); /* the same place whatever the number, if it is short */
+        int wants =
+            label + 1 + (columns > 7 ? columns : 7); /* keep the positions steady: short numbers have equal widths */
         if (col + label + 1 + columns > at.cols)
             break;
         rtl_frame_put(frame, at.row, col, label, RTL_ROLE_LABEL, labels[i]);
@@ -73,7 +74,7 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
         rtl_frame_right(frame, at.row, col, at.cols - col, all->approximate ? RTL_ROLE_WARN : RTL_ROLE_DIM, error);
 }
 
-/* How wide the numbers beside the histogram have to be; the sum is the longest, but for small parts of a long unit. */
+/* Return the width of the figures. Sums are the longest numbers; minima have most decimals in a long unit. */
 static int fact_columns(const struct rtl_ui *ui, const struct rtl_bar_span *all, const struct rtl_bar_span *window)
 {
     const uint64_t times[] = {all->total_ns, all->min_ns, window->total_ns, window->min_ns};
@@ -83,7 +84,7 @@ static int fact_columns(const struct rtl_ui *ui, const struct rtl_bar_span *all,
     return width;
 }
 
-/* The window beside the whole, line by line. */
+/* Draw the figures: the window, and since the start. */
 static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
                          const struct rtl_bar_span *all, const struct rtl_bar_span *window)
 {
@@ -107,7 +108,7 @@ static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struc
     }
 }
 
-/* What the figures don't have: how often now, and the shape of the last dispatch. */
+/* Draw rate and shape of the last dispatch, which the figures lack. */
 static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
     char text[80];
@@ -141,8 +142,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
     const char *name = row ? rtl_model_name(m, row, ui->names, RTL_NAMES_WHOLE, frame->ascii) : "";
     int number = fact_columns(ui, &all, &window), name_rows = rtl_ui_name_rows(ui, frame->cols);
     if (row && !ui->wrap && !strcmp(name, rtl_model_form(m, row, RTL_NAME_FULL)))
-        name_rows = 0;                             /* the title has it */
-    if (!ui->wrap && name_rows > frame->rows / 12) /* all of it where there is plenty of room, or when asked for */
+        name_rows = 0;                             /* the title shows it */
+    if (!ui->wrap && name_rows > frame->rows / 12) /* the complete name needs a tall terminal, or key w */
         name_rows = frame->rows / 12;
     struct rtl_layout_detail l =
         rtl_layout_detail(frame->rows, frame->cols, name_rows, number, row && rtl_ui_has_probe(ui, row));

@@ -1,6 +1,6 @@
 /*
- * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's coverage line says
- * is on top, with the figures.
+ * The help, made from the tables: keys, columns, modes, reasons, notes. The reasons and notes show the figures of this
+ * process.
  */
 #include "tui/draw_views.h"
 #include "model/coverage.h"
@@ -14,16 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A page that is written line by line and seen through a window; without a frame it only counts. */
+/* The help as a page, written line by line; the frame shows a part. Without a frame lines are only counted. */
 struct help_page {
     struct rtl_frame *frame;
     int top, rows, cols, line;
-    const char *wanted; /* what is searched for, "" = nothing */
-    int from, step;     /* a search: the nearest line behind or before that one */
+    const char *wanted; /* searched text, "" = none */
+    int from, step;     /* a search: the first match from this line on in direction `step` */
     int found;
 };
 
-/* Where the words of a line begin that stand behind a name or a figure, which the lines that they go on in keep to. */
+/* Return the column of the text after a name or figure: continuation lines begin there. */
 static int indent_of(const char *text, int width)
 {
     enum { NAMES_MOST = 30, LEAST = 2 };
@@ -34,7 +34,7 @@ static int indent_of(const char *text, int width)
     return indent <= width / 2 ? indent : LEAST;
 }
 
-/* Marks what is searched for, wherever it stands in a row of the frame. */
+/* Mark the matches in a row of the frame. */
 static void mark(struct help_page *p, int row, int col, const char *text)
 {
     for (int at = 0; *p->wanted && *text; at++) {
@@ -45,7 +45,7 @@ static void mark(struct help_page *p, int row, int col, const char *text)
     }
 }
 
-/* A line, or as many as it needs at this width. */
+/* Write a line, wrapped to the width. */
 static void line_put(struct help_page *p, enum rtl_role role, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void line_put(struct help_page *p, enum rtl_role role, const char *format, ...)
@@ -56,7 +56,7 @@ static void line_put(struct help_page *p, enum rtl_role role, const char *format
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     int indent = indent_of(text, p->cols), column = 0;
-    if (*p->wanted && rtl_text_contains(text, p->wanted)) { /* also where it goes on in the next row */
+    if (*p->wanted && rtl_text_contains(text, p->wanted)) { /* also a match across the wrap */
         if (p->step > 0 && p->found < 0 && p->line >= p->from)
             p->found = p->line;
         if (p->step < 0 && p->line <= p->from)
@@ -68,7 +68,7 @@ static void line_put(struct help_page *p, enum rtl_role role, const char *format
         if (rest[length]) {
             while (end && rest[end] != ' ')
                 end--;
-            if (end <= strspn(rest, " ")) /* one word that is too long */
+            if (end <= strspn(rest, " ")) /* a word longer than the line */
                 end = length;
             next = rest + end + strspn(rest + end, " ");
             if (!*next || !length)
@@ -140,7 +140,7 @@ static void write_queue_paths(const struct rtl_model *m, struct help_page *p)
                  rtl_queue_path_label(lines[i].path), rtl_path_reason_words(lines[i].why));
 }
 
-/* The other tables' columns, and what stands in no table. */
+/* The columns of all views but the kernels, and words of the screens. */
 static void write_words(struct help_page *p)
 {
 #define WORD(word, meaning)                   line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", word, meaning);

@@ -1,4 +1,4 @@
-/* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
+/* Menus over a view, and the list of processes to choose from before there is one. */
 #include "tui/draw_views.h"
 #include "text/text.h"
 #include "tui/prompt.h"
@@ -8,10 +8,10 @@
 
 struct menu_line {
     const char *name, *meaning;
-    int number; /* what choosing it means */
+    int number; /* value of ui->menu */
 };
 
-/* The lines over the view, in a border where it has room, scrolled so that the choice stays in sight. */
+/* Draw a menu, with a border where it fits, scrolled to the chosen line. */
 static void draw_menu_lines(struct rtl_frame *frame, const struct menu_line *line, int lines, int choice,
                             const char *title)
 {
@@ -26,7 +26,7 @@ static void draw_menu_lines(struct rtl_frame *frame, const struct menu_line *lin
         width = columns > width ? columns : width;
     }
     bool bordered = frame->rows >= 8 && frame->cols >= 24;
-    int border = bordered ? 1 : 0, room = frame->rows - (bordered ? 4 : 1); /* the question stays in sight */
+    int border = bordered ? 1 : 0, room = frame->rows - (bordered ? 4 : 1); /* the status line stays visible */
     width = width + 2 * border > frame->cols ? frame->cols - 2 * border : width;
     int shown = lines < room ? lines : room;
     int top = chosen >= shown ? chosen - shown + 1 : 0;
@@ -86,7 +86,7 @@ static void draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 static void draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     const struct rtl_sample *now = ui->model->latest;
-    bool calls = now && now->snapshot.calls; /* they go on being recorded: default is called hip then */
+    bool calls = now && now->snapshot.calls; /* calls stay recorded in mode default, which is then called hip */
     const struct menu_line line[] = {
 #define MODE(sym, num, name, text) {calls && (num) == RTL_MODE_DEFAULT ? RTL_MODE_HIP : name, text, num},
         RTL_MODES(MODE)
@@ -123,7 +123,7 @@ void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choice
 {
     int room = frame->rows - 3;
     rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_TITLE, "rtl-top: choose a traced process");
-    if (room < 1) { /* nothing but the choice itself */
+    if (room < 1) {
         if (chosen < count)
             rtl_frame_printf(frame, 0, 0, frame->cols, RTL_ROLE_SELECTED, "> %s", choices[chosen].text);
         return;

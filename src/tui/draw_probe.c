@@ -1,8 +1,4 @@
-/*
- * A probe on a kernel: how far it is, how long its waves last, how even compute units are busy, how long their slots
- * are empty between waves, how long the tail is.
- * See draw.h.
- */
+/* A probe of a kernel: progress, durations of its waves, balance of compute units, empty slots, tail. */
 #include "model/probe_figures.h"
 #include "text/text.h"
 #include "tui/draw_views.h"
@@ -12,7 +8,7 @@
 
 enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, NARROW = 60, BAR_LABEL = 7 };
 
-/* What one copy of several is to probe is known; else how many dispatches there were meanwhile. */
+/* Write the progress. A probe of waits knows the wanted dispatches, other probes the dispatches seen. */
 static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
     const char *probed = cols < NARROW ? "of" : "probed of";
@@ -24,7 +20,7 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
         rtl_text_append(out, size, "%s", p->stage);
     else
         rtl_text_append(out, size, "over");
-    if (ui->stalls && (p->runs || ui->stalls->recorded || ui->stalls->sum.timed)) /* else there was no copy */
+    if (ui->stalls && (p->runs || ui->stalls->recorded || ui->stalls->sum.timed))
         rtl_text_append(out, size, ", copy %u%s%s: %s %s %s wanted", (unsigned)ui->stalls->copy,
                         ui->stalls->sum.rounds ? " of " : "",
                         ui->stalls->sum.rounds ? rtl_format_count(ui->stalls->sum.rounds).text : "",
@@ -35,11 +31,11 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
     if (p->counted && p->every)
         rtl_text_append(out, size, ", 1 in %u", (unsigned)p->every);
     snprintf(gpu, sizeof gpu, ", GPU %u", (unsigned)p->gpu);
-    if (p->on_gpu && rtl_text_columns(out) + (int)strlen(gpu) < cols) /* cut, it would be another one's number */
+    if (p->on_gpu && rtl_text_columns(out) + (int)strlen(gpu) < cols) /* never cut a number */
         rtl_text_append(out, size, "%s", gpu);
 }
 
-/* --- figures, the most telling first --- */
+/* --- figures, the most important first --- */
 
 struct fact {
     const char *label;
@@ -56,7 +52,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
 #define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
     FACT("waves", "%s of %s%s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text,
          s->waves ? "" : ": none recorded");
-    if (s->waves) { /* otherwise nothing is known of cycles, and 0 would look like a number */
+    if (s->waves) { /* without waves no cycles are known; 0 would be wrong */
         FACT("p50 cyc", "%s", rtl_probe_cycles_text(f->p50).text);
         FACT("p99 cyc", "%s", rtl_probe_cycles_text(f->p99).text);
     }
@@ -78,7 +74,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
         FACT("tail max", "%s, steps %s", rtl_probe_times_text(f->tail_max, ui->units).text,
              rtl_format_time(s->tail_step_ns, ui->units).text);
     }
-    if (s->waves && s->tails < s->recorded) /* the slow ones: without this they would seem to be in it */
+    if (s->waves && s->tails < s->recorded) /* the slow dispatches are not in the tail figures: say so */
         FACT("tail known", "%s of %s%s%s", rtl_format_count(s->tails).text, rtl_format_count(s->recorded).text,
              f->tail_longest_ns ? "; rest >" : "",
              f->tail_longest_ns ? rtl_format_time(f->tail_longest_ns, ui->units).text : "");
@@ -103,7 +99,7 @@ static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct
     }
 }
 
-/* As many as there is room for, in lines; how many lines. */
+/* Draw as many facts as fit, in lines; returns the lines. */
 static int draw_lines(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
 {
     int line = 0, col = 0, most = at.rows > 4 ? at.rows / 2 : 1;
@@ -111,7 +107,7 @@ static int draw_lines(struct rtl_frame *frame, struct rtl_rect at, const struct 
         struct rtl_rect row = {at.row + line, at.col, 1, at.cols};
         if (rtl_draw_piece(frame, row, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
             continue;
-        line++; /* it begins the next one */
+        line++; /* draw it in the next line */
         col = 0;
         i--;
     }
@@ -120,7 +116,7 @@ static int draw_lines(struct rtl_frame *frame, struct rtl_rect at, const struct 
 
 /* --- waves by powers of two --- */
 
-/* Several to a row where there are more of them than rows. */
+/* A row covers several powers when there are more powers than rows. */
 static void draw_waves(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
                        const struct rtl_probe_figures *f)
 {
@@ -163,7 +159,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     at.row++, at.rows--;
     const char *rest = p->runs ? "" : p->over;
     for (int lines = 0; *rest && at.rows && lines < 2;
-         lines++, at.row++, at.rows--) { /* what to do stands at its end */
+         lines++, at.row++, at.rows--) { /* two lines: the advice comes at the end */
         rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_WARN, rest);
         rest += rtl_text_columns(rest) > at.cols && at.rows > 1 && !lines ? rtl_text_offset(rest, at.cols - 1)
                                                                           : strlen(rest);

@@ -1,4 +1,4 @@
-/* The processes that are watched, and a kernel in each of them. See draw.h. */
+/* The processes, and one kernel in each process. */
 #include "model/cells.h"
 #include "watch/proc_scan.h"
 #include "text/text.h"
@@ -12,7 +12,7 @@ enum {
 #define ONE(...) +1
     RANK_COLUMNS = 0 RTL_RANK_COLUMNS(ONE),
 #undef ONE
-    AGAINST = RANK_COLUMNS - 1 /* what the others are there for */
+    AGAINST = RANK_COLUMNS - 1 /* the last column to go */
 };
 
 static uint32_t members(const struct rtl_ui *ui)
@@ -38,7 +38,6 @@ static void put_process(struct rtl_frame *frame, int line, const struct rtl_proc
             rtl_frame_right(frame, line, p->at[i], p->width[i], role, texts[i]);
 }
 
-/* What is in the column behind the others. */
 static void put_text(struct rtl_frame *frame, int line, const struct rtl_process_places *p, int column,
                      enum rtl_role role, const char *text)
 {
@@ -103,14 +102,13 @@ void rtl_draw_processes(const struct rtl_ui *ui, struct rtl_frame *frame, const 
     }
 }
 
-/* --- one kernel in each --- */
+/* --- one kernel in each process --- */
 
 int rtl_draw_rank_lines(const struct rtl_ui *ui)
 {
     return (int)members(ui);
 }
 
-/* A line of the table. */
 struct rank_line {
     struct rtl_number cells[RANK_COLUMNS];
     enum rtl_role role;

@@ -1,7 +1,6 @@
 /*
- * The queues: how deep, how busy, how long a packet waits and how long the queue stands empty between two, and in which
- * way its packets come to the library. Below them why they do, and the GPUs: in gaps of which size they stand idle, and
- * how well their clocks are known.
+ * The queues: depth, rate, waits of packets, gaps between kernels, and how their packets reach the library. Below them
+ * the reasons for that, and the GPUs: idle time by length of gap, and the error of their clocks.
  */
 #include "tui/draw_views.h"
 #include "model/coverage.h"
@@ -75,7 +74,7 @@ static struct gpu_cells make_gpu_cells(const struct rtl_ui *ui, const struct rtl
     snprintf(c.text[i++].text, sizeof c.text[0].text, "G%u", a->gpu);
     snprintf(c.text[i++].text, sizeof c.text[0].text, "%.23s", rtl_pci_address(a->bdf).text);
     c.text[i] = row->busy >= 0 ? rtl_format_share(row->busy) : none;
-    if (row->busy > 0 && a->users > 1) /* the sum of several processes: at most */
+    if (row->busy > 0 && a->users > 1) /* a sum over processes is an upper bound */
         snprintf(c.text[i].text, sizeof c.text[0].text, "<%.8s", rtl_format_share(row->busy).text);
     i++;
     for (int size = 0; size < RTL_IDLE_COUNT; size++)
@@ -127,13 +126,13 @@ int rtl_draw_queue_lines(const struct rtl_model *model)
 static void draw_way(struct rtl_frame *frame, int line, int cols, const struct rtl_queue_path_line *way)
 {
     char text[256];
-    bool keys = cols >= RTL_REASON_FROM; /* as in the column */
+    bool keys = cols >= RTL_REASON_FROM; /* wide terminals show the column WHY with the same keys */
     snprintf(text, sizeof text, "%s%s%s: %s", rtl_queue_path_label(way->path), keys ? ", " : "",
              keys ? rtl_path_reason_label(way->why) : "", rtl_path_reason_words(way->why));
     rtl_frame_put(frame, line, 1, cols - 1, way->path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
 }
 
-/* Line i of those there are to scroll through: the queues, why they are watched so, two of headers, the GPUs. */
+/* Draw line i: the queues, the reasons for their paths, two header lines, the GPUs. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols,
                       const struct queue_table_widths *w, int i)
 {
@@ -146,7 +145,7 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
     } else if (way < way_count) {
         draw_way(frame, line, cols, &ways[way]);
     } else if (gpu == -2) {
-        int at = cols >= RTL_PCI_FROM ? 26 : 13; /* over the classes */
+        int at = cols >= RTL_PCI_FROM ? 26 : 13; /* above the columns of gaps */
         rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");
     } else if (gpu == -1) {
         rtl_frame_fill(frame, line, 0, cols, RTL_ROLE_HEADER, ' ');

@@ -1,6 +1,6 @@
 /*
- * A kernel's waits, hottest first: what share of its waves' time they took, how long a pass, and what stands before the
- * one that the cursor is on. See draw.h.
+ * The waits of a kernel, hottest first: share of its waves' cycles, cycles of a pass, and the instructions before the
+ * wait under the cursor.
  */
 #include "model/probe_figures.h"
 #include "text/text.h"
@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of the numbers; beyond them the wait's text, and where it is narrow without what all have in common. */
+/* Widths. The text of the wait follows the numbers; on narrow terminals without its common beginning. */
 enum { SHARE = 8, COUNT = 8, PLACE = 10, NARROW = 76, LEAST_TEXT = 12, BESIDE_FROM = 104, WAIT_TEXT = 31 };
 
-/* --- all of them together --- */
+/* --- sums --- */
 
 static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect *at, const struct rtl_row *row)
 {
@@ -50,10 +50,10 @@ static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
     at->row++, at->rows--;
 }
 
-/* --- one by one --- */
+/* --- waits --- */
 
 struct table {
-    int cycles, passes, place, text; /* columns; -1: not there */
+    int cycles, passes, place, text; /* columns; -1: hidden */
     bool short_text, beside;
 };
 
@@ -104,7 +104,8 @@ static void draw_wait(struct rtl_frame *frame, int line, int cols, const struct 
                          w->before->text[count_before(w) - 1]);
 }
 
-/* Lines that it takes: all have their instructions where all have room, else the cursor's has. */
+/* Return the lines of wait i. If not `all` waits fit with their instructions, only the one under the cursor has them.
+ */
 static int lines_of(const struct rtl_stall_costs *s, int i, int at, bool all, int rows)
 {
     int before = all || i == at ? count_before(&s->wait[i]) : 0;

@@ -37,7 +37,7 @@ void rtl_frame_free(struct rtl_frame *frame)
     memset(frame, 0, sizeof *frame);
 }
 
-/* What stands in ASCII for a character that we draw; any other one, of a name, is a question mark. */
+/* Return the ASCII twin of a character that rtl-top draws; '?' for others. */
 static uint32_t plain(uint32_t code)
 {
     if (code < 0x80)
@@ -47,9 +47,9 @@ static uint32_t plain(uint32_t code)
             return (uint32_t)spark_ascii[i];
     if (code >= 0x2588 && code <= 0x258f)
         return '#';
-    if (code == 0xb5) /* of units */
+    if (code == 0xb5) /* µ */
         return 'u';
-    if (code >= 0x250c && code <= 0x253c) /* corners and crossings of lines */
+    if (code >= 0x250c && code <= 0x253c)
         return '+';
     return code == 0x2502 ? '|' : code == 0x2500 ? '-' : code == 0x2026 ? '.' : '?';
 }
@@ -62,14 +62,13 @@ static void set(struct rtl_frame *frame, int row, int col, enum rtl_role role, u
         (struct rtl_cell){.code = frame->ascii ? plain(code) : code, .role = (uint8_t)role};
 }
 
-/* What may be shown: safe text, and what the screen draws itself. Messages hold names of files and others' words, too.
- */
+/* Safe text and rtl-top's own marks may be drawn; messages also contain names of files and errors of libraries. */
 static bool may_stand(uint32_t code)
 {
     return rtl_text_code_is_safe(code) || code == 0x2026 || (code >= 0x2500 && code < 0x25a0);
 }
 
-/* `marked`: what has no room is missed by a reader, so the last column says that there is more. */
+/* `marked`: the last column shows that text is cut. */
 static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text, bool marked)
 {
     size_t left = strlen(text);
@@ -159,7 +158,7 @@ void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rt
     int eighths = (int)(value * width * 8 + 0.5);
     if (value > 0 && !eighths)
         eighths = 1;
-    if (frame->ascii) /* whole columns only */
+    if (frame->ascii)
         eighths = (eighths + 7) / 8 * 8;
     for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
         set(frame, row, col + i, role, frame->ascii ? '#' : eighths >= 8 ? 0x2588 : 0x2590u - (uint32_t)eighths);

@@ -30,7 +30,7 @@ int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT])
     int count = 0;
     for (int i = 1; i < RTL_ACTION_COUNT; i++) {
         if (!rtl_keys[i].rank || !(rtl_keys[i].shown & rtl_keys[i].where & where) || i == RTL_ACTION_QUIT ||
-            rtl_key_action(rtl_keys[i].keys[0], where) != (enum rtl_action)i) /* in a replay some mean something else */
+            rtl_key_action(rtl_keys[i].keys[0], where) != (enum rtl_action)i) /* a replay uses some keys otherwise */
             continue;
         int at = count++;
         for (; at && rtl_keys[actions[at - 1]].rank > rtl_keys[i].rank; at--)

@@ -1,8 +1,8 @@
 /*
  * Geometry. See layout.h.
  *
- * Rows are given away by what a reader misses most: the table's first rows, then the coverage line (a number without it
- * may mislead), status, one row of GPUs, keys, the rest of the GPUs; what is left is the table's.
+ * Rows go by importance: the table's first rows, the coverage line (numbers without it may mislead), status, one row of
+ * GPUs, keys, the other GPUs; the table gets the other rows.
  */
 #include "tui/layout.h"
 
@@ -12,12 +12,12 @@ enum {
     LEAST_ROWS_FULL = 3,
     LEAST_TABLE = 3,
     LEAST_PANE = 8,
-    GPU_CELL = 40, /* name, busy, share, verdict */
+    GPU_CELL = 40,
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
-    NAME_WANTED = 30, /* before marks grow */
-    BAR_FROM = 76,    /* columns of the terminal; of one with SLOWEST the next: */
-    BAR_BESIDE = 96,  /* the name says more, than the trend, too */
+    NAME_WANTED = 30, /* trend, heat and bar grow only beyond this */
+    BAR_FROM = 76,    /* width of the terminal for the bar; with SLOWEST: */
+    BAR_BESIDE = 96,  /* here the name is worth more than bar and trend */
     BAR_LEAST = 4,
     BAR_MOST = 12,
     HEAT_MOST = 24,
@@ -61,7 +61,7 @@ static int give(int *left, int wanted)
     return got;
 }
 
-/* A line a GPU for as many as leave the table most of the rows; cells otherwise, wide ones if they fit. */
+/* Give each GPU a line (`lines`), or cells, wide ones if they fit; returns the rows. */
 static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int rows_most)
 {
     if (gpus < 1 || rows_most < 1)
@@ -70,7 +70,7 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     if (!lines && (gpus + l->gpu_columns - 1) / l->gpu_columns > rows_most)
         l->gpu_columns = most(1, cols / GPU_CELL_SMALL);
     if (!lines)
-        l->gpu_columns = least(l->gpu_columns, gpus); /* wider ones rather than empty cells */
+        l->gpu_columns = least(l->gpu_columns, gpus); /* no empty cells */
     int rows = least(rows_most, (gpus + l->gpu_columns - 1) / l->gpu_columns);
     l->gpu_cells = rows * l->gpu_columns;
     l->gpu_width = cols / l->gpu_columns;
@@ -87,7 +87,7 @@ static bool lines_for(int rows, const struct rtl_layout_wants *wants)
 static void place_at(struct rtl_layout *l, const uint8_t *places)
 {
     struct rtl_column_order order = rtl_column_order(places);
-    int at = 2; /* the marks of the selection and of what got worse */
+    int at = 2; /* columns for the marks > and ! */
     l->bar_at = 0;
     for (int n = 0; n < RTL_COLUMN_COUNT; n++) {
         int i = order.column[n];
@@ -101,7 +101,7 @@ static void place_at(struct rtl_layout *l, const uint8_t *places)
     }
 }
 
-/* The least width that shows a column: one that was asked for is shown in any, as long as there is room. */
+/* Return the least width that shows a column; chosen columns are shown in any width. */
 static int shown_from(int column, unsigned asked, int cols)
 {
     int from = rtl_columns[column].from_cols;
@@ -110,11 +110,11 @@ static int shown_from(int column, unsigned asked, int cols)
     return asked & 1u << column ? least(from, cols) : cols + 1;
 }
 
-/* The columns of a terminal of `from` columns; returns where the name begins. */
+/* Place the columns of a terminal `from` columns wide; returns where the name begins. */
 static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
-        bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns; /* the name needs the room */
+        bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns;
         bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols) &&
                      (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_TREND || !beside) &&
                      (i != RTL_COLUMN_LAUNCH || wants->launch);
@@ -125,7 +125,7 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
     return l->column_at[RTL_COLUMN_NAME];
 }
 
-/* What is left is shared between name and marks, which say more the longer they are. */
+/* Share spare columns between name, bar, heat and trend. */
 static void grow(struct rtl_layout *l, int spare, const uint8_t *places)
 {
     int *trend = &l->column_width[RTL_COLUMN_TREND], *heat = &l->column_width[RTL_COLUMN_HEAT];
@@ -149,7 +149,7 @@ static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layou
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
 
-/* Two fifths of a tall terminal; the table keeps more than the pane takes. */
+/* Return two fifths of a tall terminal; the table keeps more rows. */
 static int pane_rows(int rows, int left)
 {
     int pane = least(rows * 2 / 5, left - rows / 5);
@@ -165,7 +165,7 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
         l.line = (struct rtl_rect){0, 0, rows, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
-    int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and head are always there */
+    int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and table head always have a row */
     int coverage = give(&left, 1), status = give(&left, 1);
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
@@ -201,7 +201,7 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
     bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
     bool plotted = !probe && rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
-    int left = rows - 2; /* header, and counts or quantiles, are always there */
+    int left = rows - 2; /* header, and counts or quantiles, always have a row */
     int counts = beside ? 1 : give(&left, 1);
     int bars = give(&left, 3);
     int head = bars ? give(&left, 1) : 0;

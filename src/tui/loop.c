@@ -1,9 +1,9 @@
 /*
- * The screen's loop: wait for a key or for the next interval, change the state, draw. A recording is shown by the same
- * loop: its frames come out of a player in place of the reader, at the pace at which they were recorded.
+ * The loop of one screen: wait for a key or the next interval, change the state, draw. A replay runs in the same loop:
+ * a player supplies the frames at the recorded pace.
  *
- * Intervals are counted from fixed points in time, so they don't drift; one that was missed (the machine slept, the
- * viewer was stopped) is left out.
+ * Intervals are counted from fixed times, so they don't drift. An interval that was missed (the machine slept, the
+ * viewer was stopped) is skipped.
  */
 #include "base/clock.h"
 #include "model/merge.h"
@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The screen is held; the recording is not, nor what the screen shows afterwards. */
+/* A pause holds only the screen: the recording and the model for the time after the pause go on. */
 static void sample_paused(struct rtl_loop *w, bool alive)
 {
     struct rtl_snapshot snapshot = {0};
@@ -41,12 +41,14 @@ static void sample_paused(struct rtl_loop *w, bool alive)
     rtl_snapshot_free(&snapshot);
     if (!alive) {
         rtl_frame_recorder_stop(&w->recorder);
-        rtl_ui_say(&w->ui, "process %d has exited meanwhile; Space shows its last state", (int)w->ui.pid);
+        rtl_ui_say(&w->ui, "process %d has exited; Space shows its last state", (int)w->ui.pid);
     }
 }
 
-/* Shows a frame of the recording; what can't be read ends the replay where it is. A user who wants to leave is not kept
- * waiting: the event says how. */
+/*
+ * Show a frame of the recording. A frame that can't be read ends the replay. Reading stops when the user wants to leave
+ * (rtl_screen_leaving); rtl_screen_wait then returns the key or signal.
+ */
 void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
@@ -69,17 +71,16 @@ void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame)
     w->samples++;
 }
 
-/* How long the frame that is shown stays. */
 static uint64_t replay_gap_ns(const struct rtl_loop *w)
 {
     double ns = (double)rtl_player_gap(w->player) / w->ui.speed;
     return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
 }
 
-/* Now and then: it means a look at every process's files. */
+/* Search processes that are not traced; limited in time, because it reads files of every process. */
 static void find_untraced(struct rtl_loop *w)
 {
-    enum { SHARE = 100 }; /* of the time, at most one part in so many */
+    enum { SHARE = 100 }; /* at most one hundredth of the time */
     uint64_t from = rtl_mono_ns();
     if (w->ui.view != RTL_VIEW_PROCESSES || from < w->untraced_ns)
         return;
@@ -104,7 +105,7 @@ static void sample_one(struct rtl_loop *w)
     }
     w->ui.now_mono_ns = rtl_mono_ns();
     rtl_process_set_heartbeat(w->targets, w->ui.model);
-    bool alive = rtl_process_set_alive(w->targets); /* asked first: a snapshot after the end is the last state */
+    bool alive = rtl_process_set_alive(w->targets); /* before the snapshot: one after the end has the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
         return;
@@ -129,12 +130,12 @@ static void sample_one(struct rtl_loop *w)
     if (w->ended)
         rtl_frame_recorder_stop(&w->recorder);
     if (w->out_of_memory)
-        rtl_ui_say(&w->ui, "out of memory: the picture may be incomplete");
+        rtl_ui_say(&w->ui, "out of memory: the screen may be incomplete");
 }
 
 static void sample_all(struct rtl_loop *w)
 {
-    rtl_loop_step_probes(w); /* what is recorded has what is known by now */
+    rtl_loop_step_probes(w); /* before recording: frames contain the state of probes */
     for (struct rtl_loop *at = rtl_loop_next(w); at; at = rtl_loop_next(at))
         if (!at->player)
             sample_one(at);
@@ -159,9 +160,9 @@ static void show_screen(struct rtl_loop *w, bool repaint)
 }
 
 static const uint64_t SLICE_NS = RTL_SEC / 60, LOADING_SHOWN_NS = RTL_SEC / 10;
-static const uint64_t PROBE_NS = RTL_SEC / 5; /* between two looks at a probe that runs */
+static const uint64_t PROBE_NS = RTL_SEC / 5; /* between two steps of a probe that runs */
 
-/* A slice of what many processes have, between which keys are answered; the last one is the first whole frame. */
+/* Read a slice of many processes; keys are handled between slices. The last slice completes the first frame. */
 static void load_slice(struct rtl_loop *w)
 {
     w->ui.loading = rtl_process_set_take_some(w->targets, SLICE_NS);
@@ -172,7 +173,7 @@ static void load_slice(struct rtl_loop *w)
             return;
         w->loading_shown_ns = rtl_mono_ns();
     } else {
-        rtl_model_held_free(w->held); /* there was nothing to hold */
+        rtl_model_held_free(w->held); /* a pause during loading holds nothing */
         w->held = NULL;
         w->ui.paused = false;
         rtl_model_forget(w->ui.model, 0);
@@ -182,7 +183,7 @@ static void load_slice(struct rtl_loop *w)
     show_screen(w, false);
 }
 
-/* The first frame: of as many processes as can be had in a moment. */
+/* Show the first frame with the processes that one slice of time can read. */
 static void show_first_frame(struct rtl_loop *w)
 {
     struct rtl_snapshot snapshot = {0};
@@ -200,7 +201,7 @@ static void show_first_frame(struct rtl_loop *w)
     w->ui.loaded_of = rtl_process_set_count(w->targets);
 }
 
-/* A pause begins, or is over: then the screen has what came in meanwhile. */
+/* Begin a pause, or end it: the model then gets the snapshots of the pause. */
 static void apply_pause(struct rtl_loop *w)
 {
     if (w->player || w->ui.paused == (w->held != NULL))
@@ -219,7 +220,7 @@ static uint64_t frame_interval(const struct rtl_loop *w)
     return w->player ? replay_gap_ns(w) : w->ui.interval_ns;
 }
 
-/* What has become of the command that we started; false when it is over, as the user wanted. */
+/* Update the state of the command that rtl-top run started. False: it ended after the user asked for that. */
 static bool check_launched(struct rtl_loop *w)
 {
     struct rtl_launch *launch = w->options->launch;
@@ -233,11 +234,11 @@ static bool check_launched(struct rtl_loop *w)
 static void end_command(struct rtl_loop *w)
 {
     rtl_launch_end(w->options->launch);
-    rtl_ui_say(&w->ui, "process %d was told to end: the screen goes when it has; q asks again",
+    rtl_ui_say(&w->ui, "asked process %d to end: the screen closes when it has; q asks again",
                (int)w->options->launch->pid);
 }
 
-/* False when the user wants to leave. */
+/* Handle a key or an event of the mouse. False: leave this screen (`back`, `visit` or for good). */
 static bool handle_key(struct rtl_loop *w, uint32_t key)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
@@ -313,7 +314,7 @@ static void next_frame(struct rtl_loop *w)
 {
     uint64_t now = rtl_mono_ns();
     if (read_slice(w))
-        return; /* it stays due */
+        return; /* the frame stays due */
     sample_all(w);
     check_background(w);
     show_screen(w, false);
@@ -322,7 +323,7 @@ static void next_frame(struct rtl_loop *w)
         w->next_ns = now + frame_interval(w);
 }
 
-/* Between two samples of a long interval: the clock goes on, and the end of the process is not waited for. */
+/* Between two samples of a long interval: update the clock, and notice the end of the process. */
 static void between_frames(struct rtl_loop *w)
 {
     if (!w->player && !w->ended) {
@@ -334,7 +335,7 @@ static void between_frames(struct rtl_loop *w)
     show_screen(w, false);
 }
 
-/* The frames that were asked for are shown; of one that has ended the last stays. */
+/* True when the number of frames (option -n) was shown. The last frame of an ended process stays. */
 static bool has_enough(const struct rtl_loop *w)
 {
     for (; w; w = w->parent)
@@ -343,7 +344,7 @@ static bool has_enough(const struct rtl_loop *w)
     return false;
 }
 
-/* Waits until then, or for a key; what the next key may need is made meanwhile, in slices that nobody notices. */
+/* Wait for a key or the deadline. Meanwhile prepare names that the next key may need, in short slices. */
 static struct rtl_event wait_for_event(struct rtl_loop *w, uint64_t until)
 {
     enum { NAMES_AT_ONCE = 200 };
@@ -363,7 +364,7 @@ int rtl_loop_run(struct rtl_loop *w)
         rtl_loop_show_frame(w, w->first_frame);
     else if (begins)
         show_first_frame(w);
-    if (!w->ui.model->latest && w->player && !w->ended) { /* left before the first frame */
+    if (!w->ui.model->latest && w->player && !w->ended) { /* the user quit before the first frame */
         struct rtl_event event = rtl_screen_wait(0);
         rtl_screen_close();
         if (event.kind == RTL_EVENT_SIGNAL)

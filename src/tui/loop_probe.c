@@ -1,6 +1,6 @@
 /*
- * The probe of a screen: begun and ended by a key, carried on between frames, and what the screen says of it. Its
- * reader is its own, so that processes may come and go. See watch_state.h.
+ * The probe of a screen: started and stopped by a key, advanced between frames. It has a reader of its own, so that the
+ * processes of the screen may come and go. See loop_state.h.
  */
 #include "base/clock.h"
 #include "probing/probe_rounds.h"
@@ -16,7 +16,7 @@ static bool probe_runs(const struct rtl_loop *w)
     return w->probe || (w->stalls && w->ui.probe.runs);
 }
 
-/* What was seen of waits stays in sight, and with it what it is kept in. */
+/* Results of waits stay in w->stalls, which the screen shows. */
 static void close_probe(struct rtl_loop *w)
 {
     rtl_probe_session_close(w->probe);
@@ -38,8 +38,8 @@ static void forget_stalls(struct rtl_loop *w)
     w->stalls = NULL;
 }
 
-/* To what is recorded here and behind this screen: a parent may record all processes, this one too. For waits
- * recordings have no place. */
+/* Pass the state of the probe to the recorders of this screen and of hidden ones: a parent may record all processes.
+ * Recordings store no waits. */
 static void hand_over(struct rtl_loop *from, const struct rtl_loop *of)
 {
     for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = rtl_loop_next(one))
@@ -58,13 +58,13 @@ void rtl_loop_drop_probe(struct rtl_loop *w)
     hand_over(w->parent, w);
 }
 
-/* What the kernel's other dispatches take from when it is armed until it is over: dispatches before it, and behind, may
- * have been other work. */
+/* Measure the kernel's other dispatches only while the probe is armed: earlier and later ones may do other work. */
 static void measure_others(struct rtl_loop *w, bool over)
 {
     struct rtl_snapshot now = {0};
     const struct rtl_model *m = w->held ? w->held : w->ui.model;
-    const struct rtl_snapshot *s = m && m->latest ? &m->latest->snapshot : &now; /* neither: too early */
+    const struct rtl_snapshot *s =
+        m && m->latest ? &m->latest->snapshot : &now; /* `now` is empty: nothing to measure yet */
     if (!w->ui.probe.counted)
         return;
     if ((!w->others_begun || over) && rtl_reader_snapshot(w->probe_reader, &now) == RTL_READER_OK)
@@ -101,7 +101,7 @@ static void step_probe(struct rtl_loop *w)
     close_probe(w);
 }
 
-/* The one behind goes first: of two on one process that of the screen in front is the newer one. */
+/* Hidden screens first: if two probes are on one process, the one in front is newer and replaces the other. */
 static void hand_over_all(struct rtl_loop *from, const struct rtl_loop *of)
 {
     if (of->parent)
@@ -151,7 +151,7 @@ struct rtl_probe_pace rtl_loop_probe_pace(const struct rtl_model *m, uint32_t id
         pace.per_second = (double)(now->calls - calls) * 1e9 /
                           (double)(m->latest->snapshot.taken_mono_ns - m->previous->snapshot.taken_mono_ns);
     if (!rtl_quantiles(before ? &before->histogram : NULL, &now->histogram, half, 1, &pace.p50_ns))
-        rtl_quantiles(NULL, &now->histogram, half, 1, &pace.p50_ns); /* none was timed meanwhile */
+        rtl_quantiles(NULL, &now->histogram, half, 1, &pace.p50_ns); /* no dispatch was timed between the snapshots */
     return pace;
 }
 

@@ -1,4 +1,4 @@
-/* What a screen writes: recordings, snapshots, the mode that it asks for. See watch_state.h. */
+/* Writing from a screen: recordings, snapshots, the configuration, the mode of the process. See loop_state.h. */
 #include "model/labels.h"
 #include "options/config.h"
 #include "text/text.h"
@@ -23,7 +23,7 @@ void rtl_loop_update_record(struct rtl_loop *w)
         record_text(of, w->ui.record, sizeof w->ui.record);
 }
 
-/* Once: the frames go on without. */
+/* Report once that frames lack the probe. */
 static bool say_left_out(struct rtl_loop *w)
 {
     if (!*w->recorder.left_out)
@@ -33,7 +33,7 @@ static bool say_left_out(struct rtl_loop *w)
     return true;
 }
 
-/* What is on one of the processes: of its own screen, behind this one or left. The newest is in front. */
+/* Return the probe of a process: its screen may be this one or hidden. The one in front is the newest. */
 static const struct rtl_probe_told *probe_of(const void *context, pid_t pid)
 {
     for (const struct rtl_loop *w = context; w; w = w->parent) {
@@ -58,8 +58,8 @@ void rtl_loop_record(struct rtl_loop *w, const struct rtl_snapshot *snapshot, ui
     say_left_out(w);
 }
 
-/* Of several processes the picture has sums only: what each of them has is read, so that a recording that is ended
- * again at once has a frame, too. */
+/* Write the first frame at once, so that a short recording has one. The model of several processes has only sums:
+ * read the processes again. */
 static void record_first(struct rtl_loop *w)
 {
     struct rtl_snapshot now = {0};
@@ -111,7 +111,7 @@ void rtl_loop_write_snapshot(struct rtl_loop *w)
         say_saved(w);
 }
 
-/* Whether the process took the mode up is on the coverage line of the next frames. */
+/* The coverage line of the next frames shows the mode that the process has. */
 void rtl_loop_request_mode(struct rtl_loop *w)
 {
     char why[256];
@@ -146,8 +146,8 @@ void rtl_loop_save(struct rtl_loop *w)
     s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
     s.columns = ui->columns;
     memcpy(s.column_places, ui->column_places, sizeof s.column_places);
-    s.has[RTL_SETTING_COLUMNS] |= ui->columns != 0; /* as many as there is room for goes without saying */
-    if (!ui->replay) {                              /* the interval of a replay is the recorder's */
+    s.has[RTL_SETTING_COLUMNS] |= ui->columns != 0; /* 0 is the default */
+    if (!ui->replay) {                              /* a replay has the recorder's interval */
         s.interval_ns = ui->interval_ns;
         s.has[RTL_SETTING_INTERVAL] = true;
     }

@@ -1,4 +1,4 @@
-/* Events of the mouse: the layout that was drawn says what they point at. See ui.h. */
+/* Events of the mouse, located in the layout that was drawn. See ui.h. */
 #include "tui/ui.h"
 #include "model/merge.h"
 #include "tui/cursor.h"
@@ -15,7 +15,7 @@ static unsigned wheel(struct rtl_ui *ui, uint32_t key)
     return asked;
 }
 
-/* The column whose head is there: each reaches to the next one. */
+/* Return the column under the mouse; a header extends to the next one. */
 static int column_at(const struct rtl_layout *l, int col)
 {
     int best = -1;
@@ -49,7 +49,6 @@ static unsigned click_row(struct rtl_ui *ui, int at)
     return RTL_UI_DRAW;
 }
 
-/* The column of the processes whose head is there: each reaches to the next one. */
 static unsigned click_process_head(struct rtl_ui *ui, int cols, int col)
 {
     struct rtl_process_row rows[RTL_MEMBERS_MAX];
@@ -72,7 +71,7 @@ static unsigned click_process(struct rtl_ui *ui, int at)
     return RTL_UI_DRAW;
 }
 
-/* Move the cursor of a table; on a range, a second click enters it. */
+/* Move the cursor; a second click on a range enters it. */
 static unsigned click_line(struct rtl_ui *ui, int at, int lines)
 {
     if (ui->view == RTL_VIEW_RANGES && at == ui->line_at[ui->view])

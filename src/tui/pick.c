@@ -1,4 +1,4 @@
-/* Choosing a process when none was given: a list of the traced ones that renews itself. */
+/* Let the user choose a traced process from a list that renews itself. */
 #include "options/complain.h"
 #include "base/clock.h"
 #include "watch/proc_title.h"
@@ -31,13 +31,13 @@ static void renew(struct list *list)
         rtl_proc_title(pids[i], "?", title, sizeof title);
         snprintf(list->choices[i].text, sizeof list->choices[i].text, "%7d  %-10.10s  %s", (int)pids[i], user, title);
         list->pids[i] = pids[i];
-        if (pids[i] == was) /* the mark stays with its process */
+        if (pids[i] == was) /* keep the mark on its process */
             list->chosen = i;
     }
     free(pids);
 }
 
-/* The pid that the key chose, 0 to quit, -1 to go on. */
+/* Return the chosen pid, 0 to quit, -1 to go on. */
 static pid_t press(struct list *list, uint32_t key)
 {
     switch (rtl_key_action(key, RTL_IN_KERNELS)) {

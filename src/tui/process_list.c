@@ -1,4 +1,4 @@
-/* The order of the processes, and where their columns are. See process_list.h. */
+/* Order of the processes, and places of their columns. See process_list.h. */
 #include "tui/process_list.h"
 #include "model/cells.h"
 #include "model/merge.h"
@@ -10,7 +10,7 @@
 
 enum { TOP_LEAST = 16, TOP_MOST = 44, NAMED_FROM = 100, COMMAND_LEAST = 7 };
 
-/* Greatest first in the columns of numbers that grow with load, least first in the others. */
+/* Columns of load sort the highest first, other columns the lowest. */
 enum { PID, RANK, GPU, BUSY, RATE, WORST, MODE, AGE, CONTAINER };
 
 const char *rtl_process_header(int column)
@@ -33,7 +33,7 @@ static int compare(const struct rtl_process_row *a, const struct rtl_process_row
         return order_of(a->member->info.pid, b->member->info.pid);
     case RANK:
         return order_of(a->member->info.rank, b->member->info.rank);
-    case GPU: /* by the first; those without one behind all others */
+    case GPU: /* by the first GPU; processes without one come last */
         return order_of(a->member->gpus ? __builtin_ctzll(a->member->gpus) : 64,
                         b->member->gpus ? __builtin_ctzll(b->member->gpus) : 64);
     case BUSY:
@@ -44,11 +44,11 @@ static int compare(const struct rtl_process_row *a, const struct rtl_process_row
         return order_of((double)b->worst_p99, (double)a->worst_p99);
     case MODE:
         return order_of(a->member->mode, b->member->mode);
-    case AGE: /* the oldest first */
+    case AGE:
         return order_of((double)a->member->start_real_ns, (double)b->member->start_real_ns);
     case CONTAINER:
         return strcmp(a->member->info.container, b->member->info.container);
-    case RTL_PROCESS_TOP_COLUMN: /* rows of one kernel beside each other */
+    case RTL_PROCESS_TOP_COLUMN:
         return order_of(a->top ? a->top->id : RTL_MODEL_IDS, b->top ? b->top->id : RTL_MODEL_IDS);
     default:
         return strcmp(a->member->info.title, b->member->info.title);
@@ -60,7 +60,7 @@ uint32_t rtl_process_list(const struct rtl_ui *ui, struct rtl_process_row *rows)
     uint32_t count = rtl_process_rows(ui->model, rows, RTL_MEMBERS_MAX);
     if (!ui->process_sorted)
         return count;
-    for (uint32_t i = 1; i < count; i++) { /* stable: equal ones keep the order in which they came */
+    for (uint32_t i = 1; i < count; i++) { /* stable */
         struct rtl_process_row row = rows[i];
         uint32_t at = i;
         int sign = ui->process_reverse ? -1 : 1;
@@ -108,7 +108,7 @@ void rtl_process_move(struct rtl_ui *ui, int to)
 {
     ui->line_at[RTL_VIEW_PROCESSES] = to < 0         ? 0
                                       : to < 1 << 20 ? to
-                                                     : 1 << 20; /* rtl_ui_scroll_into_view knows how many there are */
+                                                     : 1 << 20; /* rtl_ui_scroll_into_view knows the end */
     ui->process_held = false;
     ui->process_from = 0;
 }
@@ -138,7 +138,7 @@ struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const stru
 #undef FROM
     struct rtl_process_places p;
     memcpy(p.width, widths, sizeof widths);
-    for (uint32_t i = 0; i < count; i++) { /* some are longer than usual: a unit of choice, many GPUs */
+    for (uint32_t i = 0; i < count; i++) { /* a chosen unit or many GPUs need wider columns */
         struct rtl_process_cells cells;
         const char *texts[RTL_PROCESS_COLUMN_COUNT];
         rtl_process_cells(ui->model, &rows[i], ui->units, ui->model->latest->real_ns, &cells);

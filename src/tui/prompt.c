@@ -93,7 +93,7 @@ static int column_place(const struct rtl_column_order *order, int column)
     return at;
 }
 
-/* To the left or right; the name, which takes what is left, stays where it is. */
+/* Move a column to the left or right. The name stays last, because it fills the line. */
 static void move_column(struct rtl_ui *ui, struct rtl_column_order order, int at, int step)
 {
     int to = at + step;

@@ -1,10 +1,9 @@
 /*
- * The terminal through curses: the only file that includes it. See screen.h.
+ * The terminal through curses; no other file includes curses. See screen.h.
  *
- * Signals are blocked but inside ppoll, so that their handlers only set flags and nothing races; those that end the
- * viewer also reach it while it writes, because a stopped terminal can hold it there for ever. Crashes can't wait for
- * that: their handler writes strings that were prepared at start and restores the terminal's modes with functions that
- * are safe in a handler.
+ * Signals are blocked except inside ppoll, so their handlers only set flags and can't race. Signals that end the viewer
+ * are also unblocked while it writes, because a stopped terminal can block the write for ever. A crash handler can't
+ * wait: it writes strings prepared at the start and restores the terminal's modes with async-signal-safe functions.
  */
 #define _XOPEN_SOURCE_EXTENDED 1
 #include <curses.h>
@@ -23,18 +22,18 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* curses names some of its functions as we name constants; our own headers come after it */
+/* our headers come after curses, which uses some of their names */
 #include "base/clock.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 #include "tui/themes.h"
 
 enum {
-    ESCAPE_DELAY_MS = 50, /* a lone Esc is known to be one after this */
-    SEQUENCE_MAX = 64,    /* bytes of an unknown escape sequence that are swallowed */
-    EARLY_MAX = 32,       /* keys that are kept while something takes long */
-    LOOK_NS = 50000000,   /* between two looks at them */
-    EMPTY_READS_MAX = 3,  /* readable, yet nothing to read: the terminal is gone */
+    ESCAPE_DELAY_MS = 50, /* wait after Esc for the end of a sequence */
+    SEQUENCE_MAX = 64,    /* bytes skipped of an unknown escape sequence */
+    EARLY_MAX = 32,       /* keys kept during a long operation */
+    LOOK_NS = 50000000,   /* between two polls for them */
+    EMPTY_READS_MAX = 3,  /* reads of nothing until the terminal counts as gone */
 };
 
 static struct {
@@ -42,21 +41,21 @@ static struct {
     SCREEN *screen;
     FILE *input;
     int in, out;
-    struct termios modes; /* as they were found */
-    char restore[256];    /* what a crash writes */
+    struct termios modes; /* modes before rtl_screen_open */
+    char restore[256];    /* written by the crash handler */
     size_t restore_bytes;
     attr_t attributes[RTL_ROLE_COUNT];
     short pairs[RTL_ROLE_COUNT];
-    struct rtl_frame shown; /* what the terminal shows now */
+    struct rtl_frame shown; /* content of the terminal */
     bool shown_valid;
     int cursor_shown;
     int empty_reads;
-    int kept_kind; /* what was read behind an Esc and belongs to the next key; ERR = nothing */
+    int kept_kind; /* read after an Esc, belongs to the next key; ERR = nothing */
     wint_t kept;
-    uint32_t early[EARLY_MAX]; /* keys that were typed while something took long */
+    uint32_t early[EARLY_MAX]; /* keys typed during a long operation */
     int early_count;
-    sigset_t waiting; /* the signal mask inside ppoll */
-    sigset_t deadly;  /* the signals that end the viewer */
+    sigset_t waiting; /* signal mask inside ppoll */
+    sigset_t deadly;  /* signals that end the viewer */
 } tty = {.in = -1, .out = -1, .cursor_shown = -1, .kept_kind = ERR};
 
 /* set by handlers, read by rtl_screen_wait */
@@ -68,7 +67,7 @@ static void on_deadly(int sig)
 {
     deadly_signal = sig;
     if (drawing) {
-        /* the write may hang on a terminal that was stopped with Ctrl-S: without flow control it goes on */
+        /* Ctrl-S may block the write: without flow control it continues */
         struct termios modes;
         if (!tcgetattr(tty.in, &modes)) {
             modes.c_iflag &= ~(tcflag_t)IXON;
@@ -123,7 +122,7 @@ static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 
 static void install_handlers(void)
 {
-    static char stack[64 << 10]; /* a crash may be an overflown stack */
+    static char stack[64 << 10]; /* the stack may have overflowed */
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigset_t blocked;
     sigaltstack(&alternate, NULL);
@@ -156,7 +155,7 @@ static const char *capability(const char *name)
     return value && value != (const char *)-1 ? value : NULL;
 }
 
-/* The strings that bring the terminal back, without the padding that terminfo may ask for. */
+/* Collect the strings that restore the terminal, without terminfo's padding. */
 static void prepare_restore(void)
 {
     static const char *const names[] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
@@ -193,20 +192,20 @@ static void prepare_roles(enum rtl_theme theme)
         tty.attributes[i] = style.mark == RTL_MARK_BOLD           ? A_BOLD
                             : style.mark == RTL_MARK_DIM && !many ? A_DIM
                                                                   : A_NORMAL;
-        if (style.mark == RTL_MARK_REVERSE && bg < 0) /* an alarm without a background of its own stays reversed */
+        if (style.mark == RTL_MARK_REVERSE && bg < 0) /* an alarm without a background colour stays reversed */
             tty.attributes[i] = A_REVERSE;
         if ((fg >= 0 || bg >= 0) && init_pair((short)(i + 1), fg, bg) == OK)
             tty.pairs[i] = (short)(i + 1);
     }
 }
 
-/* Presses only: what the terminal does with the other buttons and with a drag stays its own, as far as it can. */
+/* Only presses of button 1 and the wheel: other buttons and drags stay with the terminal as far as possible. */
 static void take_mouse(void)
 {
-    static const char off[] = "\033[?1000l\033[?1006l"; /* curses does it on every way out but a crash */
+    static const char off[] = "\033[?1000l\033[?1006l"; /* for the crash handler; curses does it otherwise */
     if (!mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL))
         return;
-    mouseinterval(0); /* a click is told at once, not kept for a second one */
+    mouseinterval(0); /* no wait for a double click */
     if (tty.restore_bytes + sizeof off <= sizeof tty.restore) {
         memcpy(tty.restore + tty.restore_bytes, off, sizeof off - 1);
         tty.restore_bytes += sizeof off - 1;
@@ -219,7 +218,7 @@ static bool open_input(char *why, size_t why_bytes)
     tty.input = stdin;
     if (isatty(STDIN_FILENO))
         return true;
-    /* started behind a pipe: the keys still come from the terminal */
+    /* input is a pipe: read keys from the terminal */
     tty.input = fopen("/dev/tty", "re");
     if (!tty.input) {
         snprintf(why, why_bytes, "no terminal to read keys from: use -b, --csv or --json");
@@ -243,7 +242,7 @@ bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_byt
         snprintf(why, why_bytes, "cannot read the terminal's modes: %s", strerror(errno));
         return false;
     }
-    use_tioctl(TRUE); /* the window's size, not what LINES and COLUMNS say */
+    use_tioctl(TRUE); /* the size of the window, not LINES and COLUMNS */
     tty.screen = newterm(NULL, stdout, tty.input);
     if (!tty.screen) {
         snprintf(why, why_bytes, "unknown kind of terminal '%s': set TERM, or use -b", type ? type : "");
@@ -256,7 +255,7 @@ bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_byt
         return false;
     }
     prepare_restore();
-    install_handlers(); /* after newterm, which installs some of its own */
+    install_handlers(); /* after newterm, which installs handlers */
     cbreak();
     noecho();
     nonl();
@@ -295,7 +294,7 @@ void rtl_screen_size(int *rows, int *cols)
     getmaxyx(stdscr, *rows, *cols);
 }
 
-/* Keeps a copy of what is shown; without memory everything is sent each time. */
+/* Keep a copy of the frame; without memory each frame is sent completely. */
 static void remember(const struct rtl_frame *frame)
 {
     tty.shown_valid = rtl_frame_reset(&tty.shown, frame->rows, frame->cols, frame->ascii);
@@ -351,7 +350,7 @@ static void take_size(void)
     tty.shown_valid = false;
 }
 
-/* Ctrl-Z: hands the terminal back, stops as the shell expects it, and takes the terminal again afterwards. */
+/* Ctrl-Z: restore the terminal, stop as the shell expects, and set up the terminal again. */
 static void stop_here(void)
 {
     sigset_t stop;
@@ -362,7 +361,7 @@ static void stop_here(void)
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* it is delivered here */
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* the signal stops the process here */
     sigprocmask(SIG_BLOCK, &stop, NULL);
     handle(SIGTSTP, on_flagged, 0);
     continued = 1;
@@ -378,8 +377,8 @@ static void take_back(void)
 }
 
 /*
- * Behind an Esc: an escape sequence that curses does not know is swallowed whole, none of its bytes may be taken for a
- * key. Anything else was typed after the Esc and is kept for the next read.
+ * Read on after an Esc. Skip an escape sequence that curses does not know, so that none of its bytes acts as a key;
+ * keep any other key for the next read.
  */
 static uint32_t after_escape(void)
 {
@@ -434,7 +433,6 @@ static uint32_t special_key(wint_t code)
     return code == KEY_MOUSE ? mouse_key() : RTL_KEY_IGNORED;
 }
 
-/* One key if there is one. */
 static bool read_new_key(uint32_t *key)
 {
     wint_t code = tty.kept;
@@ -480,7 +478,7 @@ bool rtl_screen_leaving(void)
     uint64_t now_ns = rtl_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (now_ns - looked_ns < LOOK_NS)
         return quit_is_early();
-    sigpending(&pending); /* they are blocked but while we wait */
+    sigpending(&pending); /* blocked except in ppoll */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         if (sigismember(&pending, deadly[i]) == 1)
             return true;
@@ -537,7 +535,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
         if (n == 0)
             return event;
         if (n < 0)
-            continue; /* a signal: its flag is looked at above */
+            continue; /* a signal: take_flags handles it */
         int waiting = 0;
         bool readable = (p.revents & POLLIN) && !ioctl(tty.in, FIONREAD, &waiting) && waiting > 0;
         if (!readable && ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) || ++tty.empty_reads > EMPTY_READS_MAX)) {

@@ -1,10 +1,10 @@
-/* Keeps the cursor in sight. See scroll.h. */
+/* Keep the cursor in sight. See scroll.h. */
 #include "tui/scroll.h"
 #include "text/text.h"
 #include "tui/draw_views.h"
 #include "tui/process_list.h"
 
-/* Looks for what was asked for in the help: where its lines are depends on the width. */
+/* Search the help here, where the width and so its lines are known. */
 static void find_in_help(struct rtl_ui *ui, int cols)
 {
     int find = ui->help_find, step = find == RTL_FIND_BEFORE ? -1 : 1;
@@ -14,7 +14,7 @@ static void find_in_help(struct rtl_ui *ui, int cols)
     int from = find == RTL_FIND_HERE ? ui->help_from
                                      : (ui->help_line < 0 ? ui->line_top[RTL_VIEW_HELP] : ui->help_line) + step;
     int at = rtl_draw_help_find(ui, cols, from, step);
-    if (at < 0) /* round again */
+    if (at < 0) /* wrap around */
         at = rtl_draw_help_find(ui, cols, step > 0 ? 0 : 1 << 20, step);
     if (at < 0) {
         rtl_ui_say(ui, "the help doesn't have '%s'", ui->help_search);
@@ -25,11 +25,11 @@ static void find_in_help(struct rtl_ui *ui, int cols)
         ui->line_top[RTL_VIEW_HELP] = at - ui->page / 4;
 }
 
-/* Names are scrolled no further than to the end of the longest in sight. */
+/* Limit the scrolling of names to the longest name in sight. */
 static void fit_names(struct rtl_ui *ui, bool ascii)
 {
     const struct rtl_model *m = ui->model;
-    enum { LEAST = 8 }; /* of it stay */
+    enum { LEAST = 8 }; /* columns of it that stay */
     int longest = 0;
     for (int i = ui->top; ui->name_left && i < ui->top + ui->page && i < (int)m->shown; i++) {
         const char *name = rtl_model_name(m, &m->rows[m->order[i]], ui->names, RTL_NAMES_WHOLE, ascii);
@@ -39,7 +39,7 @@ static void fit_names(struct rtl_ui *ui, bool ascii)
     ui->name_left = rtl_clamp(ui->name_left, 0, longest > LEAST ? longest - LEAST : 0);
 }
 
-/* The cursor stays on a line that there is, and in sight. */
+/* Keep the cursor on an existing line, and in sight. */
 static void fit_lines(struct rtl_ui *ui, enum rtl_view view, int lines)
 {
     int *at = &ui->line_at[view], *top = &ui->line_top[view], page = ui->page;
@@ -71,13 +71,13 @@ void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
     rtl_process_follow(ui);
     fit_lines(ui, RTL_VIEW_PROCESSES, rtl_draw_process_lines(ui));
     int ranks = rtl_draw_rank_lines(ui);
-    ui->line_top[RTL_VIEW_RANKS] =
-        rtl_clamp(ui->line_top[RTL_VIEW_RANKS], 0, rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one is the name's */
+    ui->line_top[RTL_VIEW_RANKS] = rtl_clamp(ui->line_top[RTL_VIEW_RANKS], 0,
+                                             rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one line shows the name */
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     rtl_ui_follow_stall(ui);
     if (ui->view == RTL_VIEW_DETAIL)
-        return; /* a kernel that the filter hides now is still looked at */
-    if (at < 0) /* it is no longer shown: stay where it was */
+        return; /* the detail keeps a kernel that the filter hides */
+    if (at < 0) /* the kernel is no longer listed: keep the position */
         at = rtl_clamp(ui->position, 0, shown ? shown - 1 : 0);
     if (shown) {
         at = rtl_clamp(at, 0, shown - 1);

@@ -1,7 +1,7 @@
 /* The colours of the themes. See themes.h. */
 #include "tui/themes.h"
 
-/* short, for rows that fit a line */
+/* short names, so that a row fits in a line */
 #define N RTL_MARK_NONE
 #define B RTL_MARK_BOLD
 #define R RTL_MARK_REVERSE
@@ -15,7 +15,7 @@ struct row {
 #define ROW(sym, ...) [RTL_ROLE_##sym] = {true, {__VA_ARGS__}}
 
 /* clang-format off */
-/* Black, white, yellow and cyan; its own background, so that it is what it says on any terminal. */
+/* Black, white, yellow and cyan on a black background, whatever the terminal's colours are. */
 static const struct row contrast[RTL_ROLE_COUNT] = {
     ROW(NORMAL, 7, 0, 231, 16, N),
     ROW(TITLE, 7, 0, 231, 16, B),

@@ -1,4 +1,4 @@
-/* Keys and their handlers: keys.h maps a key to an action, `handlers` below maps the action to a function. See ui.h. */
+/* Keys and their handlers: keys.h maps a key to an action, the table `handlers` an action to a function. See ui.h. */
 #include "tui/ui.h"
 #include "model/ranks.h"
 #include "tui/cursor.h"
@@ -111,7 +111,7 @@ static unsigned clear_filter(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
-/* Move the cursor to the family of its kernel; when families close, back to that kernel. */
+/* The cursor goes to the family of its kernel, and returns to the kernel when the families go. */
 static unsigned toggle_families(struct rtl_ui *ui)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
@@ -124,7 +124,6 @@ static unsigned toggle_families(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
-/* Scroll the names, or open and close a family. */
 static unsigned scroll_names(struct rtl_ui *ui, int step)
 {
     enum { COLUMNS = 8, COLUMNS_MAX = 1 << 16 }; /* rtl_ui_scroll_into_view knows where the names end */

@@ -78,7 +78,7 @@ kill -STOP "$child" # it will not end when it is told to
 keys q
 shows 'the command still runs'
 keys e
-check "one that doesn't end keeps its screen" shows 'was told to end: the screen goes when it has'
+check "one that doesn't end keeps its screen" shows 'to end: the screen closes when it has'
 keys q
 check "q asks again, with more" shows 'at once \(SIGKILL\)'
 keys e
