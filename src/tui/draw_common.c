@@ -79,6 +79,14 @@ static void window_text(const struct rtl_model *m, char *out, size_t size)
         snprintf(out, size, "%s", span);
 }
 
+/* Draw a text that ends before column `right`; returns its first column. */
+static int put_left_of(struct rtl_frame *frame, int row, int right, enum rtl_role role, const char *text)
+{
+    int columns = rtl_text_columns(text);
+    rtl_frame_put(frame, row, right - columns, columns, role, text);
+    return right - columns;
+}
+
 void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title)
 {
     char state[48], clock[16] = "", pid[48];
@@ -94,37 +102,22 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
     else
         snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);
-    /* from the right, as far as they fit */
     int right = at.cols, least = at.cols >= 40 ? 20 : 0;
     if (at.cols >= WINDOW_FROM && ui->model->latest) {
         char window[64], text[72];
         window_text(ui->model, window, sizeof window);
         snprintf(text, sizeof text, "win %s", window);
-        right -= rtl_text_columns(text);
-        rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_LABEL, text);
-        right -= 1;
+        right = put_left_of(frame, at.row, right, RTL_ROLE_LABEL, text) - 1;
     }
-    if (at.cols >= 64) {
-        right -= (int)strlen(clock);
-        rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, clock);
-        right -= 1;
-    }
-    right -= (int)strlen(state);
-    rtl_frame_put(frame, at.row, right, 48, role, state);
-    if (ui->record[0]) { /* the status line names the file */
-        right -= (int)strlen(RTL_RECORD_MARK) + 1;
-        rtl_frame_put(frame, at.row, right, 8, RTL_ROLE_ALERT, RTL_RECORD_MARK);
-    }
-    char every[32];
-    snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
-    if (at.cols >= 56) {
-        right -= 1 + (int)strlen(every);
-        rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, every);
-    }
-    if (*pid && right - 2 - (int)strlen(pid) >= least) {
-        right -= 2 + (int)strlen(pid);
-        rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_VALUE, pid);
-    }
+    if (at.cols >= 64)
+        right = put_left_of(frame, at.row, right, RTL_ROLE_LABEL, clock) - 1;
+    right = put_left_of(frame, at.row, right, role, state);
+    if (ui->record[0]) /* the status line names the file */
+        right = put_left_of(frame, at.row, right - 1, RTL_ROLE_ALERT, RTL_RECORD_MARK);
+    if (at.cols >= 56)
+        right = put_left_of(frame, at.row, right - 1, RTL_ROLE_LABEL, rtl_format_interval(ui->interval_ns).text);
+    if (*pid && right - 2 - (int)strlen(pid) >= least)
+        right = put_left_of(frame, at.row, right - 2, RTL_ROLE_VALUE, pid);
     int col = 0;
     if (at.cols >= 40)
         col = rtl_frame_put(frame, at.row, 0, right, RTL_ROLE_TITLE, "rtl-top") + 2;
@@ -204,6 +197,20 @@ int rtl_draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role ro
             at += widths[i] + 1;
         }
     return at;
+}
+
+int rtl_draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_draw_fact *facts, int count, int lines)
+{
+    int line = 0, col = 0;
+    for (int i = 0; i < count && line < lines; i++) {
+        struct rtl_rect row = {at.row + line, at.col, 1, at.cols};
+        if (rtl_draw_piece(frame, row, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
+            continue;
+        line++;
+        col = 0;
+        i--; /* draw it in the next line */
+    }
+    return line + (col > 0 && line < lines);
 }
 
 bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)

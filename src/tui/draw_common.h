@@ -16,6 +16,13 @@
  */
 bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum rtl_role role, const char *label,
                     const char *value);
+/* A fact "label text". Draw as many as fit into the lines; returns the lines used. */
+struct rtl_draw_fact {
+    const char *label;
+    char text[96];
+};
+int rtl_draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_draw_fact *facts, int count,
+                   int lines);
 /* Format a time in the chosen units, or RTL_NONE. */
 struct rtl_number rtl_draw_time(const struct rtl_ui *ui, bool measured, uint64_t ns);
 void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title);

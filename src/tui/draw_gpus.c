@@ -56,8 +56,7 @@ static void percent_text(double share, char *out, size_t size)
 }
 
 /* Draw "wait p99" and "copy" in the same columns for each GPU; returns the next column. */
-static int draw_numbers(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, int room,
-                        const struct rtl_gpu_row *gpu)
+static int draw_numbers(struct rtl_frame *frame, int row, int col, int room, const struct rtl_gpu_row *gpu)
 {
     enum { WAIT = 17, COPY = 11 }; /* "  wait p99 1.23ms", "  copy 100%" */
     char text[32];
@@ -75,18 +74,17 @@ static int draw_numbers(const struct rtl_ui *ui, struct rtl_frame *frame, int ro
         rtl_frame_right(frame, row, col + 7, 4, gpu->facts.copies >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
         col += COPY;
     }
-    (void)ui;
     return col;
 }
 
 /* Columns of a line or cell: label, address, minute, share, numbers, verdict. */
-struct columns {
+struct gpu_columns {
     int label, address, minute, numbers, verdict;
 };
 
-static struct columns columns_of(const struct rtl_model *m, int width, bool line)
+static struct gpu_columns columns_of(const struct rtl_model *m, int width, bool line)
 {
-    struct columns c = {.label = m->gpu_count > 10 ? 4 : 3};
+    struct gpu_columns c = {.label = m->gpu_count > 10 ? 4 : 3};
     int left = width - c.label - 5 - 1;
     if (line && width >= 72)
         c.address = 6, left -= c.address;
@@ -98,7 +96,7 @@ static struct columns columns_of(const struct rtl_model *m, int width, bool line
     return c;
 }
 
-static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, struct columns c,
+static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, struct gpu_columns c,
                      const struct rtl_gpu_row *gpu)
 {
     char text[160];
@@ -121,7 +119,7 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
     rtl_frame_right(frame, row, col, 5, gpu->busy >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
     col += 5;
     if (c.numbers)
-        col = draw_numbers(ui, frame, row, col, c.numbers, gpu);
+        col = draw_numbers(frame, row, col, c.numbers, gpu);
     if (c.verdict >= 10) {
         rtl_verdict_text(gpu->verdict, &gpu->facts, c.verdict - 2, text, sizeof text);
         rtl_frame_put(frame, row, col + 2, c.verdict - 2, verdict_role(gpu->verdict), text);
@@ -134,7 +132,7 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
 void rtl_draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
 {
     const struct rtl_model *m = ui->model;
-    struct columns c = columns_of(m, l->gpu_width, l->gpu_columns == 1);
+    struct gpu_columns c = columns_of(m, l->gpu_width, l->gpu_columns == 1);
     for (int i = 0; i < l->gpu_cells; i++) {
         int row = l->gpus.row + i % l->gpus.rows, col = i / l->gpus.rows * l->gpu_width;
         if (i < l->gpu_shown)

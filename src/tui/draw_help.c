@@ -35,7 +35,7 @@ static int indent_of(const char *text, int width)
 }
 
 /* Mark the matches in a row of the frame. */
-static void mark(struct help_page *p, int row, int col, const char *text)
+static void mark_matches(struct help_page *p, int row, int col, const char *text)
 {
     for (int at = 0; *p->wanted && *text; at++) {
         const char *next = text + rtl_text_offset(text, 1);
@@ -80,7 +80,7 @@ static void line_put(struct help_page *p, enum rtl_role role, const char *format
         char kept = rest[end];
         rest[end] = '\0';
         rtl_frame_put(p->frame, at + 1, 1 + column, p->cols - column, role, rest);
-        mark(p, at + 1, 1 + column, rest);
+        mark_matches(p, at + 1, 1 + column, rest);
         rest[end] = kept;
     }
 }
@@ -148,8 +148,6 @@ static void write_words(struct help_page *p)
 #define IDLE(number, below, header)           " " header
 #define DIRECTION(sym, num, key, text, means) WORD(text, means)
     char sizes[] = RTL_IDLE_CLASSES(IDLE);
-    if (p->frame && p->frame->ascii)
-        rtl_units_ascii(sizes);
     put_title(p, "Columns of the queues (Tab)");
     RTL_QUEUE_COLUMNS(COLUMN)
     put_title(p, "Columns of the GPUs, below the queues");

@@ -189,6 +189,25 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
         draw_row(ui, frame, l, l->table.row + i, &m->rows[m->order[ui->top + i]], axis, most);
 }
 
+int rtl_draw_lines(const struct rtl_ui *ui)
+{
+    switch (ui->view) {
+    case RTL_VIEW_QUEUES:
+        return rtl_draw_queue_lines(ui->model);
+    case RTL_VIEW_COPIES:
+        return rtl_draw_copies_lines(ui->model);
+    case RTL_VIEW_PROCESSES:
+        return rtl_draw_process_lines(ui);
+    case RTL_VIEW_RANKS:
+        return rtl_draw_rank_lines(ui);
+    case RTL_VIEW_CALLS:
+    case RTL_VIEW_RANGES:
+        return rtl_draw_calls_lines(ui);
+    default:
+        return 0;
+    }
+}
+
 void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool kernels = ui->view == RTL_VIEW_KERNELS;

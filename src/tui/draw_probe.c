@@ -37,14 +37,10 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
 
 /* --- figures, the most important first --- */
 
-struct fact {
-    const char *label;
-    char text[96];
-};
 enum { FACTS_MAX = 19 };
 
 static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const struct rtl_probe_figures *f,
-                      struct fact facts[FACTS_MAX])
+                      struct rtl_draw_fact facts[FACTS_MAX])
 {
     const struct rtl_probe_state *s = &ui->probe.state;
     char others[64];
@@ -88,7 +84,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     return n;
 }
 
-static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
+static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_draw_fact *facts, int count)
 {
     for (int i = 0; i < at.rows; i++) {
         rtl_frame_fill(frame, at.row + i, at.col, 1, RTL_ROLE_DIM, 0x2502);
@@ -97,21 +93,6 @@ static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct
         rtl_frame_put(frame, at.row + i, at.col + 2, LABEL, RTL_ROLE_LABEL, facts[i].label);
         rtl_frame_put(frame, at.row + i, at.col + 2 + LABEL, at.cols - 2 - LABEL, RTL_ROLE_NORMAL, facts[i].text);
     }
-}
-
-/* Draw as many facts as fit, in lines; returns the lines. */
-static int draw_lines(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
-{
-    int line = 0, col = 0, most = at.rows > 4 ? at.rows / 2 : 1;
-    for (int i = 0; i < count && line < most; i++) {
-        struct rtl_rect row = {at.row + line, at.col, 1, at.cols};
-        if (rtl_draw_piece(frame, row, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
-            continue;
-        line++; /* draw it in the next line */
-        col = 0;
-        i--;
-    }
-    return line + (col > 0 && line < most);
 }
 
 /* --- waves by powers of two --- */
@@ -149,7 +130,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
 {
     const struct rtl_probe_told *p = &ui->probe;
     struct rtl_probe_figures f;
-    struct fact facts[FACTS_MAX];
+    struct rtl_draw_fact facts[FACTS_MAX];
     char stage[160];
     if (!at.rows)
         return;
@@ -186,7 +167,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
         rtl_frame_right(frame, at.row, at.col + at.cols - 7, 6, RTL_ROLE_LABEL, "WAVES");
         at.row++, at.rows--;
     } else {
-        int lines = draw_lines(frame, at, facts, count);
+        int lines = rtl_draw_facts(frame, at, facts, count, at.rows > 4 ? at.rows / 2 : 1);
         at.row += lines, at.rows -= lines;
     }
     draw_waves(ui, frame, at, &f);

@@ -38,25 +38,18 @@ static void put_process(struct rtl_frame *frame, int line, const struct rtl_proc
             rtl_frame_right(frame, line, p->at[i], p->width[i], role, texts[i]);
 }
 
-static void put_text(struct rtl_frame *frame, int line, const struct rtl_process_places *p, int column,
-                     enum rtl_role role, const char *text)
-{
-    rtl_frame_put(frame, line, p->at[column], p->width[column], role, text);
-}
-
 static void draw_process(const struct rtl_ui *ui, struct rtl_frame *frame, int line, const struct rtl_process_places *p,
                          const struct rtl_process_row *row)
 {
     struct rtl_process_cells c;
     enum rtl_role role = row->member->ended || row->rate <= 0 ? RTL_ROLE_DIM : RTL_ROLE_NORMAL;
     rtl_process_cells(ui->model, row, ui->units, ui->model->latest->real_ns, &c);
-    if (ui->ascii)
-        rtl_units_ascii(c.worst);
     put_process(frame, line, p, role, &c);
-    if (p->width[RTL_PROCESS_TOP_COLUMN] && row->top)
-        put_text(frame, line, p, RTL_PROCESS_TOP_COLUMN, role,
-                 rtl_model_name(ui->model, row->top, RTL_NAME_SHORT, p->width[RTL_PROCESS_TOP_COLUMN], ui->ascii));
-    put_text(frame, line, p, RTL_PROCESS_COMMAND_COLUMN, role, row->member->info.title);
+    int top = p->width[RTL_PROCESS_TOP_COLUMN], command = p->width[RTL_PROCESS_COMMAND_COLUMN];
+    if (top && row->top)
+        rtl_frame_put(frame, line, p->at[RTL_PROCESS_TOP_COLUMN], top, role,
+                      rtl_model_name(ui->model, row->top, RTL_NAME_SHORT, top, ui->ascii));
+    rtl_frame_put(frame, line, p->at[RTL_PROCESS_COMMAND_COLUMN], command, role, row->member->info.title);
 }
 
 static void draw_untraced(struct rtl_frame *frame, int line, int cols, const struct rtl_process_places *p,
@@ -80,7 +73,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, int line
         if (i < RTL_PROCESS_COLUMN_COUNT)
             rtl_frame_right(frame, line, p->at[i], p->width[i], role, rtl_process_header(i));
         else
-            put_text(frame, line, p, i, role, rtl_process_header(i));
+            rtl_frame_put(frame, line, p->at[i], p->width[i], role, rtl_process_header(i));
     }
 }
 

@@ -26,6 +26,9 @@ int rtl_draw_rank_lines(const struct rtl_ui *ui);
 void rtl_draw_calls(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 int rtl_draw_calls_lines(const struct rtl_ui *ui);
 
+/* Return the lines of the table that ui->view shows; 0 for kernels, detail and help. */
+int rtl_draw_lines(const struct rtl_ui *ui);
+
 /* --- parts of views --- */
 void rtl_draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
 /* Draw the results of a probe of the kernel. */

@@ -2,6 +2,7 @@
 #include "tui/frame.h"
 #include "text/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ void rtl_frame_free(struct rtl_frame *frame)
 }
 
 /* Return the ASCII twin of a character that rtl-top draws; '?' for others. */
-static uint32_t plain(uint32_t code)
+static uint32_t ascii_twin(uint32_t code)
 {
     if (code < 0x80)
         return code;
@@ -54,12 +55,12 @@ static uint32_t plain(uint32_t code)
     return code == 0x2502 ? '|' : code == 0x2500 ? '-' : code == 0x2026 ? '.' : '?';
 }
 
-static void set(struct rtl_frame *frame, int row, int col, enum rtl_role role, uint32_t code)
+static void set_cell(struct rtl_frame *frame, int row, int col, enum rtl_role role, uint32_t code)
 {
     if (row < 0 || row >= frame->rows || col < 0 || col >= frame->cols)
         return;
     frame->cells[row * frame->cols + col] =
-        (struct rtl_cell){.code = frame->ascii ? plain(code) : code, .role = (uint8_t)role};
+        (struct rtl_cell){.code = frame->ascii ? ascii_twin(code) : code, .role = (uint8_t)role};
 }
 
 /* Safe text and rtl-top's own marks may be drawn; messages also contain names of files and errors of libraries. */
@@ -69,7 +70,8 @@ static bool may_stand(uint32_t code)
 }
 
 /* `marked`: the last column shows that text is cut. */
-static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text, bool marked)
+static int put_text(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text,
+                    bool marked)
 {
     size_t left = strlen(text);
     int used = 0, room = width < frame->cols - col ? width : frame->cols - col;
@@ -82,7 +84,7 @@ static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_ro
         }
         if (marked && used == room - 1 && left > n)
             code = 0x2026;
-        set(frame, row, col + used, role, code);
+        set_cell(frame, row, col + used, role, code);
         used++;
         text += n;
         left -= n;
@@ -92,12 +94,12 @@ static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_ro
 
 int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
 {
-    return put(frame, row, col, width, role, text, true);
+    return put_text(frame, row, col, width, role, text, true);
 }
 
 int rtl_frame_put_part(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
 {
-    return put(frame, row, col, width, role, text, false);
+    return put_text(frame, row, col, width, role, text, false);
 }
 
 int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *format, ...)
@@ -121,7 +123,7 @@ void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum 
 void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, uint32_t code)
 {
     for (int i = 0; i < width && col + i < frame->cols; i++)
-        set(frame, row, col + i, role, code);
+        set_cell(frame, row, col + i, role, code);
 }
 
 void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role role, const char *title)
@@ -132,8 +134,8 @@ void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role ro
     for (int row = at.row; row <= bottom; row++) {
         bool edge = row == at.row || row == bottom;
         rtl_frame_fill(frame, row, at.col, at.cols, role, edge ? 0x2500 : ' ');
-        set(frame, row, at.col, role, row == at.row ? 0x250c : row == bottom ? 0x2514 : 0x2502);
-        set(frame, row, right, role, row == at.row ? 0x2510 : row == bottom ? 0x2518 : 0x2502);
+        set_cell(frame, row, at.col, role, row == at.row ? 0x250c : row == bottom ? 0x2514 : 0x2502);
+        set_cell(frame, row, right, role, row == at.row ? 0x2510 : row == bottom ? 0x2518 : 0x2502);
     }
     rtl_frame_put(frame, at.row, at.col + 2, at.cols - 4, role, title);
 }
@@ -145,29 +147,24 @@ void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum 
             frame->cells[row * frame->cols + col + i].role = (uint8_t)role;
 }
 
-static double clamp(double value)
-{
-    return value > 0 ? value < 1 ? value : 1 : 0;
-}
-
 void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, double value)
 {
     if (width < 1)
         return;
-    value = clamp(value);
+    value = value > 0 ? fmin(value, 1) : 0;
     int eighths = (int)(value * width * 8 + 0.5);
     if (value > 0 && !eighths)
         eighths = 1;
     if (frame->ascii)
         eighths = (eighths + 7) / 8 * 8;
     for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
-        set(frame, row, col + i, role, frame->ascii ? '#' : eighths >= 8 ? 0x2588 : 0x2590u - (uint32_t)eighths);
+        set_cell(frame, row, col + i, role, frame->ascii ? '#' : eighths >= 8 ? 0x2588 : 0x2590u - (uint32_t)eighths);
 }
 
 void rtl_frame_spark(struct rtl_frame *frame, int row, int col, enum rtl_role role, int level)
 {
     if (level >= 0)
-        set(frame, row, col, role, frame->ascii ? (uint32_t)spark_ascii[level & 7] : spark_blocks[level & 7]);
+        set_cell(frame, row, col, role, frame->ascii ? (uint32_t)spark_ascii[level & 7] : spark_blocks[level & 7]);
 }
 
 void rtl_frame_row_text(const struct rtl_frame *frame, int row, char *out, size_t size)

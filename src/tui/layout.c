@@ -47,14 +47,14 @@ static enum rtl_layout_kind kind_of(int rows, int cols)
     return rows < LEAST_ROWS_FULL || cols < LEAST_COLS_FULL ? RTL_LAYOUT_LINE : RTL_LAYOUT_FULL;
 }
 
-static struct rtl_rect take(int *row, int rows, int cols)
+static struct rtl_rect take_rows(int *row, int rows, int cols)
 {
     struct rtl_rect rect = {.row = *row, .col = 0, .rows = rows, .cols = cols};
     *row += rows;
     return rect;
 }
 
-static int give(int *left, int wanted)
+static int claim_rows(int *left, int wanted)
 {
     int got = least(most(*left, 0), wanted);
     *left -= got;
@@ -126,7 +126,7 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
 }
 
 /* Share spare columns between name, bar, heat and trend. */
-static void grow(struct rtl_layout *l, int spare, const uint8_t *places)
+static void grow_columns(struct rtl_layout *l, int spare, const uint8_t *places)
 {
     int *trend = &l->column_width[RTL_COLUMN_TREND], *heat = &l->column_width[RTL_COLUMN_HEAT];
     if (spare <= 0)
@@ -145,7 +145,7 @@ static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layou
     int from = cols, at = place_columns_of(l, cols, from, wants);
     while ((wants->widths || wants->columns || wants->slowest || wants->launch) && at + NAME_LEAST > cols && from > 0)
         at = place_columns_of(l, cols, --from, wants);
-    grow(l, cols - at - NAME_WANTED, wants->places);
+    grow_columns(l, cols - at - NAME_WANTED, wants->places);
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
 
@@ -166,11 +166,11 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
     int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and table head always have a row */
-    int coverage = give(&left, 1), status = give(&left, 1);
+    int coverage = claim_rows(&left, 1), status = claim_rows(&left, 1);
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
-    int keys = give(&left, 1);
-    int name = give(&left, least(wants->name_rows, 4));
+    int keys = claim_rows(&left, 1);
+    int name = claim_rows(&left, least(wants->name_rows, 4));
     if (gauge_rows) {
         int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (wants->gpu_lines ? 2 : 4), 1 + left)));
         left -= wanted - gauge_rows;
@@ -178,15 +178,15 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
     }
     int pane = wants->pane ? pane_rows(rows, left) : 0;
     int row = 0;
-    l.header = take(&row, 1, cols);
-    l.gpus = take(&row, gauge_rows, cols);
-    l.coverage = take(&row, coverage, cols);
-    l.head = take(&row, 1, cols);
-    l.table = take(&row, rows - row - pane - name - status - keys, cols);
-    l.pane = take(&row, pane, cols);
-    l.name = take(&row, name, cols);
-    l.status = take(&row, status, cols);
-    l.keys = take(&row, keys, cols);
+    l.header = take_rows(&row, 1, cols);
+    l.gpus = take_rows(&row, gauge_rows, cols);
+    l.coverage = take_rows(&row, coverage, cols);
+    l.head = take_rows(&row, 1, cols);
+    l.table = take_rows(&row, rows - row - pane - name - status - keys, cols);
+    l.pane = take_rows(&row, pane, cols);
+    l.name = take_rows(&row, name, cols);
+    l.status = take_rows(&row, status, cols);
+    l.keys = take_rows(&row, keys, cols);
     place_columns(&l, cols, wants);
     return l;
 }
@@ -202,33 +202,33 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
     bool plotted = !probe && rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
     int left = rows - 2; /* header, and counts or quantiles, always have a row */
-    int counts = beside ? 1 : give(&left, 1);
-    int bars = give(&left, 3);
-    int head = bars ? give(&left, 1) : 0;
-    int trend = plotted || probe ? 0 : give(&left, 1), line = probe ? give(&left, 1) : 0;
-    int status = give(&left, 1), keys = give(&left, 1);
-    int plot = plotted ? give(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
-    int pane = line ? line + give(&left, rows < 30 ? rows / 2 - 1 : rows * 2 / 5 - 1) : 0;
-    int name = give(&left, least(name_rows, most(1, rows / 4)));
+    int counts = beside ? 1 : claim_rows(&left, 1);
+    int bars = claim_rows(&left, 3);
+    int head = bars ? claim_rows(&left, 1) : 0;
+    int trend = plotted || probe ? 0 : claim_rows(&left, 1), line = probe ? claim_rows(&left, 1) : 0;
+    int status = claim_rows(&left, 1), keys = claim_rows(&left, 1);
+    int plot = plotted ? claim_rows(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
+    int pane = line ? line + claim_rows(&left, rows < 30 ? rows / 2 - 1 : rows * 2 / 5 - 1) : 0;
+    int name = claim_rows(&left, least(name_rows, most(1, rows / 4)));
     int row = 0;
-    l.header = take(&row, 1, cols);
-    l.counts = take(&row, counts, cols);
-    l.quantiles = take(&row, beside ? 0 : 1, cols);
-    l.name = take(&row, name, cols);
-    l.head = take(&row, head, cols);
-    l.histogram = take(&row, bars + most(0, left), cols);
+    l.header = take_rows(&row, 1, cols);
+    l.counts = take_rows(&row, counts, cols);
+    l.quantiles = take_rows(&row, beside ? 0 : 1, cols);
+    l.name = take_rows(&row, name, cols);
+    l.head = take_rows(&row, head, cols);
+    l.histogram = take_rows(&row, bars + most(0, left), cols);
     if (beside) {
         l.figures = l.histogram;
         l.figures.col = cols - figures;
         l.figures.cols = figures;
         l.histogram.cols = cols - figures - 2;
     }
-    l.plot_head = take(&row, plot ? 1 : 0, cols);
-    l.plot = take(&row, plot ? plot - 1 : 0, cols);
-    l.trend = take(&row, trend, cols);
-    l.probe = take(&row, pane, cols);
-    l.status = take(&row, status, cols);
-    l.keys = take(&row, keys, cols);
+    l.plot_head = take_rows(&row, plot ? 1 : 0, cols);
+    l.plot = take_rows(&row, plot ? plot - 1 : 0, cols);
+    l.trend = take_rows(&row, trend, cols);
+    l.probe = take_rows(&row, pane, cols);
+    l.status = take_rows(&row, status, cols);
+    l.keys = take_rows(&row, keys, cols);
     return l;
 }
 

@@ -7,7 +7,7 @@
 
 enum { WHEEL_LINES = 3 };
 
-static unsigned wheel(struct rtl_ui *ui, uint32_t key)
+static unsigned turn_wheel(struct rtl_ui *ui, uint32_t key)
 {
     unsigned asked = 0;
     for (int i = 0; i < WHEEL_LINES; i++)
@@ -61,28 +61,21 @@ static unsigned click_process_head(struct rtl_ui *ui, int cols, int col)
     return 0;
 }
 
-static unsigned click_process(struct rtl_ui *ui, int at)
+/* Move the cursor; a second click on a process or range enters it. */
+static unsigned click_line(struct rtl_ui *ui, int at)
 {
-    if (at >= rtl_draw_process_lines(ui))
+    if (at >= rtl_draw_lines(ui))
         return 0;
-    if (at == ui->line_at[RTL_VIEW_PROCESSES])
+    if ((ui->view == RTL_VIEW_RANGES || ui->view == RTL_VIEW_PROCESSES) && at == ui->line_at[ui->view])
         return rtl_ui_key(ui, RTL_KEY_ENTER);
-    rtl_process_move(ui, at);
+    if (ui->view == RTL_VIEW_PROCESSES)
+        rtl_process_move(ui, at);
+    else
+        ui->line_at[ui->view] = at;
     return RTL_UI_DRAW;
 }
 
-/* Move the cursor; a second click on a range enters it. */
-static unsigned click_line(struct rtl_ui *ui, int at, int lines)
-{
-    if (ui->view == RTL_VIEW_RANGES && at == ui->line_at[ui->view])
-        return rtl_ui_key(ui, RTL_KEY_ENTER);
-    if (at >= lines)
-        return 0;
-    ui->line_at[ui->view] = at;
-    return RTL_UI_DRAW;
-}
-
-static bool inside(const struct rtl_rect *r, int row, int col)
+static bool is_inside(const struct rtl_rect *r, int row, int col)
 {
     return row >= r->row && row < r->row + r->rows && col >= r->col && col < r->col + r->cols;
 }
@@ -92,9 +85,9 @@ unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
     int row = RTL_MOUSE_ROW(event), col = RTL_MOUSE_COL(event);
     switch (RTL_MOUSE_KIND(event)) {
     case RTL_MOUSE_UP:
-        return wheel(ui, RTL_KEY_UP);
+        return turn_wheel(ui, RTL_KEY_UP);
     case RTL_MOUSE_DOWN:
-        return wheel(ui, RTL_KEY_DOWN);
+        return turn_wheel(ui, RTL_KEY_DOWN);
     default:
         break;
     }
@@ -104,23 +97,12 @@ unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
     if (l.kind != RTL_LAYOUT_FULL)
         return 0;
     int at = row - l.table.row;
-    bool head = inside(&l.head, row, col);
-    if (!head && !inside(&l.table, row, col))
+    bool head = is_inside(&l.head, row, col);
+    if (!head && !is_inside(&l.table, row, col))
         return 0;
-    int line = at + ui->line_top[ui->view];
-    switch (ui->view) {
-    case RTL_VIEW_KERNELS:
+    if (ui->view == RTL_VIEW_KERNELS)
         return head ? click_head(ui, &l, col) : click_row(ui, ui->top + at);
-    case RTL_VIEW_PROCESSES:
-        return head ? click_process_head(ui, cols, col) : click_process(ui, line);
-    case RTL_VIEW_QUEUES:
-        return head ? 0 : click_line(ui, line, rtl_draw_queue_lines(ui->model));
-    case RTL_VIEW_COPIES:
-        return head ? 0 : click_line(ui, line, rtl_draw_copies_lines(ui->model));
-    case RTL_VIEW_CALLS:
-    case RTL_VIEW_RANGES:
-        return head ? 0 : click_line(ui, line, rtl_draw_calls_lines(ui));
-    default:
-        return 0;
-    }
+    if (head && ui->view == RTL_VIEW_PROCESSES)
+        return click_process_head(ui, cols, col);
+    return head || ui->view == RTL_VIEW_RANKS ? 0 : click_line(ui, at + ui->line_top[ui->view]);
 }

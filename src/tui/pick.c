@@ -12,13 +12,13 @@
 enum { CHOICES_MAX = 512 };
 #define RENEW_NS RTL_SEC
 
-struct list {
+struct pick_list {
     struct rtl_draw_choice choices[CHOICES_MAX];
     pid_t pids[CHOICES_MAX];
     int count, chosen;
 };
 
-static void renew(struct list *list)
+static void renew_list(struct pick_list *list)
 {
     pid_t *pids = NULL;
     pid_t was = list->count ? list->pids[list->chosen] : 0;
@@ -38,7 +38,7 @@ static void renew(struct list *list)
 }
 
 /* Return the chosen pid, 0 to quit, -1 to go on. */
-static pid_t press(struct list *list, uint32_t key)
+static pid_t handle_key(struct pick_list *list, uint32_t key)
 {
     switch (rtl_key_action(key, RTL_IN_KERNELS)) {
     case RTL_ACTION_QUIT:
@@ -65,13 +65,13 @@ static pid_t press(struct list *list, uint32_t key)
     return -1;
 }
 
-static pid_t choose(const struct rtl_options *options, struct list *list, struct rtl_frame *frame)
+static pid_t choose_process(const struct rtl_options *options, struct pick_list *list, struct rtl_frame *frame)
 {
     uint64_t next = 0;
     for (bool repaint = true;; repaint = false) {
         int rows, cols;
         if (rtl_mono_ns() >= next) {
-            renew(list);
+            renew_list(list);
             next = rtl_mono_ns() + RENEW_NS;
         }
         rtl_screen_size(&rows, &cols);
@@ -88,7 +88,7 @@ static pid_t choose(const struct rtl_options *options, struct list *list, struct
         }
         if (event.kind == RTL_EVENT_GONE)
             return -1;
-        pid_t pid = event.kind == RTL_EVENT_KEY ? press(list, event.key) : -1;
+        pid_t pid = event.kind == RTL_EVENT_KEY ? handle_key(list, event.key) : -1;
         if (pid >= 0)
             return pid;
     }
@@ -98,14 +98,14 @@ pid_t rtl_pick(const struct rtl_options *options)
 {
     struct rtl_frame frame = {0};
     char why[256];
-    struct list *list = calloc(1, sizeof *list);
+    struct pick_list *list = calloc(1, sizeof *list);
     if (!list) {
         rtl_complain("out of memory");
         return -1;
     }
     pid_t pid = -1;
     if (rtl_screen_open(options->theme, false, why, sizeof why)) {
-        pid = choose(options, list, &frame);
+        pid = choose_process(options, list, &frame);
         rtl_screen_close();
     } else {
         rtl_complain("%s", why);

@@ -109,7 +109,7 @@ static void on_crash(int sig)
     raise(sig);
 }
 
-static void handle(int sig, void (*handler)(int), int flags)
+static void install_handler(int sig, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigfillset(&action.sa_mask);
@@ -129,16 +129,16 @@ static void install_handlers(void)
     sigemptyset(&blocked);
     sigemptyset(&tty.deadly);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-        handle(deadly[i], on_deadly, 0);
+        install_handler(deadly[i], on_deadly, 0);
         sigaddset(&blocked, deadly[i]);
         sigaddset(&tty.deadly, deadly[i]);
     }
     for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++) {
-        handle(flagged[i], on_flagged, 0);
+        install_handler(flagged[i], on_flagged, 0);
         sigaddset(&blocked, flagged[i]);
     }
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        handle(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
+        install_handler(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
     signal(SIGPIPE, SIG_IGN);
     sigprocmask(SIG_BLOCK, &blocked, &tty.waiting);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
@@ -363,7 +363,7 @@ static void stop_here(void)
     raise(SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, NULL); /* the signal stops the process here */
     sigprocmask(SIG_BLOCK, &stop, NULL);
-    handle(SIGTSTP, on_flagged, 0);
+    install_handler(SIGTSTP, on_flagged, 0);
     continued = 1;
 }
 

@@ -40,9 +40,8 @@ static void fit_names(struct rtl_ui *ui, bool ascii)
 }
 
 /* Keep the cursor on an existing line, and in sight. */
-static void fit_lines(struct rtl_ui *ui, enum rtl_view view, int lines)
+static void fit_lines(int *at, int *top, int lines, int page)
 {
-    int *at = &ui->line_at[view], *top = &ui->line_top[view], page = ui->page;
     *at = rtl_clamp(*at, 0, lines > 0 ? lines - 1 : 0);
     *top = rtl_clamp(*top, *at - page + 1, *at);
     *top = rtl_clamp(*top, 0, rtl_clamp(lines - page, 0, lines));
@@ -64,15 +63,12 @@ void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
             rtl_clamp(ui->line_top[RTL_VIEW_HELP], 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
         return;
     }
-    fit_lines(ui, RTL_VIEW_QUEUES, rtl_draw_queue_lines(m));
-    fit_lines(ui, RTL_VIEW_COPIES, rtl_draw_copies_lines(m));
-    if (rtl_ui_shows_calls(ui))
-        fit_lines(ui, ui->view, rtl_draw_calls_lines(ui));
     rtl_process_follow(ui);
-    fit_lines(ui, RTL_VIEW_PROCESSES, rtl_draw_process_lines(ui));
-    int ranks = rtl_draw_rank_lines(ui);
-    ui->line_top[RTL_VIEW_RANKS] = rtl_clamp(ui->line_top[RTL_VIEW_RANKS], 0,
-                                             rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one line shows the name */
+    int lines = rtl_draw_lines(ui), *top = &ui->line_top[ui->view];
+    if (ui->view == RTL_VIEW_RANKS) /* one line of the page shows the name */
+        *top = rtl_clamp(*top, 0, rtl_clamp(lines - ui->page + 1, 0, lines));
+    else
+        fit_lines(&ui->line_at[ui->view], top, lines, ui->page);
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     rtl_ui_follow_stall(ui);
     if (ui->view == RTL_VIEW_DETAIL)

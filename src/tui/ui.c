@@ -10,15 +10,21 @@ static const uint64_t windows[] = {RTL_WINDOW_INTERVAL, 5 * RTL_SEC,   10 * RTL_
 static const uint64_t intervals[] = {100000000ull, 200000000ull, 500000000ull, RTL_SEC,     2 * RTL_SEC,
                                      5 * RTL_SEC,  10 * RTL_SEC, 30 * RTL_SEC, 60 * RTL_SEC};
 
+/* Return the next value of a sorted list; a value between two of them goes to the nearest one in that direction. */
+static uint64_t step_in(const uint64_t *values, int count, uint64_t value, int step)
+{
+    int at = 0;
+    while (at < count - 1 && values[at] < value)
+        at++;
+    if (step < 0 || values[at] == value)
+        at += step;
+    return values[rtl_clamp(at, 0, count - 1)];
+}
+
 static unsigned step_window(struct rtl_ui *ui, int step)
 {
-    int count = (int)(sizeof windows / sizeof *windows), at = 0;
-    while (at < count - 1 && windows[at] < ui->model->window_ns)
-        at++;
-    if (step < 0 || windows[at] == ui->model->window_ns)
-        at += step;
-    at = rtl_clamp(at, 0, count - 1);
-    rtl_model_set_window(ui->model, windows[at]);
+    const int count = sizeof windows / sizeof *windows;
+    rtl_model_set_window(ui->model, step_in(windows, count, ui->model->window_ns, step));
     return RTL_UI_DRAW;
 }
 
@@ -48,12 +54,8 @@ static unsigned step_interval(struct rtl_ui *ui, int step)
     if (ui->replay)
         return step_speed(ui, step);
 
-    int count = (int)(sizeof intervals / sizeof *intervals), at = 0;
-    while (at < count - 1 && intervals[at] < ui->interval_ns)
-        at++;
-    if (step < 0 || intervals[at] == ui->interval_ns)
-        at += step;
-    ui->interval_ns = intervals[rtl_clamp(at, 0, count - 1)];
+    const int count = sizeof intervals / sizeof *intervals;
+    ui->interval_ns = step_in(intervals, count, ui->interval_ns, step);
     return RTL_UI_DRAW | RTL_UI_SAMPLE;
 }
 
