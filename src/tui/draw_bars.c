@@ -52,7 +52,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         return;
     if (!all->any) {
         rtl_frame_put(frame, at.row, at.col + 2, at.cols - 2, RTL_ROLE_DIM,
-                      row->untimed ? "counted, never timed: main screen says why" : "nothing timed yet");
+                      row->untimed ? "counted, never timed: the main screen shows why" : "nothing timed yet");
         return;
     }
     int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
@@ -176,7 +176,7 @@ void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     plot.row++, plot.rows--, bars.row++, bars.rows--;
     if (row->kernels) {
         rtl_frame_put(frame, plot.row, plot.col + 1, plot.cols - 1, RTL_ROLE_DIM,
-                      "different kernels have no common curve; Enter opens the family");
+                      "a family has no curve; Enter opens it");
         return;
     }
     rtl_draw_plot(ui, frame, plot, row);

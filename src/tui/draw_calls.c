@@ -3,7 +3,6 @@
  * recorded.
  */
 #include "tui/draw_views.h"
-#include "model/cells.h"
 #include "text/text.h"
 #include "tui/screen_tables.h"
 
@@ -231,11 +230,11 @@ void rtl_draw_calls(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
     draw_head(ui, frame, l, &p);
     if (!ui->model->calls.any)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      ui->replay ? "no calls were recorded up to here"
-                                 : "calls aren't recorded: start it with rtl-top run --mode hip");
+                      ui->replay ? "no calls recorded so far"
+                                 : "calls are not recorded: start the program with rtl-top run --mode hip");
     else if (!rows && !top)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      shows_ranges(ui) ? "no range and no mark of roctx so far" : "no call of HIP so far");
+                      shows_ranges(ui) ? "no roctx range or mark so far" : "no HIP call so far");
     for (int i = 0; i < l->table.rows && top + i < lines; i++) {
         draw_line(ui, frame, l->table.row + i, l->table.cols, &p, top + i);
         if (top + i == at && rows)

@@ -2,8 +2,6 @@
 #include "tui/draw_common.h"
 #include "model/coverage.h"
 #include "model/cells.h"
-#include "model/labels.h"
-#include "model/merge.h"
 #include "model/model_gpus.h"
 #include "model/model_range.h"
 #include "model/probe_figures.h"
@@ -132,7 +130,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char text[1024], ways[1024], age[48] = "";
+    char text[1024], paths[1024], age[48] = "";
     bool parked;
     uint64_t ns = rtl_model_write_age(m, &parked);
     if (m->state == RTL_TARGET_STALE)
@@ -147,10 +145,10 @@ void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         room = at.cols;
         whole = rtl_coverage_line(m, room, text, sizeof text);
     }
-    rtl_queue_paths_text(m, ways, sizeof ways);
+    rtl_queue_paths_text(m, paths, sizeof paths);
     /* queue paths only if they fit completely */
-    if (whole && *ways && rtl_text_columns(text) + 2 + rtl_text_columns(ways) <= room)
-        rtl_text_append(text, sizeof text, "; %s", ways);
+    if (whole && *paths && rtl_text_columns(text) + 2 + rtl_text_columns(paths) <= room)
+        rtl_text_append(text, sizeof text, "; %s", paths);
     const struct rtl_snapshot *s = &m->latest->snapshot;
     bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
     rtl_frame_put(frame, at.row, 0, room, loud ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
@@ -282,9 +280,9 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         [RTL_PROMPT_INTERVAL] = {"interval in seconds: ", "seconds: "},
         [RTL_PROMPT_TIME] = {"time (14:02:31, +30, -5m): ", "time: "},
         [RTL_PROMPT_SORT] = {"sort by: Up and Down choose, Enter sorts, Esc leaves", "Enter sorts, Esc leaves"},
-        [RTL_PROMPT_MODE] = {"mode: Up and Down choose, Enter asks the process for it, Esc leaves",
-                             "Enter asks for it, Esc leaves"},
-        [RTL_PROMPT_COLUMNS] = {"columns: Space shows or hides, < > move, a as there is room, Enter, Esc undoes",
+        [RTL_PROMPT_MODE] = {"mode: Up and Down choose, Enter requests it, Esc leaves",
+                             "Enter requests it, Esc leaves"},
+        [RTL_PROMPT_COLUMNS] = {"columns: Space shows or hides, < > move, a automatic, Enter, Esc undoes",
                                 "Space: on/off, < > move, a: auto, Enter"},
         [RTL_PROMPT_LEAVE] = {"Enter chooses, Esc stays; its output: ", "Enter chooses, Esc stays"}};
     if (ui->prompt != RTL_PROMPT_NONE) {

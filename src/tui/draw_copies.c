@@ -1,8 +1,6 @@
 /* Copies by GPU and direction: rates, durations, bytes; below them the reasons for untimed copies. */
 #include "tui/draw_views.h"
-#include "model/cells.h"
 #include "model/labels.h"
-#include "text/text.h"
 #include "tui/screen_tables.h"
 
 #include <stdio.h>
@@ -126,9 +124,9 @@ void rtl_draw_copies(const struct rtl_ui *ui, struct rtl_frame *frame, const str
     rtl_draw_cells(frame, l->head.row, l->head.cols, RTL_ROLE_HEADER, CELLS, widths, headers);
     if (!lines)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      m->latest && rtl_is_observed(&m->latest->snapshot) ? "copies can't be seen from outside"
-                      : ui->replay                                       ? "no copy was recorded up to here"
-                                                                         : "no copy was asked of the runtime yet");
+                      m->latest && rtl_is_observed(&m->latest->snapshot) ? "copies can't be observed from outside"
+                      : ui->replay                                       ? "no copies recorded so far"
+                                                                         : "no copy so far");
     for (int i = 0; i < l->table.rows && ui->line_top[RTL_VIEW_COPIES] + i < lines; i++) {
         draw_line(ui, frame, l->table.row + i, l->table.cols, widths, ui->line_top[RTL_VIEW_COPIES] + i);
         if (ui->line_top[RTL_VIEW_COPIES] + i == ui->line_at[RTL_VIEW_COPIES])

@@ -6,7 +6,6 @@
  */
 #include "model/trend.h"
 #include "shm/gpu_names.h"
-#include "text/text.h"
 #include "tui/draw_views.h"
 
 #include <stdio.h>

@@ -4,7 +4,6 @@
  */
 #include "tui/draw_views.h"
 #include "model/coverage.h"
-#include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
 #include "text/units.h"

@@ -176,7 +176,7 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
         const char *why = !m->row_count && m->range ? "no kernel of this range was timed so far; Esc leaves it"
                           : !m->row_count           ? "no kernel was dispatched yet"
                           : m->filter[0]            ? "no kernel matches the filter; = clears it"
-                                                    : "no kernel was called in the window; i shows the idle ones";
+                                                    : "no kernel was called in the window; i shows idle kernels";
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, why);
         return;
     }

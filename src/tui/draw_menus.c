@@ -4,7 +4,6 @@
 #include "tui/prompt.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct menu_line {
     const char *name, *meaning;
@@ -80,7 +79,7 @@ static void draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
         snprintf(names[i], sizeof names[i], "[%c] %.18s", shown >> i & 1 ? 'x' : ' ', rtl_columns[i].header);
         line[at] = (struct menu_line){names[i], rtl_columns[i].meaning, i};
     }
-    draw_menu_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns that have room");
+    draw_menu_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns that fit");
 }
 
 static void draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)

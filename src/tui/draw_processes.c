@@ -1,12 +1,9 @@
 /* The processes, and one kernel in each process. */
-#include "model/cells.h"
 #include "watch/proc_scan.h"
-#include "text/text.h"
 #include "tui/draw_views.h"
 #include "tui/process_list.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum {
 #define ONE(...) +1

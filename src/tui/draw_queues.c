@@ -4,9 +4,7 @@
  */
 #include "tui/draw_views.h"
 #include "model/coverage.h"
-#include "model/cells.h"
 #include "shm/gpu_names.h"
-#include "text/text.h"
 #include "tui/screen_tables.h"
 
 #include <stdio.h>
@@ -118,18 +116,18 @@ static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl
 
 int rtl_draw_queue_lines(const struct rtl_model *model)
 {
-    struct rtl_queue_path_line ways[RTL_QUEUE_PATH_LINES];
-    return (int)model->queue_count + rtl_queue_path_lines(model, ways) +
+    struct rtl_queue_path_line paths[RTL_QUEUE_PATH_LINES];
+    return (int)model->queue_count + rtl_queue_path_lines(model, paths) +
            (model->gpu_count ? 2 + (int)model->gpu_count : 0);
 }
 
-static void draw_way(struct rtl_frame *frame, int line, int cols, const struct rtl_queue_path_line *way)
+static void draw_path_reason(struct rtl_frame *frame, int line, int cols, const struct rtl_queue_path_line *path)
 {
     char text[256];
     bool keys = cols >= RTL_REASON_FROM; /* wide terminals show the column WHY with the same keys */
-    snprintf(text, sizeof text, "%s%s%s: %s", rtl_queue_path_label(way->path), keys ? ", " : "",
-             keys ? rtl_path_reason_label(way->why) : "", rtl_path_reason_words(way->why));
-    rtl_frame_put(frame, line, 1, cols - 1, way->path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
+    snprintf(text, sizeof text, "%s%s%s: %s", rtl_queue_path_label(path->path), keys ? ", " : "",
+             keys ? rtl_path_reason_label(path->why) : "", rtl_path_reason_words(path->why));
+    rtl_frame_put(frame, line, 1, cols - 1, path->path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
 }
 
 /* Draw line i: the queues, the reasons for their paths, two header lines, the GPUs. */
@@ -137,13 +135,13 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
                       const struct queue_table_widths *w, int i)
 {
     const struct rtl_model *m = ui->model;
-    struct rtl_queue_path_line ways[RTL_QUEUE_PATH_LINES];
-    int way = i - (int)m->queue_count, way_count = rtl_queue_path_lines(m, ways), gpu = way - way_count - 2;
+    struct rtl_queue_path_line paths[RTL_QUEUE_PATH_LINES];
+    int path = i - (int)m->queue_count, path_count = rtl_queue_path_lines(m, paths), gpu = path - path_count - 2;
     if (i < (int)m->queue_count) {
         enum rtl_role role = m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
         rtl_draw_cells(frame, line, cols, role, QUEUE_CELLS, w->queue, make_cells(ui, &m->queues[i]).text);
-    } else if (way < way_count) {
-        draw_way(frame, line, cols, &ways[way]);
+    } else if (path < path_count) {
+        draw_path_reason(frame, line, cols, &paths[path]);
     } else if (gpu == -2) {
         int at = cols >= RTL_PCI_FROM ? 26 : 13; /* above the columns of gaps */
         rtl_frame_put(frame, line, at, cols - at, RTL_ROLE_LABEL, "% idle, by length of gap");

@@ -2,8 +2,6 @@
  * The waits of a kernel, hottest first: share of its waves' cycles, cycles of a pass, and the instructions before the
  * wait under the cursor.
  */
-#include "model/probe_figures.h"
-#include "text/text.h"
 #include "tui/draw_views.h"
 
 #include <inttypes.h>

@@ -45,21 +45,19 @@ struct rtl_key_name rtl_key_name(uint32_t key)
     static const struct {
         uint32_t key;
         const char *name;
-    } names[] = {
-        {' ', "Space"},
-        {RTL_KEY_TAB, "Tab"},
-        {RTL_KEY_ENTER, "Enter"},
-        {RTL_KEY_ESC, "Esc"},
-        {RTL_KEY_UP, "Up"},
-        {RTL_KEY_DOWN, "Down"},
-        {RTL_KEY_LEFT, "Left"},
-        {RTL_KEY_RIGHT, "Right"},
-        {RTL_KEY_PAGE_UP, "PgUp"},
-        {RTL_KEY_PAGE_DOWN, "PgDn"},
-        {RTL_KEY_HOME, "Home"},
-        {RTL_KEY_END, "End"},
-        {RTL_KEY_BACKSPACE, "Backspace"},
-    };
+    } names[] = {{' ', "Space"},
+                 {RTL_KEY_TAB, "Tab"},
+                 {RTL_KEY_ENTER, "Enter"},
+                 {RTL_KEY_ESC, "Esc"},
+                 {RTL_KEY_UP, "Up"},
+                 {RTL_KEY_DOWN, "Down"},
+                 {RTL_KEY_LEFT, "Left"},
+                 {RTL_KEY_RIGHT, "Right"},
+                 {RTL_KEY_PAGE_UP, "PgUp"},
+                 {RTL_KEY_PAGE_DOWN, "PgDn"},
+                 {RTL_KEY_HOME, "Home"},
+                 {RTL_KEY_END, "End"},
+                 {RTL_KEY_BACKSPACE, "Backspace"}};
     struct rtl_key_name name = {""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].key == key) {

@@ -6,25 +6,18 @@
  * viewer was stopped) is skipped.
  */
 #include "base/clock.h"
-#include "model/merge.h"
 #include "model/model_held.h"
 #include "watch/player.h"
 #include "watch/frame_recorder.h"
 #include "watch/proc_scan.h"
 #include "watch/process_set.h"
-#include "watch/proc_title.h"
-#include "text/text.h"
-#include "watch/heartbeat.h"
 #include "launch/launch.h"
 #include "tui/draw.h"
 #include "tui/screen.h"
-#include "tui/scroll.h"
 #include "tui/ui.h"
 #include "tui/loop_state.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* A pause holds only the screen: the recording and the model for the time after the pause go on. */
 static void sample_paused(struct rtl_loop *w, bool alive)
@@ -69,12 +62,6 @@ void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame)
     if (w->player->group)
         snprintf(w->ui.title, sizeof w->ui.title, "%s", w->player->title);
     w->samples++;
-}
-
-static uint64_t replay_gap_ns(const struct rtl_loop *w)
-{
-    double ns = (double)rtl_player_gap(w->player) / w->ui.speed;
-    return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
 }
 
 /* Search processes that are not traced; limited in time, because it reads files of every process. */
@@ -215,9 +202,13 @@ static void apply_pause(struct rtl_loop *w)
     w->ended |= w->ui.model->state == RTL_TARGET_EXITED;
 }
 
+/* Return the time from this frame to the next one. */
 static uint64_t frame_interval(const struct rtl_loop *w)
 {
-    return w->player ? replay_gap_ns(w) : w->ui.interval_ns;
+    if (!w->player)
+        return w->ui.interval_ns;
+    double ns = (double)rtl_player_gap(w->player) / w->ui.speed;
+    return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
 }
 
 /* Update the state of the command that rtl-top run started. False: it ended after the user asked for that. */

@@ -40,7 +40,7 @@ static void forget_stalls(struct rtl_loop *w)
 
 /* Pass the state of the probe to the recorders of this screen and of hidden ones: a parent may record all processes.
  * Recordings store no waits. */
-static void hand_over(struct rtl_loop *from, const struct rtl_loop *of)
+static void pass_to_recorders(struct rtl_loop *from, const struct rtl_loop *of)
 {
     for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = rtl_loop_next(one))
         rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
@@ -55,7 +55,7 @@ void rtl_loop_drop_probe(struct rtl_loop *w)
     snprintf(w->ui.probe.stage, sizeof w->ui.probe.stage, "over");
     snprintf(w->ui.probe.ended, sizeof w->ui.probe.ended, "stopped");
     snprintf(w->ui.probe.over, sizeof w->ui.probe.over, "the probe ended: its screen was left");
-    hand_over(w->parent, w);
+    pass_to_recorders(w->parent, w);
 }
 
 /* Measure the kernel's other dispatches only while the probe is armed: earlier and later ones may do other work. */
@@ -63,8 +63,7 @@ static void measure_others(struct rtl_loop *w, bool over)
 {
     struct rtl_snapshot now = {0};
     const struct rtl_model *m = w->held ? w->held : w->ui.model;
-    const struct rtl_snapshot *s =
-        m && m->latest ? &m->latest->snapshot : &now; /* `now` is empty: nothing to measure yet */
+    const struct rtl_snapshot *s = m && m->latest ? &m->latest->snapshot : &now; /* `now` is still empty */
     if (!w->ui.probe.counted)
         return;
     if ((!w->others_begun || over) && rtl_reader_snapshot(w->probe_reader, &now) == RTL_READER_OK)
@@ -101,21 +100,22 @@ static void step_probe(struct rtl_loop *w)
     close_probe(w);
 }
 
-/* Hidden screens first: if two probes are on one process, the one in front is newer and replaces the other. */
-static void hand_over_all(struct rtl_loop *from, const struct rtl_loop *of)
+/* Parents first, kept screens last: of two probes on one process, the recorders keep the newer one, which comes last.
+ */
+static void pass_all_to_recorders(struct rtl_loop *from, const struct rtl_loop *of)
 {
     if (of->parent)
-        hand_over_all(from, of->parent);
-    hand_over(from, of);
+        pass_all_to_recorders(from, of->parent);
+    pass_to_recorders(from, of);
     if (of->kept)
-        hand_over(from, of->kept);
+        pass_to_recorders(from, of->kept);
 }
 
 void rtl_loop_step_probes(struct rtl_loop *w)
 {
     for (struct rtl_loop *at = w; at; at = rtl_loop_next(at))
         step_probe(at);
-    hand_over_all(w, w);
+    pass_all_to_recorders(w, w);
 }
 
 void rtl_loop_drop_probes(struct rtl_loop *w)
@@ -180,7 +180,7 @@ static void start_probe(struct rtl_loop *w, const struct rtl_row *row, bool stal
         rtl_ui_say(&w->ui, "%s",
                    w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited"
                    : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
-                       ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
+                       ? "not started with RTL_PROBE=1 (rtl-top run --probe): no probe"
                        : why);
         close_probe(w);
         return;
@@ -192,9 +192,9 @@ static void start_probe(struct rtl_loop *w, const struct rtl_row *row, bool stal
     w->others_begun = false;
     const char *key = rtl_key_name(rtl_keys[stalls ? RTL_ACTION_STALLS : RTL_ACTION_PROBE].keys[0]).text;
     if (stalls && *w->ui.record)
-        rtl_ui_say(&w->ui, "probed copies of it are going to run; %s takes that back; waits aren't recorded", key);
+        rtl_ui_say(&w->ui, "probed copies of the kernel will run; %s stops the probe; recordings store no waits", key);
     else
-        rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; %s takes that back", key);
+        rtl_ui_say(&w->ui, "some dispatches will run a probed copy; %s stops the probe", key);
     step_probe(w);
 }
 

@@ -52,9 +52,9 @@ void rtl_loop_record(struct rtl_loop *w, const struct rtl_snapshot *snapshot, ui
         return;
     enum rtl_db_status now = rtl_frame_recorder_add(&w->recorder, snapshot, real_ns, exited);
     if (now && !before)
-        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->recorder.why);
+        rtl_ui_say(&w->ui, "not recorded: %s; the next frame tries again", w->recorder.why);
     if (before && !now)
-        rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
+        rtl_ui_say(&w->ui, "recording again: this frame contains what was missed");
     say_left_out(w);
 }
 
@@ -130,7 +130,7 @@ void rtl_loop_request_mode(struct rtl_loop *w)
     else
         snprintf(who, sizeof who, "%u process%s", (unsigned)asked, asked == 1 ? " was" : "es were");
     rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
-               w->ui.paused ? "; the screen is held and shows it after Space" : "");
+               w->ui.paused ? "; the paused screen shows it after Space" : "");
 }
 
 void rtl_loop_save(struct rtl_loop *w)

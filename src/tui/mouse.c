@@ -1,6 +1,5 @@
 /* Events of the mouse, located in the layout that was drawn. See ui.h. */
 #include "tui/ui.h"
-#include "model/merge.h"
 #include "tui/cursor.h"
 #include "tui/draw_views.h"
 #include "tui/process_list.h"
@@ -32,7 +31,7 @@ static unsigned click_head(struct rtl_ui *ui, const struct rtl_layout *l, int co
     if (column < 0)
         return 0;
     if (rtl_columns[column].order == RTL_ORDER_NO) {
-        rtl_ui_say(ui, "%s is nothing to sort by", rtl_columns[column].header);
+        rtl_ui_say(ui, "can't sort by %s", rtl_columns[column].header);
         return RTL_UI_DRAW;
     }
     return rtl_ui_sort(ui, (enum rtl_column)column, m->sort == (enum rtl_column)column && !m->reverse);

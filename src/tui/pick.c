@@ -7,7 +7,6 @@
 #include "tui/screens.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHOICES_MAX = 512 };
 #define RENEW_NS RTL_SEC
@@ -40,28 +39,15 @@ static void renew_list(struct pick_list *list)
 /* Return the chosen pid, 0 to quit, -1 to go on. */
 static pid_t handle_key(struct pick_list *list, uint32_t key)
 {
-    switch (rtl_key_action(key, RTL_IN_KERNELS)) {
-    case RTL_ACTION_QUIT:
+    enum rtl_action action = rtl_key_action(key, RTL_IN_KERNELS);
+    int last = list->count ? list->count - 1 : 0;
+    if (action == RTL_ACTION_QUIT)
         return 0;
-    case RTL_ACTION_UP:
-        list->chosen -= list->chosen > 0;
-        break;
-    case RTL_ACTION_DOWN:
-        list->chosen += list->chosen < list->count - 1;
-        break;
-    case RTL_ACTION_HOME:
-        list->chosen = 0;
-        break;
-    case RTL_ACTION_END:
-        list->chosen = list->count ? list->count - 1 : 0;
-        break;
-    case RTL_ACTION_DETAIL:
-        if (list->count)
-            return list->pids[list->chosen];
-        break;
-    default:
-        break;
-    }
+    if (action == RTL_ACTION_DETAIL && list->count)
+        return list->pids[list->chosen];
+    if (action == RTL_ACTION_HOME || action == RTL_ACTION_END)
+        list->chosen = action == RTL_ACTION_END ? last : 0;
+    list->chosen = rtl_clamp(list->chosen + (action == RTL_ACTION_DOWN) - (action == RTL_ACTION_UP), 0, last);
     return -1;
 }
 
@@ -76,9 +62,8 @@ static pid_t choose_process(const struct rtl_options *options, struct pick_list 
         }
         rtl_screen_size(&rows, &cols);
         if (rtl_frame_reset(frame, rows, cols, options->ascii)) {
-            rtl_draw_pick(
-                frame, list->choices, list->count, list->chosen,
-                list->count ? "" : "no traced process that you may see: HSA_TOOLS_LIB=librtl.so program...  (q quits)");
+            rtl_draw_pick(frame, list->choices, list->count, list->chosen,
+                          list->count ? "" : "no traced process found: rtl-top run PROGRAM... starts one  (q quits)");
             rtl_screen_show(frame, repaint);
         }
         struct rtl_event event = rtl_screen_wait(next);

@@ -3,7 +3,6 @@
 #include "text/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Return the lowest step of 1, 2 or 5 times a power of ten that is at least `least`. */
 static uint64_t nice_step(uint64_t least)

@@ -1,11 +1,9 @@
 /* Order of the processes, and places of their columns. See process_list.h. */
 #include "tui/process_list.h"
 #include "model/cells.h"
-#include "model/merge.h"
 #include "text/text.h"
 #include "tui/layout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TOP_LEAST = 16, TOP_MOST = 44, NAMED_FROM = 100, COMMAND_LEAST = 7 };

@@ -99,8 +99,8 @@ static void move_column(struct rtl_ui *ui, struct rtl_column_order order, int at
     int to = at + step;
     if (at == RTL_COLUMN_NAME || to < 0 || to >= RTL_COLUMN_NAME) {
         rtl_ui_say(ui, "%s",
-                   at == RTL_COLUMN_NAME || to > 0 ? "the name is the last one: it takes what is left"
-                                                   : "this is the first one");
+                   at == RTL_COLUMN_NAME || to > 0 ? "the name stays last: it fills the line"
+                                                   : "this is the first column");
         return;
     }
     order.column[at] = order.column[to];
@@ -119,7 +119,7 @@ static void columns_key(struct rtl_ui *ui, uint32_t key)
         return;
     }
     if (key == ' ' && ui->menu == RTL_COLUMN_NAME)
-        rtl_ui_say(ui, "the name stays: without it the others say nothing");
+        rtl_ui_say(ui, "the name can't be hidden");
     else if (key == ' ')
         ui->columns = ((ui->columns ? ui->columns : ui->columns_shown) ^ 1u << ui->menu) | 1u << RTL_COLUMN_NAME;
     else if (key == 'a') {
@@ -226,17 +226,14 @@ unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key)
     if (key == RTL_KEY_BACKSPACE || key == 8) {
         while (length && ((unsigned char)ui->typed[length - 1] & 0xc0) == 0x80)
             length--;
-        ui->typed[length ? length - 1 : 0] = 0;
-        return apply_typed(ui);
-    }
-    if (key == RTL_KEY_CTRL('U')) {
-        ui->typed[0] = 0;
-        return apply_typed(ui);
-    }
-    if (key < RTL_KEY_SPECIAL && rtl_text_code_is_safe(key) && length + 5 < sizeof ui->typed) {
+        length -= length != 0;
+    } else if (key == RTL_KEY_CTRL('U')) {
+        length = 0;
+    } else if (key < RTL_KEY_SPECIAL && rtl_text_code_is_safe(key) && length + 5 < sizeof ui->typed) {
         length += rtl_utf8_encode(ui->typed + length, key);
-        ui->typed[length] = 0;
-        return apply_typed(ui);
+    } else {
+        return 0;
     }
-    return 0;
+    ui->typed[length] = 0;
+    return apply_typed(ui);
 }

@@ -41,7 +41,7 @@ static bool prepare_screen(struct rtl_loop *w, pid_t pid, const char *title)
     if (options->launch) {
         rtl_text_escape(w->ui.log, sizeof w->ui.log, options->launch->log, strlen(options->launch->log));
         w->ui.now_mono_ns = rtl_mono_ns();
-        rtl_ui_say(&w->ui, "its output goes into %s", w->ui.log);
+        rtl_ui_say(&w->ui, "command output: %s", w->ui.log);
     }
     if (options->list_first)
         w->ui.view = RTL_VIEW_PROCESSES;
@@ -136,7 +136,7 @@ static bool open_recorded(struct rtl_loop *n, const struct rtl_loop *w, pid_t pi
 {
     int64_t recording = w->player->group ? rtl_replay_group_recording(w->player->group, pid) : 0;
     if (!recording) {
-        snprintf(why, why_bytes, "process %d is not in the recording any more", (int)pid);
+        snprintf(why, why_bytes, "process %d is not in this recording", (int)pid);
         return false;
     }
     if (rtl_player_open(&n->own_player, w->options->replay, pid, recording, why, why_bytes))

@@ -1,5 +1,5 @@
-/* Keep the cursor in sight. See scroll.h. */
-#include "tui/scroll.h"
+/* The visible part of lists; the views know how long the lists are. See ui.h. */
+#include "tui/ui.h"
 #include "text/text.h"
 #include "tui/draw_views.h"
 #include "tui/process_list.h"
@@ -17,7 +17,7 @@ static void find_in_help(struct rtl_ui *ui, int cols)
     if (at < 0) /* wrap around */
         at = rtl_draw_help_find(ui, cols, step > 0 ? 0 : 1 << 20, step);
     if (at < 0) {
-        rtl_ui_say(ui, "the help doesn't have '%s'", ui->help_search);
+        rtl_ui_say(ui, "the help doesn't contain '%s'", ui->help_search);
         return;
     }
     ui->help_line = at;

@@ -313,7 +313,7 @@ static unsigned ask_for_probe(struct rtl_ui *ui, int request)
 {
     const struct rtl_model *m = ui->model;
     const struct rtl_row *row = rtl_ui_selected(ui);
-    const char *why = ui->replay                                    ? "this is a recording: nothing runs in it"
+    const char *why = ui->replay                                    ? "a recording can't be probed"
                       : !m->latest || m->state == RTL_TARGET_EXITED ? "the process has exited"
                       : m->latest->snapshot.parts ? "probes need a screen of one process: p chooses it"
                       : m->latest->snapshot.mode == RTL_MODE_OBSERVED

@@ -16,4 +16,7 @@ unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key);
  */
 unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols);
 
+/* Keep the cursor on its kernel and in sight (scroll.c); call after new data, a key or a resize. */
+void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols);
+
 #endif

@@ -30,7 +30,7 @@ child() { # from the log: the shell that becomes the command says its number the
 say="sh -c \"echo child \\\$\\\$; exec $gpu $play runtime\""
 session "$say"
 check "the screen shows it" shows '%TIME +CALL/s' '\[LIVE\]'
-check "and names the log file" shows "its output goes into $state/rtl-top/rtl-top-sh-"
+check "and names the log file" shows "command output: $state/rtl-top/rtl-top-sh-"
 child
 is "the log is its owner's alone" "$(stat -c '%a' "$state/rtl-top" "$(log)" | tr '\n' ' ')" '700 600 '
 check "what it writes is there" wait_until 60 grep -q '^holding' "$(log)"

@@ -177,7 +177,7 @@ check "Esc never quits" shows '%TIME +CALL/s'
 keys '?' / scratch Enter
 check "/ searches the help" shows 'scratch +private memory of a work-item'
 keys / nowhere_at_all Enter n
-check "and says what it doesn't have" shows "the help doesn.t have .nowhere_at_all."
+check "and says what it doesn't have" shows "the help doesn.t contain .nowhere_at_all."
 keys Escape F3 rccl Escape
 check "F3 asks what to find" hides '^find'
 keys g

@@ -366,15 +366,15 @@ static void without_any(void **state)
     struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
     rtl_ui_key(&ui, 'a');
     assert_true(rtl_model_add(m, &s, 1013 * RTL_SEC));
-    drawn(24, 80, "calls aren't recorded: start it with rtl-top run --mode hip");
+    drawn(24, 80, "calls are not recorded: start the program with rtl-top run --mode hip");
     ui.replay = true;
-    drawn(24, 80, "no calls were recorded up to here");
+    drawn(24, 80, "no calls recorded so far");
     ui.replay = false;
     memset(&c, 0, sizeof c);
     tick(14);
-    drawn(24, 80, "no call of HIP so far");
+    drawn(24, 80, "no HIP call so far");
     rtl_ui_key(&ui, 'A');
-    drawn(24, 80, "no range and no mark of roctx so far");
+    drawn(24, 80, "no roctx range or mark so far");
 }
 
 static void several_processes_are_one(void **state)

@@ -274,7 +274,7 @@ static void the_pane_follows_the_cursor(void **state)
     free(second);
     not_drawn(39, 160, "DURATION in window");
     press("g");
-    drawn(45, 160, "different kernels have no common curve; Enter opens the family");
+    drawn(45, 160, "a family has no curve; Enter opens it");
 }
 
 int main(void)

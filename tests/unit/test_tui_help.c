@@ -183,7 +183,7 @@ static void the_help_is_searched(void **state)
     press("n", 24, 80); /* nowhere else: round to the same */
     assert_int_equal(ui.help_line, typed_at);
     press("/nowhere to be found\r", 24, 80);
-    drawn(24, 80, "the help doesn't have 'nowhere to be found'");
+    drawn(24, 80, "the help doesn't contain 'nowhere to be found'");
     press("/P50\r", 24, 80); /* in any case of the letters */
     int first = ui.help_line, lines = 0;
     press("n", 24, 80);

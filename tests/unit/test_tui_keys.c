@@ -298,7 +298,7 @@ static void columns_are_chosen(void **state)
     ui.menu = RTL_COLUMN_NAME;
     press(" ");
     assert_true(ui.columns >> RTL_COLUMN_NAME & 1);
-    assert_non_null(strstr(ui.message, "the name stays"));
+    assert_non_null(strstr(ui.message, "the name can't be hidden"));
     press("a");
     assert_int_equal(ui.columns, 0);
     press("kkkkkkkkkkkkkkkkkkkkkkkkkkk");

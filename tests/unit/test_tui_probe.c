@@ -148,7 +148,7 @@ static void a_recorded_pane(void **state)
     not_drawn(24, 80, "PProbe");
     not_drawn(24, 80, "sStalls");
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
-    drawn(24, 80, "this is a recording: nothing runs in it");
+    drawn(24, 80, "a recording can't be probed");
     probed(false);
     drawn(24, 80, "PROBE recorded: over, 601 probed of 6.01k seen, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: the program has unloaded the kernel");
@@ -199,7 +199,7 @@ static void the_key(void **state)
     assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
     ui.replay = true;
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
-    assert_string_equal(ui.message, "this is a recording: nothing runs in it");
+    assert_string_equal(ui.message, "a recording can't be probed");
     ui.replay = false;
     rtl_model_exited(m);
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
@@ -433,7 +433,7 @@ static void the_key_of_waits(void **state)
     assert_true(rtl_ui_key(&ui, 's') & RTL_UI_STALLS);
     ui.replay = true;
     assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS);
-    assert_string_equal(ui.message, "this is a recording: nothing runs in it");
+    assert_string_equal(ui.message, "a recording can't be probed");
     ui.replay = false;
     ui.view = RTL_VIEW_KERNELS;
     assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS); /* in the table it sorts */
