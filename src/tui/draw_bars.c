@@ -52,7 +52,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         return;
     if (!all->any) {
         rtl_frame_put(frame, at.row, at.col + 2, at.cols - 2, RTL_ROLE_DIM,
-                      row->untimed ? "counted, never timed: the main screen shows why" : "nothing timed yet");
+                      row->untimed ? "counted, never timed: see the main screen" : "nothing timed yet");
         return;
     }
     int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
