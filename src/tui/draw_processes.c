@@ -12,15 +12,15 @@ enum {
     AGAINST = RANK_COLUMNS - 1 /* the last column to go */
 };
 
-static uint32_t members(const struct rtl_ui *ui)
+int rtl_draw_rank_lines(const struct rtl_ui *ui)
 {
     const struct rtl_sample *latest = ui->model->latest;
-    return latest && latest->snapshot.parts ? latest->snapshot.parts->member_count : 0;
+    return latest && latest->snapshot.parts ? (int)latest->snapshot.parts->member_count : 0;
 }
 
 int rtl_draw_process_lines(const struct rtl_ui *ui)
 {
-    return (int)members(ui) + (ui->untraced ? (int)ui->untraced->count : 0);
+    return rtl_draw_rank_lines(ui) + (ui->untraced ? (int)ui->untraced->count : 0);
 }
 
 /* --- processes --- */
@@ -93,11 +93,6 @@ void rtl_draw_processes(const struct rtl_ui *ui, struct rtl_frame *frame, const 
 }
 
 /* --- one kernel in each process --- */
-
-int rtl_draw_rank_lines(const struct rtl_ui *ui)
-{
-    return (int)members(ui);
-}
 
 struct rank_line {
     struct rtl_number cells[RANK_COLUMNS];

@@ -7,20 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static void record_text(const struct rtl_loop *w, char *out, size_t size)
-{
-    const char *slash = strrchr(w->recorder.path, '/');
-    snprintf(out, size, "%s%.32s", w->recorder.last ? "FAILS " : "", slash ? slash + 1 : w->recorder.path);
-}
-
 void rtl_loop_update_record(struct rtl_loop *w)
 {
     const struct rtl_loop *of = w;
     while (of && !of->recorder.recording)
         of = rtl_loop_next(of);
     w->ui.record[0] = 0;
-    if (of)
-        record_text(of, w->ui.record, sizeof w->ui.record);
+    if (!of)
+        return;
+    const char *slash = strrchr(of->recorder.path, '/');
+    snprintf(w->ui.record, sizeof w->ui.record, "%s%.32s", of->recorder.last ? "FAILS " : "",
+             slash ? slash + 1 : of->recorder.path);
 }
 
 /* Report once that frames lack the probe. */

@@ -431,7 +431,7 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
         assert_int_equal(ui.line_top[RTL_VIEW_HELP], rtl_draw_help_lines(&ui, cols) - 22);
         ui.line_top[RTL_VIEW_HELP] = 0;
     }
-    assert_in_range(rtl_draw_help_lines(&ui, 60), rtl_draw_help_lines(&ui, 120) + 1, 600);
+    assert_in_range(rtl_draw_help_lines(&ui, 60), rtl_draw_help_lines(&ui, 120) + 1, 500);
     free(whole);
     rtl_model_free(m);
     synth_free(p);
