@@ -96,7 +96,7 @@ check "has the pane, and says that it is recorded" shows 'PROBE recorded: over, 
 pane >"$work/seen"
 check "with the same figures" diff "$work/live" "$work/seen"
 keys P
-check "nothing is probed" shows "^a recording can't be probed"
+check "nothing is probed" shows '^a recording can.t be probed'
 is "nor loaded" "$(loads)" "$loads"
 keys ']'
 check "another kernel has none" hides 'PROBE recorded'

@@ -309,9 +309,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(every_header_has_a_line),    TEST(every_label_has_a_line), TEST(every_word_of_a_probe_has_a_line),
-        TEST(the_help_is_searched),       TEST(matches_are_marked),     TEST(names_scroll_sideways),
-        TEST(g_goes_to_the_end), TEST(menus_have_borders),
+        TEST(every_header_has_a_line), TEST(every_label_has_a_line), TEST(every_word_of_a_probe_has_a_line),
+        TEST(the_help_is_searched),    TEST(matches_are_marked),     TEST(names_scroll_sideways),
+        TEST(g_goes_to_the_end),       TEST(menus_have_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
