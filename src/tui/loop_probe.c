@@ -192,7 +192,7 @@ static void start_probe(struct rtl_loop *w, const struct rtl_row *row, bool stal
     w->others_begun = false;
     const char *key = rtl_key_name(rtl_keys[stalls ? RTL_ACTION_STALLS : RTL_ACTION_PROBE].keys[0]).text;
     if (stalls && *w->ui.record)
-        rtl_ui_say(&w->ui, "probed copies of the kernel will run; %s stops the probe; recordings store no waits", key);
+        rtl_ui_say(&w->ui, "probed copies will run; %s stops the probe; recordings store no waits", key);
     else
         rtl_ui_say(&w->ui, "some dispatches will run a probed copy; %s stops the probe", key);
     step_probe(w);

@@ -109,7 +109,7 @@ is "leaves nothing behind" "$?" 0
 terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
 check "a screen that records" detail work_sum
 keys s
-check "says that waits aren't recorded" shows "^probed copies of the kernel will run; s stops the probe; recordings store no waits"
+check "says that waits aren't recorded" shows "^probed copies will run; s stops the probe; recordings store no waits"
 check "shows them all the same" comes 'STALLS over'
 check "until each was timed" shows 'each wait was timed'
 keys q
