@@ -7,7 +7,7 @@
 #include "options/progress.h"
 #include "tui/screen.h"
 #include "text/text.h"
-#include "tui/loop.h"
+#include "tui/screens.h"
 
 #include <errno.h>
 #include <fcntl.h>

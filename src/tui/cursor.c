@@ -1,10 +1,14 @@
-/* Where the cursor is and how it moves. See cursor.h. */
+/* The cursor and how it moves. See cursor.h. */
 #include "tui/cursor.h"
-#include "model/merge.h"
+#include "model/cells.h"
+#include "model/model_hip_api.h"
 #include "text/text.h"
-#include "tui/layout.h"
-#include "tui/probe_shown.h"
 #include "tui/process_list.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+enum { LINES_MAX = 1 << 20 }; /* rtl_ui_scroll_into_view knows the real end */
 
 const struct rtl_row *rtl_ui_selected(const struct rtl_ui *ui)
 {
@@ -25,6 +29,23 @@ int rtl_ui_name_rows(const struct rtl_ui *ui, int cols)
     return (rtl_text_columns(name) + cols - 2) / (cols - 1);
 }
 
+struct rtl_layout rtl_ui_layout(const struct rtl_ui *ui, int rows, int cols)
+{
+    int widths[RTL_COLUMN_COUNT];
+    bool kernels = ui->view == RTL_VIEW_KERNELS;
+    rtl_cell_widths(ui->model, ui->units, widths);
+    struct rtl_layout_wants wants = {.gpus = (int)ui->model->gpu_count,
+                                     .gpu_lines = ui->gpu_lines,
+                                     .slowest = ui->model->latest && ui->model->latest->snapshot.parts,
+                                     .launch = ui->model->hip_api.launches,
+                                     .columns = ui->columns,
+                                     .places = ui->column_places,
+                                     .widths = widths,
+                                     .pane = kernels && rtl_ui_selected(ui),
+                                     .name_rows = kernels ? rtl_ui_name_rows(ui, cols) : 0};
+    return rtl_layout_main(rows, cols, &wants);
+}
+
 void rtl_ui_select(struct rtl_ui *ui, int at)
 {
     struct rtl_model *m = ui->model;
@@ -37,62 +58,68 @@ void rtl_ui_select(struct rtl_ui *ui, int at)
     rtl_model_freeze_order(m);
 }
 
+static void move_in_stalls(struct rtl_ui *ui, int by)
+{
+    const struct rtl_stall_costs *s = &ui->stalls->sum;
+    int last = s->timed > INT_MAX ? INT_MAX : (int)s->timed - 1;
+    ui->stall_at = last < 0 ? 0 : rtl_clamp(ui->stall_at + rtl_clamp(by, -last, last), 0, last);
+    if (s->timed)
+        ui->stall_place = s->wait[ui->stall_at].place.at;
+}
+
+void rtl_ui_follow_stall(struct rtl_ui *ui)
+{
+    const struct rtl_stall_costs *s = ui->stalls ? &ui->stalls->sum : NULL;
+    if (!s || !s->timed)
+        ui->stall_at = 0;
+    for (uint32_t i = 0; ui->stall_at && i < s->timed && i <= INT_MAX; i++)
+        if (s->wait[i].place.at == ui->stall_place) {
+            ui->stall_at = (int)i;
+            return;
+        }
+    ui->stall_at = 0; /* another kernel's list */
+}
+
 unsigned rtl_ui_move(struct rtl_ui *ui, int by)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
-    if (ui->view == RTL_VIEW_HELP) {
-        ui->help_top = rtl_clamp(ui->help_top + by, 0, 1 << 20);
-    } else if (ui->view == RTL_VIEW_QUEUES) {
-        ui->queue_at = rtl_clamp(ui->queue_at + by, 0, 1 << 20);
-    } else if (ui->view == RTL_VIEW_PROCESSES) {
-        rtl_process_move(ui, ui->process_at + by);
-    } else if (ui->view == RTL_VIEW_RANKS) {
-        ui->rank_top = rtl_clamp(ui->rank_top + by, 0, 1 << 20);
-    } else if (ui->view == RTL_VIEW_CALLS || ui->view == RTL_VIEW_RANGES) {
-        int *at = &ui->calls_at[ui->view == RTL_VIEW_RANGES];
-        *at = rtl_clamp(*at + by, 0, 1 << 20);
-    } else if (ui->view == RTL_VIEW_COPIES) {
-        ui->copies_at = rtl_clamp(ui->copies_at + by, 0, 1 << 20);
+    if (ui->view == RTL_VIEW_PROCESSES) {
+        rtl_process_move(ui, ui->line_at[ui->view] + by);
     } else if (ui->view == RTL_VIEW_DETAIL && row && rtl_ui_has_stalls(ui, row)) {
-        rtl_ui_move_in_stalls(ui, by);
-    } else {
+        move_in_stalls(ui, by);
+    } else if (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL) {
         int at = rtl_model_position(ui->model, ui->selected);
-        rtl_ui_select(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -(1 << 20), 1 << 20));
+        rtl_ui_select(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -LINES_MAX, LINES_MAX));
+    } else { /* the help and the ranks have no cursor: they scroll */
+        bool scrolls = ui->view == RTL_VIEW_HELP || ui->view == RTL_VIEW_RANKS;
+        int *line = scrolls ? &ui->line_top[ui->view] : &ui->line_at[ui->view];
+        *line = rtl_clamp(*line + by, 0, LINES_MAX);
     }
     return RTL_UI_DRAW;
 }
 
-unsigned rtl_ui_group(struct rtl_ui *ui)
+unsigned rtl_ui_sort(struct rtl_ui *ui, enum rtl_column column, bool reverse)
 {
-    const struct rtl_row *row = rtl_ui_selected(ui);
-    struct rtl_model *m = ui->model;
-    /* the cursor goes on to the family of its kernel, and from a family to where it was in the list */
-    uint32_t family = row ? RTL_KERNELS_MAX + rtl_family_of(m, row) : 0;
-    rtl_model_group(m, !m->families);
-    if (m->families && row && !ui->following && rtl_model_position(m, ui->selected) < 0)
-        ui->selected = family;
+    rtl_model_sort(ui->model, column, reverse);
     ui->top = 0;
     return RTL_UI_DRAW;
 }
 
-unsigned rtl_ui_open(struct rtl_ui *ui, const struct rtl_row *row, bool open)
+void rtl_ui_set_filter(struct rtl_ui *ui, const char *text)
+{
+    snprintf(ui->model->filter, sizeof ui->model->filter, "%s", text);
+    ui->model->frozen_until_ns = 0; /* end the frozen order: new rows go to their ranks, not to the end */
+    rtl_model_refresh(ui->model);
+    ui->top = 0;
+}
+
+unsigned rtl_ui_open_family(struct rtl_ui *ui, const struct rtl_row *row, bool open)
 {
     enum rtl_name_family family = rtl_family_of(ui->model, row);
     ui->selected = RTL_KERNELS_MAX + family;
     ui->following = false;
     rtl_model_open(ui->model, family, open);
     ui->position = rtl_model_position(ui->model, ui->selected);
-    return RTL_UI_DRAW;
-}
-
-unsigned rtl_ui_sideways(struct rtl_ui *ui, int step)
-{
-    enum { COLUMNS = 8 };
-    const struct rtl_row *row = rtl_ui_selected(ui);
-    if (ui->model->families && row && (row->kernels || (step < 0 && !ui->name_left)))
-        return rtl_ui_open(ui, row, step > 0);
-    ui->name_left =
-        rtl_clamp(ui->name_left + step * COLUMNS, 0, 1 << 16); /* rtl_ui_scroll_into_view knows where they end */
     return RTL_UI_DRAW;
 }
 
@@ -103,19 +130,48 @@ unsigned rtl_ui_search(struct rtl_ui *ui, int step)
         return RTL_UI_DRAW;
     }
     if (ui->view == RTL_VIEW_HELP || !ui->search[0]) {
-        rtl_ui_say(ui, "nothing searched for yet: / asks for a text");
+        rtl_ui_say(ui, "no search yet: / asks for a text");
         return RTL_UI_DRAW;
     }
     int at = rtl_model_search(ui->model, ui->search, ui->position + step, step);
     if (at < 0)
-        rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
+        rtl_ui_say(ui, "no kernel name contains '%s'", ui->search);
     else
         rtl_ui_select(ui, at);
     return RTL_UI_DRAW;
 }
 
-pid_t rtl_ui_process(const struct rtl_ui *ui)
+unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
 {
-    const struct rtl_member *member = rtl_process_at(ui, ui->process_at);
-    return member && (ui->replay || !member->ended) ? member->info.pid : 0;
+    int count, *at = &ui->line_at[ui->view];
+    const struct rtl_hip_api_model_row *row = rtl_ui_call_rows(ui, &count);
+    if (text != ui->search)
+        snprintf(ui->search, sizeof ui->search, "%s", text);
+    if (!ui->search[0])
+        rtl_ui_say(ui, "no search yet: / asks for a text");
+    int from = *at < count ? *at : 0, by = step < 0 ? -1 : 1;
+    for (int i = step != 0; ui->search[0] && i < count + (step != 0); i++) {
+        int n = ((from + by * i) % count + count) % count;
+        char name[4 * RTL_HIP_API_TEXT + 8];
+        rtl_text_escape(name, sizeof name, row[n].call->name, row[n].call->name_bytes);
+        if (rtl_text_contains(name, ui->search)) {
+            *at = n;
+            return RTL_UI_DRAW;
+        }
+    }
+    if (ui->search[0])
+        rtl_ui_say(ui, "no %s contains '%s'", ui->view == RTL_VIEW_RANGES ? "range" : "call", ui->search);
+    return RTL_UI_DRAW;
+}
+
+unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order, bool reverse)
+{
+    struct rtl_hip_api_rows *calls = &ui->model->hip_api;
+    calls->order = order;
+    calls->reverse = reverse;
+    rtl_model_refresh(ui->model);
+    for (int view = RTL_VIEW_CALLS; view <= RTL_VIEW_RANGES; view++)
+        ui->line_at[view] = ui->line_top[view] = 0;
+    rtl_ui_say(ui, "ranked by %s%s", rtl_hip_api_order_text(order), reverse ? ", lowest first" : "");
+    return RTL_UI_DRAW;
 }

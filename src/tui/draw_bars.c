@@ -1,5 +1,5 @@
-/* A kernel's durations: how they are spread, and how p99 and p50 went over time. See draw_bars.h. */
-#include "tui/draw_bars.h"
+/* Durations of a kernel: their distribution, and p99 and p50 over time. See draw_views.h. */
+#include "tui/draw_views.h"
 #include "text/text.h"
 #include "tui/plot.h"
 
@@ -25,23 +25,17 @@ struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, con
     return s;
 }
 
-const char *rtl_draw_time(const struct rtl_ui *ui, bool any, uint64_t ns, struct rtl_number *n)
-{
-    *n = any ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
-    return n->text;
-}
-
 /*
- * Edges of rows that are equal in the logarithm; returns how many rows there are. No narrower than two buckets, or
- * times that come in steps (of the GPU's clock) would show gaps between them.
+ * Set the edges of rows that are equally high in the logarithm; returns their number. A row covers at least two
+ * buckets: times come in steps of the GPU's clock, and narrower rows would show gaps between the steps.
  */
 static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
 {
     double from = (double)(low ? low : 1), ratio = ((double)high + 1) / from;
     int resolved = (int)(log(ratio) / log(1.0 + 1.0 / 32)) + 1, rows = wanted < resolved ? wanted : resolved;
-    if ((double)rows > (double)high - (double)low + 1) /* nor narrower than a nanosecond on the average */
+    if ((double)rows > (double)high - (double)low + 1) /* nor narrower than one nanosecond on average */
         rows = (int)((double)high - (double)low) + 1;
-    rows = rows > 1 ? rows : 1; /* extremes that contradict one another: the segment is damaged */
+    rows = rows > 1 ? rows : 1; /* a damaged segment has contradicting extremes */
     for (int i = 0; i <= rows; i++)
         edges[i] = from * pow(ratio, (double)i / rows);
     edges[0] = (double)low;
@@ -58,7 +52,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         return;
     if (!all->any) {
         rtl_frame_put(frame, at.row, at.col + 2, at.cols - 2, RTL_ROLE_DIM,
-                      row->untimed ? "counted, never timed: main screen says why" : "nothing timed yet");
+                      row->untimed ? "counted, never timed: see the main screen" : "nothing timed yet");
         return;
     }
     int bins = make_edges(all->min_ns, all->max_ns, at.rows < BINS_MAX ? at.rows : BINS_MAX, edges);
@@ -79,7 +73,7 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
                                       : (double)counts[i] / (double)most;
         if (width > 0)
             rtl_frame_bar(frame, at.row + i, at.col + label, width, RTL_ROLE_BAR, value);
-        /* the first quantile that falls here; "+" when others do as well */
+        /* the first quantile in this row; "+" stands for more of them */
         char mark[8] = "";
         static const char *const marks[RTL_SPAN_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
         for (int q = 0; q < RTL_SPAN_QUANTILES; q++)
@@ -116,7 +110,7 @@ void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     if (at.cols - rtl_text_columns(label) - (int)strlen(age) < 8)
         snprintf(label, sizeof label, "P99 most %s ", top.text);
     int left = rtl_text_columns(label), width = at.cols - left - (int)strlen(age);
-    if (width < 8) { /* no room for words: the marks alone, and not over them */
+    if (width < 8) { /* no room for words: marks only */
         left = 0;
         width = at.cols;
     } else {
@@ -125,7 +119,7 @@ void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     }
     if (width < 1 || !length || !most)
         return;
-    /* each mark is the highest of its share of the intervals, so a spike is never lost */
+    /* a mark shows the highest p99 of its intervals, so no spike is lost */
     int marks = (int)length < width ? (int)length : width;
     for (int i = 0; i < marks; i++) {
         uint32_t from = (uint32_t)((uint64_t)i * length / (uint32_t)marks);
@@ -172,7 +166,7 @@ void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     struct rtl_rect plot = at, bars = at;
     if (at.rows < 3 || !row)
         return;
-    if (at.cols >= SIDE_FROM) { /* side by side, or the plot alone */
+    if (at.cols >= SIDE_FROM) {
         bars.cols = at.cols / 3 > BARS ? at.cols / 3 : BARS;
         bars.col = at.col + at.cols - bars.cols;
         plot.cols = at.cols - bars.cols - 2;
@@ -182,7 +176,7 @@ void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     plot.row++, plot.rows--, bars.row++, bars.rows--;
     if (row->kernels) {
         rtl_frame_put(frame, plot.row, plot.col + 1, plot.cols - 1, RTL_ROLE_DIM,
-                      "different kernels have no common curve; Enter opens the family");
+                      "a family has no curve; Enter opens it");
         return;
     }
     rtl_draw_plot(ui, frame, plot, row);

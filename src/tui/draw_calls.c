@@ -1,11 +1,9 @@
 /*
- * The calls of HIP, or the ranges of roctx, ranked: how often, how long, what failed; below the calls the memory in
- * use, and what could not be recorded.
+ * HIP calls, or roctx ranges: rates, durations, errors. Below the calls: memory in use and calls that were not
+ * recorded.
  */
-#include "tui/draw_calls.h"
-#include "model/cells.h"
+#include "tui/draw_views.h"
 #include "text/text.h"
-#include "tui/calls_keys.h"
 #include "tui/screen_tables.h"
 
 #include <stdio.h>
@@ -17,17 +15,17 @@ enum {
     RANGE_CELLS = 0 RTL_RANGE_COLUMNS(ONE),
 #undef ONE
     CELLS = (int)CALL_CELLS > (int)RANGE_CELLS ? (int)CALL_CELLS : (int)RANGE_CELLS,
-    NAME_LEAST = 12, /* columns of the name: columns go before it gets shorter */
+    NAME_LEAST = 12, /* least columns of the name: others go first */
 };
 
-struct cells {
+struct call_cells {
     struct rtl_number text[CELLS];
 };
 
-static const struct column {
+static const struct call_column {
     const char *header;
     int width, from;
-    int order; /* enum rtl_hip_api_order that it shows, or -1 */
+    int order; /* enum rtl_hip_api_order of the column, or -1 */
 } call_columns[] =
     {
 #define COLUMN(header, width, from, order, meaning) {header, width, from, order},
@@ -40,66 +38,58 @@ static bool shows_ranges(const struct rtl_ui *ui)
     return ui->view == RTL_VIEW_RANGES;
 }
 
-static const struct column *columns_of(const struct rtl_ui *ui, int *count)
+static const struct call_column *columns_of(const struct rtl_ui *ui, int *count)
 {
     *count = shows_ranges(ui) ? (int)RANGE_CELLS : (int)CALL_CELLS;
     return shows_ranges(ui) ? range_columns : call_columns;
 }
 
-static struct rtl_number time_or_none(bool measured, uint64_t ns, enum rtl_unit units)
-{
-    return measured ? rtl_format_time(ns, units) : (struct rtl_number){RTL_NONE};
-}
-
-static struct cells make_cells(const struct rtl_ui *ui, const struct rtl_hip_api_model_row *row)
+static struct call_cells make_cells(const struct rtl_ui *ui, const struct rtl_hip_api_model_row *row)
 {
     const struct rtl_number none = {RTL_NONE};
     bool span = ui->model->span_ns, timed = row->window.count;
-    struct cells c;
+    struct call_cells c;
     int i = 0;
     c.text[i++] = span && timed ? rtl_format_share(row->share) : none;
     c.text[i++] = span ? rtl_format_rate(row->rate) : none;
-    c.text[i++] = time_or_none(timed, row->p50, ui->units);
-    c.text[i++] = time_or_none(timed, row->p99, ui->units);
+    c.text[i++] = rtl_draw_time(ui, timed, row->p50);
+    c.text[i++] = rtl_draw_time(ui, timed, row->p99);
     if (shows_ranges(ui)) {
         c.text[i++] = span && row->node ? rtl_format_share(row->gpu_share) : none;
         c.text[i++] = row->open ? rtl_format_count(row->open) : none;
         c.text[i++] = rtl_format_count(row->calls);
-        c.text[i++] = time_or_none(row->calls, row->total_ns, ui->units);
-        c.text[i++] = time_or_none(row->node && row->gpu_ns, row->gpu_ns, ui->units);
-        c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
+        c.text[i++] = rtl_draw_time(ui, row->calls, row->total_ns);
+        c.text[i++] = rtl_draw_time(ui, row->node && row->gpu_ns, row->gpu_ns);
+        c.text[i++] = rtl_draw_time(ui, timed, row->window.max_ns);
         return c;
     }
     c.text[i++] = rtl_format_count(row->errors);
     c.text[i++] = row->call->bytes && span ? rtl_format_rate(row->bandwidth) : none;
     c.text[i++] = rtl_format_count(row->calls);
-    c.text[i++] = time_or_none(row->calls, row->total_ns, ui->units);
+    c.text[i++] = rtl_draw_time(ui, row->calls, row->total_ns);
     c.text[i++] = row->bytes ? rtl_format_bytes(row->bytes) : none;
     c.text[i++] = row->call->in_use ? rtl_format_bytes(row->call->in_use) : none;
-    c.text[i++] = time_or_none(timed, row->window.max_ns, ui->units);
+    c.text[i++] = rtl_draw_time(ui, timed, row->window.max_ns);
     return c;
 }
 
 /* --- lines --- */
 
-/* Where columns are, and the name behind them. */
-struct places {
+/* Screen columns; -1: no room. */
+struct call_places {
     int at[CELLS], width[CELLS], name;
 };
 
-static struct places make_places(const struct rtl_ui *ui, int cols)
+static struct call_places make_places(const struct rtl_ui *ui, int cols)
 {
-    struct places p;
+    struct call_places p;
     int columns, rows, at = 1;
-    const struct column *column = columns_of(ui, &columns);
+    const struct call_column *column = columns_of(ui, &columns);
     const struct rtl_hip_api_model_row *row = rtl_ui_call_rows(ui, &rows);
     for (int i = 0; i < columns; i++)
         p.width[i] = column[i].width;
-    for (int r = 0; r < rows; r++) {
-        struct cells cells = make_cells(ui, &row[r]);
-        for (int i = 0; i < columns; i++)
-            p.width[i] = rtl_cell_width(p.width[i], rtl_text_columns(cells.text[i].text));
-    }
+    for (int r = 0; r < rows; r++)
+        rtl_draw_widen(p.width, columns, make_cells(ui, &row[r]).text);
     for (int i = 0; i < columns; i++) {
         bool shown = cols >= column[i].from && at + p.width[i] + 1 + NAME_LEAST <= cols;
         p.at[i] = shown ? at : -1;
@@ -110,10 +100,10 @@ static struct places make_places(const struct rtl_ui *ui, int cols)
 }
 
 static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l,
-                      const struct places *p)
+                      const struct call_places *p)
 {
     int columns, rows, row = l->head.row;
-    const struct column *column = columns_of(ui, &columns);
+    const struct call_column *column = columns_of(ui, &columns);
     rtl_ui_call_rows(ui, &rows);
     int order = (int)ui->model->hip_api.order;
     rtl_frame_fill(frame, row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
@@ -130,12 +120,12 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
         rtl_frame_right(frame, row, p->name, l->head.cols - p->name, RTL_ROLE_HEADER, count);
 }
 
-static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct places *p,
+static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct call_places *p,
                      const struct rtl_hip_api_model_row *row)
 {
     int columns;
-    const struct column *column = columns_of(ui, &columns);
-    struct cells cells = make_cells(ui, row);
+    const struct call_column *column = columns_of(ui, &columns);
+    struct call_cells cells = make_cells(ui, row);
     int at = p->name + (row->depth < 20 ? 2 * (int)row->depth : 40);
     enum rtl_role role = row->window.count || row->open ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
     char name[4 * RTL_HIP_API_TEXT + 8];
@@ -154,21 +144,21 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, int line,
         rtl_frame_put(frame, line, at + used, cols - at - used, RTL_ROLE_LABEL, " (mark)");
 }
 
-/* --- what is below --- */
+/* --- notes below the rows --- */
 
-struct trouble {
+struct call_trouble {
     uint64_t count;
     const char *text;
 };
 
-static int troubles_of(const struct rtl_hip_api_snapshot *calls, struct trouble *out)
+static int troubles_of(const struct rtl_hip_api_snapshot *calls, struct call_trouble *out)
 {
     int count = 0;
     if (!calls)
         return 0;
 #define TROUBLE(member, key, text) \
     if (calls->member)             \
-        out[count++] = (struct trouble){calls->member, text};
+        out[count++] = (struct call_trouble){calls->member, text};
     RTL_HIP_API_TROUBLES(TROUBLE)
 #undef TROUBLE
     return count;
@@ -193,7 +183,7 @@ static int memory_lines(const struct rtl_ui *ui)
 
 int rtl_draw_calls_lines(const struct rtl_ui *ui)
 {
-    struct trouble troubles[TROUBLES_MAX];
+    struct call_trouble troubles[TROUBLES_MAX];
     int rows, below = memory_lines(ui) + troubles_of(calls_of(ui), troubles);
     rtl_ui_call_rows(ui, &rows);
     return rows + (below ? 1 + below : 0);
@@ -215,11 +205,11 @@ static void draw_memory(const struct rtl_ui *ui, struct rtl_frame *frame, int li
                      rtl_format_count(m->allocations).text, m->allocations == 1 ? "" : "s");
 }
 
-/* Line i of those there are to scroll through: the rows, an empty one, the memory, what could not be recorded. */
-static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct places *p,
+/* Draw line i: the rows, an empty line, memory in use, losses. */
+static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols, const struct call_places *p,
                       int i)
 {
-    struct trouble troubles[TROUBLES_MAX];
+    struct call_trouble troubles[TROUBLES_MAX];
     int rows, memory = memory_lines(ui), count = troubles_of(calls_of(ui), troubles);
     const struct rtl_hip_api_model_row *row = rtl_ui_call_rows(ui, &rows);
     int below = i - rows - 1;
@@ -234,18 +224,17 @@ static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line
 
 void rtl_draw_calls(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
 {
-    struct places p = make_places(ui, l->table.cols);
-    int lines = rtl_draw_calls_lines(ui), rows, at = ui->calls_at[shows_ranges(ui)],
-        top = ui->calls_top[shows_ranges(ui)];
+    struct call_places p = make_places(ui, l->table.cols);
+    int lines = rtl_draw_calls_lines(ui), rows, at = ui->line_at[ui->view], top = ui->line_top[ui->view];
     rtl_ui_call_rows(ui, &rows);
     draw_head(ui, frame, l, &p);
     if (!ui->model->hip_api.any)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      ui->replay ? "no calls were recorded up to here"
-                                 : "calls aren't recorded: start it with rtl-top run --mode hip");
+                      ui->replay ? "no calls recorded so far"
+                                 : "calls are not recorded: start the program with rtl-top run --mode hip");
     else if (!rows && !top)
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM,
-                      shows_ranges(ui) ? "no range and no mark of roctx so far" : "no call of HIP so far");
+                      shows_ranges(ui) ? "no roctx range or mark so far" : "no HIP call so far");
     for (int i = 0; i < l->table.rows && top + i < lines; i++) {
         draw_line(ui, frame, l->table.row + i, l->table.cols, &p, top + i);
         if (top + i == at && rows)

@@ -1,77 +1,65 @@
-/* What all views share: header, coverage, status and key lines, cells of the table. See draw.h. */
-#include "tui/draw.h"
+/* Pieces that several views draw: header, coverage, status and key line, names, cells. See draw_common.h. */
+#include "tui/draw_common.h"
 #include "model/coverage.h"
 #include "model/cells.h"
-#include "model/labels.h"
-#include "model/merge.h"
 #include "model/model_gpus.h"
 #include "model/model_range.h"
+#include "model/probe_figures.h"
 #include "text/text.h"
-#include "tui/probe_key.h"
 #include "tui/process_list.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-/* Of several processes: how many hang. */
-static uint32_t stale_members(const struct rtl_model *m)
+/* Count the processes whose library has stopped writing. */
+static unsigned count_stale(const struct rtl_model *m)
 {
     const struct rtl_parts *parts = m->latest ? m->latest->snapshot.parts : NULL;
-    uint32_t stale = 0;
+    unsigned stale = 0;
     for (uint32_t i = 0; parts && i < parts->member_count; i++)
         stale += parts->members[i].stale_ns != 0;
     return stale;
 }
 
-/* The state in brackets; the role says how loud it is. */
+/* Write the state in brackets; returns its colour. */
 static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
 {
     const struct rtl_model *m = ui->model;
+    enum rtl_role role = RTL_ROLE_ALERT;
     if (m->state == RTL_TARGET_EXITED) {
         snprintf(out, size, "[EXITED]");
-        return RTL_ROLE_ALERT;
-    }
-    if (m->damaged) {
+    } else if (m->damaged) {
         snprintf(out, size, "[DAMAGED]");
-        return RTL_ROLE_ALERT;
-    }
-    if (ui->loading) {
-        snprintf(out, size, "[LOADING %u/%u]", ui->loaded, ui->loaded_of);
-        return RTL_ROLE_WARN;
-    }
-    if (ui->replay) {
-        if (ui->frame + 1 == ui->frames) /* nothing follows, held or not */
-            snprintf(out, size, "[END %u/%u]", ui->frame + 1, ui->frames);
-        else if (ui->paused)
-            snprintf(out, size, "[PAUSED %u/%u]", ui->frame + 1, ui->frames);
+    } else if (ui->loading || ui->replay || ui->paused) {
+        uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
+        role = RTL_ROLE_WARN;
+        if (ui->loading)
+            snprintf(out, size, "[LOADING %u/%u]", ui->loaded, ui->loaded_of);
+        else if (!ui->replay)
+            snprintf(out, size, "[PAUSED %s]", rtl_format_age(age).text);
+        else if (ui->frame + 1 == ui->frames || ui->paused)
+            snprintf(out, size, "[%s %u/%u]", ui->frame + 1 == ui->frames ? "END" : "PAUSED", ui->frame + 1,
+                     ui->frames);
         else
             snprintf(out, size, "[REPLAY %gx %u/%u]", ui->speed, ui->frame + 1, ui->frames);
-        return RTL_ROLE_WARN;
-    }
-    if (ui->paused) {
-        uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
-        snprintf(out, size, "[PAUSED %s]", rtl_format_age(age).text);
-        return RTL_ROLE_WARN;
-    }
-    if (m->state == RTL_TARGET_STALE) {
+    } else if (m->state == RTL_TARGET_STALE) {
         snprintf(out, size, "[STALE %llus]", (unsigned long long)(m->stale_ns / RTL_SEC));
-        return RTL_ROLE_ALERT;
+    } else if (count_stale(m)) {
+        snprintf(out, size, "[%u STALE]", count_stale(m));
+    } else if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
+        snprintf(out, size, m->latest->snapshot.state == RTL_STATE_UNLOADED ? "[UNLOADED]" : "[STARTING]");
+        role = RTL_ROLE_WARN;
+    } else {
+        snprintf(out, size, "[LIVE]");
+        role = RTL_ROLE_GOOD;
     }
-    if (stale_members(m)) {
-        snprintf(out, size, "[%u STALE]", (unsigned)stale_members(m));
-        return RTL_ROLE_ALERT;
-    }
-    if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
-        bool unloaded = m->latest->snapshot.state == RTL_STATE_UNLOADED;
-        snprintf(out, size, unloaded ? "[UNLOADED]" : "[STARTING]");
-        return RTL_ROLE_WARN;
-    }
-    snprintf(out, size, "[LIVE]");
-    return RTL_ROLE_GOOD;
+    return role;
 }
 
-enum { WINDOW_FROM = 72 }; /* columns from which on the window stands in the header, below in the status line */
+enum {
+    WINDOW_FROM = 72
+}; /* from this width on the header has the window; on narrower terminals the status line has it */
 
 static void window_text(const struct rtl_model *m, char *out, size_t size)
 {
@@ -83,10 +71,18 @@ static void window_text(const struct rtl_model *m, char *out, size_t size)
         snprintf(out, size, "%s", span);
     else if (m->span_ns < m->window_ns - m->window_ns / 20)
         snprintf(out, size, "%s of %s", span, rtl_format_interval(m->window_ns).text);
-    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* it slides in steps: don't let the figure twitch */
+    else if (m->span_ns <= m->window_ns + m->window_ns / 8) /* the window slides in steps: show a steady figure */
         snprintf(out, size, "%s", rtl_format_interval(m->window_ns).text);
     else
         snprintf(out, size, "%s", span);
+}
+
+/* Draw a text that ends before column `right`; returns its first column. */
+static int put_left_of(struct rtl_frame *frame, int row, int right, enum rtl_role role, const char *text)
+{
+    int columns = rtl_text_columns(text);
+    rtl_frame_put(frame, row, right - columns, columns, role, text);
+    return right - columns;
 }
 
 void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title)
@@ -98,48 +94,33 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (localtime_r(&now, &local))
         strftime(clock, sizeof clock, "%H:%M:%S", &local);
     const struct rtl_snapshot *s = ui->model->latest ? &ui->model->latest->snapshot : NULL;
-    if (s && s->parts) /* their title says how many there are */
+    if (s && s->parts) /* the title has their number */
         *pid = 0;
-    else if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the number inside its container, where that is another */
+    else if (s && s->pid && s->pid != (uint64_t)ui->pid) /* the pid inside its container differs */
         snprintf(pid, sizeof pid, "pid %d (inside %llu)", (int)ui->pid, (unsigned long long)s->pid);
     else
         snprintf(pid, sizeof pid, "pid %d", (int)ui->pid);
-    /* from the right, as far as they fit: window, clock, state, interval, pid */
     int right = at.cols, least = at.cols >= 40 ? 20 : 0;
     if (at.cols >= WINDOW_FROM && ui->model->latest) {
         char window[64], text[72];
         window_text(ui->model, window, sizeof window);
         snprintf(text, sizeof text, "win %s", window);
-        right -= rtl_text_columns(text);
-        rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_LABEL, text);
-        right -= 1;
+        right = put_left_of(frame, at.row, right, RTL_ROLE_LABEL, text) - 1;
     }
-    if (at.cols >= 64) {
-        right -= (int)strlen(clock);
-        rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, clock);
-        right -= 1;
-    }
-    right -= (int)strlen(state);
-    rtl_frame_put(frame, at.row, right, 48, role, state);
-    if (ui->record[0]) { /* into which file is on the status line, where there is one and nothing louder */
-        right -= (int)strlen(RTL_RECORD_MARK) + 1;
-        rtl_frame_put(frame, at.row, right, 8, RTL_ROLE_ALERT, RTL_RECORD_MARK);
-    }
-    char every[32];
-    snprintf(every, sizeof every, "%s", rtl_format_interval(ui->interval_ns).text);
-    if (at.cols >= 56) {
-        right -= 1 + (int)strlen(every);
-        rtl_frame_put(frame, at.row, right, 16, RTL_ROLE_LABEL, every);
-    }
-    if (*pid && right - 2 - (int)strlen(pid) >= least) {
-        right -= 2 + (int)strlen(pid);
-        rtl_frame_put(frame, at.row, right, 48, RTL_ROLE_VALUE, pid);
-    }
+    if (at.cols >= 64)
+        right = put_left_of(frame, at.row, right, RTL_ROLE_LABEL, clock) - 1;
+    right = put_left_of(frame, at.row, right, role, state);
+    if (ui->record[0]) /* the status line names the file */
+        right = put_left_of(frame, at.row, right - 1, RTL_ROLE_ALERT, RTL_RECORD_MARK);
+    if (at.cols >= 56)
+        right = put_left_of(frame, at.row, right - 1, RTL_ROLE_LABEL, rtl_format_interval(ui->interval_ns).text);
+    if (*pid && right - 2 - (int)strlen(pid) >= least)
+        right = put_left_of(frame, at.row, right - 2, RTL_ROLE_VALUE, pid);
     int col = 0;
     if (at.cols >= 40)
         col = rtl_frame_put(frame, at.row, 0, right, RTL_ROLE_TITLE, "rtl-top") + 2;
     char cut[256];
-    if (s && s->parts) /* how many, and as much of who as there is room for */
+    if (s && s->parts) /* the number of processes comes first: cut at the end */
         snprintf(cut, sizeof cut, "%s", title);
     else
         rtl_text_cut(cut, sizeof cut, title, right - col - 2, 0, frame->ascii);
@@ -149,25 +130,25 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
-    char text[1024], ways[1024], age[48] = "";
+    char text[1024], paths[1024], age[48] = "";
     bool parked;
     uint64_t ns = rtl_model_write_age(m, &parked);
     if (m->state == RTL_TARGET_STALE)
         snprintf(age, sizeof age, "  STALE %llus", (unsigned long long)(m->stale_ns / RTL_SEC));
     else if (!m->latest->snapshot.heartbeat_mono_ns)
         snprintf(age, sizeof age, "  nothing written yet");
-    else if (!parked && rtl_model_in_flight(m) && ns >= RTL_SEC) /* it should have been written anew since */
+    else if (!parked && rtl_model_in_flight(m) && ns >= RTL_SEC) /* the library should have written since */
         snprintf(age, sizeof age, "  age %s", rtl_format_interval(ns).text);
     int age_columns = (int)strlen(age), room = at.cols - age_columns;
     bool whole = rtl_coverage_line(m, room, text, sizeof text);
-    if (!whole && room < at.cols && at.cols < 60) { /* too narrow for both: what was not measured matters more */
+    if (!whole && room < at.cols && at.cols < 60) { /* too narrow for both: the coverage matters more */
         room = at.cols;
         whole = rtl_coverage_line(m, room, text, sizeof text);
     }
-    rtl_queue_paths_text(m, ways, sizeof ways);
-    /* good to know: whole, where there is room */
-    if (whole && *ways && rtl_text_columns(text) + 2 + rtl_text_columns(ways) <= room)
-        rtl_text_append(text, sizeof text, "; %s", ways);
+    rtl_queue_paths_text(m, paths, sizeof paths);
+    /* queue paths only if they fit completely */
+    if (whole && *paths && rtl_text_columns(text) + 2 + rtl_text_columns(paths) <= room)
+        rtl_text_append(text, sizeof text, "; %s", paths);
     const struct rtl_snapshot *s = &m->latest->snapshot;
     bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
     rtl_frame_put(frame, at.row, 0, room, loud ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
@@ -193,6 +174,55 @@ bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum 
     return true;
 }
 
+struct rtl_number rtl_draw_time(const struct rtl_ui *ui, bool measured, uint64_t ns)
+{
+    return measured ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
+}
+
+void rtl_draw_widen(int *widths, int count, const struct rtl_number *cells)
+{
+    for (int i = 0; i < count; i++)
+        widths[i] = rtl_cell_width(widths[i], rtl_text_columns(cells[i].text));
+}
+
+int rtl_draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, int count, const int *widths,
+                   const struct rtl_number *cells)
+{
+    int at = 1;
+    for (int i = 0; i < count; i++)
+        if (widths[i] && at + widths[i] <= cols) {
+            rtl_frame_right(frame, line, at, widths[i], role, cells[i].text);
+            at += widths[i] + 1;
+        }
+    return at;
+}
+
+int rtl_draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_draw_fact *facts, int count, int lines)
+{
+    int line = 0, col = 0;
+    for (int i = 0; i < count && line < lines; i++) {
+        struct rtl_rect row = {at.row + line, at.col, 1, at.cols};
+        if (rtl_draw_piece(frame, row, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
+            continue;
+        line++;
+        col = 0;
+        i--; /* draw it in the next line */
+    }
+    return line + (col > 0 && line < lines);
+}
+
+bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)
+{
+    bool meanwhile = !ui->replay && ui->others_ns;
+    uint64_t ns = meanwhile ? ui->others_ns : rtl_probe_others_ns(NULL, &row->kernel->histogram);
+    if (!ns || !probed_ns)
+        return false;
+    *out = 0;
+    rtl_text_append(out, size, "%s%s: x%.2f", rtl_format_time(ns, ui->units).text, meanwhile ? "" : " since start",
+                    (double)probed_ns / (double)ns);
+    return true;
+}
+
 static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
     const struct rtl_model *m = ui->model;
@@ -203,7 +233,7 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_text_append(out, size, "rec %s | ", ui->record);
     if (ui->file[0])
         rtl_text_append(out, size, "of %s | ", ui->file);
-    if (ui->probe.runs && !ui->replay && ui->probe.every) /* in a recording nothing runs: its pane says what did */
+    if (ui->probe.runs && !ui->replay && ui->probe.every) /* the pane shows recorded probes */
         rtl_text_append(out, size, "probed: 1 in %u | ", (unsigned)ui->probe.every);
     else if (ui->probe.runs && !ui->replay)
         rtl_text_append(out, size, "probed | ");
@@ -222,7 +252,7 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
                         ui->process_reverse ? ", reversed" : "");
     if (cols < WINDOW_FROM)
         rtl_text_append(out, size, "win %s | ", window);
-    /* narrow screens have no column of totals, so there it only matters after zero was pressed */
+    /* narrow screens have no column of totals: show it only after zero was pressed */
     if (m->window_ns != RTL_WINDOW_ALL && (m->zero || cols >= 100))
         rtl_text_append(out, size, "since %s %s | ", m->zero ? "zero" : "start",
                         rtl_format_age(rtl_model_since(m)).text);
@@ -250,13 +280,13 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         [RTL_PROMPT_INTERVAL] = {"interval in seconds: ", "seconds: "},
         [RTL_PROMPT_TIME] = {"time (14:02:31, +30, -5m): ", "time: "},
         [RTL_PROMPT_SORT] = {"sort by: Up and Down choose, Enter sorts, Esc leaves", "Enter sorts, Esc leaves"},
-        [RTL_PROMPT_MODE] = {"mode: Up and Down choose, Enter asks the process for it, Esc leaves",
-                             "Enter asks for it, Esc leaves"},
-        [RTL_PROMPT_COLUMNS] = {"columns: Space shows or hides, < > move, a as there is room, Enter, Esc undoes",
+        [RTL_PROMPT_MODE] = {"mode: Up and Down choose, Enter requests it, Esc leaves",
+                             "Enter requests it, Esc leaves"},
+        [RTL_PROMPT_COLUMNS] = {"columns: Space shows or hides, < > move, a automatic, Enter, Esc undoes",
                                 "Space: on/off, < > move, a: auto, Enter"},
         [RTL_PROMPT_LEAVE] = {"Enter chooses, Esc stays; its output: ", "Enter chooses, Esc stays"}};
     if (ui->prompt != RTL_PROMPT_NONE) {
-        /* without a status line the question goes over the last line there is */
+        /* without a status line the question covers the last line */
         int row = at.rows ? at.row : frame->rows - 1;
         rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_PROMPT, ' ');
         bool narrow = rtl_text_columns(questions[ui->prompt].wide) > frame->cols - 1;
@@ -289,7 +319,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     } else {
         char text[512];
         status_text(ui, at.cols, text, sizeof text);
-        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* whole pieces only */
+        while (rtl_text_columns(text) > at.cols && strstr(text, " | ")) { /* drop the last pieces until the line fits */
             char *last = text;
             for (char *next = text; (next = strstr(next, " | ")); next++)
                 last = next;
@@ -301,11 +331,11 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
 
 void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
-    /* the way out is always there; the others as far as they fit */
+    /* Quit always has its place at the end; others are shown as far as they fit */
     const char *quit = rtl_keys[RTL_ACTION_QUIT].label;
     int end = at.cols - (int)strlen(quit) - 2, col = 0;
     enum rtl_action actions[RTL_ACTION_COUNT];
-    if (!at.rows || ui->prompt != RTL_PROMPT_NONE) /* which has keys of its own */
+    if (!at.rows || ui->prompt != RTL_PROMPT_NONE) /* a prompt names its keys itself */
         return;
     bool nested = ui->view != RTL_VIEW_KERNELS || ui->opened || ui->model->range;
     if (nested && col + 9 < end) {
@@ -317,11 +347,11 @@ void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         const struct rtl_key_info *k = &rtl_keys[actions[i]];
         struct rtl_key_name name = rtl_key_name(k->keys[0]);
         if (actions[i] == RTL_ACTION_RANKS && !(ui->model->latest && ui->model->latest->snapshot.parts))
-            continue; /* of one process there is nobody to compare it with */
+            continue; /* one process: nothing to compare */
         if (ui->replay && (actions[i] == RTL_ACTION_PROBE || actions[i] == RTL_ACTION_STALLS))
-            continue; /* nothing runs in it */
+            continue;
         const char *shown = k->keys[0] == ' ' ? "Spc" : name.text, *label = k->label;
-        int other = strchr("]>}-", *label) ? 1 : 0; /* the second one of two keys */
+        int other = strchr("]>}-", *label) ? 1 : 0; /* the label begins with the second of two keys */
         if (col + (int)strlen(shown) + (int)strlen(label) + 1 > end)
             continue;
         col += rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_KEY, shown);
@@ -369,7 +399,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
                       rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
         return;
     }
-    if (ui->model->families) { /* below its family */
+    if (ui->model->families) {
         enum { INDENT = 2 };
         col += INDENT;
         width -= INDENT;
@@ -383,7 +413,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         rtl_frame_put(frame, line, col, width, role, rtl_model_name(ui->model, row, ui->names, width, frame->ascii));
         return;
     }
-    /* the cut name leaves its middle out: what is scrolled to is the whole one, with a mark where more of it is */
+    /* scroll the complete name, with marks at cut ends: the short form leaves out the middle */
     const char *name = rtl_model_name(ui->model, row, ui->names, RTL_NAMES_WHOLE, frame->ascii);
     const char *rest = name + rtl_text_offset(name, ui->name_left);
     rtl_frame_put_part(frame, line, col, width, role, rest);
@@ -393,7 +423,6 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         rtl_frame_put(frame, line, col + width - 1, 1, RTL_ROLE_DIM, ">");
 }
 
-/* Sums on the first line; below it, where there are more, why a GPU isn't busy and the first kernels. */
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;

@@ -1,18 +1,17 @@
 /*
- * One kernel: histogram, quantiles, sums, shape of the last dispatch, p99 over time. See draw.h.
+ * One kernel: histogram, quantiles, sums, shape of the last dispatch, p99 over time or a probe.
  *
- * The histogram counts since the start (or zero), so that rare slow dispatches stay in sight; the right-hand side sets
- * the window beside it.
+ * The histogram counts since the start (or zero), so that rare slow dispatches stay visible; the figures beside it also
+ * show the window.
  */
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 #include "model/cells.h"
 #include "text/text.h"
-#include "tui/probe_key.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* From the call's begin to the kernel's start, in the window. */
+/* Time from the call to the kernel's start, in the window. */
 static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, int *col,
                         const struct rtl_row *row)
 {
@@ -24,30 +23,34 @@ static void draw_launch(const struct rtl_ui *ui, struct rtl_frame *frame, struct
     rtl_draw_piece(frame, at, col, RTL_ROLE_VALUE, "launch", text);
 }
 
+static void draw_since(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, int col)
+{
+    char since[56];
+    int columns = snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
+                           rtl_format_age(rtl_model_since(ui->model)).text);
+    if (at.cols >= col + columns)
+        rtl_frame_right(frame, at.row, at.cols - columns, columns, RTL_ROLE_LABEL, since);
+}
+
 static void draw_counts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
                         const struct rtl_bar_span *all)
 {
-    struct rtl_number total, mean, most;
-    char since[56], share[32];
+    char share[32], rate[32];
     if (!at.rows)
         return;
     if (rtl_cell_text(ui->model, row, RTL_COLUMN_TIME, ui->units, share, sizeof share))
         rtl_text_append(share, sizeof share, "%%");
-    char rate[32];
     int col = 0;
     snprintf(rate, sizeof rate, "%s/s", rtl_format_rate(row->rate).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "calls", rtl_format_count(all->calls).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", rate);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "total", rtl_draw_time(ui, all->any, all->total_ns, &total));
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "total", rtl_draw_time(ui, all->any, all->total_ns).text);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", share);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "mean",
-                   rtl_draw_time(ui, all->any, all->any ? all->total_ns / all->timed : 0, &mean));
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", rtl_draw_time(ui, all->any, all->max_ns, &most));
+                   rtl_draw_time(ui, all->any, all->any ? all->total_ns / all->timed : 0).text);
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "max", rtl_draw_time(ui, all->any, all->max_ns).text);
     draw_launch(ui, frame, at, &col, row);
-    snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
-             rtl_format_age(rtl_model_since(ui->model)).text);
-    if (at.cols >= col + (int)strlen(since))
-        rtl_frame_right(frame, at.row, at.cols - (int)strlen(since), (int)strlen(since), RTL_ROLE_LABEL, since);
+    draw_since(ui, frame, at, col);
 }
 
 static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
@@ -56,9 +59,10 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
     static const char *const labels[RTL_SPAN_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
     int col = 0;
     for (int i = 0; i < RTL_SPAN_QUANTILES; i++) {
-        struct rtl_number n;
-        int label = (int)strlen(labels[i]), columns = rtl_text_columns(rtl_draw_time(ui, all->any, all->q[i], &n));
-        int wants = label + 1 + (columns > 7 ? columns : 7); /* the same place whatever the number, if it is short */
+        struct rtl_number n = rtl_draw_time(ui, all->any, all->q[i]);
+        int label = (int)strlen(labels[i]), columns = rtl_text_columns(n.text);
+        int wants =
+            label + 1 + (columns > 7 ? columns : 7); /* keep the positions steady: short numbers have equal widths */
         if (col + label + 1 + columns > at.cols)
             break;
         rtl_frame_put(frame, at.row, col, label, RTL_ROLE_LABEL, labels[i]);
@@ -70,7 +74,7 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
         rtl_frame_right(frame, at.row, col, at.cols - col, all->approximate ? RTL_ROLE_WARN : RTL_ROLE_DIM, error);
 }
 
-/* How wide the numbers beside the histogram have to be; the sum is the longest, but for small parts of a long unit. */
+/* Return the width of the figures. Sums are the longest numbers; minima have most decimals in a long unit. */
 static int fact_columns(const struct rtl_ui *ui, const struct rtl_bar_span *all, const struct rtl_bar_span *window)
 {
     const uint64_t times[] = {all->total_ns, all->min_ns, window->total_ns, window->min_ns};
@@ -80,7 +84,7 @@ static int fact_columns(const struct rtl_ui *ui, const struct rtl_bar_span *all,
     return width;
 }
 
-/* The window beside the whole, line by line. */
+/* Draw the figures: the window, and since the start. */
 static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
                          const struct rtl_bar_span *all, const struct rtl_bar_span *window)
 {
@@ -98,16 +102,16 @@ static void draw_figures(const struct rtl_ui *ui, struct rtl_frame *frame, struc
             if (i < 2)
                 n = rtl_format_count(i ? s->timed : s->calls);
             else
-                rtl_draw_time(ui, s->any, ns[i], &n);
+                n = rtl_draw_time(ui, s->any, ns[i]);
             rtl_frame_right(frame, at.row + i, at.col + 9 + side * (width + 1), width, RTL_ROLE_NORMAL, n.text);
         }
     }
 }
 
-/* What the figures don't have: how often now, and the shape of the last dispatch. */
+/* Draw rate and shape of the last dispatch, which the figures lack. */
 static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
-    char text[80], since[56];
+    char text[80];
     int col = 0;
     if (rtl_cell_text(ui->model, row, RTL_COLUMN_TIME, ui->units, text, sizeof text)) {
         rtl_text_append(text, sizeof text, "%%");
@@ -123,10 +127,7 @@ static void draw_facts(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "lds", rtl_format_size(row->kernel->lds_bytes).text);
         rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "scratch", rtl_format_size(row->kernel->scratch_bytes).text);
     }
-    snprintf(since, sizeof since, "  since %s %s", ui->model->zero ? "zero" : "start",
-             rtl_format_age(rtl_model_since(ui->model)).text);
-    if (at.cols >= col + (int)strlen(since))
-        rtl_frame_right(frame, at.row, at.cols - (int)strlen(since), (int)strlen(since), RTL_ROLE_LABEL, since);
+    draw_since(ui, frame, at, col);
 }
 
 void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
@@ -141,8 +142,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
     const char *name = row ? rtl_model_name(m, row, ui->names, RTL_NAMES_WHOLE, frame->ascii) : "";
     int number = fact_columns(ui, &all, &window), name_rows = rtl_ui_name_rows(ui, frame->cols);
     if (row && !ui->wrap && !strcmp(name, rtl_model_form(m, row, RTL_NAME_FULL)))
-        name_rows = 0;                             /* the title has it */
-    if (!ui->wrap && name_rows > frame->rows / 12) /* all of it where there is plenty of room, or when asked for */
+        name_rows = 0;                             /* the title shows it */
+    if (!ui->wrap && name_rows > frame->rows / 12) /* the complete name needs a tall terminal, or key w */
         name_rows = frame->rows / 12;
     struct rtl_layout_detail l =
         rtl_layout_detail(frame->rows, frame->cols, name_rows, number, row && rtl_ui_has_probe(ui, row));
@@ -150,10 +151,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
         return;
     if (l.kind == RTL_LAYOUT_LINE || !row) {
         char text[256] = "the kernel is gone";
-        struct rtl_number p99;
         if (row)
-            snprintf(text, sizeof text, "p99 %s %.200s", rtl_draw_time(ui, row->window.count > 0, row->p99, &p99),
-                     name);
+            snprintf(text, sizeof text, "p99 %s %.200s", rtl_draw_time(ui, row->window.count > 0, row->p99).text, name);
         rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, text);
         if (ui->prompt != RTL_PROMPT_NONE)
             rtl_draw_status(ui, frame, (struct rtl_rect){0});

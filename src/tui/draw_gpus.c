@@ -1,18 +1,17 @@
 /*
- * The GPUs at the top of the main screen: a line each where they are few, cells where they are many. See draw.h.
+ * The GPUs at the top of the main view: few GPUs have a line each, many have cells.
  *
- * A minute of busy, the share of the window, how long packets wait, copies, and why it isn't busy; the narrower the
- * less of it, the verdict last of all.
+ * Busy of the last minute, share of the window, wait of packets, copies, and why the GPU isn't busy. Narrow terminals
+ * show less; the verdict goes last.
  */
 #include "model/trend.h"
 #include "shm/gpu_names.h"
-#include "text/text.h"
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A GPU that isn't busy is what is looked for. */
+/* An idle GPU gets the loudest colour: users search for it. */
 static enum rtl_role busy_role(int percent)
 {
     return percent >= 80 ? RTL_ROLE_LOAD_MID : percent >= 50 ? RTL_ROLE_LOAD : RTL_ROLE_LOAD_HIGH;
@@ -23,7 +22,7 @@ static void draw_minute(const struct rtl_model *m, struct rtl_frame *frame, int 
 {
     int8_t percent[RTL_MODEL_HISTORY];
     rtl_trend_busy(m, agent->gpu, width, percent);
-    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++) /* a bound, as the share beside it: no colour of load */
+    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++) /* shared GPU: only a bound, so no colour */
         rtl_frame_spark(frame, row, col + i, agent->users > 1 ? RTL_ROLE_DIM : busy_role(percent[i]),
                         percent[i] < 0 ? -1 : (percent[i] * 8 - 1 < 0 ? 0 : percent[i] * 8 - 1) / 100);
 }
@@ -45,7 +44,6 @@ static enum rtl_role verdict_role(enum rtl_verdict verdict)
     }
 }
 
-/* "<1%": some, but hardly any. */
 static void percent_text(double share, char *out, size_t size)
 {
     if (share < 0)
@@ -56,9 +54,8 @@ static void percent_text(double share, char *out, size_t size)
         snprintf(out, size, "%.0f%%", share < 9.99 ? share * 100 : 999);
 }
 
-/* "wait p99" and "copy", each in the same columns for every GPU; returns where they end. */
-static int draw_numbers(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, int room,
-                        const struct rtl_gpu_row *gpu)
+/* Draw "wait p99" and "copy" in the same columns for each GPU; returns the next column. */
+static int draw_numbers(struct rtl_frame *frame, int row, int col, int room, const struct rtl_gpu_row *gpu)
 {
     enum { WAIT = 17, COPY = 11 }; /* "  wait p99 1.23ms", "  copy 100%" */
     char text[32];
@@ -76,19 +73,18 @@ static int draw_numbers(const struct rtl_ui *ui, struct rtl_frame *frame, int ro
         rtl_frame_right(frame, row, col + 7, 4, gpu->facts.copies >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
         col += COPY;
     }
-    (void)ui;
     return col;
 }
 
 /* Columns of a line or cell: label, address, minute, share, numbers, verdict. */
-struct columns {
+struct gpu_columns {
     int label, address, minute, numbers, verdict;
 };
 
-static struct columns columns_of(const struct rtl_model *m, int width, bool line)
+static struct gpu_columns columns_of(const struct rtl_model *m, int width, bool line)
 {
-    struct columns c = {.label = m->gpu_count > 10 ? 4 : 3};
-    int left = width - c.label - 5 - 1; /* share, a blank at the end */
+    struct gpu_columns c = {.label = m->gpu_count > 10 ? 4 : 3};
+    int left = width - c.label - 5 - 1;
     if (line && width >= 72)
         c.address = 6, left -= c.address;
     c.numbers = line && width >= 72 ? 28 : line && width >= 60 ? 17 : 0;
@@ -99,14 +95,14 @@ static struct columns columns_of(const struct rtl_model *m, int width, bool line
     return c;
 }
 
-static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, struct columns c,
+static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, int col, struct gpu_columns c,
                      const struct rtl_gpu_row *gpu)
 {
     char text[160];
     snprintf(text, sizeof text, "G%u", gpu->agent->gpu);
     rtl_frame_put(frame, row, col, c.label - 1, RTL_ROLE_LABEL, text);
     col += c.label;
-    if (c.address) { /* bus and device, by which other tools name it */
+    if (c.address) { /* bus and device, as other tools name the GPU */
         if (gpu->agent->bdf == RTL_NO_BDF)
             rtl_frame_put(frame, row, col, c.address - 1, RTL_ROLE_DIM, RTL_NONE);
         else
@@ -116,13 +112,13 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
     }
     draw_minute(ui->model, frame, row, col, c.minute, gpu->agent);
     col += c.minute;
-    bool bound = gpu->busy >= 0.01 && gpu->agent->users > 1; /* the sum of several processes: at most */
+    bool bound = gpu->busy >= 0.01 && gpu->agent->users > 1; /* a sum over processes is an upper bound */
     snprintf(text, sizeof text, "%s", bound ? "<" : "");
     percent_text(gpu->busy, text + strlen(text), sizeof text - strlen(text));
     rtl_frame_right(frame, row, col, 5, gpu->busy >= 0 ? RTL_ROLE_VALUE : RTL_ROLE_DIM, text);
     col += 5;
     if (c.numbers)
-        col = draw_numbers(ui, frame, row, col, c.numbers, gpu);
+        col = draw_numbers(frame, row, col, c.numbers, gpu);
     if (c.verdict >= 10) {
         rtl_verdict_text(gpu->verdict, &gpu->facts, c.verdict - 2, text, sizeof text);
         rtl_frame_put(frame, row, col + 2, c.verdict - 2, verdict_role(gpu->verdict), text);
@@ -135,7 +131,7 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
 void rtl_draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *l)
 {
     const struct rtl_model *m = ui->model;
-    struct columns c = columns_of(m, l->gpu_width, l->gpu_columns == 1);
+    struct gpu_columns c = columns_of(m, l->gpu_width, l->gpu_columns == 1);
     for (int i = 0; i < l->gpu_cells; i++) {
         int row = l->gpus.row + i % l->gpus.rows, col = i / l->gpus.rows * l->gpu_width;
         if (i < l->gpu_shown)

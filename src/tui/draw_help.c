@@ -1,10 +1,9 @@
 /*
- * The help screen, made from the tables: keys, columns, modes, reasons, notes. What this process's coverage line says
- * is on top, with the figures.
+ * The help, made from the tables: keys, columns, modes, reasons, notes. The reasons and notes show the figures of this
+ * process.
  */
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 #include "model/coverage.h"
-#include "model/cells.h"
 #include "model/labels.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -14,16 +13,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A page that is written line by line and seen through a window; without a frame it only counts. */
-struct page {
+/* The help as a page, written line by line; the frame shows a part. Without a frame lines are only counted. */
+struct help_page {
     struct rtl_frame *frame;
     int top, rows, cols, line;
-    const char *wanted; /* what is searched for, "" = nothing */
-    int from, step;     /* a search: the nearest line behind or before that one */
+    const char *wanted; /* searched text, "" = none */
+    int from, step;     /* a search: the first match from this line on in direction `step` */
     int found;
 };
 
-/* Where the words of a line begin that stand behind a name or a figure, which the lines that they go on in keep to. */
+/* Return the column of the text after a name or figure: continuation lines begin there. */
 static int indent_of(const char *text, int width)
 {
     enum { NAMES_MOST = 30, LEAST = 2 };
@@ -34,8 +33,8 @@ static int indent_of(const char *text, int width)
     return indent <= width / 2 ? indent : LEAST;
 }
 
-/* Marks what is searched for, wherever it stands in a row of the frame. */
-static void mark(struct page *p, int row, int col, const char *text)
+/* Mark the matches in a row of the frame. */
+static void mark_matches(struct help_page *p, int row, int col, const char *text)
 {
     for (int at = 0; *p->wanted && *text; at++) {
         const char *next = text + rtl_text_offset(text, 1);
@@ -45,9 +44,10 @@ static void mark(struct page *p, int row, int col, const char *text)
     }
 }
 
-/* A line, or as many as it needs at this width. */
-static void line_put(struct page *p, enum rtl_role role, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void line_put(struct page *p, enum rtl_role role, const char *format, ...)
+/* Write a line, wrapped to the width. */
+static void line_put(struct help_page *p, enum rtl_role role, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void line_put(struct help_page *p, enum rtl_role role, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -55,7 +55,7 @@ static void line_put(struct page *p, enum rtl_role role, const char *format, ...
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     int indent = indent_of(text, p->cols), column = 0;
-    if (*p->wanted && rtl_text_contains(text, p->wanted)) { /* also where it goes on in the next row */
+    if (*p->wanted && rtl_text_contains(text, p->wanted)) { /* also a match across the wrap */
         if (p->step > 0 && p->found < 0 && p->line >= p->from)
             p->found = p->line;
         if (p->step < 0 && p->line <= p->from)
@@ -67,7 +67,7 @@ static void line_put(struct page *p, enum rtl_role role, const char *format, ...
         if (rest[length]) {
             while (end && rest[end] != ' ')
                 end--;
-            if (end <= strspn(rest, " ")) /* one word that is too long */
+            if (end <= strspn(rest, " ")) /* a word longer than the line */
                 end = length;
             next = rest + end + strspn(rest + end, " ");
             if (!*next || !length)
@@ -79,12 +79,19 @@ static void line_put(struct page *p, enum rtl_role role, const char *format, ...
         char kept = rest[end];
         rest[end] = '\0';
         rtl_frame_put(p->frame, at + 1, 1 + column, p->cols - column, role, rest);
-        mark(p, at + 1, 1 + column, rest);
+        mark_matches(p, at + 1, 1 + column, rest);
         rest[end] = kept;
     }
 }
 
-static void write_keys(struct page *p)
+static void put_title(struct help_page *p, const char *title)
+{
+    if (p->line)
+        line_put(p, RTL_ROLE_NORMAL, "%s", "");
+    line_put(p, RTL_ROLE_TITLE, "%s", title);
+}
+
+static void write_keys(struct help_page *p)
 {
     static const struct {
         unsigned where;
@@ -105,7 +112,7 @@ static void write_keys(struct page *p)
         {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space pauses it"},
     };
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        line_put(p, RTL_ROLE_TITLE, "%s", groups[g].title);
+        put_title(p, groups[g].title);
         for (int i = 1; i < RTL_ACTION_COUNT; i++) {
             char names[48] = "";
             const struct rtl_key_info *k = &rtl_keys[i];
@@ -116,15 +123,14 @@ static void write_keys(struct page *p)
                          rtl_key_name(k->keys[n]).text);
             line_put(p, RTL_ROLE_NORMAL, "  %-12s %s", names, k->meaning);
         }
-        line_put(p, RTL_ROLE_NORMAL, "%s", "");
     }
 }
 
-static void write_ways(const struct rtl_model *m, struct page *p)
+static void write_queue_paths(const struct rtl_model *m, struct help_page *p)
 {
     struct rtl_queue_path_line lines[RTL_QUEUE_PATH_LINES];
     int count = rtl_queue_path_lines(m, lines);
-    line_put(p, RTL_ROLE_TITLE, "How packets of a queue reach the library (RTL_QUEUES)");
+    put_title(p, "How packets of a queue reach the library (RTL_QUEUES)");
 #define WAY(sym, num, key, text) line_put(p, RTL_ROLE_NORMAL, "  %-14s %s", key, text);
     RTL_QUEUE_PATHS(WAY)
 #undef WAY
@@ -133,51 +139,41 @@ static void write_ways(const struct rtl_model *m, struct page *p)
                  rtl_queue_path_label(lines[i].path), rtl_path_reason_words(lines[i].why));
 }
 
-/* The other tables' columns, and what stands in no table. */
-static void write_words(struct page *p)
+/* The columns of all views but the kernels, and words of the screens. */
+static void write_words(struct help_page *p)
 {
 #define WORD(word, meaning)                   line_put(p, RTL_ROLE_NORMAL, "  %-10s %s", word, meaning);
 #define COLUMN(header, width, from, meaning)  WORD(header, meaning)
 #define IDLE(number, below, header)           " " header
 #define DIRECTION(sym, num, key, text, means) WORD(text, means)
     char sizes[] = RTL_IDLE_CLASSES(IDLE);
-    if (p->frame && p->frame->ascii)
-        rtl_units_ascii(sizes);
-    line_put(p, RTL_ROLE_TITLE, "Columns of the queues (Tab)");
+    put_title(p, "Columns of the queues (Tab)");
     RTL_QUEUE_COLUMNS(COLUMN)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the GPUs, below the queues");
+    put_title(p, "Columns of the GPUs, below the queues");
     RTL_GPU_COLUMNS_BEFORE(COLUMN)
     line_put(p, RTL_ROLE_NORMAL, " %s: %s", sizes, RTL_GPU_IDLE_MEANS);
     RTL_GPU_COLUMNS_BEHIND(COLUMN)
     WORD(RTL_GPU_UUID, RTL_GPU_UUID_MEANS)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the copies (m)");
+    put_title(p, "Columns of the copies (m)");
     RTL_COPIES_COLUMNS(COLUMN)
     RTL_DIRECTIONS(DIRECTION)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the HIP calls (a)");
+    put_title(p, "Columns of the HIP calls (a)");
 #define CALLS(header, width, from, order, meaning) WORD(header, meaning)
     RTL_CALL_COLUMNS(CALLS)
     WORD(RTL_CALL_NAME, RTL_CALL_NAME_MEANS)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the roctx ranges and marks (A)");
+    put_title(p, "Columns of the roctx ranges and marks (A)");
     RTL_RANGE_COLUMNS(CALLS)
 #undef CALLS
     WORD(RTL_RANGE_NAME, RTL_RANGE_NAME_MEANS)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of the processes (p)");
+    put_title(p, "Columns of the processes (p)");
     RTL_PROCESS_COLUMNS(COLUMN)
     WORD(RTL_PROCESS_TOP, RTL_PROCESS_TOP_MEANS)
     WORD(RTL_PROCESS_COMMAND, RTL_PROCESS_COMMAND_MEANS)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Columns of a kernel's processes (e)");
+    put_title(p, "Columns of a kernel's processes (e)");
     RTL_RANK_COLUMNS(COLUMN)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Words of a probe, in the detail (P, s)");
+    put_title(p, "Words of a probe, in the detail (P, s)");
     RTL_PROBE_WORDS(WORD)
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Other words on the screens");
+    put_title(p, "Other words on the screens");
     RTL_WORDS(WORD)
 #undef WORD
 #undef COLUMN
@@ -185,42 +181,36 @@ static void write_words(struct page *p)
 #undef DIRECTION
 }
 
-static void write_page(const struct rtl_ui *ui, struct page *p)
+static void write_page(const struct rtl_ui *ui, struct help_page *p)
 {
     const struct rtl_model *m = ui->model;
     const struct rtl_snapshot *s = m->latest ? &m->latest->snapshot : NULL;
     write_keys(p);
-    line_put(p, RTL_ROLE_TITLE, "Columns (key of -s in brackets)");
+    put_title(p, "Columns (key of -s in brackets)");
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         line_put(p, RTL_ROLE_NORMAL, "  %-10s %s%s%s%s", rtl_columns[i].header, rtl_columns[i].meaning,
                  rtl_columns[i].order != RTL_ORDER_NO ? " [" : "",
                  rtl_columns[i].order != RTL_ORDER_NO ? rtl_columns[i].key : "",
                  rtl_columns[i].order != RTL_ORDER_NO ? "]" : "");
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
     write_words(p);
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Why a GPU is not busy");
+    put_title(p, "Why a GPU is not busy");
 #define VERDICT(sym, key, words, meaning) line_put(p, RTL_ROLE_NORMAL, "  %-15s %s", words, meaning);
     RTL_VERDICTS(VERDICT)
 #undef VERDICT
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Mode of the library (RTL_MODE); * is this process's");
+    put_title(p, "Mode of the library (RTL_MODE); * is this process's");
 #define MODE(sym, num, name, text) \
     line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == (num) ? '*' : ' ', name, text);
     RTL_MODES(MODE)
 #undef MODE
     line_put(p, RTL_ROLE_NORMAL, "%c %-14s %s", s && s->mode == RTL_MODE_CALLS ? '*' : ' ', RTL_MODE_HIP,
              RTL_MODE_HIP_MEANS);
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    write_ways(m, p);
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Why dispatches were counted but not timed, and how many");
+    write_queue_paths(m, p);
+    put_title(p, "Why dispatches were counted but not timed, and how many");
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)
         if (rtl_reason_key(i))
             line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_reason_key(i),
                      rtl_format_count(m->untimed_by[i]).text, rtl_reason_text(i));
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Why copies were counted but not timed, and how many");
+    put_title(p, "Why copies were counted but not timed, and how many");
     for (unsigned i = 0; i < RTL_COPY_UNTIMED_LIMIT; i++) {
         uint64_t count = 0;
         for (uint32_t c = 0; c < m->copies_count; c++)
@@ -229,16 +219,14 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
             line_put(p, count ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_copy_reason_key(i),
                      rtl_format_count(count).text, rtl_copy_reason_text(i));
     }
-    line_put(p, RTL_ROLE_NORMAL, "%s", "");
-    line_put(p, RTL_ROLE_TITLE, "Notes; ! marks those of this process");
+    put_title(p, "Notes; ! marks those of this process");
 #define NOTE(sym, bit, name, text)                                                         \
     line_put(p, s && s->notes & RTL_NOTE_##sym ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "%c %s", \
              s && s->notes & RTL_NOTE_##sym ? '!' : ' ', text);
     RTL_NOTES(NOTE)
 #undef NOTE
     if (s) {
-        line_put(p, RTL_ROLE_NORMAL, "%s", "");
-        line_put(p, RTL_ROLE_TITLE, "This process");
+        put_title(p, "This process");
         line_put(p, RTL_ROLE_NORMAL, "  library %s, HSA runtime %u.%u", s->library_version, s->runtime_major,
                  s->runtime_minor);
         if (s->mode != s->mode_started)
@@ -258,26 +246,26 @@ static void write_page(const struct rtl_ui *ui, struct page *p)
 
 int rtl_draw_help_lines(const struct rtl_ui *ui, int cols)
 {
-    struct page p = {.cols = cols - 1, .wanted = "", .found = -1};
+    struct help_page p = {.cols = cols - 1, .wanted = "", .found = -1};
     write_page(ui, &p);
     return p.line;
 }
 
 int rtl_draw_help_find(const struct rtl_ui *ui, int cols, int from, int step)
 {
-    struct page p = {.cols = cols - 1, .wanted = ui->help_search, .from = from, .step = step, .found = -1};
+    struct help_page p = {.cols = cols - 1, .wanted = ui->help_search, .from = from, .step = step, .found = -1};
     write_page(ui, &p);
     return p.found;
 }
 
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    struct page p = {.frame = frame,
-                     .top = ui->help_top,
-                     .rows = frame->rows - 2,
-                     .cols = frame->cols - 1,
-                     .wanted = ui->help_search,
-                     .found = -1};
+    struct help_page p = {.frame = frame,
+                          .top = ui->line_top[RTL_VIEW_HELP],
+                          .rows = frame->rows - 2,
+                          .cols = frame->cols - 1,
+                          .wanted = ui->help_search,
+                          .found = -1};
     if (frame->rows < 3 || frame->cols < 24) {
         rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, "q quits, Esc back");
         if (ui->prompt != RTL_PROMPT_NONE)

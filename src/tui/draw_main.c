@@ -1,7 +1,5 @@
-/* The main screen: GPUs, sums and the ranked kernels; queues or copies in the kernels' place. See draw.h. */
-#include "tui/draw_bars.h"
-#include "tui/calls_keys.h"
-#include "tui/draw_calls.h"
+/* The main view: GPUs, coverage, and the kernels or another table. */
+#include "tui/draw_views.h"
 #include "model/cells.h"
 #include "model/heat.h"
 #include "model/model_range.h"
@@ -13,12 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum rtl_role rtl_draw_load_role(double share)
+/* Colour of a share of time. */
+static enum rtl_role load_role(double share)
 {
     return share >= 0.25 ? RTL_ROLE_LOAD_HIGH : share >= 0.1 ? RTL_ROLE_LOAD_MID : RTL_ROLE_LOAD;
 }
 
-/* What the header of a column says beyond its name: the trend how far it goes back, the strip its axis. */
+/* Write the header of a column. The trend adds its span, the heat strip its axis. */
 static void head_text(const struct rtl_model *m, int column, int width, struct rtl_heat_axis axis, bool ascii,
                       char *out, size_t size)
 {
@@ -32,7 +31,7 @@ static void head_text(const struct rtl_model *m, int column, int width, struct r
     if (column == RTL_COLUMN_TREND && rtl_model_history_length(m)) {
         char span[32];
         snprintf(span, sizeof span, "P99 %s", rtl_format_interval(rtl_trend_span(m, width)).text);
-        snprintf(out, size, "%s", (int)strlen(span) <= width ? span : "P99"); /* a number without its unit lies */
+        snprintf(out, size, "%s", (int)strlen(span) <= width ? span : "P99"); /* never cut a number */
         if (width >= (int)strlen(span) + 12)
             snprintf(out, size, "%s \u25841x \u25882x", span);
     }
@@ -44,7 +43,7 @@ static void head_text(const struct rtl_model *m, int column, int width, struct r
     }
 }
 
-/* One axis for all rows that are shown: what is compared must be drawn alike. */
+/* All rows share one axis, so that they can be compared. */
 static struct rtl_heat_axis axis_of(const struct rtl_model *m)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -107,7 +106,7 @@ static void draw_heat(struct rtl_frame *frame, int row, int col, int width, cons
 
 static const double STANDS_OUT = 1.2; /* times the median of the others */
 
-/* Numbers that say something beyond themselves are coloured: what takes most of the time, what got worse or better. */
+/* Colour large shares, and changes for the worse or better. */
 static enum rtl_role cell_role(const struct rtl_model *model, const struct rtl_row *row, int column, enum rtl_role role)
 {
     const struct rtl_change *change = column == RTL_COLUMN_CHANGE || column == RTL_COLUMN_P99     ? &row->change.p99
@@ -140,7 +139,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
             continue;
         if (never && i == RTL_COLUMN_CHANGE) {
             continue;
-        } else if (never && i == RTL_COLUMN_TREND) { /* no trend and never one: say why */
+        } else if (never && i == RTL_COLUMN_TREND) { /* this kernel can have no trend */
             int wide = width < 9 ? 9 : width;
             rtl_frame_put(frame, line, at + width - wide, wide, RTL_ROLE_WARN, "not timed");
         } else if (i == RTL_COLUMN_TREND) {
@@ -157,7 +156,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
         }
     }
     if (rtl_row_window_ns(row) && !m->no_shares && most > 0)
-        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, rtl_draw_load_role(row->share), row->share / most);
+        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, load_role(row->share), row->share / most);
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
     rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected)
@@ -177,27 +176,42 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
         const char *why = !m->row_count && m->range ? "no kernel of this range was timed so far; Esc leaves it"
                           : !m->row_count           ? "no kernel was dispatched yet"
                           : m->filter[0]            ? "no kernel matches the filter; = clears it"
-                                                    : "no kernel was called in the window; i shows the idle ones";
+                                                    : "no kernel was called in the window; i shows idle kernels";
         rtl_frame_put(frame, l->table.row, 2, l->table.cols - 2, RTL_ROLE_DIM, why);
         return;
     }
-    double most = 0; /* a bar of that share is full */
+    double most = 0; /* the share of a full bar */
     for (uint32_t i = 0; i < m->row_count; i++)
         most = m->rows[i].share > most ? m->rows[i].share : most;
-    for (uint32_t i = 0; i < m->shown; i++) /* families, too */
+    for (uint32_t i = 0; i < m->shown; i++)
         most = m->rows[m->order[i]].share > most ? m->rows[m->order[i]].share : most;
     for (int i = 0; i < l->table.rows && ui->top + i < (int)m->shown; i++)
         draw_row(ui, frame, l, l->table.row + i, &m->rows[m->order[ui->top + i]], axis, most);
 }
 
+int rtl_draw_lines(const struct rtl_ui *ui)
+{
+    switch (ui->view) {
+    case RTL_VIEW_QUEUES:
+        return rtl_draw_queue_lines(ui->model);
+    case RTL_VIEW_COPIES:
+        return rtl_draw_copies_lines(ui->model);
+    case RTL_VIEW_PROCESSES:
+        return rtl_draw_process_lines(ui);
+    case RTL_VIEW_RANKS:
+        return rtl_draw_rank_lines(ui);
+    case RTL_VIEW_CALLS:
+    case RTL_VIEW_RANGES:
+        return rtl_draw_calls_lines(ui);
+    default:
+        return 0;
+    }
+}
+
 void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool kernels = ui->view == RTL_VIEW_KERNELS;
-    int widths[RTL_COLUMN_COUNT];
-    struct rtl_layout_wants wants = rtl_ui_wants(ui, frame->cols);
-    rtl_cell_widths(ui->model, ui->units, widths);
-    wants.widths = widths;
-    struct rtl_layout l = rtl_layout_main(frame->rows, frame->cols, &wants);
+    struct rtl_layout l = rtl_ui_layout(ui, frame->rows, frame->cols);
     if (l.kind == RTL_LAYOUT_LINE) {
         rtl_draw_line(ui, frame, l.line);
         if (ui->prompt != RTL_PROMPT_NONE)

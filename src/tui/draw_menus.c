@@ -1,19 +1,18 @@
-/* What lies over a view: menus of columns and modes; and the list of processes, which comes before any view. */
-#include "tui/draw.h"
+/* Menus over a view, and the list of processes to choose from before there is one. */
+#include "tui/draw_views.h"
 #include "text/text.h"
-#include "tui/calls_keys.h"
-#include "tui/leave.h"
+#include "tui/prompt.h"
 
 #include <stdio.h>
-#include <string.h>
 
-struct line {
+struct menu_line {
     const char *name, *meaning;
-    int number; /* what choosing it means */
+    int number; /* value of ui->menu */
 };
 
-/* The lines over the view, in a border where it has room, scrolled so that the choice stays in sight. */
-static void draw_lines(struct rtl_frame *frame, const struct line *line, int lines, int choice, const char *title)
+/* Draw a menu, with a border where it fits, scrolled to the chosen line. */
+static void draw_menu_lines(struct rtl_frame *frame, const struct menu_line *line, int lines, int choice,
+                            const char *title)
 {
     int chosen = 0, names = 0, width = 0;
     for (int i = 0; i < lines; i++) {
@@ -26,7 +25,7 @@ static void draw_lines(struct rtl_frame *frame, const struct line *line, int lin
         width = columns > width ? columns : width;
     }
     bool bordered = frame->rows >= 8 && frame->cols >= 24;
-    int border = bordered ? 1 : 0, room = frame->rows - (bordered ? 4 : 1); /* the question stays in sight */
+    int border = bordered ? 1 : 0, room = frame->rows - (bordered ? 4 : 1); /* the status line stays visible */
     width = width + 2 * border > frame->cols ? frame->cols - 2 * border : width;
     int shown = lines < room ? lines : room;
     int top = chosen >= shown ? chosen - shown + 1 : 0;
@@ -37,7 +36,7 @@ static void draw_lines(struct rtl_frame *frame, const struct line *line, int lin
     if (bordered)
         rtl_frame_box(frame, (struct rtl_rect){row - 1, col - 1, shown + 2, width + 2}, RTL_ROLE_MENU, head);
     for (int at = 0; at < shown; at++) {
-        const struct line *l = &line[top + at];
+        const struct menu_line *l = &line[top + at];
         bool is_chosen = top + at == chosen;
         enum rtl_role role = is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_MENU;
         rtl_frame_fill(frame, row + at, col, width, role, ' ');
@@ -50,60 +49,72 @@ static void draw_lines(struct rtl_frame *frame, const struct line *line, int lin
     }
 }
 
-void rtl_draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+static void draw_sort_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    static const struct line calls[] = {
+    static const struct menu_line calls[] = {
 #define ORDER(sym, header, meaning) {header, meaning, RTL_HIP_API_BY_##sym},
         RTL_HIP_API_ORDERS(ORDER)
 #undef ORDER
     };
-    struct line line[RTL_COLUMN_COUNT];
+    struct menu_line line[RTL_COLUMN_COUNT];
     int lines = 0;
     if (rtl_ui_shows_calls(ui)) {
-        draw_lines(frame, calls, sizeof calls / sizeof *calls, ui->menu, "sort by");
+        draw_menu_lines(frame, calls, sizeof calls / sizeof *calls, ui->menu, "sort by");
         return;
     }
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         if (rtl_columns[i].order != RTL_ORDER_NO)
-            line[lines++] = (struct line){rtl_columns[i].header, rtl_columns[i].meaning, i};
-    draw_lines(frame, line, lines, ui->menu, "sort by");
+            line[lines++] = (struct menu_line){rtl_columns[i].header, rtl_columns[i].meaning, i};
+    draw_menu_lines(frame, line, lines, ui->menu, "sort by");
 }
 
-void rtl_draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+static void draw_columns_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    struct line line[RTL_COLUMN_COUNT];
+    struct menu_line line[RTL_COLUMN_COUNT];
     char names[RTL_COLUMN_COUNT][24];
     uint32_t shown = ui->columns ? ui->columns : ui->columns_shown;
     struct rtl_column_order order = rtl_column_order(ui->column_places);
     for (int at = 0; at < RTL_COLUMN_COUNT; at++) {
         int i = order.column[at];
         snprintf(names[i], sizeof names[i], "[%c] %.18s", shown >> i & 1 ? 'x' : ' ', rtl_columns[i].header);
-        line[at] = (struct line){names[i], rtl_columns[i].meaning, i};
+        line[at] = (struct menu_line){names[i], rtl_columns[i].meaning, i};
     }
-    draw_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns that have room");
+    draw_menu_lines(frame, line, RTL_COLUMN_COUNT, ui->menu, ui->columns ? "columns" : "columns that fit");
 }
 
-void rtl_draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+static void draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     const struct rtl_sample *now = ui->model->latest;
-    bool calls = now && now->snapshot.hip_api; /* they go on being recorded: default is called hip then */
-    const struct line line[] = {
+    bool calls = now && now->snapshot.hip_api; /* calls stay recorded in mode default, which is then called hip */
+    const struct menu_line line[] = {
 #define MODE(sym, num, name, text) {calls && (num) == RTL_MODE_DEFAULT ? RTL_MODE_HIP : name, text, num},
         RTL_MODES(MODE)
 #undef MODE
     };
-    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "mode of the process");
+    draw_menu_lines(frame, line, sizeof line / sizeof *line, ui->menu, "mode of the process");
 }
 
-void rtl_draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+static void draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool again = ui->launched == RTL_LAUNCHED_ENDING;
-    const struct line line[] = {
+    const struct menu_line line[] = {
 #define ANSWER(sym, key, name, meaning, when_told) {name, again ? when_told : meaning, RTL_LEAVE_##sym},
         RTL_LEAVE_ANSWERS(ANSWER)
 #undef ANSWER
     };
-    draw_lines(frame, line, sizeof line / sizeof *line, ui->menu, "the command still runs");
+    draw_menu_lines(frame, line, sizeof line / sizeof *line, ui->menu, "the command still runs");
+}
+
+void rtl_draw_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    if (ui->prompt == RTL_PROMPT_SORT)
+        draw_sort_menu(ui, frame);
+    else if (ui->prompt == RTL_PROMPT_MODE)
+        draw_mode_menu(ui, frame);
+    else if (ui->prompt == RTL_PROMPT_COLUMNS)
+        draw_columns_menu(ui, frame);
+    else if (ui->prompt == RTL_PROMPT_LEAVE)
+        draw_leave_menu(ui, frame);
 }
 
 void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,
@@ -111,7 +122,7 @@ void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choice
 {
     int room = frame->rows - 3;
     rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_TITLE, "rtl-top: choose a traced process");
-    if (room < 1) { /* nothing but the choice itself */
+    if (room < 1) {
         if (chosen < count)
             rtl_frame_printf(frame, 0, 0, frame->cols, RTL_ROLE_SELECTED, "> %s", choices[chosen].text);
         return;

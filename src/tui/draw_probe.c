@@ -1,18 +1,14 @@
-/*
- * A probe on a kernel: how far it is, how long its waves last, how even compute units are busy, how long their slots
- * are empty between waves, how long the tail is.
- * See draw.h.
- */
+/* A probe of a kernel: progress, durations of its waves, balance of compute units, empty slots, tail. */
 #include "model/probe_figures.h"
 #include "text/text.h"
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { FACTS = 40, LABEL = 11, BESIDE_FROM = 76, NARROW = 60, BAR_LABEL = 7 };
 
-/* What one copy of several is to probe is known; else how many dispatches there were meanwhile. */
+/* Write the progress. A probe of waits knows the wanted dispatches, other probes the dispatches seen. */
 static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
     const char *probed = cols < NARROW ? "of" : "probed of";
@@ -24,7 +20,7 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
         rtl_text_append(out, size, "%s", p->stage);
     else
         rtl_text_append(out, size, "over");
-    if (ui->stalls && (p->runs || ui->stalls->recorded || ui->stalls->sum.timed)) /* else there was no copy */
+    if (ui->stalls && (p->runs || ui->stalls->recorded || ui->stalls->sum.timed))
         rtl_text_append(out, size, ", copy %u%s%s: %s %s %s wanted", (unsigned)ui->stalls->copy,
                         ui->stalls->sum.rounds ? " of " : "",
                         ui->stalls->sum.rounds ? rtl_format_count(ui->stalls->sum.rounds).text : "",
@@ -35,32 +31,16 @@ static void stage_text(const struct rtl_ui *ui, int cols, char *out, size_t size
     if (p->counted && p->every)
         rtl_text_append(out, size, ", 1 in %u", (unsigned)p->every);
     snprintf(gpu, sizeof gpu, ", GPU %u", (unsigned)p->gpu);
-    if (p->on_gpu && rtl_text_columns(out) + (int)strlen(gpu) < cols) /* cut, it would be another one's number */
+    if (p->on_gpu && rtl_text_columns(out) + (int)strlen(gpu) < cols) /* never cut a number */
         rtl_text_append(out, size, "%s", gpu);
 }
 
-/* --- figures, the most telling first --- */
+/* --- figures, the most important first --- */
 
-bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size)
-{
-    bool meanwhile = !ui->replay && ui->others_ns;
-    uint64_t ns = meanwhile ? ui->others_ns : rtl_probe_others_ns(NULL, &row->kernel->histogram);
-    if (!ns || !probed_ns)
-        return false;
-    *out = 0;
-    rtl_text_append(out, size, "%s%s: x%.2f", rtl_format_time(ns, ui->units).text, meanwhile ? "" : " since start",
-                    (double)probed_ns / (double)ns);
-    return true;
-}
-
-struct fact {
-    const char *label;
-    char text[96];
-};
 enum { FACTS_MAX = 19 };
 
 static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const struct rtl_probe_figures *f,
-                      struct fact facts[FACTS_MAX])
+                      struct rtl_draw_fact facts[FACTS_MAX])
 {
     const struct rtl_probe_state *s = &ui->probe.state;
     char others[64];
@@ -68,7 +48,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
 #define FACT(name, ...) (facts[n].label = (name), snprintf(facts[n++].text, sizeof facts->text, __VA_ARGS__))
     FACT("waves", "%s of %s%s", rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text,
          s->waves ? "" : ": none recorded");
-    if (s->waves) { /* otherwise nothing is known of cycles, and 0 would look like a number */
+    if (s->waves) { /* without waves no cycles are known; 0 would be wrong */
         FACT("p50 cyc", "%s", rtl_probe_cycles_text(f->p50).text);
         FACT("p99 cyc", "%s", rtl_probe_cycles_text(f->p99).text);
     }
@@ -90,7 +70,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
         FACT("tail max", "%s, steps %s", rtl_probe_times_text(f->tail_max, ui->units).text,
              rtl_format_time(s->tail_step_ns, ui->units).text);
     }
-    if (s->waves && s->tails < s->recorded) /* the slow ones: without this they would seem to be in it */
+    if (s->waves && s->tails < s->recorded) /* the slow dispatches are not in the tail figures: say so */
         FACT("tail known", "%s of %s%s%s", rtl_format_count(s->tails).text, rtl_format_count(s->recorded).text,
              f->tail_longest_ns ? "; rest >" : "",
              f->tail_longest_ns ? rtl_format_time(f->tail_longest_ns, ui->units).text : "");
@@ -104,7 +84,7 @@ static int make_facts(const struct rtl_ui *ui, const struct rtl_row *row, const 
     return n;
 }
 
-static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
+static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_draw_fact *facts, int count)
 {
     for (int i = 0; i < at.rows; i++) {
         rtl_frame_fill(frame, at.row + i, at.col, 1, RTL_ROLE_DIM, 0x2502);
@@ -115,24 +95,9 @@ static void draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct
     }
 }
 
-/* As many as there is room for, in lines; how many lines. */
-static int draw_lines(struct rtl_frame *frame, struct rtl_rect at, const struct fact *facts, int count)
-{
-    int line = 0, col = 0, most = at.rows > 4 ? at.rows / 2 : 1;
-    for (int i = 0; i < count && line < most; i++) {
-        struct rtl_rect row = {at.row + line, at.col, 1, at.cols};
-        if (rtl_draw_piece(frame, row, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
-            continue;
-        line++; /* it begins the next one */
-        col = 0;
-        i--;
-    }
-    return line + (col > 0 && line < most);
-}
-
 /* --- waves by powers of two --- */
 
-/* Several to a row where there are more of them than rows. */
+/* A row covers several powers when there are more powers than rows. */
 static void draw_waves(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at,
                        const struct rtl_probe_figures *f)
 {
@@ -165,7 +130,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
 {
     const struct rtl_probe_told *p = &ui->probe;
     struct rtl_probe_figures f;
-    struct fact facts[FACTS_MAX];
+    struct rtl_draw_fact facts[FACTS_MAX];
     char stage[160];
     if (!at.rows)
         return;
@@ -175,7 +140,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     at.row++, at.rows--;
     const char *rest = p->runs ? "" : p->over;
     for (int lines = 0; *rest && at.rows && lines < 2;
-         lines++, at.row++, at.rows--) { /* what to do stands at its end */
+         lines++, at.row++, at.rows--) { /* two lines: the advice comes at the end */
         rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_WARN, rest);
         rest += rtl_text_columns(rest) > at.cols && at.rows > 1 && !lines ? rtl_text_offset(rest, at.cols - 1)
                                                                           : strlen(rest);
@@ -202,7 +167,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
         rtl_frame_right(frame, at.row, at.col + at.cols - 7, 6, RTL_ROLE_LABEL, "WAVES");
         at.row++, at.rows--;
     } else {
-        int lines = draw_lines(frame, at, facts, count);
+        int lines = rtl_draw_facts(frame, at, facts, count, at.rows > 4 ? at.rows / 2 : 1);
         at.row += lines, at.rows -= lines;
     }
     draw_waves(ui, frame, at, &f);

@@ -1,30 +1,26 @@
-/* The processes that are watched, and a kernel in each of them. See draw.h. */
-#include "model/cells.h"
+/* The processes, and one kernel in each process. */
 #include "watch/proc_scan.h"
-#include "text/text.h"
-#include "tui/draw.h"
-#include "tui/fit.h"
+#include "tui/draw_views.h"
 #include "tui/process_list.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum {
 #define ONE(...) +1
     RANK_COLUMNS = 0 RTL_RANK_COLUMNS(ONE),
 #undef ONE
-    AGAINST = RANK_COLUMNS - 1 /* what the others are there for */
+    AGAINST = RANK_COLUMNS - 1 /* the last column to go */
 };
 
-static uint32_t members(const struct rtl_ui *ui)
+int rtl_draw_rank_lines(const struct rtl_ui *ui)
 {
     const struct rtl_sample *latest = ui->model->latest;
-    return latest && latest->snapshot.parts ? latest->snapshot.parts->member_count : 0;
+    return latest && latest->snapshot.parts ? (int)latest->snapshot.parts->member_count : 0;
 }
 
 int rtl_draw_process_lines(const struct rtl_ui *ui)
 {
-    return (int)members(ui) + (ui->untraced ? (int)ui->untraced->count : 0);
+    return rtl_draw_rank_lines(ui) + (ui->untraced ? (int)ui->untraced->count : 0);
 }
 
 /* --- processes --- */
@@ -39,26 +35,18 @@ static void put_process(struct rtl_frame *frame, int line, const struct rtl_proc
             rtl_frame_right(frame, line, p->at[i], p->width[i], role, texts[i]);
 }
 
-/* What is in the column behind the others. */
-static void put_rest(struct rtl_frame *frame, int line, const struct rtl_process_places *p, int column,
-                     enum rtl_role role, const char *text)
-{
-    rtl_frame_put(frame, line, p->at[column], p->width[column], role, text);
-}
-
 static void draw_process(const struct rtl_ui *ui, struct rtl_frame *frame, int line, const struct rtl_process_places *p,
                          const struct rtl_process_row *row)
 {
     struct rtl_process_cells c;
     enum rtl_role role = row->member->ended || row->rate <= 0 ? RTL_ROLE_DIM : RTL_ROLE_NORMAL;
     rtl_process_cells(ui->model, row, ui->units, ui->model->latest->real_ns, &c);
-    if (ui->ascii)
-        rtl_units_ascii(c.worst);
     put_process(frame, line, p, role, &c);
-    if (p->width[RTL_PROCESS_TOP_COLUMN] && row->top)
-        put_rest(frame, line, p, RTL_PROCESS_TOP_COLUMN, role,
-                 rtl_model_name(ui->model, row->top, RTL_NAME_SHORT, p->width[RTL_PROCESS_TOP_COLUMN], ui->ascii));
-    put_rest(frame, line, p, RTL_PROCESS_COMMAND_COLUMN, role, row->member->info.title);
+    int top = p->width[RTL_PROCESS_TOP_COLUMN], command = p->width[RTL_PROCESS_COMMAND_COLUMN];
+    if (top && row->top)
+        rtl_frame_put(frame, line, p->at[RTL_PROCESS_TOP_COLUMN], top, role,
+                      rtl_model_name(ui->model, row->top, RTL_NAME_SHORT, top, ui->ascii));
+    rtl_frame_put(frame, line, p->at[RTL_PROCESS_COMMAND_COLUMN], command, role, row->member->info.title);
 }
 
 static void draw_untraced(struct rtl_frame *frame, int line, int cols, const struct rtl_process_places *p,
@@ -82,7 +70,7 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, int line
         if (i < RTL_PROCESS_COLUMN_COUNT)
             rtl_frame_right(frame, line, p->at[i], p->width[i], role, rtl_process_header(i));
         else
-            put_rest(frame, line, p, i, role, rtl_process_header(i));
+            rtl_frame_put(frame, line, p->at[i], p->width[i], role, rtl_process_header(i));
     }
 }
 
@@ -93,61 +81,46 @@ void rtl_draw_processes(const struct rtl_ui *ui, struct rtl_frame *frame, const 
     int cols = l->table.cols;
     struct rtl_process_places p = rtl_process_places(ui, rows, (uint32_t)count, cols);
     draw_head(ui, frame, l->head.row, cols, &p);
-    for (int i = 0; i < l->table.rows && ui->process_top + i < lines; i++) {
-        int n = ui->process_top + i, line = l->table.row + i;
+    for (int i = 0; i < l->table.rows && ui->line_top[RTL_VIEW_PROCESSES] + i < lines; i++) {
+        int n = ui->line_top[RTL_VIEW_PROCESSES] + i, line = l->table.row + i;
         if (n < count)
             draw_process(ui, frame, line, &p, &rows[n]);
         else if (ui->untraced && n - count < (int)ui->untraced->count)
             draw_untraced(frame, line, cols, &p, &ui->untraced->list[n - count]);
-        if (n == ui->process_at)
+        if (n == ui->line_at[RTL_VIEW_PROCESSES])
             rtl_draw_cursor(frame, line, cols);
     }
 }
 
-/* --- one kernel in each --- */
+/* --- one kernel in each process --- */
 
-int rtl_draw_rank_lines(const struct rtl_ui *ui)
-{
-    return (int)members(ui);
-}
-
-static void time_text(const struct rtl_ui *ui, bool measured, uint64_t ns, char *out, size_t size)
-{
-    snprintf(out, size, "%s", measured ? rtl_format_time(ns, ui->units).text : RTL_NONE);
-    if (ui->ascii)
-        rtl_units_ascii(out);
-}
-
-/* A line of the table. */
 struct rank_line {
-    char cells[RANK_COLUMNS][24];
+    struct rtl_number cells[RANK_COLUMNS];
     enum rtl_role role;
-    bool off; /* the one that stands out */
+    bool off; /* this process stands out */
 };
 
-static struct rank_line rank_line(const struct rtl_ui *ui, const struct rtl_rank *r, const struct rtl_slowest *slowest)
+static struct rank_line make_rank_line(const struct rtl_ui *ui, const struct rtl_rank *r,
+                                       const struct rtl_slowest *slowest)
 {
-    enum { SIZE = sizeof((struct rank_line *)0)->cells[0] };
     const struct rtl_process_row process = {.member = r->member, .busy = -1};
     struct rtl_process_cells c;
     struct rank_line line;
     int i = 0;
-    bool stands_out = slowest->rank.member == r->member;
+    bool stands_out = slowest->rank.member == r->member, arrives_last = slowest->collective && r->against < 1 / 1.05;
     rtl_process_cells(ui->model, &process, ui->units, 0, &c);
-    snprintf(line.cells[i++], SIZE, "%s", c.pid);
-    snprintf(line.cells[i++], SIZE, "%s", c.label);
-    snprintf(line.cells[i++], SIZE, "%s", c.gpu);
-    snprintf(line.cells[i++], SIZE, "%s", rtl_format_count(r->window_calls).text);
-    time_text(ui, r->window_timed, r->window_timed ? r->window_total_ns / r->window_timed : 0, line.cells[i++], SIZE);
-    time_text(ui, r->has_quantiles, r->p50, line.cells[i++], SIZE);
-    time_text(ui, r->has_quantiles, r->p99, line.cells[i++], SIZE);
-    if (r->against <= 0)
-        snprintf(line.cells[i], SIZE, RTL_NONE);
-    else if (stands_out && slowest->collective && r->against < 1 / 1.05)
-        snprintf(line.cells[i], SIZE, "%.2fx last", r->against);
-    else
-        snprintf(line.cells[i], SIZE, "%.2fx", r->against < 9999 ? r->against : 9999);
-    line.off = stands_out && (slowest->collective ? r->against < 1 / 1.05 : r->against > 1.05);
+    snprintf(line.cells[i++].text, sizeof line.cells[0].text, "%s", c.pid);
+    snprintf(line.cells[i++].text, sizeof line.cells[0].text, "%s", c.label);
+    snprintf(line.cells[i++].text, sizeof line.cells[0].text, "%s", c.gpu);
+    line.cells[i++] = rtl_format_count(r->window_calls);
+    line.cells[i++] = rtl_draw_time(ui, r->window_timed, r->window_timed ? r->window_total_ns / r->window_timed : 0);
+    line.cells[i++] = rtl_draw_time(ui, r->has_quantiles, r->p50);
+    line.cells[i++] = rtl_draw_time(ui, r->has_quantiles, r->p99);
+    line.cells[i] = (struct rtl_number){RTL_NONE};
+    if (r->against > 0)
+        snprintf(line.cells[i].text, sizeof line.cells[0].text, "%.2fx%s", r->against < 9999 ? r->against : 9999,
+                 stands_out && arrives_last ? " last" : "");
+    line.off = stands_out && (slowest->collective ? arrives_last : r->against > 1.05);
     line.role = line.off ? RTL_ROLE_WARN : r->window_calls ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
     return line;
 }
@@ -169,11 +142,8 @@ void rtl_draw_ranks(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
     int count = row ? (int)rtl_ranks(ui->model, row, true, ranks, RTL_MEMBERS_MAX) : 0;
     if (row)
         rtl_slowest(ui->model, row, &slowest);
-    for (int n = 0; n < count; n++) {
-        struct rank_line line = rank_line(ui, &ranks[n], &slowest);
-        for (int i = 0; i < RANK_COLUMNS; i++)
-            width[i] = rtl_cell_width(width[i], rtl_text_columns(line.cells[i]));
-    }
+    for (int n = 0; n < count; n++)
+        rtl_draw_widen(width, RANK_COLUMNS, make_rank_line(ui, &ranks[n], &slowest).cells);
     rtl_columns_fit(width, from, RANK_COLUMNS, AGAINST, 2, l->table.cols, 0, at);
     rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
     for (int i = 0; i < RANK_COLUMNS; i++)
@@ -182,11 +152,11 @@ void rtl_draw_ranks(const struct rtl_ui *ui, struct rtl_frame *frame, const stru
     if (!row || !l->table.rows)
         return;
     rtl_draw_name_cell(ui, frame, l->table.row, 1, l->table.cols - 1, RTL_ROLE_NORMAL, row);
-    for (int n = 1; n < l->table.rows && ui->rank_top + n - 1 < count; n++) {
-        struct rank_line line = rank_line(ui, &ranks[ui->rank_top + n - 1], &slowest);
+    for (int n = 1; n < l->table.rows && ui->line_top[RTL_VIEW_RANKS] + n - 1 < count; n++) {
+        struct rank_line line = make_rank_line(ui, &ranks[ui->line_top[RTL_VIEW_RANKS] + n - 1], &slowest);
         for (int i = 0; i < RANK_COLUMNS; i++)
             if (width[i])
-                rtl_frame_right(frame, l->table.row + n, at[i], width[i], line.role, line.cells[i]);
+                rtl_frame_right(frame, l->table.row + n, at[i], width[i], line.role, line.cells[i].text);
         if (line.off)
             rtl_frame_put(frame, l->table.row + n, 0, 1, RTL_ROLE_WARN, "!");
     }

@@ -1,30 +1,25 @@
 /*
- * A kernel's waits, hottest first: what share of its waves' time they took, how long a pass, and what stands before the
- * one that the cursor is on. See draw.h.
+ * The waits of a kernel, hottest first: share of its waves' cycles, cycles of a pass, and the instructions before the
+ * wait under the cursor.
  */
-#include "model/probe_figures.h"
-#include "text/text.h"
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of the numbers; beyond them the wait's text, and where it is narrow without what all have in common. */
+/* Widths. The text of the wait follows the numbers; on narrow terminals without its common beginning. */
 enum { SHARE = 8, COUNT = 8, PLACE = 10, NARROW = 76, LEAST_TEXT = 12, BESIDE_FROM = 104, WAIT_TEXT = 31 };
 
-/* --- all of them together --- */
+/* --- sums --- */
 
 static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect *at, const struct rtl_row *row)
 {
     const struct rtl_stall_costs *s = &ui->stalls->sum;
     uint64_t mean = s->recorded ? s->duration_total_ns / s->recorded : 0;
     char others[64];
-    struct {
-        const char *label;
-        char text[80];
-    } facts[6];
-    int count = 0, col = 0, lines = at->rows >= 9 ? 2 : 1;
+    struct rtl_draw_fact facts[6];
+    int count = 0;
 #define FACT(name, ...) (facts[count].label = (name), snprintf(facts[count++].text, sizeof facts->text, __VA_ARGS__))
     FACT("waits", "%s of %s timed", rtl_format_count(s->timed).text, rtl_format_count(s->waits).text);
     if (*ui->stalls->no_lines)
@@ -39,27 +34,21 @@ static void draw_sums(const struct rtl_ui *ui, struct rtl_frame *frame, struct r
     if (rtl_draw_others(ui, row, mean, others, sizeof others))
         FACT("others", "%s", others);
 #undef FACT
-    for (int i = 0; i < count && at->rows; i++) {
-        if (rtl_draw_piece(frame, *at, &col, RTL_ROLE_VALUE, facts[i].label, facts[i].text) || !col)
-            continue;
-        if (!--lines)
-            break;
-        at->row++, at->rows--, col = 0;
-        i--;
-    }
-    at->row++, at->rows--;
+    int lines = rtl_draw_facts(frame, *at, facts, count, at->rows >= 9 ? 2 : 1);
+    lines = lines ? lines : 1;
+    at->row += lines, at->rows -= lines;
 }
 
-/* --- one by one --- */
+/* --- waits --- */
 
-struct table {
-    int cycles, passes, place, text; /* columns; -1: not there */
+struct stall_columns {
+    int cycles, passes, place, text; /* columns; -1: hidden */
     bool short_text, beside;
 };
 
-static struct table place(int cols)
+static struct stall_columns place_columns(int cols)
 {
-    struct table t = {.short_text = cols < NARROW, .beside = cols >= BESIDE_FROM};
+    struct stall_columns t = {.short_text = cols < NARROW, .beside = cols >= BESIDE_FROM};
     int col = 1 + SHARE;
     t.cycles = col;
     col += COUNT;
@@ -80,7 +69,7 @@ static int count_before(const struct rtl_probe_stall *stall)
     return stall->before && stall->before->count <= RTL_STALL_BEFORE ? stall->before->count : 0;
 }
 
-static void draw_wait(struct rtl_frame *frame, int line, int cols, const struct table *t,
+static void draw_wait(struct rtl_frame *frame, int line, int cols, const struct stall_columns *t,
                       const struct rtl_probe_stall *w)
 {
     char text[40];
@@ -104,7 +93,8 @@ static void draw_wait(struct rtl_frame *frame, int line, int cols, const struct 
                          w->before->text[count_before(w) - 1]);
 }
 
-/* Lines that it takes: all have their instructions where all have room, else the cursor's has. */
+/* Return the lines of wait i. If not `all` waits fit with their instructions, only the one under the cursor has them.
+ */
 static int lines_of(const struct rtl_stall_costs *s, int i, int at, bool all, int rows)
 {
     int before = all || i == at ? count_before(&s->wait[i]) : 0;
@@ -122,7 +112,7 @@ static bool all_have_room(const struct rtl_stall_costs *s, int rows)
 void rtl_draw_stalls(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
     const struct rtl_stall_costs *s = &ui->stalls->sum;
-    struct table t = place(at.cols);
+    struct stall_columns t = place_columns(at.cols);
     int cursor = ui->stall_at >= 0 && (uint32_t)ui->stall_at < s->timed ? ui->stall_at : 0, head = -1;
     if (at.rows > 1)
         draw_sums(ui, frame, &at, row);

@@ -2,6 +2,7 @@
 #include "tui/frame.h"
 #include "text/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,8 @@ void rtl_frame_free(struct rtl_frame *frame)
     memset(frame, 0, sizeof *frame);
 }
 
-/* What stands in ASCII for a character that we draw; any other one, of a name, is a question mark. */
-static uint32_t plain(uint32_t code)
+/* Return the ASCII twin of a character that rtl-top draws; '?' for others. */
+static uint32_t ascii_twin(uint32_t code)
 {
     if (code < 0x80)
         return code;
@@ -47,30 +48,30 @@ static uint32_t plain(uint32_t code)
             return (uint32_t)spark_ascii[i];
     if (code >= 0x2588 && code <= 0x258f)
         return '#';
-    if (code == 0xb5) /* of units */
+    if (code == 0xb5) /* µ */
         return 'u';
-    if (code >= 0x250c && code <= 0x253c) /* corners and crossings of lines */
+    if (code >= 0x250c && code <= 0x253c)
         return '+';
     return code == 0x2502 ? '|' : code == 0x2500 ? '-' : code == 0x2026 ? '.' : '?';
 }
 
-static void set(struct rtl_frame *frame, int row, int col, enum rtl_role role, uint32_t code)
+static void set_cell(struct rtl_frame *frame, int row, int col, enum rtl_role role, uint32_t code)
 {
     if (row < 0 || row >= frame->rows || col < 0 || col >= frame->cols)
         return;
     frame->cells[row * frame->cols + col] =
-        (struct rtl_cell){.code = frame->ascii ? plain(code) : code, .role = (uint8_t)role};
+        (struct rtl_cell){.code = frame->ascii ? ascii_twin(code) : code, .role = (uint8_t)role};
 }
 
-/* What may be shown: safe text, and what the screen draws itself. Messages hold names of files and others' words, too.
- */
+/* Safe text and rtl-top's own marks may be drawn; messages also contain names of files and errors of libraries. */
 static bool may_stand(uint32_t code)
 {
     return rtl_text_code_is_safe(code) || code == 0x2026 || (code >= 0x2500 && code < 0x25a0);
 }
 
-/* `marked`: what has no room is missed by a reader, so the last column says that there is more. */
-static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text, bool marked)
+/* `marked`: the last column shows that text is cut. */
+static int put_text(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text,
+                    bool marked)
 {
     size_t left = strlen(text);
     int used = 0, room = width < frame->cols - col ? width : frame->cols - col;
@@ -83,7 +84,7 @@ static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_ro
         }
         if (marked && used == room - 1 && left > n)
             code = 0x2026;
-        set(frame, row, col + used, role, code);
+        set_cell(frame, row, col + used, role, code);
         used++;
         text += n;
         left -= n;
@@ -93,12 +94,12 @@ static int put(struct rtl_frame *frame, int row, int col, int width, enum rtl_ro
 
 int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
 {
-    return put(frame, row, col, width, role, text, true);
+    return put_text(frame, row, col, width, role, text, true);
 }
 
 int rtl_frame_put_part(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text)
 {
-    return put(frame, row, col, width, role, text, false);
+    return put_text(frame, row, col, width, role, text, false);
 }
 
 int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *format, ...)
@@ -122,7 +123,7 @@ void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum 
 void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, uint32_t code)
 {
     for (int i = 0; i < width && col + i < frame->cols; i++)
-        set(frame, row, col + i, role, code);
+        set_cell(frame, row, col + i, role, code);
 }
 
 void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role role, const char *title)
@@ -133,8 +134,8 @@ void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role ro
     for (int row = at.row; row <= bottom; row++) {
         bool edge = row == at.row || row == bottom;
         rtl_frame_fill(frame, row, at.col, at.cols, role, edge ? 0x2500 : ' ');
-        set(frame, row, at.col, role, row == at.row ? 0x250c : row == bottom ? 0x2514 : 0x2502);
-        set(frame, row, right, role, row == at.row ? 0x2510 : row == bottom ? 0x2518 : 0x2502);
+        set_cell(frame, row, at.col, role, row == at.row ? 0x250c : row == bottom ? 0x2514 : 0x2502);
+        set_cell(frame, row, right, role, row == at.row ? 0x2510 : row == bottom ? 0x2518 : 0x2502);
     }
     rtl_frame_put(frame, at.row, at.col + 2, at.cols - 4, role, title);
 }
@@ -146,29 +147,24 @@ void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum 
             frame->cells[row * frame->cols + col + i].role = (uint8_t)role;
 }
 
-static double clamp(double value)
-{
-    return value > 0 ? value < 1 ? value : 1 : 0;
-}
-
 void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, double value)
 {
     if (width < 1)
         return;
-    value = clamp(value);
+    value = value > 0 ? fmin(value, 1) : 0;
     int eighths = (int)(value * width * 8 + 0.5);
     if (value > 0 && !eighths)
         eighths = 1;
-    if (frame->ascii) /* whole columns only */
+    if (frame->ascii)
         eighths = (eighths + 7) / 8 * 8;
     for (int i = 0; i < width && eighths > 0; i++, eighths -= 8)
-        set(frame, row, col + i, role, frame->ascii ? '#' : eighths >= 8 ? 0x2588 : 0x2590u - (uint32_t)eighths);
+        set_cell(frame, row, col + i, role, frame->ascii ? '#' : eighths >= 8 ? 0x2588 : 0x2590u - (uint32_t)eighths);
 }
 
 void rtl_frame_spark(struct rtl_frame *frame, int row, int col, enum rtl_role role, int level)
 {
     if (level >= 0)
-        set(frame, row, col, role, frame->ascii ? (uint32_t)spark_ascii[level & 7] : spark_blocks[level & 7]);
+        set_cell(frame, row, col, role, frame->ascii ? (uint32_t)spark_ascii[level & 7] : spark_blocks[level & 7]);
 }
 
 void rtl_frame_row_text(const struct rtl_frame *frame, int row, char *out, size_t size)

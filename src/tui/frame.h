@@ -1,8 +1,8 @@
 /*
- * The screen as memory: a grid of cells, each a code point with a meaning (role). Pure; what draws knows no terminal.
+ * The screen as memory: a grid of cells, each a code point with a meaning (role). Pure; drawing knows no terminal.
  *
- * Every write is clipped to the frame, so nothing that draws has to know how small a terminal can be. With `ascii`
- * every mark has a twin in ASCII. Text passed in is safe text (text/text.h).
+ * Every write is clipped to the frame, so drawing works at any size. With `ascii` every mark has an ASCII twin. Texts
+ * are safe text (text/text.h).
  */
 #ifndef RTL_TUI_FRAME_H
 #define RTL_TUI_FRAME_H
@@ -13,9 +13,9 @@
 
 /*
  * X(symbol, foreground of 8, background of 8 (-1 = the terminal's own), foreground of 256, background of 256,
- *   attributes) - attributes: N none, B bold, R reverse, D dim, U underline. They carry the meaning without colour.
- * Readable on dark and on light backgrounds. Blue and orange rather than red and green; a mark ("!", ">", "[STALE]")
- * stands beside every colour.
+ *   attributes): N none, B bold, R reverse, D dim, U underline; used without colours.
+ * The colours are readable on dark and light backgrounds: blue and orange rather than red and green. No meaning is in
+ * a colour alone: there is also a mark ("!", ">", "[STALE]").
  */
 #define RTL_ROLES(X)                 \
     X(NORMAL, -1, -1, -1, -1, N)     \
@@ -55,40 +55,39 @@ struct rtl_frame {
     int rows, cols;
     bool ascii;
     struct rtl_cell *cells;
-    int cursor_row, cursor_col; /* where the cursor is parked */
-    bool cursor_shown;          /* only while something is typed */
-    int numbers_cut;            /* texts of rtl_frame_right without room for them since the last reset: never any */
+    int cursor_row, cursor_col; /* place of the terminal's cursor */
+    bool cursor_shown;          /* only in a prompt */
+    int numbers_cut;            /* texts that rtl_frame_right cut since the last reset; tests expect 0 */
 };
 
 struct rtl_rect {
     int row, col, rows, cols;
 };
 
-/* Resizes (to at least 1x1, at most 1000x1000) and clears. False without memory: the frame is then empty. */
+/* Resize (1x1 to 1000x1000) and clear. False without memory; the frame is then empty. */
 bool rtl_frame_reset(struct rtl_frame *frame, int rows, int cols, bool ascii);
 void rtl_frame_free(struct rtl_frame *frame);
 
-/* Writes at most `width` columns from (row, col), the last of them "…" where there is more; returns the columns
- * written. */
+/* Write at most `width` columns from (row, col); "…" ends a text that is cut. Returns the columns written. */
 int rtl_frame_put(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
-/* Likewise without a mark: what goes on elsewhere, or whose caller says that there is more. */
+/* Likewise without "…": the caller marks the cut, or the text continues elsewhere. */
 int rtl_frame_put_part(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
 int rtl_frame_printf(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Right-aligned in `width` columns, which have room for it. */
+/* Write right-aligned in `width` columns; the text must fit. */
 void rtl_frame_right(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, const char *text);
 void rtl_frame_fill(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, uint32_t code);
-/* A border with a title in its upper edge; blank inside. Nothing where it has no room for both edges. */
+/* Draw a border with a title in its upper edge, blank inside; nothing below 2x2 cells. */
 void rtl_frame_box(struct rtl_frame *frame, struct rtl_rect at, enum rtl_role role, const char *title);
-/* Changes the role of cells that are there. */
+/* Change the role of cells. */
 void rtl_frame_paint(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role);
 
-/* A bar of eighths of a column ("#" in ASCII); what is more than nothing is drawn as something. */
+/* Draw a bar in eighths of a column ("#" in ASCII); values above 0 get at least one. */
 void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rtl_role role, double value);
-/* One mark of a sparkline; level 0..7, -1 for nothing. */
+/* Draw one mark of a sparkline; level 0 to 7, -1 for none. */
 void rtl_frame_spark(struct rtl_frame *frame, int row, int col, enum rtl_role role, int level);
 
-/* One row as UTF-8 without trailing blanks (tests, captures). */
+/* Return one row as UTF-8 without trailing blanks (for tests). */
 void rtl_frame_row_text(const struct rtl_frame *frame, int row, char *out, size_t size);
 
 #endif

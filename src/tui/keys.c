@@ -20,12 +20,17 @@ enum rtl_action rtl_key_action(uint32_t key, unsigned where)
     return RTL_ACTION_NONE;
 }
 
+int rtl_key_step(uint32_t key)
+{
+    return (key == RTL_KEY_DOWN || key == 'j') - (key == RTL_KEY_UP || key == 'k');
+}
+
 int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT])
 {
     int count = 0;
     for (int i = 1; i < RTL_ACTION_COUNT; i++) {
         if (!rtl_keys[i].rank || !(rtl_keys[i].shown & rtl_keys[i].where & where) || i == RTL_ACTION_QUIT ||
-            rtl_key_action(rtl_keys[i].keys[0], where) != (enum rtl_action)i) /* in a replay some mean something else */
+            rtl_key_action(rtl_keys[i].keys[0], where) != (enum rtl_action)i) /* a replay uses some keys otherwise */
             continue;
         int at = count++;
         for (; at && rtl_keys[actions[at - 1]].rank > rtl_keys[i].rank; at--)
@@ -40,21 +45,19 @@ struct rtl_key_name rtl_key_name(uint32_t key)
     static const struct {
         uint32_t key;
         const char *name;
-    } names[] = {
-        {' ', "Space"},
-        {RTL_KEY_TAB, "Tab"},
-        {RTL_KEY_ENTER, "Enter"},
-        {RTL_KEY_ESC, "Esc"},
-        {RTL_KEY_UP, "Up"},
-        {RTL_KEY_DOWN, "Down"},
-        {RTL_KEY_LEFT, "Left"},
-        {RTL_KEY_RIGHT, "Right"},
-        {RTL_KEY_PAGE_UP, "PgUp"},
-        {RTL_KEY_PAGE_DOWN, "PgDn"},
-        {RTL_KEY_HOME, "Home"},
-        {RTL_KEY_END, "End"},
-        {RTL_KEY_BACKSPACE, "Backspace"},
-    };
+    } names[] = {{' ', "Space"},
+                 {RTL_KEY_TAB, "Tab"},
+                 {RTL_KEY_ENTER, "Enter"},
+                 {RTL_KEY_ESC, "Esc"},
+                 {RTL_KEY_UP, "Up"},
+                 {RTL_KEY_DOWN, "Down"},
+                 {RTL_KEY_LEFT, "Left"},
+                 {RTL_KEY_RIGHT, "Right"},
+                 {RTL_KEY_PAGE_UP, "PgUp"},
+                 {RTL_KEY_PAGE_DOWN, "PgDn"},
+                 {RTL_KEY_HOME, "Home"},
+                 {RTL_KEY_END, "End"},
+                 {RTL_KEY_BACKSPACE, "Backspace"}};
     struct rtl_key_name name = {""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].key == key) {

@@ -1,8 +1,8 @@
 /*
- * The keys: one line each, from which handling, key line, help screen and the tests of the manual are made.
+ * The keys: one row each, from which handlers, key line, help and the tests of the manual are made.
  *
- * A key is a Unicode code point as the terminal sends it, or one of the RTL_KEY_* above them. Every function key has a
- * letter twin, because tmux, ssh and editors eat function keys.
+ * A key is a Unicode code point as the terminal sends it, or an RTL_KEY_* above them. Every function key has a letter
+ * twin, because tmux, ssh and editors intercept function keys.
  */
 #ifndef RTL_TUI_KEYS_H
 #define RTL_TUI_KEYS_H
@@ -25,10 +25,10 @@ enum {
     RTL_KEY_PAGE_DOWN,
     RTL_KEY_HOME,
     RTL_KEY_END,
-    RTL_KEY_IGNORED, /* a sequence that we don't know: swallowed whole */
+    RTL_KEY_IGNORED, /* an unknown sequence */
     RTL_KEY_F0 = RTL_KEY_SPECIAL + 0x100,
 };
-/* An event of the mouse is a key, too: what it was, and where, from 0. */
+/* An event of the mouse is a key, too: kind, row and column from 0. */
 enum { RTL_MOUSE_UP, RTL_MOUSE_DOWN, RTL_MOUSE_CLICK };
 #define RTL_KEY_MOUSE 0x80000000u
 #define RTL_MOUSE_EVENT(kind, row, col) \
@@ -39,7 +39,7 @@ enum { RTL_MOUSE_UP, RTL_MOUSE_DOWN, RTL_MOUSE_CLICK };
 #define RTL_KEY_F(n)          (RTL_KEY_F0 + (n))
 #define RTL_KEY_CTRL(letter)  ((letter)&0x1f)
 
-/* Where a key is bound, bits. */
+/* Views in which a key is bound, bits. */
 enum {
     RTL_IN_KERNELS = 1,
     RTL_IN_QUEUES = 2,
@@ -49,20 +49,20 @@ enum {
     RTL_IN_COPIES = 32,
     RTL_IN_PROCESSES = 64,
     RTL_IN_RANKS = 128,
-    RTL_IN_CALLS = 256,  /* of HIP, and ranges of roctx */
-    RTL_IN_RANGES = 512, /* the latter alone */
+    RTL_IN_CALLS = 256,  /* HIP calls and roctx ranges */
+    RTL_IN_RANGES = 512, /* only ranges */
 };
 #define RTL_IN_TABLES (RTL_IN_KERNELS | RTL_IN_QUEUES | RTL_IN_COPIES | RTL_IN_PROCESSES | RTL_IN_RANKS | RTL_IN_CALLS)
 #define RTL_IN_RANKED (RTL_IN_KERNELS | RTL_IN_CALLS)
 #define RTL_IN_DATA   (RTL_IN_TABLES | RTL_IN_DETAIL)
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
-#define RTL_ANY       (~0u) /* wherever it is bound */
+#define RTL_ANY       (~0u) /* every view of the key */
 
-/* Keys of a replay come first in the table: there they are asked before those that mean something else elsewhere. */
+/* Keys of a replay come first: in a replay they hide other meanings of the key. */
 /*
- * X(symbol, key, second key, third key, where, rank in the key line, where it stands in that, label there, meaning)
- * In the key line stands what has room, in the order of the ranks; 0 = never. A label that begins with a sign is that
- * of two keys.
+ * X(symbol, key, second key, third key, views, rank in the key line, views of the key line, label there, meaning)
+ * The key line shows as many keys as fit, in the order of the ranks; 0 = never. A label that begins with a sign belongs
+ * to two keys: this key and the sign.
  */
 #define RTL_KEYS(X)                                                                                                    \
     X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Next", "next frame")                                           \
@@ -132,8 +132,6 @@ enum {
       "group kernels by family: gemm, attention, comm ...")                                                            \
     X(NAMES_LEFT, RTL_KEY_LEFT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll names left; close the family")           \
     X(NAMES_RIGHT, RTL_KEY_RIGHT, 0, 0, RTL_IN_KERNELS, 0, RTL_ANY, "", "scroll names right; open the family")         \
-    X(END_PROCESS, 'K', RTL_KEY_F(9), 0, RTL_IN_DATA, 0, RTL_ANY, "",                                                  \
-      "explain how to end a process (rtl-top ends none)")                                                              \
     X(HOME, RTL_KEY_HOME, 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "move to the top, and stay there")                         \
     X(END, RTL_KEY_END, 'G', 0, RTL_IN_ALL, 0, RTL_ANY, "", "move to the end")                                         \
     X(REDRAW, RTL_KEY_CTRL('L'), 0, 0, RTL_IN_ALL, 0, RTL_ANY, "", "redraw the screen")                                \
@@ -154,7 +152,10 @@ extern const struct rtl_key_info rtl_keys[RTL_ACTION_COUNT]; /* [RTL_ACTION_NONE
 
 enum rtl_action rtl_key_action(uint32_t key, unsigned where);
 
-/* What stands in the key line `where`, in its order, without the way out; how many. */
+/* In menus: -1 for Up and k, 1 for Down and j, else 0. */
+int rtl_key_step(uint32_t key);
+
+/* Fill in the actions of the key line `where`, in order, without Quit; returns their number. */
 int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT]);
 
 /* "q", "Space", "F10", "Ctrl-L", "PgUp". */

@@ -1,8 +1,8 @@
 /*
  * Geometry. See layout.h.
  *
- * Rows are given away by what a reader misses most: the table's first rows, then the coverage line (a number without it
- * may mislead), status, one row of GPUs, keys, the rest of the GPUs; what is left is the table's.
+ * Rows go by importance: the table's first rows, the coverage line (numbers without it may mislead), status, one row of
+ * GPUs, keys, the other GPUs; the table gets the other rows.
  */
 #include "tui/layout.h"
 
@@ -12,12 +12,12 @@ enum {
     LEAST_ROWS_FULL = 3,
     LEAST_TABLE = 3,
     LEAST_PANE = 8,
-    GPU_CELL = 40, /* name, busy, share, verdict */
+    GPU_CELL = 40,
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
-    NAME_WANTED = 30, /* before marks grow */
-    BAR_FROM = 76,    /* columns of the terminal; of one with SLOWEST the next: */
-    BAR_BESIDE = 96,  /* the name says more, than the trend, too */
+    NAME_WANTED = 30, /* trend, heat and bar grow only beyond this */
+    BAR_FROM = 76,    /* width of the terminal for the bar; with SLOWEST: */
+    BAR_BESIDE = 96,  /* here the name is worth more than bar and trend */
     BAR_LEAST = 4,
     BAR_MOST = 12,
     HEAT_MOST = 24,
@@ -47,21 +47,21 @@ static enum rtl_layout_kind kind_of(int rows, int cols)
     return rows < LEAST_ROWS_FULL || cols < LEAST_COLS_FULL ? RTL_LAYOUT_LINE : RTL_LAYOUT_FULL;
 }
 
-static struct rtl_rect take(int *row, int rows, int cols)
+static struct rtl_rect take_rows(int *row, int rows, int cols)
 {
     struct rtl_rect rect = {.row = *row, .col = 0, .rows = rows, .cols = cols};
     *row += rows;
     return rect;
 }
 
-static int give(int *left, int wanted)
+static int claim_rows(int *left, int wanted)
 {
     int got = least(most(*left, 0), wanted);
     *left -= got;
     return got;
 }
 
-/* A line a GPU for as many as leave the table most of the rows; cells otherwise, wide ones if they fit. */
+/* Give each GPU a line (`lines`), or cells, wide ones if they fit; returns the rows. */
 static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int rows_most)
 {
     if (gpus < 1 || rows_most < 1)
@@ -70,7 +70,7 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     if (!lines && (gpus + l->gpu_columns - 1) / l->gpu_columns > rows_most)
         l->gpu_columns = most(1, cols / GPU_CELL_SMALL);
     if (!lines)
-        l->gpu_columns = least(l->gpu_columns, gpus); /* wider ones rather than empty cells */
+        l->gpu_columns = least(l->gpu_columns, gpus); /* no empty cells */
     int rows = least(rows_most, (gpus + l->gpu_columns - 1) / l->gpu_columns);
     l->gpu_cells = rows * l->gpu_columns;
     l->gpu_width = cols / l->gpu_columns;
@@ -87,7 +87,7 @@ static bool lines_for(int rows, const struct rtl_layout_wants *wants)
 static void place_at(struct rtl_layout *l, const uint8_t *places)
 {
     struct rtl_column_order order = rtl_column_order(places);
-    int at = 2; /* the marks of the selection and of what got worse */
+    int at = 2; /* columns for the marks > and ! */
     l->bar_at = 0;
     for (int n = 0; n < RTL_COLUMN_COUNT; n++) {
         int i = order.column[n];
@@ -101,7 +101,7 @@ static void place_at(struct rtl_layout *l, const uint8_t *places)
     }
 }
 
-/* The least width that shows a column: one that was asked for is shown in any, as long as there is room. */
+/* Return the least width that shows a column; chosen columns are shown in any width. */
 static int shown_from(int column, unsigned asked, int cols)
 {
     int from = rtl_columns[column].from_cols;
@@ -110,11 +110,11 @@ static int shown_from(int column, unsigned asked, int cols)
     return asked & 1u << column ? least(from, cols) : cols + 1;
 }
 
-/* The columns of a terminal of `from` columns; returns where the name begins. */
+/* Place the columns of a terminal `from` columns wide; returns where the name begins. */
 static int place_columns_of(struct rtl_layout *l, int cols, int from, const struct rtl_layout_wants *wants)
 {
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
-        bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns; /* the name needs the room */
+        bool beside = wants->slowest && from < BAR_BESIDE && !wants->columns;
         bool shown = i != RTL_COLUMN_NAME && from >= shown_from(i, wants->columns, cols) &&
                      (i != RTL_COLUMN_SLOWEST || wants->slowest) && (i != RTL_COLUMN_TREND || !beside) &&
                      (i != RTL_COLUMN_LAUNCH || wants->launch);
@@ -125,8 +125,8 @@ static int place_columns_of(struct rtl_layout *l, int cols, int from, const stru
     return l->column_at[RTL_COLUMN_NAME];
 }
 
-/* What is left is shared between name and marks, which say more the longer they are. */
-static void grow(struct rtl_layout *l, int spare, const uint8_t *places)
+/* Share spare columns between name, bar, heat and trend. */
+static void grow_columns(struct rtl_layout *l, int spare, const uint8_t *places)
 {
     int *trend = &l->column_width[RTL_COLUMN_TREND], *heat = &l->column_width[RTL_COLUMN_HEAT];
     if (spare <= 0)
@@ -145,11 +145,11 @@ static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layou
     int from = cols, at = place_columns_of(l, cols, from, wants);
     while ((wants->widths || wants->columns || wants->slowest || wants->launch) && at + NAME_LEAST > cols && from > 0)
         at = place_columns_of(l, cols, --from, wants);
-    grow(l, cols - at - NAME_WANTED, wants->places);
+    grow_columns(l, cols - at - NAME_WANTED, wants->places);
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
 
-/* Two fifths of a tall terminal; the table keeps more than the pane takes. */
+/* Return two fifths of a tall terminal; the table keeps more rows. */
 static int pane_rows(int rows, int left)
 {
     int pane = least(rows * 2 / 5, left - rows / 5);
@@ -165,12 +165,12 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
         l.line = (struct rtl_rect){0, 0, rows, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
-    int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and head are always there */
-    int coverage = give(&left, 1), status = give(&left, 1);
+    int left = rows - 2 - least(LEAST_TABLE, rows - 2); /* header and table head always have a row */
+    int coverage = claim_rows(&left, 1), status = claim_rows(&left, 1);
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
-    int keys = give(&left, 1);
-    int name = give(&left, least(wants->name_rows, 4));
+    int keys = claim_rows(&left, 1);
+    int name = claim_rows(&left, least(wants->name_rows, 4));
     if (gauge_rows) {
         int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (wants->gpu_lines ? 2 : 4), 1 + left)));
         left -= wanted - gauge_rows;
@@ -178,15 +178,15 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
     }
     int pane = wants->pane ? pane_rows(rows, left) : 0;
     int row = 0;
-    l.header = take(&row, 1, cols);
-    l.gpus = take(&row, gauge_rows, cols);
-    l.coverage = take(&row, coverage, cols);
-    l.head = take(&row, 1, cols);
-    l.table = take(&row, rows - row - pane - name - status - keys, cols);
-    l.pane = take(&row, pane, cols);
-    l.name = take(&row, name, cols);
-    l.status = take(&row, status, cols);
-    l.keys = take(&row, keys, cols);
+    l.header = take_rows(&row, 1, cols);
+    l.gpus = take_rows(&row, gauge_rows, cols);
+    l.coverage = take_rows(&row, coverage, cols);
+    l.head = take_rows(&row, 1, cols);
+    l.table = take_rows(&row, rows - row - pane - name - status - keys, cols);
+    l.pane = take_rows(&row, pane, cols);
+    l.name = take_rows(&row, name, cols);
+    l.status = take_rows(&row, status, cols);
+    l.keys = take_rows(&row, keys, cols);
     place_columns(&l, cols, wants);
     return l;
 }
@@ -201,33 +201,60 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
     bool beside = cols >= figures + HISTOGRAM_LEAST && rows >= FIGURES_FROM_ROWS;
     bool plotted = !probe && rows >= PLOT_FROM_ROWS && cols >= PLOT_LEAST_COLS;
-    int left = rows - 2; /* header, and counts or quantiles, are always there */
-    int counts = beside ? 1 : give(&left, 1);
-    int bars = give(&left, 3);
-    int head = bars ? give(&left, 1) : 0;
-    int trend = plotted || probe ? 0 : give(&left, 1), line = probe ? give(&left, 1) : 0;
-    int status = give(&left, 1), keys = give(&left, 1);
-    int plot = plotted ? give(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
-    int pane = line ? line + give(&left, rows < 30 ? rows / 2 - 1 : rows * 2 / 5 - 1) : 0;
-    int name = give(&left, least(name_rows, most(1, rows / 4)));
+    int left = rows - 2; /* header, and counts or quantiles, always have a row */
+    int counts = beside ? 1 : claim_rows(&left, 1);
+    int bars = claim_rows(&left, 3);
+    int head = bars ? claim_rows(&left, 1) : 0;
+    int trend = plotted || probe ? 0 : claim_rows(&left, 1), line = probe ? claim_rows(&left, 1) : 0;
+    int status = claim_rows(&left, 1), keys = claim_rows(&left, 1);
+    int plot = plotted ? claim_rows(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
+    int pane = line ? line + claim_rows(&left, rows < 30 ? rows / 2 - 1 : rows * 2 / 5 - 1) : 0;
+    int name = claim_rows(&left, least(name_rows, most(1, rows / 4)));
     int row = 0;
-    l.header = take(&row, 1, cols);
-    l.counts = take(&row, counts, cols);
-    l.quantiles = take(&row, beside ? 0 : 1, cols);
-    l.name = take(&row, name, cols);
-    l.head = take(&row, head, cols);
-    l.histogram = take(&row, bars + most(0, left), cols);
+    l.header = take_rows(&row, 1, cols);
+    l.counts = take_rows(&row, counts, cols);
+    l.quantiles = take_rows(&row, beside ? 0 : 1, cols);
+    l.name = take_rows(&row, name, cols);
+    l.head = take_rows(&row, head, cols);
+    l.histogram = take_rows(&row, bars + most(0, left), cols);
     if (beside) {
         l.figures = l.histogram;
         l.figures.col = cols - figures;
         l.figures.cols = figures;
         l.histogram.cols = cols - figures - 2;
     }
-    l.plot_head = take(&row, plot ? 1 : 0, cols);
-    l.plot = take(&row, plot ? plot - 1 : 0, cols);
-    l.trend = take(&row, trend, cols);
-    l.probe = take(&row, pane, cols);
-    l.status = take(&row, status, cols);
-    l.keys = take(&row, keys, cols);
+    l.plot_head = take_rows(&row, plot ? 1 : 0, cols);
+    l.plot = take_rows(&row, plot ? plot - 1 : 0, cols);
+    l.trend = take_rows(&row, trend, cols);
+    l.probe = take_rows(&row, pane, cols);
+    l.status = take_rows(&row, status, cols);
+    l.keys = take_rows(&row, keys, cols);
     return l;
+}
+
+int rtl_columns_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at)
+{
+    int used = begin;
+    for (int i = 0; i < count; i++) {
+        width[i] = from[i] <= cols ? width[i] : 0;
+        used += width[i] ? width[i] + 1 : 0;
+    }
+    while (used - 1 > cols - reserve) {
+        int least = -1;
+        for (int i = 0; i < count; i++)
+            if (width[i] && i != kept && (least < 0 || from[i] >= from[least]))
+                least = i;
+        if (least < 0)
+            least = kept;
+        if (!width[least])
+            break;
+        used -= width[least] + 1;
+        width[least] = 0;
+    }
+    used = begin;
+    for (int i = 0; i < count; i++) {
+        at[i] = used;
+        used += width[i] ? width[i] + 1 : 0;
+    }
+    return used;
 }

@@ -1,37 +1,25 @@
 /*
- * The screen's loop: wait for a key or for the next interval, change the state, draw. A recording is shown by the same
- * loop: its frames come out of a player in place of the reader, at the pace at which they were recorded.
+ * The loop of one screen: wait for a key or the next interval, change the state, draw. A replay runs in the same loop:
+ * a player supplies the frames at the recorded pace.
  *
- * Intervals are counted from fixed points in time, so they don't drift; one that was missed (the machine slept, the
- * viewer was stopped) is left out.
+ * Intervals are counted from fixed times, so they don't drift. An interval that was missed (the machine slept, the
+ * viewer was stopped) is skipped.
  */
-#include "tui/loop.h"
 #include "base/clock.h"
-#include "model/merge.h"
 #include "model/model_pause.h"
-#include "options/complain.h"
-#include "options/config.h"
 #include "watch/player.h"
 #include "watch/frame_recorder.h"
 #include "watch/proc_scan.h"
 #include "watch/process_set.h"
-#include "watch/proc_title.h"
-#include "text/text.h"
-#include "watch/heartbeat.h"
 #include "launch/launch.h"
 #include "tui/draw.h"
-#include "tui/mouse.h"
-#include "tui/save.h"
 #include "tui/screen.h"
-#include "tui/scroll.h"
 #include "tui/ui.h"
 #include "tui/loop_state.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-/* The screen is held; the recording is not, nor what the screen shows afterwards. */
+/* A pause holds only the screen: the recording and the model for the time after the pause go on. */
 static void sample_paused(struct rtl_loop *w, bool alive)
 {
     struct rtl_snapshot snapshot = {0};
@@ -46,12 +34,14 @@ static void sample_paused(struct rtl_loop *w, bool alive)
     rtl_snapshot_free(&snapshot);
     if (!alive) {
         rtl_frame_recorder_stop(&w->recorder);
-        rtl_ui_say(&w->ui, "process %d has exited meanwhile; Space shows its last state", (int)w->ui.pid);
+        rtl_ui_say(&w->ui, "process %d has exited; Space shows its last state", (int)w->ui.pid);
     }
 }
 
-/* Shows a frame of the recording; what can't be read ends the replay where it is. A user who wants to leave is not kept
- * waiting: the event says how. */
+/*
+ * Show a frame of the recording. A frame that can't be read ends the replay. Reading stops when the user wants to leave
+ * (rtl_screen_leaving); rtl_screen_wait then returns the key or signal.
+ */
 void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
@@ -74,17 +64,10 @@ void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame)
     w->samples++;
 }
 
-/* How long the frame that is shown stays. */
-static uint64_t frame_ns(const struct rtl_loop *w)
+/* Search processes that are not traced; limited in time, because it reads files of every process. */
+static void find_untraced(struct rtl_loop *w)
 {
-    double ns = (double)rtl_player_gap(w->player) / w->ui.speed;
-    return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
-}
-
-/* Now and then: it means a look at every process's files. */
-static void look_for_untraced(struct rtl_loop *w)
-{
-    enum { SHARE = 100 }; /* of the time, at most one part in so many */
+    enum { SHARE = 100 }; /* at most one hundredth of the time */
     uint64_t from = rtl_mono_ns();
     if (w->ui.view != RTL_VIEW_PROCESSES || from < w->untraced_ns)
         return;
@@ -109,7 +92,7 @@ static void sample_one(struct rtl_loop *w)
     }
     w->ui.now_mono_ns = rtl_mono_ns();
     rtl_process_set_send_heartbeat(w->targets, w->ui.model);
-    bool alive = rtl_process_set_alive(w->targets); /* asked first: a snapshot after the end is the last state */
+    bool alive = rtl_process_set_alive(w->targets); /* before the snapshot: one after the end has the last state */
     if (w->ui.paused) {
         sample_paused(w, alive);
         return;
@@ -134,44 +117,27 @@ static void sample_one(struct rtl_loop *w)
     if (w->ended)
         rtl_frame_recorder_stop(&w->recorder);
     if (w->out_of_memory)
-        rtl_ui_say(&w->ui, "out of memory: the picture may be incomplete");
+        rtl_ui_say(&w->ui, "out of memory: the screen may be incomplete");
 }
 
-/* Those that can't be seen go on: what lies behind this one, and what was left, here or there; until one says true. */
-static bool each_unseen(struct rtl_loop *w, bool (*visit)(struct rtl_loop *))
+static void sample_all(struct rtl_loop *w)
 {
-    for (struct rtl_loop *at = w; at; at = at->parent) {
-        if (at != w && visit(at))
-            return true;
-        if (at->kept && visit(at->kept))
-            return true;
-    }
-    return false;
-}
-
-static bool sample_unseen(struct rtl_loop *w)
-{
-    if (!w->player)
-        sample_one(w);
-    return false;
-}
-
-static void sample(struct rtl_loop *w)
-{
-    rtl_loop_step_probes(w); /* what is recorded has what is known by now */
-    each_unseen(w, sample_unseen);
+    rtl_loop_step_probes(w); /* before recording: frames contain the state of probes */
+    for (struct rtl_loop *at = rtl_loop_next(w); at; at = rtl_loop_next(at))
+        if (!at->player)
+            sample_one(at);
     sample_one(w);
     if (!w->player)
-        look_for_untraced(w);
+        find_untraced(w);
 }
 
-void rtl_loop_show(struct rtl_loop *w, bool repaint)
+static void show_screen(struct rtl_loop *w, bool repaint)
 {
     int rows, cols;
     rtl_screen_size(&rows, &cols);
     w->ui.now_mono_ns = rtl_mono_ns();
     rtl_loop_step_probes(w);
-    rtl_loop_tell_record(w);
+    rtl_loop_update_record(w);
     w->ui.now_real_s = (int64_t)((w->player ? rtl_player_time(w->player, w->player->at) : rtl_real_ns()) / RTL_SEC);
     rtl_ui_scroll_into_view(&w->ui, rows, cols);
     if (!rtl_frame_reset(&w->frame, rows, cols, w->ui.ascii))
@@ -181,10 +147,10 @@ void rtl_loop_show(struct rtl_loop *w, bool repaint)
 }
 
 static const uint64_t SLICE_NS = RTL_SEC / 60, LOADING_SHOWN_NS = RTL_SEC / 10;
-static const uint64_t PROBE_NS = RTL_SEC / 5; /* between two looks at a probe that runs */
+static const uint64_t PROBE_NS = RTL_SEC / 5; /* between two steps of a probe that runs */
 
-/* A slice of what many processes have, between which keys are answered; the last one is the first whole frame. */
-static void load(struct rtl_loop *w)
+/* Read a slice of many processes; keys are handled between slices. The last slice completes the first frame. */
+static void load_slice(struct rtl_loop *w)
 {
     w->ui.loading = rtl_process_set_load_slice(w->targets, SLICE_NS);
     w->ui.loaded = rtl_process_set_loaded(w->targets);
@@ -194,22 +160,22 @@ static void load(struct rtl_loop *w)
             return;
         w->loading_shown_ns = rtl_mono_ns();
     } else {
-        rtl_model_pause_free(w->held); /* there was nothing to hold */
+        rtl_model_pause_free(w->held); /* a pause during loading holds nothing */
         w->held = NULL;
         w->ui.paused = false;
         rtl_model_forget(w->ui.model, 0);
-        sample(w);
+        sample_all(w);
         w->next_ns = rtl_mono_ns() + w->ui.interval_ns;
     }
-    rtl_loop_show(w, false);
+    show_screen(w, false);
 }
 
-/* The first frame: of as many processes as can be had in a moment. */
-static void begin(struct rtl_loop *w)
+/* Show the first frame with the processes that one slice of time can read. */
+static void show_first_frame(struct rtl_loop *w)
 {
     struct rtl_snapshot snapshot = {0};
     if (!rtl_process_set_load_slice(w->targets, SLICE_NS)) {
-        sample(w);
+        sample_all(w);
         return;
     }
     w->ui.now_mono_ns = rtl_mono_ns();
@@ -217,13 +183,13 @@ static void begin(struct rtl_loop *w)
     if (rtl_process_set_snapshot_partial(w->targets, &snapshot) == RTL_READER_OK)
         w->ui.loading = rtl_model_add(w->ui.model, &snapshot, rtl_process_set_real_ns(w->targets));
     if (!w->ui.loading)
-        sample(w);
+        sample_all(w);
     w->ui.loaded = rtl_process_set_loaded(w->targets);
     w->ui.loaded_of = rtl_process_set_count(w->targets);
 }
 
-/* A pause begins, or is over: then the screen has what came in meanwhile. */
-static void hold(struct rtl_loop *w)
+/* Begin a pause, or end it: the model then gets the snapshots of the pause. */
+static void apply_pause(struct rtl_loop *w)
 {
     if (w->player || w->ui.paused == (w->held != NULL))
         return;
@@ -236,13 +202,17 @@ static void hold(struct rtl_loop *w)
     w->ended |= w->ui.model->state == RTL_TARGET_EXITED;
 }
 
-static uint64_t interval(const struct rtl_loop *w)
+/* Return the time from this frame to the next one. */
+static uint64_t frame_interval(const struct rtl_loop *w)
 {
-    return w->player ? frame_ns(w) : w->ui.interval_ns;
+    if (!w->player)
+        return w->ui.interval_ns;
+    double ns = (double)rtl_player_gap(w->player) / w->ui.speed;
+    return ns < 0.02e9 ? RTL_SEC / 50 : ns < 3600e9 ? (uint64_t)ns : 3600 * RTL_SEC;
 }
 
-/* What has become of the command that we started; false when it is over, as the user wanted. */
-static bool look_at_launched(struct rtl_loop *w)
+/* Update the state of the command that rtl-top run started. False: it ended after the user asked for that. */
+static bool check_launched(struct rtl_loop *w)
 {
     struct rtl_launch *launch = w->options->launch;
     if (!launch)
@@ -252,28 +222,28 @@ static bool look_at_launched(struct rtl_loop *w)
     return !ended || !launch->end_requests;
 }
 
-static void end_launched(struct rtl_loop *w)
+static void end_command(struct rtl_loop *w)
 {
     rtl_launch_terminate(w->options->launch);
-    rtl_ui_say(&w->ui, "process %d was told to end: the screen goes when it has; q asks again",
+    rtl_ui_say(&w->ui, "asked process %d to end: the screen closes when it has; q asks again",
                (int)w->options->launch->pid);
 }
 
-/* False when the user wants to leave. */
-static bool press(struct rtl_loop *w, uint32_t key)
+/* Handle a key or an event of the mouse. False: leave this screen (`back`, `visit` or for good). */
+static bool handle_key(struct rtl_loop *w, uint32_t key)
 {
     w->ui.now_mono_ns = rtl_mono_ns();
-    if (!look_at_launched(w))
+    if (!check_launched(w))
         return false;
     unsigned asked =
         key & RTL_KEY_MOUSE ? rtl_ui_mouse(&w->ui, key, w->frame.rows, w->frame.cols) : rtl_ui_key(&w->ui, key);
     if (asked & RTL_UI_QUIT)
         return false;
-    hold(w);
+    apply_pause(w);
     if (asked & RTL_UI_SAMPLE) {
         if (!w->player)
-            sample(w);
-        w->next_ns = rtl_mono_ns() + interval(w);
+            sample_all(w);
+        w->next_ns = rtl_mono_ns() + frame_interval(w);
     }
     if (asked & RTL_UI_STEP && (w->ui.step > 0 || w->player->at))
         rtl_loop_show_frame(w, w->player->at + (uint32_t)w->ui.step);
@@ -282,24 +252,28 @@ static bool press(struct rtl_loop *w, uint32_t key)
     if (asked & RTL_UI_RECORD)
         rtl_loop_toggle_record(w);
     if (asked & RTL_UI_SNAPSHOT)
-        rtl_loop_take_snapshot(w);
+        rtl_loop_write_snapshot(w);
     if (asked & RTL_UI_MODE && !w->player)
-        rtl_loop_ask_for_mode(w);
+        rtl_loop_request_mode(w);
     if (asked & (RTL_UI_PROBE | RTL_UI_STALLS))
         rtl_loop_toggle_probe(w, asked & RTL_UI_STALLS);
     if (asked & RTL_UI_END)
-        end_launched(w);
+        end_command(w);
     if (asked & RTL_UI_SAVE)
-        rtl_ui_save(&w->ui, w->options);
+        rtl_loop_save(w);
     if (asked & RTL_UI_COPY)
         rtl_screen_copy(w->ui.copy);
     if (asked & RTL_UI_PROCESSES && w->parent)
-        return !(w->back = true);
-    if (asked & (RTL_UI_GO_IN | RTL_UI_PROCESSES) && !rtl_loop_visit(w, asked & RTL_UI_GO_IN ? w->ui.go_in : 0))
+        w->back = true;
+    else if (asked & (RTL_UI_GO_IN | RTL_UI_PROCESSES)) {
+        w->visit = true;
+        w->visit_pid = asked & RTL_UI_GO_IN ? w->ui.go_in : 0;
+    }
+    if (w->back || w->visit)
         return false;
-    look_for_untraced(w);
+    find_untraced(w);
     if (asked)
-        rtl_loop_show(w, asked & RTL_UI_REPAINT);
+        show_screen(w, asked & RTL_UI_REPAINT);
     return true;
 }
 
@@ -315,43 +289,44 @@ static void check_background(struct rtl_loop *w)
     first->background = NULL;
 }
 
-static bool read_some(struct rtl_loop *w)
-{
-    return w->targets && !w->ended && !w->ui.loading && rtl_process_set_read_slice(w->targets, SLICE_NS);
-}
-
-/* A slice of what the next frame needs, between which keys are answered. False when all of it has been read. */
+/* Read a slice of the next frame, hidden screens first; keys are handled between slices. False: everything is read. */
 static bool read_slice(struct rtl_loop *w)
 {
-    return each_unseen(w, read_some) || read_some(w);
+    for (struct rtl_loop *at = rtl_loop_next(w);; at = rtl_loop_next(at)) {
+        struct rtl_loop *one = at ? at : w;
+        if (one->targets && !one->ended && !one->ui.loading && rtl_process_set_read_slice(one->targets, SLICE_NS))
+            return true;
+        if (!at)
+            return false;
+    }
 }
 
 static void next_frame(struct rtl_loop *w)
 {
     uint64_t now = rtl_mono_ns();
     if (read_slice(w))
-        return; /* it stays due */
-    sample(w);
+        return; /* the frame stays due */
+    sample_all(w);
     check_background(w);
-    rtl_loop_show(w, false);
-    w->next_ns += interval(w);
+    show_screen(w, false);
+    w->next_ns += frame_interval(w);
     if (w->next_ns <= now)
-        w->next_ns = now + interval(w);
+        w->next_ns = now + frame_interval(w);
 }
 
-/* Between two samples of a long interval: the clock goes on, and the end of the process is not waited for. */
+/* Between two samples of a long interval: update the clock, and notice the end of the process. */
 static void between_frames(struct rtl_loop *w)
 {
     if (!w->player && !w->ended) {
         rtl_process_set_send_heartbeat(w->targets, w->ui.model);
         if (!rtl_process_set_alive(w->targets))
-            sample(w);
+            sample_all(w);
     }
     check_background(w);
-    rtl_loop_show(w, false);
+    show_screen(w, false);
 }
 
-/* The frames that were asked for are shown; of one that has ended the last stays. */
+/* True when the number of frames (option -n) was shown. The last frame of an ended process stays. */
 static bool has_enough(const struct rtl_loop *w)
 {
     for (; w; w = w->parent)
@@ -360,7 +335,7 @@ static bool has_enough(const struct rtl_loop *w)
     return false;
 }
 
-/* Waits until then, or for a key; what the next key may need is made meanwhile, in slices that nobody notices. */
+/* Wait for a key or the deadline. Meanwhile prepare names that the next key may need, in short slices. */
 static struct rtl_event wait_for_event(struct rtl_loop *w, uint64_t until)
 {
     enum { NAMES_AT_ONCE = 200 };
@@ -374,11 +349,13 @@ static struct rtl_event wait_for_event(struct rtl_loop *w, uint64_t until)
 
 int rtl_loop_run(struct rtl_loop *w)
 {
-    if (w->player)
+    const bool begins = !w->begun; /* otherwise the user returned to it; it went on sampling */
+    w->begun = true;
+    if (begins && w->player)
         rtl_loop_show_frame(w, w->first_frame);
-    else if (!w->samples) /* one that is come back to has gone on */
-        begin(w);
-    if (!w->ui.model->latest && w->player && !w->ended) { /* left before the first frame */
+    else if (begins)
+        show_first_frame(w);
+    if (!w->ui.model->latest && w->player && !w->ended) { /* the user quit before the first frame */
         struct rtl_event event = rtl_screen_wait(0);
         rtl_screen_close();
         if (event.kind == RTL_EVENT_SIGNAL)
@@ -387,11 +364,13 @@ int rtl_loop_run(struct rtl_loop *w)
     }
     if (!w->ui.model->latest)
         return w->player ? (int)RTL_DB_CORRUPT : (int)RTL_READER_VERSION;
-    rtl_loop_show(w, true);
-    if (w->next_ns <= rtl_mono_ns())
-        w->next_ns = rtl_mono_ns() + interval(w);
+    if (!begins)
+        find_untraced(w);
+    show_screen(w, true);
+    if (begins)
+        w->next_ns = rtl_mono_ns() + frame_interval(w);
     while (!has_enough(w)) {
-        if (!look_at_launched(w))
+        if (!check_launched(w))
             return 0;
         uint64_t soon = rtl_mono_ns() + (w->ui.launched == RTL_LAUNCHED_ENDING ? RTL_SEC / 20
                                          : rtl_loop_has_probe(w)               ? PROBE_NS
@@ -402,18 +381,18 @@ int rtl_loop_run(struct rtl_loop *w)
         switch (event.kind) {
         case RTL_EVENT_TIMEOUT:
             if (w->ui.loading)
-                load(w);
+                load_slice(w);
             else if (rtl_mono_ns() >= w->next_ns)
                 next_frame(w);
             else
                 between_frames(w);
             break;
         case RTL_EVENT_KEY:
-            if (!press(w, event.key))
-                return w->left;
+            if (!handle_key(w, event.key))
+                return 0;
             break;
         case RTL_EVENT_RESIZE:
-            rtl_loop_show(w, true);
+            show_screen(w, true);
             break;
         case RTL_EVENT_SIGNAL:
             rtl_screen_close();
@@ -426,108 +405,4 @@ int rtl_loop_run(struct rtl_loop *w)
         }
     }
     return 0;
-}
-
-bool rtl_loop_prepare(struct rtl_loop *w, pid_t pid, const char *title)
-{
-    const struct rtl_options *options = w->options;
-    struct rtl_model *model = rtl_model_create();
-    if (!model)
-        return false;
-    rtl_ui_init(&w->ui, model, pid, title);
-    w->ui.columns = options->columns;
-    memcpy(w->ui.column_places, options->column_places, sizeof w->ui.column_places);
-    w->ui.now_mono_ns = rtl_mono_ns();
-    if (*rtl_config_trouble()) /* it was told before the screen, which hides that */
-        rtl_ui_say(&w->ui, "%s", rtl_config_trouble());
-    w->ui.interval_ns = options->delay_ns;
-    w->ui.names = options->names;
-    w->ui.units = options->units;
-    w->ui.ascii = options->ascii;
-    model->window_ns = options->window_ns;
-    model->sort = options->sort;
-    model->reverse = options->reverse;
-    snprintf(model->filter, sizeof model->filter, "%s", options->filter);
-    if (options->launch) {
-        rtl_text_escape(w->ui.log, sizeof w->ui.log, options->launch->log, strlen(options->launch->log));
-        w->ui.now_mono_ns = rtl_mono_ns();
-        rtl_ui_say(&w->ui, "its output goes into %s", w->ui.log);
-    }
-    if (options->list_first)
-        w->ui.view = RTL_VIEW_PROCESSES;
-    if (w->player) {
-        w->player->model = model;
-        w->ui.replay = true;
-        const char *path = options->replay, *slash = strrchr(path, '/');
-        rtl_text_escape(w->ui.file, sizeof w->ui.file, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
-        w->ui.frames = w->player->frames;
-        w->ui.interval_ns = rtl_player_interval(w->player);
-        rtl_player_names(w->player, options->ascii);
-    }
-    rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
-    w->recorder.set = w->targets;
-    return true;
-}
-
-void rtl_loop_release(struct rtl_loop *w)
-{
-    rtl_loop_free_probe(w);
-    rtl_frame_recorder_stop(&w->recorder);
-    rtl_frame_free(&w->frame);
-    rtl_model_pause_free(w->held);
-    rtl_model_free(w->ui.model);
-    rtl_untraced_free(&w->untraced);
-}
-
-static int watch(struct rtl_loop *w, pid_t pid, const char *title)
-{
-    const struct rtl_options *options = w->options;
-    char why[256];
-    if (!rtl_loop_prepare(w, pid, title)) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
-    int status = 0;
-    if (options->write && rtl_frame_recorder_start(&w->recorder, RTL_WATCH_BUSY_MS)) {
-        rtl_complain("%s", w->recorder.why);
-        status = (int)w->recorder.last;
-    } else if (!rtl_screen_open(options->theme, !options->no_mouse, why, sizeof why)) {
-        rtl_complain("%s", why);
-        status = RTL_READER_USAGE;
-    } else {
-        rtl_db_stop_when(rtl_screen_leaving);
-        status = rtl_loop_run(w);
-        rtl_db_stop_when(NULL);
-        rtl_screen_close();
-        rtl_loop_drop_kept(w);
-        rtl_frame_recorder_stop(&w->recorder);
-        if (w->recorder.missing) {
-            rtl_complain("the end of the recording is missing: %s", w->recorder.missing_why);
-            status = (int)w->recorder.missing;
-        }
-        if (status == RTL_READER_VERSION)
-            rtl_complain("the segment of process %d is damaged: nothing in it can be shown", (int)pid);
-        if (w->player && rtl_player_why(w->player)[0]) {
-            rtl_complain("%s", rtl_player_why(w->player));
-            status = RTL_DB_CORRUPT;
-        }
-    }
-    rtl_loop_drop_kept(w);
-    rtl_loop_release(w);
-    return status;
-}
-
-int rtl_loop_live(const struct rtl_options *options, struct rtl_process_set *targets,
-                  const struct rtl_trace_status *background)
-{
-    struct rtl_loop w = {.options = options, .targets = targets, .background = background};
-    char title[sizeof w.ui.title];
-    rtl_process_set_title(targets, title, sizeof title);
-    return watch(&w, rtl_process_set_pid(targets), title);
-}
-
-int rtl_loop_replay(const struct rtl_options *options, struct rtl_player *player)
-{
-    struct rtl_loop w = {.options = options, .player = player};
-    return watch(&w, player->pid, player->title);
 }

@@ -1,24 +1,23 @@
 /*
- * The probe of a screen: begun and ended by a key, carried on between frames, and what the screen says of it. Its
- * reader is its own, so that processes may come and go. See watch_state.h.
+ * The probe of a screen: started and stopped by a key, advanced between frames. It has a reader of its own, so that the
+ * processes of the screen may come and go. See loop_state.h.
  */
 #include "base/clock.h"
 #include "probing/probe_rounds.h"
+#include "stats/quantile.h"
 #include "tui/cursor.h"
-#include "tui/keys.h"
-#include "tui/probe_key.h"
 #include "tui/loop_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool runs(const struct rtl_loop *w)
+static bool probe_runs(const struct rtl_loop *w)
 {
     return w->probe || (w->stalls && w->ui.probe.runs);
 }
 
-/* What was seen of waits stays in sight, and with it what it is kept in. */
-static void drop(struct rtl_loop *w)
+/* Results of waits stay in w->stalls, which the screen shows. */
+static void close_probe(struct rtl_loop *w)
 {
     rtl_probe_session_close(w->probe);
     if (w->stalls)
@@ -39,36 +38,32 @@ static void forget_stalls(struct rtl_loop *w)
     w->stalls = NULL;
 }
 
-/* To what is recorded here and behind this screen: a parent may record all processes, this one too. For waits
- * recordings have no place. */
-static void hand_over(struct rtl_loop *from, const struct rtl_loop *of)
+/* Pass the state of the probe to the recorders of this screen and of hidden ones: a parent may record all processes.
+ * Recordings store no waits. */
+static void pass_to_recorders(struct rtl_loop *from, const struct rtl_loop *of)
 {
-    for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = one->parent) {
+    for (struct rtl_loop *one = from; one && of->ui.probe.there && !of->ui.stalls; one = rtl_loop_next(one))
         rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
-        if (one->kept)
-            rtl_frame_recorder_probe(&one->kept->recorder, of->ui.pid, &of->ui.probe);
-    }
 }
 
 void rtl_loop_drop_probe(struct rtl_loop *w)
 {
-    bool ran = runs(w);
-    drop(w);
+    bool ran = probe_runs(w);
+    close_probe(w);
     if (!ran)
         return;
     snprintf(w->ui.probe.stage, sizeof w->ui.probe.stage, "over");
     snprintf(w->ui.probe.ended, sizeof w->ui.probe.ended, "stopped");
     snprintf(w->ui.probe.over, sizeof w->ui.probe.over, "the probe ended: its screen was left");
-    hand_over(w->parent, w);
+    pass_to_recorders(w->parent, w);
 }
 
-/* What the kernel's other dispatches take from when it is armed until it is over: dispatches before it, and behind, may
- * have been other work. */
-static void look_at_others(struct rtl_loop *w, bool over)
+/* Measure the kernel's other dispatches only while the probe is armed: earlier and later ones may do other work. */
+static void measure_others(struct rtl_loop *w, bool over)
 {
     struct rtl_snapshot now = {0};
     const struct rtl_model *m = w->held ? w->held : w->ui.model;
-    const struct rtl_snapshot *s = m && m->latest ? &m->latest->snapshot : &now; /* neither: too early */
+    const struct rtl_snapshot *s = m && m->latest ? &m->latest->snapshot : &now; /* `now` is still empty */
     if (!w->ui.probe.counted)
         return;
     if ((!w->others_begun || over) && rtl_reader_snapshot(w->probe_reader, &now) == RTL_READER_OK)
@@ -86,9 +81,9 @@ static void look_at_others(struct rtl_loop *w, bool over)
     rtl_snapshot_free(&now);
 }
 
-static void step(struct rtl_loop *w)
+static void step_probe(struct rtl_loop *w)
 {
-    if (!runs(w))
+    if (!probe_runs(w))
         return;
     bool alive = rtl_reader_alive(w->probe_reader), goes_on;
     if (w->stalls) {
@@ -98,57 +93,73 @@ static void step(struct rtl_loop *w)
         goes_on = rtl_probe_session_step(w->probe, alive, rtl_mono_ns());
         rtl_probe_session_report(w->probe, &w->ui.probe);
     }
-    look_at_others(w, !goes_on);
+    measure_others(w, !goes_on);
     if (goes_on)
         return;
     rtl_ui_say(&w->ui, "%s", w->ui.probe.over);
-    drop(w);
+    close_probe(w);
 }
 
-/* A screen that was left is kept by the one that it was opened from, which may lie behind another by now. */
-static void each(struct rtl_loop *w, void (*visit)(struct rtl_loop *))
-{
-    for (struct rtl_loop *one = w; one; one = one->parent) {
-        visit(one);
-        if (one->kept)
-            visit(one->kept);
-    }
-}
-
-/* The one behind goes first: of two on one process that of the screen in front is the newer one. */
-static void hand_over_all(struct rtl_loop *from, const struct rtl_loop *of)
+/* Parents first, kept screens last: of two probes on one process, the recorders keep the newer one, which comes last.
+ */
+static void pass_all_to_recorders(struct rtl_loop *from, const struct rtl_loop *of)
 {
     if (of->parent)
-        hand_over_all(from, of->parent);
-    hand_over(from, of);
+        pass_all_to_recorders(from, of->parent);
+    pass_to_recorders(from, of);
     if (of->kept)
-        hand_over(from, of->kept);
+        pass_to_recorders(from, of->kept);
 }
 
 void rtl_loop_step_probes(struct rtl_loop *w)
 {
-    each(w, step);
-    hand_over_all(w, w);
+    for (struct rtl_loop *at = w; at; at = rtl_loop_next(at))
+        step_probe(at);
+    pass_all_to_recorders(w, w);
 }
 
 void rtl_loop_drop_probes(struct rtl_loop *w)
 {
-    each(w, rtl_loop_drop_probe);
+    for (; w; w = rtl_loop_next(w))
+        rtl_loop_drop_probe(w);
 }
 
 bool rtl_loop_has_probe(const struct rtl_loop *w)
 {
-    for (; w; w = w->parent)
-        if (runs(w) || (w->kept && runs(w->kept)))
-            return true;
-    return false;
+    while (w && !probe_runs(w))
+        w = rtl_loop_next(w);
+    return w;
 }
 
-static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
+static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_sample *sample, uint32_t id)
+{
+    for (uint32_t i = 0; sample && i < sample->snapshot.kernel_count; i++)
+        if (sample->snapshot.kernels[i].id == id)
+            return &sample->snapshot.kernels[i];
+    return NULL;
+}
+
+struct rtl_probe_pace rtl_loop_probe_pace(const struct rtl_model *m, uint32_t id)
+{
+    static const double half[] = {0.5};
+    struct rtl_probe_pace pace = {0};
+    const struct rtl_kernel_snapshot *now = find_kernel(m->latest, id), *before = find_kernel(m->previous, id);
+    uint64_t calls = before ? before->calls : 0;
+    if (!now)
+        return pace;
+    if (m->previous && now->calls > calls && m->latest->snapshot.taken_mono_ns > m->previous->snapshot.taken_mono_ns)
+        pace.per_second = (double)(now->calls - calls) * 1e9 /
+                          (double)(m->latest->snapshot.taken_mono_ns - m->previous->snapshot.taken_mono_ns);
+    if (!rtl_quantiles(before ? &before->histogram : NULL, &now->histogram, half, 1, &pace.p50_ns))
+        rtl_quantiles(NULL, &now->histogram, half, 1, &pace.p50_ns); /* no dispatch was timed between the snapshots */
+    return pace;
+}
+
+static void start_probe(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
 {
     char why[512];
     struct rtl_snapshot snapshot = {0};
-    const struct rtl_probe_pace pace = rtl_ui_probe_pace(w->held ? w->held : w->ui.model, row->id);
+    const struct rtl_probe_pace pace = rtl_loop_probe_pace(w->held ? w->held : w->ui.model, row->id);
     const struct rtl_probe_wish wish = {.kernel = row->kernel->name,
                                         .row = row->id,
                                         .duration_ns = pace.p50_ns,
@@ -169,9 +180,9 @@ static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
         rtl_ui_say(&w->ui, "%s",
                    w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited"
                    : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
-                       ? "not started with RTL_PROBE=1 (rtl-top run --probe): nothing is probed"
+                       ? "not started with RTL_PROBE=1 (rtl-top run --probe): no probe"
                        : why);
-        drop(w);
+        close_probe(w);
         return;
     }
     w->ui.probe = (struct rtl_probe_told){.there = true, .runs = true, .kernel = row->id};
@@ -181,23 +192,23 @@ static void begin(struct rtl_loop *w, const struct rtl_row *row, bool stalls)
     w->others_begun = false;
     const char *key = rtl_key_name(rtl_keys[stalls ? RTL_ACTION_STALLS : RTL_ACTION_PROBE].keys[0]).text;
     if (stalls && *w->ui.record)
-        rtl_ui_say(&w->ui, "probed copies of it are going to run; %s takes that back; waits aren't recorded", key);
+        rtl_ui_say(&w->ui, "probed copies will run; %s stops the probe; recordings store no waits", key);
     else
-        rtl_ui_say(&w->ui, "some of its dispatches are going to run a probed copy; %s takes that back", key);
-    step(w);
+        rtl_ui_say(&w->ui, "some dispatches will run a probed copy; %s stops the probe", key);
+    step_probe(w);
 }
 
 void rtl_loop_toggle_probe(struct rtl_loop *w, bool stalls)
 {
     const struct rtl_row *row = rtl_ui_selected(&w->ui);
-    if (runs(w)) {
+    if (probe_runs(w)) {
         if (w->stalls)
             rtl_probe_rounds_stop(w->stalls, rtl_mono_ns());
         else
             rtl_probe_session_stop(w->probe, rtl_mono_ns());
-        step(w);
+        step_probe(w);
     } else if (row && w->targets) {
-        begin(w, row, stalls);
+        start_probe(w, row, stalls);
     }
 }
 

@@ -1,27 +1,26 @@
-/* What a screen writes: recordings, snapshots, the mode that it asks for. See watch_state.h. */
+/* Writing from a screen: recordings, snapshots, the configuration, the mode of the process. See loop_state.h. */
 #include "model/labels.h"
+#include "options/config.h"
+#include "text/text.h"
 #include "tui/loop_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void record_text(const struct rtl_loop *w, char *out, size_t size)
+void rtl_loop_update_record(struct rtl_loop *w)
 {
-    const char *slash = strrchr(w->recorder.path, '/');
-    snprintf(out, size, "%s%.32s", w->recorder.last ? "FAILS " : "", slash ? slash + 1 : w->recorder.path);
-}
-
-void rtl_loop_tell_record(struct rtl_loop *w)
-{
-    const struct rtl_loop *of = NULL;
-    for (const struct rtl_loop *at = w; at && !of; at = at->parent)
-        of = at->recorder.recording ? at : at->kept && at->kept->recorder.recording ? at->kept : NULL;
+    const struct rtl_loop *of = w;
+    while (of && !of->recorder.recording)
+        of = rtl_loop_next(of);
     w->ui.record[0] = 0;
-    if (of)
-        record_text(of, w->ui.record, sizeof w->ui.record);
+    if (!of)
+        return;
+    const char *slash = strrchr(of->recorder.path, '/');
+    snprintf(w->ui.record, sizeof w->ui.record, "%s%.32s", of->recorder.last ? "FAILS " : "",
+             slash ? slash + 1 : of->recorder.path);
 }
 
-/* Once: the frames go on without. */
+/* Report once that frames lack the probe. */
 static bool say_left_out(struct rtl_loop *w)
 {
     if (!*w->recorder.left_out)
@@ -31,7 +30,7 @@ static bool say_left_out(struct rtl_loop *w)
     return true;
 }
 
-/* What is on one of the processes: of its own screen, behind this one or left. The newest is in front. */
+/* Return the probe of a process: its screen may be this one or hidden. The one in front is the newest. */
 static const struct rtl_probe_told *probe_of(const void *context, pid_t pid)
 {
     for (const struct rtl_loop *w = context; w; w = w->parent) {
@@ -50,14 +49,14 @@ void rtl_loop_record(struct rtl_loop *w, const struct rtl_snapshot *snapshot, ui
         return;
     enum rtl_db_status now = rtl_frame_recorder_add(&w->recorder, snapshot, real_ns, exited);
     if (now && !before)
-        rtl_ui_say(&w->ui, "recording: %s; it goes on when it can", w->recorder.why);
+        rtl_ui_say(&w->ui, "not recorded: %s; the next frame tries again", w->recorder.why);
     if (before && !now)
-        rtl_ui_say(&w->ui, "recording goes on: what was missed is in this frame");
+        rtl_ui_say(&w->ui, "recording again: this frame contains what was missed");
     say_left_out(w);
 }
 
-/* Of several processes the picture has sums only: what each of them has is read, so that a recording that is ended
- * again at once has a frame, too. */
+/* Write the first frame at once, so that a short recording has one. The model of several processes has only sums:
+ * read the processes again. */
 static void record_first(struct rtl_loop *w)
 {
     struct rtl_snapshot now = {0};
@@ -97,7 +96,7 @@ static void say_saved(struct rtl_loop *w)
     rtl_ui_say(&w->ui, "snapshot of %u kernel%s%s added to %s", kernels, kernels == 1 ? "" : "s", of, w->recorder.path);
 }
 
-void rtl_loop_take_snapshot(struct rtl_loop *w)
+void rtl_loop_write_snapshot(struct rtl_loop *w)
 {
     const struct rtl_sample *latest = w->ui.model->latest;
     w->recorder.probe_of = probe_of;
@@ -109,8 +108,8 @@ void rtl_loop_take_snapshot(struct rtl_loop *w)
         say_saved(w);
 }
 
-/* Whether the process took the mode up is on the coverage line of the next frames. */
-void rtl_loop_ask_for_mode(struct rtl_loop *w)
+/* The coverage line of the next frames shows the mode that the process has. */
+void rtl_loop_request_mode(struct rtl_loop *w)
 {
     char why[256];
     uint32_t asked;
@@ -128,5 +127,36 @@ void rtl_loop_ask_for_mode(struct rtl_loop *w)
     else
         snprintf(who, sizeof who, "%u process%s", (unsigned)asked, asked == 1 ? " was" : "es were");
     rtl_ui_say(&w->ui, "%s asked for mode %s%s", who, rtl_mode_label((unsigned)mode),
-               w->ui.paused ? "; the screen is held and shows it after Space" : "");
+               w->ui.paused ? "; the paused screen shows it after Space" : "");
+}
+
+void rtl_loop_save(struct rtl_loop *w)
+{
+    struct rtl_ui *ui = &w->ui;
+    const struct rtl_options *options = w->options;
+    char path[PATH_MAX], why[PATH_MAX + 200], safe[4 * PATH_MAX + 1];
+    struct rtl_settings s = *rtl_config_settings();
+    s.sort = ui->model->sort;
+    s.reverse = ui->model->reverse;
+    s.window_ns = ui->model->window_ns;
+    s.units = ui->units;
+    s.has[RTL_SETTING_SORT] = s.has[RTL_SETTING_WINDOW] = s.has[RTL_SETTING_UNITS] = true;
+    s.columns = ui->columns;
+    memcpy(s.column_places, ui->column_places, sizeof s.column_places);
+    s.has[RTL_SETTING_COLUMNS] |= ui->columns != 0; /* 0 is the default */
+    if (!ui->replay) {                              /* a replay has the recorder's interval */
+        s.interval_ns = ui->interval_ns;
+        s.has[RTL_SETTING_INTERVAL] = true;
+    }
+    if (rtl_option_asked(options, RTL_OPTION_THEME)) {
+        s.theme = options->theme;
+        s.has[RTL_SETTING_THEME] = true;
+    }
+    if (rtl_option_asked(options, RTL_OPTION_NO_MOUSE)) {
+        s.mouse = false;
+        s.has[RTL_SETTING_MOUSE] = true;
+    }
+    bool saved = rtl_config_save(&s, path, why, sizeof why);
+    rtl_text_escape(safe, sizeof safe, saved ? path : why, strlen(saved ? path : why));
+    rtl_ui_say(ui, "%s%s", saved ? "settings written to " : "not written: ", safe);
 }

@@ -1,15 +1,12 @@
-/* Where the mouse was pressed, and what that means. See mouse.h. */
-#include "tui/mouse.h"
-#include "model/cells.h"
-#include "model/merge.h"
+/* Events of the mouse, located in the layout that was drawn. See ui.h. */
+#include "tui/ui.h"
 #include "tui/cursor.h"
-#include "tui/draw.h"
-#include "tui/draw_calls.h"
+#include "tui/draw_views.h"
 #include "tui/process_list.h"
 
 enum { WHEEL_LINES = 3 };
 
-static unsigned wheel(struct rtl_ui *ui, uint32_t key)
+static unsigned turn_wheel(struct rtl_ui *ui, uint32_t key)
 {
     unsigned asked = 0;
     for (int i = 0; i < WHEEL_LINES; i++)
@@ -17,7 +14,7 @@ static unsigned wheel(struct rtl_ui *ui, uint32_t key)
     return asked;
 }
 
-/* The column whose head is there: each reaches to the next one. */
+/* Return the column under the mouse; a header extends to the next one. */
 static int column_at(const struct rtl_layout *l, int col)
 {
     int best = -1;
@@ -29,17 +26,15 @@ static int column_at(const struct rtl_layout *l, int col)
 
 static unsigned click_head(struct rtl_ui *ui, const struct rtl_layout *l, int col)
 {
-    struct rtl_model *m = ui->model;
+    const struct rtl_model *m = ui->model;
     int column = column_at(l, col);
     if (column < 0)
         return 0;
     if (rtl_columns[column].order == RTL_ORDER_NO) {
-        rtl_ui_say(ui, "%s is nothing to sort by", rtl_columns[column].header);
+        rtl_ui_say(ui, "can't sort by %s", rtl_columns[column].header);
         return RTL_UI_DRAW;
     }
-    rtl_model_sort(m, (enum rtl_column)column, m->sort == (enum rtl_column)column && !m->reverse);
-    ui->top = 0;
-    return RTL_UI_DRAW;
+    return rtl_ui_sort(ui, (enum rtl_column)column, m->sort == (enum rtl_column)column && !m->reverse);
 }
 
 static unsigned click_row(struct rtl_ui *ui, int at)
@@ -53,7 +48,6 @@ static unsigned click_row(struct rtl_ui *ui, int at)
     return RTL_UI_DRAW;
 }
 
-/* The column of the processes whose head is there: each reaches to the next one. */
 static unsigned click_process_head(struct rtl_ui *ui, int cols, int col)
 {
     struct rtl_process_row rows[RTL_MEMBERS_MAX];
@@ -66,76 +60,48 @@ static unsigned click_process_head(struct rtl_ui *ui, int cols, int col)
     return 0;
 }
 
-static unsigned click_process(struct rtl_ui *ui, int at)
+/* Move the cursor; a second click on a process or range enters it. */
+static unsigned click_line(struct rtl_ui *ui, int at)
 {
-    if (at >= rtl_draw_process_lines(ui))
+    if (at >= rtl_draw_lines(ui))
         return 0;
-    if (at == ui->process_at)
+    if ((ui->view == RTL_VIEW_RANGES || ui->view == RTL_VIEW_PROCESSES) && at == ui->line_at[ui->view])
         return rtl_ui_key(ui, RTL_KEY_ENTER);
-    rtl_process_move(ui, at);
+    if (ui->view == RTL_VIEW_PROCESSES)
+        rtl_process_move(ui, at);
+    else
+        ui->line_at[ui->view] = at;
     return RTL_UI_DRAW;
 }
 
-/* Tables of which a line is marked, and no more. */
-static unsigned click_line(int *marked, int at, int lines)
-{
-    if (at >= lines)
-        return 0;
-    *marked = at;
-    return RTL_UI_DRAW;
-}
-
-static unsigned click_call(struct rtl_ui *ui, int at)
-{
-    int ranges = ui->view == RTL_VIEW_RANGES;
-    at += ui->calls_top[ranges];
-    if (ranges && at == ui->calls_at[ranges])
-        return rtl_ui_key(ui, RTL_KEY_ENTER);
-    return click_line(&ui->calls_at[ranges], at, rtl_draw_calls_lines(ui));
-}
-
-static bool inside(const struct rtl_rect *r, int row, int col)
+static bool is_inside(const struct rtl_rect *r, int row, int col)
 {
     return row >= r->row && row < r->row + r->rows && col >= r->col && col < r->col + r->cols;
 }
 
 unsigned rtl_ui_mouse(struct rtl_ui *ui, uint32_t event, int rows, int cols)
 {
-    int widths[RTL_COLUMN_COUNT];
     int row = RTL_MOUSE_ROW(event), col = RTL_MOUSE_COL(event);
     switch (RTL_MOUSE_KIND(event)) {
     case RTL_MOUSE_UP:
-        return wheel(ui, RTL_KEY_UP);
+        return turn_wheel(ui, RTL_KEY_UP);
     case RTL_MOUSE_DOWN:
-        return wheel(ui, RTL_KEY_DOWN);
+        return turn_wheel(ui, RTL_KEY_DOWN);
     default:
         break;
     }
     if (ui->prompt != RTL_PROMPT_NONE || ui->view == RTL_VIEW_DETAIL || ui->view == RTL_VIEW_HELP)
         return 0;
-    struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
-    rtl_cell_widths(ui->model, ui->units, widths);
-    wants.widths = widths;
-    struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
+    struct rtl_layout l = rtl_ui_layout(ui, rows, cols);
     if (l.kind != RTL_LAYOUT_FULL)
         return 0;
     int at = row - l.table.row;
-    bool head = inside(&l.head, row, col);
-    if (!head && !inside(&l.table, row, col))
+    bool head = is_inside(&l.head, row, col);
+    if (!head && !is_inside(&l.table, row, col))
         return 0;
-    switch (ui->view) {
-    case RTL_VIEW_KERNELS:
+    if (ui->view == RTL_VIEW_KERNELS)
         return head ? click_head(ui, &l, col) : click_row(ui, ui->top + at);
-    case RTL_VIEW_PROCESSES:
-        return head ? click_process_head(ui, cols, col) : click_process(ui, ui->process_top + at);
-    case RTL_VIEW_QUEUES:
-        return head ? 0 : click_line(&ui->queue_at, ui->queue_top + at, rtl_draw_queue_lines(ui->model));
-    case RTL_VIEW_COPIES:
-        return head ? 0 : click_line(&ui->copies_at, ui->copies_top + at, rtl_draw_copies_lines(ui->model));
-    case RTL_VIEW_CALLS:
-    case RTL_VIEW_RANGES:
-        return head ? 0 : click_call(ui, at);
-    default:
-        return 0;
-    }
+    if (head && ui->view == RTL_VIEW_PROCESSES)
+        return click_process_head(ui, cols, col);
+    return head || ui->view == RTL_VIEW_RANKS ? 0 : click_line(ui, at + ui->line_top[ui->view]);
 }

@@ -1,11 +1,10 @@
-/* Durations over time. See plot.h. */
+/* Plot of durations over time. See plot.h. */
 #include "tui/plot.h"
 #include "text/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* The shortest step of 1, 2 or 5 times a power of ten that is at least `least`. */
+/* Return the lowest step of 1, 2 or 5 times a power of ten that is at least `least`. */
 static uint64_t nice_step(uint64_t least)
 {
     static const uint64_t steps[] = {1, 2, 5};
@@ -17,7 +16,7 @@ static uint64_t nice_step(uint64_t least)
 
 struct rtl_plot_axis rtl_plot_axis(uint64_t high, int ticks)
 {
-    const uint64_t most = 1ull << 60; /* times are shorter, and sums below don't overflow */
+    const uint64_t most = 1ull << 60; /* the sums below can't overflow */
     struct rtl_plot_axis axis;
     high = high < 1 ? 1 : high < most ? high : most;
     ticks = ticks < 1 ? 1 : ticks > RTL_PLOT_TICKS_MAX ? RTL_PLOT_TICKS_MAX : ticks;
@@ -62,7 +61,7 @@ uint64_t rtl_plot_time_step(uint64_t span_ns, int labels)
     return (least + day - 1) / day * day;
 }
 
-/* What a column stands for: the longest of its samples, 0 for none. */
+/* Return the longest sample of a column, so that no spike is lost; 0 for none. */
 static uint64_t longest(const uint64_t *samples, int from, int to)
 {
     uint64_t most = 0;
@@ -71,7 +70,7 @@ static uint64_t longest(const uint64_t *samples, int from, int to)
     return most;
 }
 
-/* How many eighths of a row a value fills; what was measured is seen. */
+/* Return the height of a value in eighths of a row; at least 1 for a measured one. */
 static int eighths_of(const struct rtl_plot_axis *axis, int rows, uint64_t ns)
 {
     if (!ns)
@@ -80,7 +79,7 @@ static int eighths_of(const struct rtl_plot_axis *axis, int rows, uint64_t ns)
     return eighths < 1 ? 1 : eighths > rows * 8 ? rows * 8 : eighths;
 }
 
-/* Of a column of `eighths`, those in the given row counted from below. */
+/* Return the eighths of a column that fall into a row, counted from below. */
 static int in_row(int eighths, int row)
 {
     int here = eighths - row * 8;
@@ -88,12 +87,12 @@ static int in_row(int eighths, int row)
 }
 
 /*
- * The p50 is a body of whole cells. What the p99 is above it lies on it in another colour, in a third from twice the
- * p50 on, where the tail is worth a look; in ASCII by another mark.
+ * Draw one column: p50 as a body of full cells, p99 above it in another colour, and in a third colour above twice the
+ * p50. ASCII has another mark instead of the colour.
  */
 static void draw_column(struct rtl_frame *frame, int bottom, int col, int rows, int high, int low)
 {
-    int body = (low + 4) / 8; /* whole cells; a p50 that is the p99 has them all */
+    int body = (low + 4) / 8; /* full cells; if p50 equals p99, all of them */
     body = low >= high ? rows : body;
     for (int row = 0; row < rows; row++) {
         int here = in_row(high, row);
@@ -118,7 +117,6 @@ static void draw_time_axis(struct rtl_frame *frame, struct rtl_rect at, int left
     for (uint64_t ago = step; ago <= span_ns; ago += step) {
         char text[32];
         snprintf(text, sizeof text, "-%s", rtl_format_age(ago).text);
-        /* the label ends below its column */
         int col = left + width - 1 - (int)((double)ago / (double)span_ns * (width - 1) + 0.5);
         int from = col - rtl_text_columns(text) + 1;
         if (from < left || col > left + width - 5)
@@ -127,7 +125,7 @@ static void draw_time_axis(struct rtl_frame *frame, struct rtl_rect at, int left
     }
 }
 
-/* The axis of durations: a label at each tick. Returns the column that the plot begins in. */
+/* Draw the axis of durations; returns the first column of the plot. */
 static int draw_axis(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_plot_axis *axis, int rows,
                      enum rtl_unit units)
 {
@@ -142,7 +140,7 @@ static int draw_axis(struct rtl_frame *frame, struct rtl_rect at, const struct r
         rtl_frame_fill(frame, at.row + row, at.col + label, 1, RTL_ROLE_LABEL, 0x2502);
     int last = -1;
     for (uint64_t tick = 0; tick <= axis->to; tick += axis->step) {
-        /* a tick stands at its height: the foot of the row that begins there, the top one in the row below its edge */
+        /* a tick labels the row that begins at its height; the top tick, the row below it */
         int up = (int)((double)tick / (double)axis->to * rows + 0.5);
         int row = up >= rows ? 0 : rows - 1 - up;
         if (row == last)
@@ -168,7 +166,7 @@ void rtl_plot_draw(struct rtl_frame *frame, struct rtl_rect at, const struct rtl
     int rows = at.rows - 1;
     struct rtl_plot_axis axis = rtl_plot_axis(most, (rows + 1) / 2);
     int left = draw_axis(frame, at, &axis, rows, plot->units), width = at.col + at.cols - left;
-    int whole = plot->most < width ? plot->most : width; /* samples from edge to edge */
+    int whole = plot->most < width ? plot->most : width; /* samples of the full width */
     whole = whole > count ? whole : count;
     for (int i = 0; i < width; i++) {
         int from = (int)((long)i * whole / width), to = (int)((long)(i + 1) * whole / width);

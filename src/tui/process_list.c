@@ -1,16 +1,14 @@
-/* The order of the processes, and where their columns are. See process_list.h. */
+/* Order of the processes, and places of their columns. See process_list.h. */
 #include "tui/process_list.h"
 #include "model/cells.h"
-#include "model/merge.h"
 #include "text/text.h"
-#include "tui/fit.h"
+#include "tui/layout.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { TOP_LEAST = 16, TOP_MOST = 44, NAMED_FROM = 100, COMMAND_LEAST = 7 };
 
-/* Greatest first in the columns of numbers that grow with load, least first in the others. */
+/* Columns of load sort the highest first, other columns the lowest. */
 enum { PID, RANK, GPU, BUSY, RATE, WORST, MODE, AGE, CONTAINER };
 
 const char *rtl_process_header(int column)
@@ -33,7 +31,7 @@ static int compare(const struct rtl_process_row *a, const struct rtl_process_row
         return order_of(a->member->info.pid, b->member->info.pid);
     case RANK:
         return order_of(a->member->info.rank, b->member->info.rank);
-    case GPU: /* by the first; those without one behind all others */
+    case GPU: /* by the first GPU; processes without one come last */
         return order_of(a->member->gpus ? __builtin_ctzll(a->member->gpus) : 64,
                         b->member->gpus ? __builtin_ctzll(b->member->gpus) : 64);
     case BUSY:
@@ -44,11 +42,11 @@ static int compare(const struct rtl_process_row *a, const struct rtl_process_row
         return order_of((double)b->worst_p99, (double)a->worst_p99);
     case MODE:
         return order_of(a->member->mode, b->member->mode);
-    case AGE: /* the oldest first */
+    case AGE:
         return order_of((double)a->member->start_real_ns, (double)b->member->start_real_ns);
     case CONTAINER:
         return strcmp(a->member->info.container, b->member->info.container);
-    case RTL_PROCESS_TOP_COLUMN: /* rows of one kernel beside each other */
+    case RTL_PROCESS_TOP_COLUMN:
         return order_of(a->top ? a->top->id : RTL_MODEL_IDS, b->top ? b->top->id : RTL_MODEL_IDS);
     default:
         return strcmp(a->member->info.title, b->member->info.title);
@@ -60,7 +58,7 @@ uint32_t rtl_process_list(const struct rtl_ui *ui, struct rtl_process_row *rows)
     uint32_t count = rtl_process_rows(ui->model, rows, RTL_MEMBERS_MAX);
     if (!ui->process_sorted)
         return count;
-    for (uint32_t i = 1; i < count; i++) { /* stable: equal ones keep the order in which they came */
+    for (uint32_t i = 1; i < count; i++) { /* stable */
         struct rtl_process_row row = rows[i];
         uint32_t at = i;
         int sign = ui->process_reverse ? -1 : 1;
@@ -78,6 +76,12 @@ const struct rtl_member *rtl_process_at(const struct rtl_ui *ui, int line)
     return line >= 0 && (uint32_t)line < count ? rows[line].member : NULL;
 }
 
+pid_t rtl_ui_process(const struct rtl_ui *ui)
+{
+    const struct rtl_member *member = rtl_process_at(ui, ui->line_at[RTL_VIEW_PROCESSES]);
+    return member && (ui->replay || !member->ended) ? member->info.pid : 0;
+}
+
 void rtl_process_follow(struct rtl_ui *ui)
 {
     if (ui->view != RTL_VIEW_PROCESSES)
@@ -87,20 +91,22 @@ void rtl_process_follow(struct rtl_ui *ui)
     for (uint32_t i = 0; ui->process_from && i < count; i++)
         if (rows[i].member->info.pid == ui->process_from) {
             ui->process_from = 0;
-            ui->process_at = (int)i;
+            ui->line_at[RTL_VIEW_PROCESSES] = (int)i;
             ui->process_held = false;
         }
     for (uint32_t i = 0; ui->process_held && i < count; i++)
         if (rows[i].member->number == ui->process_selected)
-            ui->process_at = (int)i;
-    ui->process_held = ui->process_at >= 0 && (uint32_t)ui->process_at < count;
+            ui->line_at[RTL_VIEW_PROCESSES] = (int)i;
+    ui->process_held = ui->line_at[RTL_VIEW_PROCESSES] >= 0 && (uint32_t)ui->line_at[RTL_VIEW_PROCESSES] < count;
     if (ui->process_held)
-        ui->process_selected = rows[ui->process_at].member->number;
+        ui->process_selected = rows[ui->line_at[RTL_VIEW_PROCESSES]].member->number;
 }
 
 void rtl_process_move(struct rtl_ui *ui, int to)
 {
-    ui->process_at = to < 0 ? 0 : to < 1 << 20 ? to : 1 << 20; /* rtl_ui_scroll_into_view knows how many there are */
+    ui->line_at[RTL_VIEW_PROCESSES] = to < 0         ? 0
+                                      : to < 1 << 20 ? to
+                                                     : 1 << 20; /* rtl_ui_scroll_into_view knows the end */
     ui->process_held = false;
     ui->process_from = 0;
 }
@@ -130,7 +136,7 @@ struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const stru
 #undef FROM
     struct rtl_process_places p;
     memcpy(p.width, widths, sizeof widths);
-    for (uint32_t i = 0; i < count; i++) { /* some are longer than usual: a unit of choice, many GPUs */
+    for (uint32_t i = 0; i < count; i++) { /* a chosen unit or many GPUs need wider columns */
         struct rtl_process_cells cells;
         const char *texts[RTL_PROCESS_COLUMN_COUNT];
         rtl_process_cells(ui->model, &rows[i], ui->units, ui->model->latest->real_ns, &cells);

@@ -1,7 +1,4 @@
-/*
- * The list of processes: in which order they stand, whom the cursor is on, and where its columns are. What draws it,
- * the keys and the mouse ask here. Pure.
- */
+/* The list of processes: its order, its cursor, the places of its columns. Pure. */
 #ifndef RTL_TUI_PROCESS_LIST_H
 #define RTL_TUI_PROCESS_LIST_H
 
@@ -9,7 +6,7 @@
 #include "tui/screen_tables.h"
 #include "tui/ui_state.h"
 
-/* The columns of tables.h, then what takes the rest of the line. */
+/* The columns of screen_tables.h, then top kernel and command, which fill the line. */
 enum {
 #define RTL_ONE(...) +1
     RTL_PROCESS_COLUMN_COUNT = 0 RTL_PROCESS_COLUMNS(RTL_ONE),
@@ -21,25 +18,27 @@ enum {
 
 const char *rtl_process_header(int column);
 
-/* The rows in the order of the screen; how many. */
+/* Fill in the rows in the order of the screen; returns their number. */
 uint32_t rtl_process_list(const struct rtl_ui *ui, struct rtl_process_row *rows);
 
-/* The process on that line, or NULL. */
+/* Return the process on that line, or NULL. */
 const struct rtl_member *rtl_process_at(const struct rtl_ui *ui, int line);
+/* Return the pid under the cursor; 0 if it can't be watched. */
+pid_t rtl_ui_process(const struct rtl_ui *ui);
 
-/* The cursor stays with its process while the order changes; to be called before a frame is drawn. */
+/* Keep the cursor on its process when the order changes; call before a frame is drawn. */
 void rtl_process_follow(struct rtl_ui *ui);
 void rtl_process_move(struct rtl_ui *ui, int to);
 
-/* Orders by a column; the one that it is ordered by already: the other way round. */
+/* Sort by a column; reverse if it is the present one. */
 void rtl_process_sort(struct rtl_ui *ui, int column);
-/* By the one that many to the right. */
+/* Sort by the column `step` places to the right. */
 void rtl_process_sort_step(struct rtl_ui *ui, int step);
 
-/* What stands in the columns of tables.h. */
+/* Set the texts of the columns of screen_tables.h. */
 void rtl_process_texts(const struct rtl_process_cells *cells, const char *texts[RTL_PROCESS_COLUMN_COUNT]);
 
-/* Where each column is for these rows on a screen of so many columns; width 0 = it has no room. */
+/* Return the places of the columns for these rows; width 0 = hidden. */
 struct rtl_process_places {
     int at[RTL_PROCESS_ALL_COLUMNS], width[RTL_PROCESS_ALL_COLUMNS];
 };

@@ -1,17 +1,15 @@
 /*
- * The terminal through curses: the only file that includes it. See screen.h.
+ * The terminal through curses; no other file includes curses. See screen.h.
  *
- * Signals are blocked but inside ppoll, so that their handlers only set flags and nothing races; those that end the
- * viewer also reach it while it writes, because a stopped terminal can hold it there for ever. Crashes can't wait for
- * that: their handler writes strings that were prepared at start and restores the terminal's modes with functions that
- * are safe in a handler.
+ * Signals are blocked except inside ppoll, so their handlers only set flags and can't race. Signals that end the viewer
+ * are also unblocked while it writes, because a stopped terminal can block the write for ever. A crash handler can't
+ * wait: it writes strings prepared at the start and restores the terminal's modes with async-signal-safe functions.
  */
 #define _XOPEN_SOURCE_EXTENDED 1
 #include <curses.h>
 #include <term.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,19 +21,18 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* curses names some of its functions as we name constants; our own headers come after it */
+/* our headers come after curses, which uses some of their names */
 #include "base/clock.h"
-#include "tui/clipboard.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 #include "tui/themes.h"
 
 enum {
-    ESCAPE_DELAY_MS = 50, /* a lone Esc is known to be one after this */
-    SEQUENCE_MAX = 64,    /* bytes of an unknown escape sequence that are swallowed */
-    EARLY_MAX = 32,       /* keys that are kept while something takes long */
-    LOOK_NS = 50000000,   /* between two looks at them */
-    EMPTY_READS_MAX = 3,  /* readable, yet nothing to read: the terminal is gone */
+    ESCAPE_DELAY_MS = 50, /* wait after Esc for the end of a sequence */
+    SEQUENCE_MAX = 64,    /* bytes skipped of an unknown escape sequence */
+    EARLY_MAX = 32,       /* keys kept during a long operation */
+    LOOK_NS = 50000000,   /* between two polls for them */
+    EMPTY_READS_MAX = 3,  /* reads of nothing until the terminal counts as gone */
 };
 
 static struct {
@@ -43,21 +40,21 @@ static struct {
     SCREEN *screen;
     FILE *input;
     int in, out;
-    struct termios modes; /* as they were found */
-    char restore[256];    /* what a crash writes */
+    struct termios modes; /* modes before rtl_screen_open */
+    char restore[256];    /* written by the crash handler */
     size_t restore_bytes;
     attr_t attributes[RTL_ROLE_COUNT];
     short pairs[RTL_ROLE_COUNT];
-    struct rtl_frame shown; /* what the terminal shows now */
+    struct rtl_frame shown; /* content of the terminal */
     bool shown_valid;
     int cursor_shown;
     int empty_reads;
-    int kept_kind; /* what was read behind an Esc and belongs to the next key; ERR = nothing */
+    int kept_kind; /* read after an Esc, belongs to the next key; ERR = nothing */
     wint_t kept;
-    uint32_t early[EARLY_MAX]; /* keys that were typed while something took long */
+    uint32_t early[EARLY_MAX]; /* keys typed during a long operation */
     int early_count;
-    sigset_t waiting; /* the signal mask inside ppoll */
-    sigset_t deadly;  /* the signals that end the viewer */
+    sigset_t waiting; /* signal mask inside ppoll */
+    sigset_t deadly;  /* signals that end the viewer */
 } tty = {.in = -1, .out = -1, .cursor_shown = -1, .kept_kind = ERR};
 
 /* set by handlers, read by rtl_screen_wait */
@@ -69,7 +66,7 @@ static void on_deadly(int sig)
 {
     deadly_signal = sig;
     if (drawing) {
-        /* the write may hang on a terminal that was stopped with Ctrl-S: without flow control it goes on */
+        /* Ctrl-S may block the write: without flow control it continues */
         struct termios modes;
         if (!tcgetattr(tty.in, &modes)) {
             modes.c_iflag &= ~(tcflag_t)IXON;
@@ -78,22 +75,14 @@ static void on_deadly(int sig)
     }
 }
 
-static void on_resize(int sig)
+static void on_flagged(int sig)
 {
-    (void)sig;
-    resized = 1;
-}
-
-static void on_stop(int sig)
-{
-    (void)sig;
-    stop_asked = 1;
-}
-
-static void on_continue(int sig)
-{
-    (void)sig;
-    continued = 1;
+    if (sig == SIGWINCH)
+        resized = 1;
+    else if (sig == SIGTSTP)
+        stop_asked = 1;
+    else
+        continued = 1;
 }
 
 static void write_all(int fd, const char *bytes, size_t length)
@@ -119,7 +108,7 @@ static void on_crash(int sig)
     raise(sig);
 }
 
-static void handle(int sig, void (*handler)(int), int flags)
+static void install_handler(int sig, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     sigfillset(&action.sa_mask);
@@ -127,36 +116,34 @@ static void handle(int sig, void (*handler)(int), int flags)
 }
 
 static const int deadly[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+static const int flagged[] = {SIGWINCH, SIGTSTP, SIGCONT};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
 
 static void install_handlers(void)
 {
-    static char stack[64 << 10]; /* a crash may be an overflown stack */
+    static char stack[64 << 10]; /* the stack may have overflowed */
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigset_t blocked;
     sigaltstack(&alternate, NULL);
     sigemptyset(&blocked);
     sigemptyset(&tty.deadly);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-        handle(deadly[i], on_deadly, 0);
+        install_handler(deadly[i], on_deadly, 0);
         sigaddset(&blocked, deadly[i]);
         sigaddset(&tty.deadly, deadly[i]);
     }
+    for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++) {
+        install_handler(flagged[i], on_flagged, 0);
+        sigaddset(&blocked, flagged[i]);
+    }
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        handle(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
-    handle(SIGWINCH, on_resize, 0);
-    handle(SIGTSTP, on_stop, 0);
-    handle(SIGCONT, on_continue, 0);
+        install_handler(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
     signal(SIGPIPE, SIG_IGN);
-    sigaddset(&blocked, SIGWINCH);
-    sigaddset(&blocked, SIGTSTP);
-    sigaddset(&blocked, SIGCONT);
     sigprocmask(SIG_BLOCK, &blocked, &tty.waiting);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         sigdelset(&tty.waiting, deadly[i]);
-    sigdelset(&tty.waiting, SIGWINCH);
-    sigdelset(&tty.waiting, SIGTSTP);
-    sigdelset(&tty.waiting, SIGCONT);
+    for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++)
+        sigdelset(&tty.waiting, flagged[i]);
 }
 
 static const char *capability(const char *name)
@@ -167,7 +154,7 @@ static const char *capability(const char *name)
     return value && value != (const char *)-1 ? value : NULL;
 }
 
-/* The strings that bring the terminal back, without the padding that terminfo may ask for. */
+/* Collect the strings that restore the terminal, without terminfo's padding. */
 static void prepare_restore(void)
 {
     static const char *const names[] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
@@ -204,20 +191,20 @@ static void prepare_roles(enum rtl_theme theme)
         tty.attributes[i] = style.mark == RTL_MARK_BOLD           ? A_BOLD
                             : style.mark == RTL_MARK_DIM && !many ? A_DIM
                                                                   : A_NORMAL;
-        if (style.mark == RTL_MARK_REVERSE && bg < 0) /* an alarm without a background of its own stays reversed */
+        if (style.mark == RTL_MARK_REVERSE && bg < 0) /* an alarm without a background colour stays reversed */
             tty.attributes[i] = A_REVERSE;
         if ((fg >= 0 || bg >= 0) && init_pair((short)(i + 1), fg, bg) == OK)
             tty.pairs[i] = (short)(i + 1);
     }
 }
 
-/* Presses only: what the terminal does with the other buttons and with a drag stays its own, as far as it can. */
+/* Only presses of button 1 and the wheel: other buttons and drags stay with the terminal as far as possible. */
 static void take_mouse(void)
 {
-    static const char off[] = "\033[?1000l\033[?1006l"; /* curses does it on every way out but a crash */
+    static const char off[] = "\033[?1000l\033[?1006l"; /* for the crash handler; curses does it otherwise */
     if (!mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL))
         return;
-    mouseinterval(0); /* a click is told at once, not kept for a second one */
+    mouseinterval(0); /* no wait for a double click */
     if (tty.restore_bytes + sizeof off <= sizeof tty.restore) {
         memcpy(tty.restore + tty.restore_bytes, off, sizeof off - 1);
         tty.restore_bytes += sizeof off - 1;
@@ -230,7 +217,7 @@ static bool open_input(char *why, size_t why_bytes)
     tty.input = stdin;
     if (isatty(STDIN_FILENO))
         return true;
-    /* started behind a pipe: the keys still come from the terminal */
+    /* input is a pipe: read keys from the terminal */
     tty.input = fopen("/dev/tty", "re");
     if (!tty.input) {
         snprintf(why, why_bytes, "no terminal to read keys from: use -b, --csv or --json");
@@ -254,7 +241,7 @@ bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_byt
         snprintf(why, why_bytes, "cannot read the terminal's modes: %s", strerror(errno));
         return false;
     }
-    use_tioctl(TRUE); /* the window's size, not what LINES and COLUMNS say */
+    use_tioctl(TRUE); /* the size of the window, not LINES and COLUMNS */
     tty.screen = newterm(NULL, stdout, tty.input);
     if (!tty.screen) {
         snprintf(why, why_bytes, "unknown kind of terminal '%s': set TERM, or use -b", type ? type : "");
@@ -267,7 +254,7 @@ bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_byt
         return false;
     }
     prepare_restore();
-    install_handlers(); /* after newterm, which installs some of its own */
+    install_handlers(); /* after newterm, which installs handlers */
     cbreak();
     noecho();
     nonl();
@@ -306,7 +293,7 @@ void rtl_screen_size(int *rows, int *cols)
     getmaxyx(stdscr, *rows, *cols);
 }
 
-/* Keeps a copy of what is shown; without memory everything is sent each time. */
+/* Keep a copy of the frame; without memory each frame is sent completely. */
 static void remember(const struct rtl_frame *frame)
 {
     tty.shown_valid = rtl_frame_reset(&tty.shown, frame->rows, frame->cols, frame->ascii);
@@ -362,7 +349,7 @@ static void take_size(void)
     tty.shown_valid = false;
 }
 
-/* Ctrl-Z: hands the terminal back, stops as the shell expects it, and takes the terminal again afterwards. */
+/* Ctrl-Z: restore the terminal, stop as the shell expects, and set up the terminal again. */
 static void stop_here(void)
 {
     sigset_t stop;
@@ -373,9 +360,9 @@ static void stop_here(void)
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     raise(SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* it is delivered here */
+    sigprocmask(SIG_UNBLOCK, &stop, NULL); /* the signal stops the process here */
     sigprocmask(SIG_BLOCK, &stop, NULL);
-    handle(SIGTSTP, on_stop, 0);
+    install_handler(SIGTSTP, on_flagged, 0);
     continued = 1;
 }
 
@@ -389,8 +376,8 @@ static void take_back(void)
 }
 
 /*
- * Behind an Esc: an escape sequence that curses does not know is swallowed whole, none of its bytes may be taken for a
- * key. Anything else was typed after the Esc and is kept for the next read.
+ * Read on after an Esc. Skip an escape sequence that curses does not know, so that none of its bytes acts as a key;
+ * keep any other key for the next read.
  */
 static uint32_t after_escape(void)
 {
@@ -429,37 +416,22 @@ static uint32_t mouse_key(void)
 
 static uint32_t special_key(wint_t code)
 {
+    static const struct {
+        wint_t code;
+        uint32_t key;
+    } keys[] = {{KEY_UP, RTL_KEY_UP},         {KEY_DOWN, RTL_KEY_DOWN},
+                {KEY_LEFT, RTL_KEY_LEFT},     {KEY_RIGHT, RTL_KEY_RIGHT},
+                {KEY_PPAGE, RTL_KEY_PAGE_UP}, {KEY_NPAGE, RTL_KEY_PAGE_DOWN},
+                {KEY_HOME, RTL_KEY_HOME},     {KEY_END, RTL_KEY_END},
+                {KEY_ENTER, RTL_KEY_ENTER},   {KEY_BACKSPACE, RTL_KEY_BACKSPACE}};
     if (code >= KEY_F0 && code <= KEY_F(12))
         return RTL_KEY_F(code - KEY_F0);
-    switch (code) {
-    case KEY_MOUSE:
-        return mouse_key();
-    case KEY_UP:
-        return RTL_KEY_UP;
-    case KEY_DOWN:
-        return RTL_KEY_DOWN;
-    case KEY_LEFT:
-        return RTL_KEY_LEFT;
-    case KEY_RIGHT:
-        return RTL_KEY_RIGHT;
-    case KEY_PPAGE:
-        return RTL_KEY_PAGE_UP;
-    case KEY_NPAGE:
-        return RTL_KEY_PAGE_DOWN;
-    case KEY_HOME:
-        return RTL_KEY_HOME;
-    case KEY_END:
-        return RTL_KEY_END;
-    case KEY_ENTER:
-        return RTL_KEY_ENTER;
-    case KEY_BACKSPACE:
-        return RTL_KEY_BACKSPACE;
-    default:
-        return RTL_KEY_IGNORED;
-    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].code == code)
+            return keys[i].key;
+    return code == KEY_MOUSE ? mouse_key() : RTL_KEY_IGNORED;
 }
 
-/* One key if there is one. */
 static bool read_new_key(uint32_t *key)
 {
     wint_t code = tty.kept;
@@ -505,7 +477,7 @@ bool rtl_screen_leaving(void)
     uint64_t now_ns = rtl_clock_ns(CLOCK_MONOTONIC_COARSE);
     if (now_ns - looked_ns < LOOK_NS)
         return quit_is_early();
-    sigpending(&pending); /* they are blocked but while we wait */
+    sigpending(&pending); /* blocked except in ppoll */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         if (sigismember(&pending, deadly[i]) == 1)
             return true;
@@ -515,7 +487,7 @@ bool rtl_screen_leaving(void)
     return quit_is_early();
 }
 
-static bool flagged(struct rtl_event *event)
+static bool take_flags(struct rtl_event *event)
 {
     if (deadly_signal) {
         *event = (struct rtl_event){.kind = RTL_EVENT_SIGNAL, .signal = deadly_signal};
@@ -545,7 +517,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
     struct rtl_event event = {.kind = RTL_EVENT_TIMEOUT};
     for (;;) {
         struct timespec left = {0, 0};
-        if (flagged(&event))
+        if (take_flags(&event))
             return event;
         if (read_key(&event.key)) {
             tty.empty_reads = 0;
@@ -562,7 +534,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
         if (n == 0)
             return event;
         if (n < 0)
-            continue; /* a signal: its flag is looked at above */
+            continue; /* a signal: take_flags handles it */
         int waiting = 0;
         bool readable = (p.revents & POLLIN) && !ioctl(tty.in, FIONREAD, &waiting) && waiting > 0;
         if (!readable && ((p.revents & (POLLHUP | POLLERR | POLLNVAL)) || ++tty.empty_reads > EMPTY_READS_MAX)) {
@@ -572,10 +544,33 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
     }
 }
 
+/* Return the sequence (OSC 52) that copies text to the clipboard, to be freed; NULL without memory. */
+static char *clipboard_sequence(const char *text, size_t *length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t bytes = strlen(text), size = (bytes + 2) / 3 * 4 + 16, used = 0;
+    char *sequence = malloc(size);
+    if (!sequence)
+        return NULL;
+    used += (size_t)snprintf(sequence, size, "\033]52;c;");
+    for (size_t i = 0; i < bytes; i += 3) {
+        unsigned b = (unsigned)(unsigned char)text[i] << 16;
+        b |= i + 1 < bytes ? (unsigned)(unsigned char)text[i + 1] << 8 : 0;
+        b |= i + 2 < bytes ? (unsigned char)text[i + 2] : 0;
+        sequence[used++] = digits[b >> 18];
+        sequence[used++] = digits[b >> 12 & 63];
+        sequence[used++] = i + 1 < bytes ? digits[b >> 6 & 63] : '=';
+        sequence[used++] = i + 2 < bytes ? digits[b & 63] : '=';
+    }
+    sequence[used++] = 7;
+    *length = used;
+    return sequence;
+}
+
 void rtl_screen_copy(const char *text)
 {
     size_t length;
-    char *sequence = rtl_clipboard_sequence(text, &length);
+    char *sequence = clipboard_sequence(text, &length);
     if (!sequence)
         return;
     fflush(stdout);

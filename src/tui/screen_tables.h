@@ -1,11 +1,11 @@
 /*
- * The tables beside the kernels': columns of queues, GPUs and copies, from which headers and help are made, and the
- * words of the screens that stand in no other table, for the help.
+ * Columns of all tables but the kernels', and words of the screens that no other table has. Headers and help are made
+ * from them.
  */
 #ifndef RTL_TUI_SCREEN_TABLES_H
 #define RTL_TUI_SCREEN_TABLES_H
 
-/* X(header, width, least terminal width, meaning) in the order of the screen, in which draw_queues.c fills them */
+/* X(header, width, least terminal width, meaning) in the order of the screen; draw_queues.c fills them */
 #define RTL_QUEUE_COLUMNS(X)                                                                   \
     X("PID", 7, 0, "process that owns the queue, when several are watched")                    \
     X("QUEUE", 8, 0, "the runtime's number of the queue; others: queues that share a row")     \
@@ -24,10 +24,10 @@
     X("STATE", 10, 114, "live, or destroyed by the process")                                   \
     X("WHY", 15, RTL_REASON_FROM, "reason for WAY; the lines below the queues explain it")
 
-/* From that many columns on each queue says why it is watched in its way. */
+/* From this width on each queue has the reason for its path (WHY). */
 enum { RTL_REASON_FROM = 140 };
 enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
-/* The same for the GPUs; shares of the window by size of gap are between those in front and those behind */
+/* Likewise for the GPUs; columns of idle time by length of gap stand between these two */
 #define RTL_GPU_COLUMNS_BEFORE(X)                                                  \
     X("GPU", 4, 0, "the process's own number of the GPU")                          \
     X("PCI", 12, RTL_PCI_FROM, "the GPU's PCI address, the same in every process") \
@@ -40,7 +40,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 #define RTL_GPU_UUID_MEANS "the GPU's unique number, if the runtime knows one"
 #define RTL_GPU_IDLE_MEANS "share of the window that the GPU was idle in gaps of that length"
 
-/* Rates of bytes are decimal, as everybody's bandwidth is; sizes are binary. draw_copies.c fills them. */
+/* Rates of bytes are decimal, as bandwidths usually are; sizes are binary. draw_copies.c fills them. */
 #define RTL_COPIES_COLUMNS(X)                                                                \
     X("GPU", 4, 0, "the process's own number of the GPU")                                    \
     X("COPY", 4, 0, "direction: one of the four below")                                      \
@@ -57,8 +57,10 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MIN", 6, 94, "shortest duration in the window")                                       \
     X("MAX", 6, 101, "longest duration in the window")
 
-/* The calls of HIP, and the ranges and marks of roctx: X(header, width, least terminal width, what it is ranked by
- * (enum rtl_hip_api_order, -1: nothing), meaning). draw_calls.c fills them; the name takes what is left. */
+/*
+ * HIP calls, roctx ranges and marks: X(header, width, least terminal width, enum rtl_hip_api_order or -1, meaning).
+ * draw_calls.c fills them; the name fills the line.
+ */
 #define RTL_CALL_ERRORS "ERRORS"
 #define RTL_CALL_COLUMNS(X)                                                                                            \
     X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \
@@ -88,7 +90,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 #define RTL_RANGE_NAME       "RANGE"
 #define RTL_RANGE_NAME_MEANS "name of the range or mark"
 
-/* The processes; draw_processes.c fills them. The command takes what is left. */
+/* The processes; draw_processes.c fills them. The command fills the line. */
 #define RTL_PROCESS_COLUMNS(X)                                                                     \
     X("PID", 7, 0, "process id, for -p")                                                           \
     X("RANK", 5, 0, "rank of the worker, from its name, environment or arguments")                 \
@@ -104,7 +106,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 #define RTL_PROCESS_COMMAND       "COMMAND"
 #define RTL_PROCESS_COMMAND_MEANS "its command line without the folder"
 
-/* A kernel in each process; draw_processes.c fills them. */
+/* One kernel in each process; draw_processes.c fills them. */
 #define RTL_RANK_COLUMNS(X)                                           \
     X("PID", 7, 0, "process id")                                      \
     X("RANK", 6, 0, "rank of the worker")                             \
@@ -115,7 +117,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("P99", 7, 37, "99th percentile of the durations in the window") \
     X("VS MEDIAN", 9, 0, "its mean, divided by the median of the others; last: arrives last in a collective")
 
-/* X(word, what it means): what a probe has in the detail; draw_probe.c and draw_stalls.c draw it. */
+/* X(word, meaning): words of a probe in the detail (draw_probe.c, draw_stalls.c) */
 #define RTL_PROBE_WORDS(X)                                                                                 \
     X("PROBE", "a copy whose waves record their durations (P); over: ended, the results stay")             \
     X("STALLS", "copies, one after another, that time each s_waitcnt (s)")                                 \
@@ -136,7 +138,7 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("CYCLES", "cycles of the wait per pass; PASSES: passes of all waves")                                \
     X("AT", "offset from the kernel's entry; WAIT, WAITS FOR: counters that it waits for")
 
-/* X(word, what it means): what stands on the screens and in no table. */
+/* X(word, meaning): words of the screens that no table has */
 #define RTL_WORDS(X)                                                                                     \
     X("G0", "a GPU, by the process's own number; the queues (Tab) have the address")                     \
     X("busy", "share of the window in which a timed kernel ran; the mean of several GPUs")               \

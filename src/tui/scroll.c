@@ -1,36 +1,35 @@
-/* Keeps the cursor in sight. See scroll.h. */
-#include "tui/scroll.h"
+/* The visible part of lists; the views know how long the lists are. See ui.h. */
+#include "tui/ui.h"
 #include "text/text.h"
-#include "tui/calls_keys.h"
-#include "tui/draw_calls.h"
-#include "tui/probe_shown.h"
+#include "tui/draw_views.h"
 #include "tui/process_list.h"
 
-/* Looks for what was asked for in the help: where its lines are depends on the width. */
+/* Search the help here, where the width and so its lines are known. */
 static void find_in_help(struct rtl_ui *ui, int cols)
 {
     int find = ui->help_find, step = find == RTL_FIND_BEFORE ? -1 : 1;
     ui->help_find = RTL_FIND_NOTHING;
     if (find == RTL_FIND_NOTHING || !ui->help_search[0])
         return;
-    int from = find == RTL_FIND_HERE ? ui->help_from : (ui->help_line < 0 ? ui->help_top : ui->help_line) + step;
+    int from = find == RTL_FIND_HERE ? ui->help_from
+                                     : (ui->help_line < 0 ? ui->line_top[RTL_VIEW_HELP] : ui->help_line) + step;
     int at = rtl_draw_help_find(ui, cols, from, step);
-    if (at < 0) /* round again */
+    if (at < 0) /* wrap around */
         at = rtl_draw_help_find(ui, cols, step > 0 ? 0 : 1 << 20, step);
     if (at < 0) {
-        rtl_ui_say(ui, "the help doesn't have '%s'", ui->help_search);
+        rtl_ui_say(ui, "the help doesn't contain '%s'", ui->help_search);
         return;
     }
     ui->help_line = at;
-    if (at < ui->help_top || at >= ui->help_top + ui->page)
-        ui->help_top = at - ui->page / 4;
+    if (at < ui->line_top[RTL_VIEW_HELP] || at >= ui->line_top[RTL_VIEW_HELP] + ui->page)
+        ui->line_top[RTL_VIEW_HELP] = at - ui->page / 4;
 }
 
-/* Names are scrolled no further than to the end of the longest in sight. */
+/* Limit the scrolling of names to the longest name in sight. */
 static void fit_names(struct rtl_ui *ui, bool ascii)
 {
     const struct rtl_model *m = ui->model;
-    enum { LEAST = 8 }; /* of it stay */
+    enum { LEAST = 8 }; /* columns of it that stay */
     int longest = 0;
     for (int i = ui->top; ui->name_left && i < ui->top + ui->page && i < (int)m->shown; i++) {
         const char *name = rtl_model_name(m, &m->rows[m->order[i]], ui->names, RTL_NAMES_WHOLE, ascii);
@@ -40,7 +39,7 @@ static void fit_names(struct rtl_ui *ui, bool ascii)
     ui->name_left = rtl_clamp(ui->name_left, 0, longest > LEAST ? longest - LEAST : 0);
 }
 
-/* The cursor stays on a line that there is, and in sight. */
+/* Keep the cursor on an existing line, and in sight. */
 static void fit_lines(int *at, int *top, int lines, int page)
 {
     *at = rtl_clamp(*at, 0, lines > 0 ? lines - 1 : 0);
@@ -52,8 +51,7 @@ void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
 {
     struct rtl_model *m = ui->model;
     int shown = (int)m->shown;
-    struct rtl_layout_wants wants = rtl_ui_wants(ui, cols);
-    struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
+    struct rtl_layout l = rtl_ui_layout(ui, rows, cols);
     ui->page = l.table.rows > 0 ? l.table.rows : 1;
     ui->columns_shown = 0;
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
@@ -61,24 +59,21 @@ void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
     if (ui->view == RTL_VIEW_HELP) {
         ui->page = rows > 2 ? rows - 2 : 1;
         find_in_help(ui, cols);
-        ui->help_top = rtl_clamp(ui->help_top, 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
+        ui->line_top[RTL_VIEW_HELP] =
+            rtl_clamp(ui->line_top[RTL_VIEW_HELP], 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
         return;
     }
-    fit_lines(&ui->queue_at, &ui->queue_top, rtl_draw_queue_lines(m), ui->page);
-    fit_lines(&ui->copies_at, &ui->copies_top, rtl_draw_copies_lines(m), ui->page);
-    if (rtl_ui_shows_calls(ui)) {
-        int ranges = ui->view == RTL_VIEW_RANGES;
-        fit_lines(&ui->calls_at[ranges], &ui->calls_top[ranges], rtl_draw_calls_lines(ui), ui->page);
-    }
     rtl_process_follow(ui);
-    fit_lines(&ui->process_at, &ui->process_top, rtl_draw_process_lines(ui), ui->page);
-    int ranks = rtl_draw_rank_lines(ui);
-    ui->rank_top = rtl_clamp(ui->rank_top, 0, rtl_clamp(ranks - ui->page + 1, 0, ranks)); /* one is the name's */
+    int lines = rtl_draw_lines(ui), *top = &ui->line_top[ui->view];
+    if (ui->view == RTL_VIEW_RANKS) /* one line of the page shows the name */
+        *top = rtl_clamp(*top, 0, rtl_clamp(lines - ui->page + 1, 0, lines));
+    else
+        fit_lines(&ui->line_at[ui->view], top, lines, ui->page);
     int at = ui->following ? 0 : rtl_model_position(m, ui->selected);
     rtl_ui_follow_stall(ui);
     if (ui->view == RTL_VIEW_DETAIL)
-        return; /* a kernel that the filter hides now is still looked at */
-    if (at < 0) /* it is no longer shown: stay where it was */
+        return; /* the detail keeps a kernel that the filter hides */
+    if (at < 0) /* the kernel is no longer listed: keep the position */
         at = rtl_clamp(ui->position, 0, shown ? shown - 1 : 0);
     if (shown) {
         at = rtl_clamp(at, 0, shown - 1);

@@ -1,22 +1,22 @@
 /* The colours of the themes. See themes.h. */
 #include "tui/themes.h"
 
-/* short, for rows that fit a line */
+/* short names, so that a row fits in a line */
 #define N RTL_MARK_NONE
 #define B RTL_MARK_BOLD
 #define R RTL_MARK_REVERSE
 #define D RTL_MARK_DIM
 #define U RTL_MARK_UNDERLINE
 
-struct row {
+struct theme_row {
     bool there;
     struct rtl_style style;
 };
 #define ROW(sym, ...) [RTL_ROLE_##sym] = {true, {__VA_ARGS__}}
 
 /* clang-format off */
-/* Black, white, yellow and cyan; its own background, so that it is what it says on any terminal. */
-static const struct row contrast[RTL_ROLE_COUNT] = {
+/* Black, white, yellow and cyan on a black background, whatever the terminal's colours are. */
+static const struct theme_row contrast[RTL_ROLE_COUNT] = {
     ROW(NORMAL, 7, 0, 231, 16, N),
     ROW(TITLE, 7, 0, 231, 16, B),
     ROW(LABEL, 7, 0, 253, 16, N),
@@ -42,7 +42,7 @@ static const struct row contrast[RTL_ROLE_COUNT] = {
 };
 
 /* Dark colours on the terminal's own light background. */
-static const struct row light[RTL_ROLE_COUNT] = {
+static const struct theme_row light[RTL_ROLE_COUNT] = {
     ROW(NORMAL, 0, -1, 16, -1, N),
     ROW(TITLE, 4, -1, 25, -1, B),
     ROW(LABEL, 0, -1, 240, -1, N),
@@ -75,7 +75,7 @@ struct rtl_style rtl_theme_style(enum rtl_theme theme, enum rtl_role role)
         RTL_ROLES(ROLE)
 #undef ROLE
     };
-    const struct row *rows = theme == RTL_THEME_CONTRAST ? contrast : theme == RTL_THEME_LIGHT ? light : NULL;
+    const struct theme_row *rows = theme == RTL_THEME_CONTRAST ? contrast : theme == RTL_THEME_LIGHT ? light : NULL;
     struct rtl_style style = rows && rows[role].there ? rows[role].style : usual[role];
     if (theme == RTL_THEME_MONO)
         style.fg = style.bg = style.fg256 = style.bg256 = -1;

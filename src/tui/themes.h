@@ -1,7 +1,6 @@
 /*
- * Themes: what the roles of cells (frame.h) look like. A table row a role in each; the colours of the default one stand
- * with the roles. A role that a theme says nothing of looks as in the default one. Pure: only screen_curses.c knows
- * how a terminal is told.
+ * Themes: the looks of the roles of cells (frame.h). RTL_ROLES has the default theme; the tables of themes.c have the
+ * roles in which another theme differs. Pure: only screen_curses.c sends them to a terminal.
  */
 #ifndef RTL_TUI_THEMES_H
 #define RTL_TUI_THEMES_H
@@ -12,9 +11,9 @@
 enum rtl_theme_mark { RTL_MARK_NONE, RTL_MARK_BOLD, RTL_MARK_REVERSE, RTL_MARK_DIM, RTL_MARK_UNDERLINE };
 
 struct rtl_style {
-    short fg, bg;             /* of 8 colours; -1 = the terminal's own */
-    short fg256, bg256;       /* where there are 256 */
-    enum rtl_theme_mark mark; /* what it is without colours */
+    short fg, bg;             /* of 8 colours; -1 = the terminal's default */
+    short fg256, bg256;       /* of 256 colours */
+    enum rtl_theme_mark mark; /* without colours */
 };
 
 struct rtl_style rtl_theme_style(enum rtl_theme theme, enum rtl_role role);

@@ -1,36 +1,34 @@
-/* Keys to state. See ui.h. */
+/* Keys and their handlers: keys.h maps a key to an action, the table `handlers` an action to a function. See ui.h. */
 #include "tui/ui.h"
 #include "model/ranks.h"
-#include "watch/player.h"
-#include "text/text.h"
-#include "tui/calls_keys.h"
-#include "tui/columns_menu.h"
-#include "tui/leave.h"
-#include "tui/probe_key.h"
+#include "tui/cursor.h"
 #include "tui/process_list.h"
-#include "tui/views.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "tui/prompt.h"
 
 static const uint64_t windows[] = {RTL_WINDOW_INTERVAL, 5 * RTL_SEC,   10 * RTL_SEC,  30 * RTL_SEC,
                                    60 * RTL_SEC,        300 * RTL_SEC, RTL_WINDOW_ALL};
 static const uint64_t intervals[] = {100000000ull, 200000000ull, 500000000ull, RTL_SEC,     2 * RTL_SEC,
                                      5 * RTL_SEC,  10 * RTL_SEC, 30 * RTL_SEC, 60 * RTL_SEC};
 
+/* Return the next value of a sorted list; a value between two of them goes to the nearest one in that direction. */
+static uint64_t step_in(const uint64_t *values, int count, uint64_t value, int step)
+{
+    int at = 0;
+    while (at < count - 1 && values[at] < value)
+        at++;
+    if (step < 0 || values[at] == value)
+        at += step;
+    return values[rtl_clamp(at, 0, count - 1)];
+}
+
 static unsigned step_window(struct rtl_ui *ui, int step)
 {
-    int count = (int)(sizeof windows / sizeof *windows), at = 0;
-    while (at < count - 1 && windows[at] < ui->model->window_ns)
-        at++;
-    if (step < 0 || windows[at] == ui->model->window_ns)
-        at += step;
-    at = rtl_clamp(at, 0, count - 1);
-    rtl_model_set_window(ui->model, windows[at]);
+    const int count = sizeof windows / sizeof *windows;
+    rtl_model_set_window(ui->model, step_in(windows, count, ui->model->window_ns, step));
     return RTL_UI_DRAW;
 }
 
-/* In a replay the interval is the recorder's: what can be changed is how fast it plays. */
+/* A replay keeps the recorder's interval; its speed changes. */
 static unsigned step_speed(struct rtl_ui *ui, int step)
 {
     double speed = step > 0 ? ui->speed / 2 : ui->speed * 2;
@@ -56,163 +54,92 @@ static unsigned step_interval(struct rtl_ui *ui, int step)
     if (ui->replay)
         return step_speed(ui, step);
 
-    int count = (int)(sizeof intervals / sizeof *intervals), at = 0;
-    while (at < count - 1 && intervals[at] < ui->interval_ns)
-        at++;
-    if (step < 0 || intervals[at] == ui->interval_ns)
-        at += step;
-    ui->interval_ns = intervals[rtl_clamp(at, 0, count - 1)];
+    const int count = sizeof intervals / sizeof *intervals;
+    ui->interval_ns = step_in(intervals, count, ui->interval_ns, step);
     return RTL_UI_DRAW | RTL_UI_SAMPLE;
 }
 
-static unsigned sort_by(struct rtl_ui *ui, enum rtl_column column)
+/* --- order --- */
+
+static unsigned sort_by(struct rtl_ui *ui, int column)
+{
+    static const enum rtl_hip_api_order orders[RTL_COLUMN_COUNT] = {[RTL_COLUMN_TIME] = RTL_HIP_API_BY_SHARE,
+                                                                    [RTL_COLUMN_TOTAL] = RTL_HIP_API_BY_TOTAL,
+                                                                    [RTL_COLUMN_CALLS] = RTL_HIP_API_BY_CALLS,
+                                                                    [RTL_COLUMN_P99] = RTL_HIP_API_BY_P99,
+                                                                    [RTL_COLUMN_NAME] = RTL_HIP_API_BY_NAME};
+    if (rtl_ui_shows_calls(ui))
+        return rtl_ui_order_calls(ui, orders[column], false);
+    return rtl_ui_sort(ui, (enum rtl_column)column, (int)ui->model->sort == column && ui->model->reverse);
+}
+
+static unsigned sort_beside(struct rtl_ui *ui, int step)
 {
     struct rtl_model *m = ui->model;
-    rtl_model_sort(m, column, m->sort == column ? m->reverse : false);
-    ui->top = 0;
+    if (rtl_ui_shows_calls(ui)) {
+        int order = rtl_clamp((int)m->hip_api.order + step, 0, RTL_HIP_API_BY_COUNT - 1);
+        return rtl_ui_order_calls(ui, (enum rtl_hip_api_order)order, false);
+    }
+    if (ui->view != RTL_VIEW_PROCESSES)
+        return sort_by(ui, (int)rtl_columns_beside(ui, m->sort, step));
+    rtl_process_sort_step(ui, step);
     return RTL_UI_DRAW;
 }
 
-static unsigned open_prompt(struct rtl_ui *ui, enum rtl_prompt prompt)
+static unsigned reverse_order(struct rtl_ui *ui)
 {
-    ui->prompt = prompt;
-    ui->typed[0] = 0;
-    ui->help_from = ui->help_top;
-    ui->kept_columns = ui->columns;
-    memcpy(ui->kept_places, ui->column_places, sizeof ui->kept_places);
-    if (prompt == RTL_PROMPT_FILTER) {
-        snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
-        snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
-    }
-    ui->menu = rtl_ui_shows_calls(ui) ? (int)ui->model->hip_api.order : (int)ui->model->sort;
-    if (prompt == RTL_PROMPT_MODE) {
-        uint32_t mode = ui->model->latest->snapshot.mode;
-        ui->menu = mode == RTL_MODE_CALLS ? RTL_MODE_DEFAULT : (int)mode; /* calls are recorded in all of them */
-    }
-    return RTL_UI_DRAW;
-}
-
-static unsigned open_modes(struct rtl_ui *ui)
-{
-    if (ui->replay || !ui->model->latest || ui->model->state == RTL_TARGET_EXITED) {
-        rtl_ui_say(ui, ui->replay ? "this is a recording: its mode was what it was" : "there is no process any more");
-        return RTL_UI_DRAW;
-    }
-    if (ui->model->latest->snapshot.mode == RTL_MODE_OBSERVED) {
-        rtl_ui_say(ui, "only observed: without librtl.so there is no mode to ask for");
-        return RTL_UI_DRAW;
-    }
-    return open_prompt(ui, RTL_PROMPT_MODE);
-}
-
-static void set_filter(struct rtl_ui *ui, const char *text)
-{
-    snprintf(ui->model->filter, sizeof ui->model->filter, "%s", text);
-    ui->model->frozen_until_ns = 0; /* what appears belongs where it ranks, not at the end */
-    rtl_model_refresh(ui->model);
-    ui->top = 0;
-}
-
-static unsigned close_prompt(struct rtl_ui *ui, bool accept)
-{
-    enum rtl_prompt prompt = ui->prompt;
-    ui->prompt = RTL_PROMPT_NONE;
-    if (!accept) {
-        if (prompt == RTL_PROMPT_FILTER)
-            set_filter(ui, ui->kept_filter);
-        if (prompt == RTL_PROMPT_COLUMNS) {
-            ui->columns = ui->kept_columns;
-            memcpy(ui->column_places, ui->kept_places, sizeof ui->column_places);
-        }
-        if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
-            ui->help_search[0] = 0;
-            ui->help_top = ui->help_from;
-        }
-        return RTL_UI_DRAW;
-    }
-    if (prompt == RTL_PROMPT_INTERVAL) {
-        uint64_t ns;
-        if (!ui->typed[0])
-            return RTL_UI_DRAW;
-        if (!rtl_parse_interval(ui->typed, &ns)) {
-            rtl_ui_say(ui, "'%s' is not an interval: seconds from 0.05 to 3600, such as 0.5, 2 or 500ms", ui->typed);
-            return RTL_UI_DRAW;
-        }
-        ui->interval_ns = ns;
-        return RTL_UI_DRAW | RTL_UI_SAMPLE;
-    }
-    if (prompt == RTL_PROMPT_TIME) {
-        if (!ui->typed[0])
-            return RTL_UI_DRAW;
-        if (!ui->model->latest || !rtl_parse_seek(ui->typed, ui->model->latest->real_ns, &ui->seek_ns)) {
-            rtl_ui_say(ui, "'%s' is not a time: 14:02, 14:02:31, +30, -5m", ui->typed);
-            return RTL_UI_DRAW;
-        }
-        return RTL_UI_DRAW | RTL_UI_SEEK;
-    }
-    if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
-        ui->help_find = RTL_FIND_HERE; /* it was found while it was typed, or is told now not to be there */
-        return RTL_UI_DRAW;
-    }
-    if (prompt == RTL_PROMPT_FIND && rtl_ui_shows_calls(ui))
-        return rtl_ui_search_calls(ui, ui->typed, 0);
-    if (prompt == RTL_PROMPT_FIND) {
-        snprintf(ui->search, sizeof ui->search, "%s", ui->typed);
-        if (ui->search[0] && rtl_model_search(ui->model, ui->search, ui->position, 1) < 0)
-            rtl_ui_say(ui, "no kernel name has '%s'", ui->search);
-    }
-    if (prompt == RTL_PROMPT_SORT && rtl_ui_shows_calls(ui))
-        return rtl_ui_order_calls(ui, (enum rtl_hip_api_order)ui->menu);
-    if (prompt == RTL_PROMPT_SORT)
-        return sort_by(ui, (enum rtl_column)ui->menu);
-    return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
-}
-
-static int step_mode(int mode, int step)
-{
-#define MODE(sym, num, name, text) num,
-    static const int modes[] = {RTL_MODES(MODE)};
-#undef MODE
-    const int count = sizeof modes / sizeof *modes;
-    int at = 0;
-    while (at < count && modes[at] != mode)
-        at++;
-    if (at == count) /* one of a newer library */
-        return RTL_MODE_AUTO;
-    return modes[rtl_clamp(at + step, 0, count - 1)];
-}
-
-static void step_menu(struct rtl_ui *ui, int step)
-{
-    if (ui->prompt == RTL_PROMPT_SORT && rtl_ui_shows_calls(ui))
-        ui->menu = rtl_clamp(ui->menu + step, 0, RTL_HIP_API_BY_COUNT - 1);
-    else if (ui->prompt == RTL_PROMPT_SORT)
-        ui->menu = (int)rtl_column_step((enum rtl_column)ui->menu, step);
+    struct rtl_model *m = ui->model;
+    if (rtl_ui_shows_calls(ui))
+        return rtl_ui_order_calls(ui, m->hip_api.order, !m->hip_api.reverse);
+    if (ui->view == RTL_VIEW_PROCESSES)
+        ui->process_reverse = !ui->process_reverse;
     else
-        ui->menu = step_mode(ui->menu, step);
-}
-
-/* What is typed takes effect at once, so that the list under it is the answer. */
-static unsigned typed(struct rtl_ui *ui)
-{
-    if (ui->prompt == RTL_PROMPT_FILTER)
-        set_filter(ui, ui->typed);
-    if (ui->prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
-        snprintf(ui->help_search, sizeof ui->help_search, "%s", ui->typed);
-        ui->help_find = RTL_FIND_HERE;
-    } else if (ui->prompt == RTL_PROMPT_FIND && rtl_ui_shows_calls(ui)) {
-        rtl_ui_search_calls(ui, ui->typed, 0);
-        ui->message[0] = 0; /* it is not whole yet */
-    } else if (ui->prompt == RTL_PROMPT_FIND && ui->typed[0]) {
-        int at = rtl_model_search(ui->model, ui->typed, ui->position, 1);
-        if (at >= 0)
-            rtl_ui_select(ui, at);
-    }
+        rtl_model_sort(m, m->sort, !m->reverse);
     return RTL_UI_DRAW;
 }
 
-/* A command that we started is not left without a word about it. */
-static unsigned ask_to_leave(struct rtl_ui *ui)
+static unsigned find_next(struct rtl_ui *ui, int step)
+{
+    if (step < 0 && !ui->search[0] && ui->view != RTL_VIEW_HELP)
+        return sort_by(ui, RTL_COLUMN_NAME);
+    return rtl_ui_shows_calls(ui) ? rtl_ui_search_calls(ui, ui->search, step) : rtl_ui_search(ui, step);
+}
+
+static unsigned clear_filter(struct rtl_ui *ui)
+{
+    ui->search[0] = 0;
+    rtl_model_leave_range(ui->model);
+    rtl_ui_set_filter(ui, "");
+    return RTL_UI_DRAW;
+}
+
+/* The cursor goes to the family of its kernel, and returns to the kernel when the families go. */
+static unsigned toggle_families(struct rtl_ui *ui)
+{
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    struct rtl_model *m = ui->model;
+    uint32_t family = row ? RTL_KERNELS_MAX + rtl_family_of(m, row) : 0;
+    rtl_model_group(m, !m->families);
+    if (m->families && row && !ui->following && rtl_model_position(m, ui->selected) < 0)
+        ui->selected = family;
+    ui->top = 0;
+    return RTL_UI_DRAW;
+}
+
+static unsigned scroll_names(struct rtl_ui *ui, int step)
+{
+    enum { COLUMNS = 8, COLUMNS_MAX = 1 << 16 }; /* rtl_ui_scroll_into_view knows where the names end */
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    if (ui->model->families && row && (row->kernels || (step < 0 && !ui->name_left)))
+        return rtl_ui_open_family(ui, row, step > 0);
+    ui->name_left = rtl_clamp(ui->name_left + step * COLUMNS, 0, COLUMNS_MAX);
+    return RTL_UI_DRAW;
+}
+
+/* --- views --- */
+
+/* Ask first while a command that rtl-top run started still runs. */
+static unsigned quit(struct rtl_ui *ui)
 {
     if (ui->launched == RTL_LAUNCHED_NO)
         return RTL_UI_QUIT;
@@ -221,46 +148,32 @@ static unsigned ask_to_leave(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
-static unsigned answer_leave(struct rtl_ui *ui, enum rtl_leave_answer answer)
+static void leave_range(struct rtl_ui *ui)
 {
-    if (answer != RTL_LEAVE_COUNT)
-        ui->prompt = RTL_PROMPT_NONE;
-    return answer == RTL_LEAVE_RUNNING ? RTL_UI_QUIT : answer == RTL_LEAVE_END ? RTL_UI_DRAW | RTL_UI_END : RTL_UI_DRAW;
+    rtl_model_leave_range(ui->model);
+    rtl_ui_open_view(ui, RTL_VIEW_RANGES);
 }
 
-static unsigned prompt_key(struct rtl_ui *ui, uint32_t key)
+/* Show only the kernels of the range under the cursor. */
+static unsigned enter_range(struct rtl_ui *ui)
 {
-    size_t length = strlen(ui->typed);
-    if (ui->prompt == RTL_PROMPT_LEAVE)
-        return answer_leave(ui, rtl_leave_key(key, &ui->menu));
-    if (key == RTL_KEY_ESC)
-        return close_prompt(ui, false);
-    if (key == RTL_KEY_ENTER || key == '\n')
-        return close_prompt(ui, true);
-    if (ui->prompt == RTL_PROMPT_COLUMNS)
-        return key == 'q' ? close_prompt(ui, false) : (rtl_columns_menu_key(ui, key), RTL_UI_DRAW);
-    if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE) {
-        int step = key == RTL_KEY_UP || key == 'k' ? -1 : key == RTL_KEY_DOWN || key == 'j' ? 1 : 0;
-        if (step)
-            step_menu(ui, step);
-        return key == 'q' ? close_prompt(ui, false) : RTL_UI_DRAW;
+    const struct rtl_hip_api_rows *calls = &ui->model->hip_api;
+    int at = ui->line_at[RTL_VIEW_RANGES];
+    if (at < 0 || at >= (int)(calls->tree_count ? calls->tree_count : calls->ranges))
+        return 0;
+    if (!calls->tree_count || !calls->tree[at].node) {
+        rtl_ui_say(ui, "no kernels: only ranges that are pushed and popped have kernels");
+        return RTL_UI_DRAW;
     }
-    if (key == RTL_KEY_BACKSPACE || key == 8) {
-        while (length && ((unsigned char)ui->typed[length - 1] & 0xc0) == 0x80)
-            length--;
-        ui->typed[length ? length - 1 : 0] = 0;
-        return typed(ui);
+    if (!rtl_model_enter_range(ui->model, &calls->tree[at])) {
+        rtl_ui_say(ui, "out of memory");
+        return RTL_UI_DRAW;
     }
-    if (key == RTL_KEY_CTRL('U')) {
-        ui->typed[0] = 0;
-        return typed(ui);
-    }
-    if (key < RTL_KEY_SPECIAL && rtl_text_code_is_safe(key) && length + 5 < sizeof ui->typed) {
-        length += rtl_utf8_encode(ui->typed + length, key);
-        ui->typed[length] = 0;
-        return typed(ui);
-    }
-    return 0;
+    rtl_ui_open_view(ui, RTL_VIEW_KERNELS);
+    ui->under_count = 0;
+    ui->top = 0;
+    ui->following = true;
+    return RTL_UI_DRAW;
 }
 
 static unsigned go_back(struct rtl_ui *ui)
@@ -270,7 +183,7 @@ static unsigned go_back(struct rtl_ui *ui)
     if (ui->view == RTL_VIEW_HELP)
         ui->view = ui->before;
     else if (ui->view == RTL_VIEW_KERNELS && ui->model->range)
-        rtl_ui_leave_range(ui);
+        leave_range(ui);
     else if (ui->opened && !ui->under_count && !scrolled)
         return RTL_UI_DRAW | RTL_UI_PROCESSES;
     else
@@ -278,8 +191,8 @@ static unsigned go_back(struct rtl_ui *ui)
     return RTL_UI_DRAW;
 }
 
-/* The line of the one that it is all about; rtl_ui_scroll_into_view scrolls no further than it has to. */
-static int who_stands_out(const struct rtl_ui *ui, const struct rtl_row *row)
+/* Return the line of the process that stands out; rtl_ui_scroll_into_view limits it to the end of the list. */
+static int outlier_line(const struct rtl_ui *ui, const struct rtl_row *row)
 {
     struct rtl_rank ranks[RTL_MEMBERS_MAX];
     struct rtl_slowest slowest;
@@ -296,17 +209,54 @@ static unsigned show_ranks(struct rtl_ui *ui)
     if (ui->view == RTL_VIEW_RANKS) {
         rtl_ui_close_view(ui);
     } else if (!ui->model->latest || !ui->model->latest->snapshot.parts) {
-        rtl_ui_say(ui, "there is one process only: nobody to compare it with");
+        rtl_ui_say(ui, "only one process: nothing to compare");
     } else if (ui->model->range) {
-        rtl_ui_say(ui, "of a range processes aren't compared: Esc leaves it");
+        rtl_ui_say(ui, "kernels of a range can't be compared across processes: Esc leaves the range");
     } else if (row && row->kernels) {
-        rtl_ui_say(ui, "this is a family: a kernel of it (Enter) is compared");
+        rtl_ui_say(ui, "this is a family: open it (Enter) and choose a kernel");
     } else if (row) {
         ui->selected = row->id;
         ui->following = false;
-        ui->rank_top = who_stands_out(ui, row);
+        ui->line_top[RTL_VIEW_RANKS] = outlier_line(ui, row);
         rtl_ui_open_view(ui, RTL_VIEW_RANKS);
     }
+    return RTL_UI_DRAW;
+}
+
+static unsigned toggle_help(struct rtl_ui *ui)
+{
+    if (ui->view == RTL_VIEW_HELP)
+        return go_back(ui);
+    ui->before = ui->view;
+    ui->view = RTL_VIEW_HELP;
+    ui->line_top[RTL_VIEW_HELP] = 0;
+    ui->help_line = -1;
+    ui->help_search[0] = 0;
+    return RTL_UI_DRAW;
+}
+
+static unsigned toggle_processes(struct rtl_ui *ui)
+{
+    const struct rtl_sample *latest = ui->model->latest;
+    bool several = latest && latest->snapshot.parts;
+    if (ui->opened && (ui->view == RTL_VIEW_PROCESSES || !several))
+        return RTL_UI_DRAW | RTL_UI_PROCESSES;
+    if (!latest || (!several && ui->replay))
+        rtl_ui_say(ui, "this is a recording of one process");
+    else if (!several)
+        return RTL_UI_DRAW | RTL_UI_PROCESSES;
+    else
+        rtl_ui_toggle_view(ui, RTL_VIEW_PROCESSES);
+    rtl_model_leave_range(ui->model); /* the kernels of a range are not known by process */
+    return RTL_UI_DRAW;
+}
+
+static unsigned go_in(struct rtl_ui *ui)
+{
+    ui->go_in = rtl_ui_process(ui);
+    if (ui->go_in)
+        return RTL_UI_DRAW | RTL_UI_GO_IN;
+    rtl_ui_say(ui, "this process is not traced, or has ended");
     return RTL_UI_DRAW;
 }
 
@@ -317,7 +267,7 @@ static unsigned show_detail(struct rtl_ui *ui, int step)
         if (!row)
             return 0;
         if (row->kernels)
-            return rtl_ui_open(ui, row, !rtl_family_is_open(ui->model, rtl_family_of(ui->model, row)));
+            return rtl_ui_open_family(ui, row, !rtl_family_is_open(ui->model, rtl_family_of(ui->model, row)));
         ui->selected = row->id;
         ui->following = false;
         rtl_ui_open_view(ui, RTL_VIEW_DETAIL);
@@ -325,7 +275,7 @@ static unsigned show_detail(struct rtl_ui *ui, int step)
     }
     int at = rtl_model_position(ui->model, ui->selected);
     for (at = (at < 0 ? ui->position : at) + step; at >= 0 && at < (int)ui->model->shown; at += step)
-        if (!ui->model->rows[ui->model->order[at]].kernels) { /* of a family there is no detail */
+        if (!ui->model->rows[ui->model->order[at]].kernels) { /* families have no detail */
             rtl_ui_select(ui, at);
             break;
         }
@@ -349,211 +299,178 @@ static unsigned copy_name(struct rtl_ui *ui)
     return RTL_UI_DRAW | RTL_UI_COPY;
 }
 
-static unsigned order_processes(struct rtl_ui *ui, enum rtl_action action)
+/* --- recordings, modes, choices --- */
+
+static unsigned ask_for_recording(struct rtl_ui *ui, int request)
 {
-    if (action == RTL_ACTION_REVERSE)
-        ui->process_reverse = !ui->process_reverse;
-    else if (action == RTL_ACTION_SORT_LEFT || action == RTL_ACTION_SORT_RIGHT)
-        rtl_process_sort_step(ui, action == RTL_ACTION_SORT_LEFT ? -1 : 1);
-    else
-        return 0;
+    if (!ui->replay)
+        return RTL_UI_DRAW | (unsigned)request;
+    rtl_ui_say(ui, "this is a recording: it can't be recorded again");
     return RTL_UI_DRAW;
 }
 
-static unsigned act_on_table(struct rtl_ui *ui, enum rtl_action action)
+static unsigned ask_for_probe(struct rtl_ui *ui, int request)
 {
-    struct rtl_model *m = ui->model;
-    if (ui->view == RTL_VIEW_PROCESSES)
-        return order_processes(ui, action);
-    switch (action) {
-    case RTL_ACTION_FIND_NEXT:
-        return rtl_ui_search(ui, 1);
-    case RTL_ACTION_FIND_BEFORE:
-        return ui->search[0] || ui->view == RTL_VIEW_HELP ? rtl_ui_search(ui, -1) : sort_by(ui, RTL_COLUMN_NAME);
-    case RTL_ACTION_FILTER:
-        return open_prompt(ui, RTL_PROMPT_FILTER);
-    case RTL_ACTION_CLEAR:
-        ui->search[0] = 0;
-        rtl_model_leave_range(m);
-        set_filter(ui, "");
-        return RTL_UI_DRAW;
-    case RTL_ACTION_COLUMNS:
-        return open_prompt(ui, RTL_PROMPT_COLUMNS);
-    case RTL_ACTION_SORT_LEFT:
-        return sort_by(ui, rtl_columns_beside(ui, m->sort, -1));
-    case RTL_ACTION_SORT_RIGHT:
-        return sort_by(ui, rtl_columns_beside(ui, m->sort, 1));
-    case RTL_ACTION_SORT_TIME:
-        return sort_by(ui, RTL_COLUMN_TIME);
-    case RTL_ACTION_SORT_TOTAL:
-        return sort_by(ui, RTL_COLUMN_TOTAL);
-    case RTL_ACTION_SORT_CALLS:
-        return sort_by(ui, RTL_COLUMN_CALLS);
-    case RTL_ACTION_SORT_P99:
-        return sort_by(ui, RTL_COLUMN_P99);
-    case RTL_ACTION_REVERSE:
-        rtl_model_sort(m, m->sort, !m->reverse);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_FAMILIES:
-        return rtl_ui_group(ui);
-    case RTL_ACTION_NAMES_LEFT:
-        return rtl_ui_sideways(ui, -1);
-    case RTL_ACTION_NAMES_RIGHT:
-        return rtl_ui_sideways(ui, 1);
-    case RTL_ACTION_IDLE:
-        m->hide_idle = !m->hide_idle;
-        rtl_model_refresh(m);
-        return RTL_UI_DRAW;
-    default:
-        return 0;
-    }
+    const struct rtl_model *m = ui->model;
+    const struct rtl_row *row = rtl_ui_selected(ui);
+    const char *why = ui->replay                                    ? "a recording can't be probed"
+                      : !m->latest || m->state == RTL_TARGET_EXITED ? "the process has exited"
+                      : m->latest->snapshot.parts ? "probes need a screen of one process: p chooses it"
+                      : m->latest->snapshot.mode == RTL_MODE_OBSERVED
+                          ? "only observed: probes need librtl.so in the process"
+                      : !row || row->kernels || row->id < RTL_KERNEL_FIRST ? "this is not a single kernel"
+                                                                           : "";
+    bool ours = ui->probe.runs && !ui->replay;
+    if (*why && !ours)
+        rtl_ui_say(ui, "%s", why);
+    return RTL_UI_DRAW | (*why && !ours ? 0 : (unsigned)request);
 }
 
-static unsigned act(struct rtl_ui *ui, enum rtl_action action)
+static unsigned open_modes(struct rtl_ui *ui)
 {
-    struct rtl_model *m = ui->model;
-    switch (action) {
-    case RTL_ACTION_QUIT:
-        return ask_to_leave(ui);
-    case RTL_ACTION_BACK:
-        return go_back(ui);
-    case RTL_ACTION_HELP:
-        if (ui->view == RTL_VIEW_HELP)
-            return go_back(ui);
-        ui->before = ui->view;
-        ui->view = RTL_VIEW_HELP;
-        ui->help_top = 0;
-        ui->help_line = -1;
-        ui->help_search[0] = 0;
+    if (ui->replay || !ui->model->latest || ui->model->state == RTL_TARGET_EXITED) {
+        rtl_ui_say(ui, ui->replay ? "this is a recording: its mode can't change" : "the process has exited");
         return RTL_UI_DRAW;
-    case RTL_ACTION_FIND:
-        return open_prompt(ui, RTL_PROMPT_FIND);
-    case RTL_ACTION_SORT_MENU:
-        return open_prompt(ui, RTL_PROMPT_SORT);
-    case RTL_ACTION_DETAIL:
-        return show_detail(ui, 0);
-    case RTL_ACTION_RANGE_KERNELS:
-        return rtl_ui_enter_range(ui);
-    case RTL_ACTION_KERNEL_BEFORE:
-        return show_detail(ui, -1);
-    case RTL_ACTION_KERNEL_NEXT:
-        return show_detail(ui, 1);
-    case RTL_ACTION_LOG:
-        ui->log_bars = !ui->log_bars;
-        return RTL_UI_DRAW;
-    case RTL_ACTION_QUEUES:
-        rtl_ui_toggle_view(ui, RTL_VIEW_QUEUES);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_CALLS:
-        rtl_ui_toggle_view(ui, RTL_VIEW_CALLS);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_RANGES:
-        rtl_ui_toggle_view(ui, RTL_VIEW_RANGES);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_COPIES:
-        rtl_ui_toggle_view(ui, RTL_VIEW_COPIES);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_PROCESSES:
-        if (ui->opened && (ui->view == RTL_VIEW_PROCESSES || !m->latest || !m->latest->snapshot.parts))
-            return RTL_UI_DRAW | RTL_UI_PROCESSES;
-        if (!m->latest || (!m->latest->snapshot.parts && ui->replay))
-            rtl_ui_say(ui, "this is a recording of one process");
-        else if (!m->latest->snapshot.parts)
-            return RTL_UI_DRAW | RTL_UI_PROCESSES;
-        else
-            rtl_ui_toggle_view(ui, RTL_VIEW_PROCESSES);
-        rtl_model_leave_range(m); /* of a range it isn't known whose they are */
-        return RTL_UI_DRAW;
-    case RTL_ACTION_RANKS:
-        return show_ranks(ui);
-    case RTL_ACTION_GO_IN:
-        ui->go_in = rtl_ui_process(ui);
-        if (!ui->go_in)
-            rtl_ui_say(ui, "it can't be watched: it isn't traced, or has ended");
-        else
-            return RTL_UI_DRAW | RTL_UI_GO_IN;
-        return RTL_UI_DRAW;
-    case RTL_ACTION_WINDOW_SHORTER:
-        return step_window(ui, -1);
-    case RTL_ACTION_WINDOW_LONGER:
-        return step_window(ui, 1);
-    case RTL_ACTION_ZERO:
-        rtl_model_zero(m);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_PAUSE:
-        return toggle_pause(ui);
-    case RTL_ACTION_STEP_NEXT:
-        return step_frame(ui, 1);
-    case RTL_ACTION_STEP_BEFORE:
-        return step_frame(ui, -1);
-    case RTL_ACTION_SEEK:
-        return open_prompt(ui, RTL_PROMPT_TIME);
-    case RTL_ACTION_RECORD:
-    case RTL_ACTION_SNAPSHOT:
-        if (ui->replay) {
-            rtl_ui_say(ui, "this is a recording: nothing is recorded of it");
-            return RTL_UI_DRAW;
-        }
-        return RTL_UI_DRAW | (action == RTL_ACTION_RECORD ? RTL_UI_RECORD : RTL_UI_SNAPSHOT);
-    case RTL_ACTION_PROBE:
-        return rtl_ui_ask_for_probe(ui, RTL_UI_PROBE);
-    case RTL_ACTION_STALLS:
-        return rtl_ui_ask_for_probe(ui, RTL_UI_STALLS);
-    case RTL_ACTION_MODE:
-        return open_modes(ui);
-    case RTL_ACTION_INTERVAL:
-        if (ui->replay) {
-            rtl_ui_say(ui, "the interval is the recorder's: + and - change the speed");
-            return RTL_UI_DRAW;
-        }
-        return open_prompt(ui, RTL_PROMPT_INTERVAL);
-    case RTL_ACTION_SLOWER:
-        return step_interval(ui, 1);
-    case RTL_ACTION_FASTER:
-        return step_interval(ui, -1);
-    case RTL_ACTION_NAMES:
-        ui->names = (enum rtl_name_form)((ui->names + 1) % RTL_NAME_FORM_COUNT);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_WRAP:
-        ui->wrap = !ui->wrap;
-        return RTL_UI_DRAW;
-    case RTL_ACTION_UNITS:
-        ui->units = (enum rtl_unit)((ui->units + 1) % RTL_UNIT_COUNT);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_GPU_LINES:
-        ui->gpu_lines = !ui->gpu_lines;
-        return RTL_UI_DRAW;
-    case RTL_ACTION_END_PROCESS:
-        rtl_ui_say(ui, "rtl-top only watches and ends nothing: in a shell, kill %d asks that process to end",
-                   (int)ui->pid);
-        return RTL_UI_DRAW;
-    case RTL_ACTION_COPY:
-        return copy_name(ui);
-    case RTL_ACTION_UP:
-        return rtl_ui_move(ui, -1);
-    case RTL_ACTION_DOWN:
-        return rtl_ui_move(ui, 1);
-    case RTL_ACTION_PAGE_UP:
-        return rtl_ui_move(ui, -ui->page);
-    case RTL_ACTION_PAGE_DOWN:
-        return rtl_ui_move(ui, ui->page);
-    case RTL_ACTION_END:
-        return rtl_ui_move(ui, 1 << 20);
-    case RTL_ACTION_HOME:
-        rtl_ui_move(ui, -(1 << 20));
-        if (ui->view == RTL_VIEW_KERNELS)
-            ui->following = true;
-        return RTL_UI_DRAW;
-    case RTL_ACTION_SAVE:
-        return RTL_UI_DRAW | RTL_UI_SAVE;
-    case RTL_ACTION_REDRAW:
-        return RTL_UI_DRAW | RTL_UI_REPAINT;
-    default:
-        return rtl_ui_shows_calls(ui) ? rtl_ui_act_on_calls(ui, action) : act_on_table(ui, action);
     }
+    if (ui->model->latest->snapshot.mode == RTL_MODE_OBSERVED) {
+        rtl_ui_say(ui, "only observed: modes need librtl.so in the process");
+        return RTL_UI_DRAW;
+    }
+    return rtl_prompt_open(ui, RTL_PROMPT_MODE);
 }
 
-/* A key that means something on other screens is not left without a word. */
+static unsigned ask_for_interval(struct rtl_ui *ui)
+{
+    if (!ui->replay)
+        return rtl_prompt_open(ui, RTL_PROMPT_INTERVAL);
+    rtl_ui_say(ui, "a recording keeps its interval: + and - change the speed");
+    return RTL_UI_DRAW;
+}
+
+static unsigned set_zero(struct rtl_ui *ui)
+{
+    rtl_model_zero(ui->model);
+    return RTL_UI_DRAW;
+}
+
+static unsigned toggle_idle(struct rtl_ui *ui)
+{
+    ui->model->hide_idle = !ui->model->hide_idle;
+    rtl_model_refresh(ui->model);
+    return RTL_UI_DRAW;
+}
+
+static unsigned step_names(struct rtl_ui *ui)
+{
+    ui->names = (enum rtl_name_form)((ui->names + 1) % RTL_NAME_FORM_COUNT);
+    return RTL_UI_DRAW;
+}
+
+static unsigned step_units(struct rtl_ui *ui)
+{
+    ui->units = (enum rtl_unit)((ui->units + 1) % RTL_UNIT_COUNT);
+    return RTL_UI_DRAW;
+}
+
+static unsigned toggle_flag(struct rtl_ui *ui, int offset)
+{
+    bool *flag = (bool *)((char *)ui + offset);
+    *flag = !*flag;
+    return RTL_UI_DRAW;
+}
+
+static unsigned move_home(struct rtl_ui *ui)
+{
+    rtl_ui_move(ui, -(1 << 20));
+    if (ui->view == RTL_VIEW_KERNELS)
+        ui->following = true;
+    return RTL_UI_DRAW;
+}
+
+static unsigned move_page(struct rtl_ui *ui, int pages)
+{
+    return rtl_ui_move(ui, pages * ui->page);
+}
+
+static unsigned only_ask(struct rtl_ui *ui, int request)
+{
+    (void)ui;
+    return RTL_UI_DRAW | (unsigned)request;
+}
+
+/* --- actions --- */
+
+#define DO(action, function)          [RTL_ACTION_##action] = {.act = function}
+#define WITH(action, function, value) [RTL_ACTION_##action] = {.act_with = function, .argument = value}
+static const struct {
+    unsigned (*act)(struct rtl_ui *ui);
+    unsigned (*act_with)(struct rtl_ui *ui, int argument);
+    int argument;
+} handlers[RTL_ACTION_COUNT] = {
+    WITH(STEP_NEXT, step_frame, 1),
+    WITH(STEP_BEFORE, step_frame, -1),
+    WITH(SEEK, rtl_prompt_open, RTL_PROMPT_TIME),
+    DO(HELP, toggle_help),
+    DO(BACK, go_back),
+    WITH(FIND, rtl_prompt_open, RTL_PROMPT_FIND),
+    WITH(FIND_NEXT, find_next, 1),
+    WITH(FIND_BEFORE, find_next, -1),
+    WITH(FILTER, rtl_prompt_open, RTL_PROMPT_FILTER),
+    DO(CLEAR, clear_filter),
+    WITH(SORT_MENU, rtl_prompt_open, RTL_PROMPT_SORT),
+    WITH(SORT_LEFT, sort_beside, -1),
+    WITH(SORT_RIGHT, sort_beside, 1),
+    WITH(SORT_TIME, sort_by, RTL_COLUMN_TIME),
+    WITH(SORT_TOTAL, sort_by, RTL_COLUMN_TOTAL),
+    WITH(SORT_CALLS, sort_by, RTL_COLUMN_CALLS),
+    WITH(SORT_P99, sort_by, RTL_COLUMN_P99),
+    WITH(COLUMNS, rtl_prompt_open, RTL_PROMPT_COLUMNS),
+    DO(REVERSE, reverse_order),
+    WITH(DETAIL, show_detail, 0),
+    DO(RANGE_KERNELS, enter_range),
+    WITH(KERNEL_BEFORE, show_detail, -1),
+    WITH(KERNEL_NEXT, show_detail, 1),
+    WITH(LOG, toggle_flag, offsetof(struct rtl_ui, log_bars)),
+    WITH(PROBE, ask_for_probe, RTL_UI_PROBE),
+    WITH(STALLS, ask_for_probe, RTL_UI_STALLS),
+    DO(GO_IN, go_in),
+    DO(PROCESSES, toggle_processes),
+    DO(RANKS, show_ranks),
+    WITH(QUEUES, rtl_ui_toggle_view, RTL_VIEW_QUEUES),
+    WITH(COPIES, rtl_ui_toggle_view, RTL_VIEW_COPIES),
+    WITH(CALLS, rtl_ui_toggle_view, RTL_VIEW_CALLS),
+    WITH(RANGES, rtl_ui_toggle_view, RTL_VIEW_RANGES),
+    WITH(WINDOW_SHORTER, step_window, -1),
+    WITH(WINDOW_LONGER, step_window, 1),
+    DO(ZERO, set_zero),
+    DO(PAUSE, toggle_pause),
+    DO(INTERVAL, ask_for_interval),
+    WITH(SLOWER, step_interval, 1),
+    WITH(FASTER, step_interval, -1),
+    DO(NAMES, step_names),
+    WITH(WRAP, toggle_flag, offsetof(struct rtl_ui, wrap)),
+    DO(UNITS, step_units),
+    DO(IDLE, toggle_idle),
+    WITH(GPU_LINES, toggle_flag, offsetof(struct rtl_ui, gpu_lines)),
+    DO(COPY, copy_name),
+    WITH(RECORD, ask_for_recording, RTL_UI_RECORD),
+    WITH(SNAPSHOT, ask_for_recording, RTL_UI_SNAPSHOT),
+    DO(MODE, open_modes),
+    WITH(UP, rtl_ui_move, -1),
+    WITH(DOWN, rtl_ui_move, 1),
+    WITH(PAGE_UP, move_page, -1),
+    WITH(PAGE_DOWN, move_page, 1),
+    DO(FAMILIES, toggle_families),
+    WITH(NAMES_LEFT, scroll_names, -1),
+    WITH(NAMES_RIGHT, scroll_names, 1),
+    DO(HOME, move_home),
+    WITH(END, rtl_ui_move, 1 << 20),
+    WITH(REDRAW, only_ask, RTL_UI_REPAINT),
+    WITH(SAVE, only_ask, RTL_UI_SAVE),
+    DO(QUIT, quit),
+};
+
+/* Say what the key does on other screens. */
 static unsigned nothing_here(struct rtl_ui *ui, uint32_t key)
 {
     enum rtl_action action = rtl_key_action(key, RTL_IN_ALL | (ui->replay ? RTL_IN_REPLAY : 0));
@@ -564,13 +481,19 @@ static unsigned nothing_here(struct rtl_ui *ui, uint32_t key)
 
 unsigned rtl_ui_key(struct rtl_ui *ui, uint32_t key)
 {
+    unsigned asked;
     if (key == RTL_KEY_IGNORED || key == RTL_KEY_NONE)
         return 0;
     bool had_message = ui->message[0];
     ui->message[0] = 0;
     enum rtl_action action = rtl_key_action(key, rtl_ui_context(ui));
-    unsigned asked = ui->prompt != RTL_PROMPT_NONE ? prompt_key(ui, key)
-                     : action == RTL_ACTION_NONE   ? nothing_here(ui, key)
-                                                   : act(ui, action);
+    if (ui->prompt != RTL_PROMPT_NONE)
+        asked = rtl_prompt_key(ui, key);
+    else if (handlers[action].act)
+        asked = handlers[action].act(ui);
+    else if (handlers[action].act_with)
+        asked = handlers[action].act_with(ui, handlers[action].argument);
+    else
+        asked = nothing_here(ui, key);
     return asked | (had_message ? RTL_UI_DRAW : 0);
 }

@@ -1,8 +1,21 @@
-/* The one line for the user. See ui_state.h. */
+/* State of the screen. See ui_state.h. */
 #include "tui/ui_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const char *title)
+{
+    memset(ui, 0, sizeof *ui);
+    ui->model = model;
+    ui->pid = pid;
+    ui->interval_ns = RTL_SEC;
+    ui->following = true;
+    ui->page = 10;
+    ui->speed = 1;
+    snprintf(ui->title, sizeof ui->title, "%s", title);
+}
 
 void rtl_ui_say(struct rtl_ui *ui, const char *format, ...)
 {
@@ -11,4 +24,79 @@ void rtl_ui_say(struct rtl_ui *ui, const char *format, ...)
     vsnprintf(ui->message, sizeof ui->message, format, args);
     ui->message_ns = ui->now_mono_ns;
     va_end(args);
+}
+
+unsigned rtl_ui_context(const struct rtl_ui *ui)
+{
+    static const unsigned where[] = {[RTL_VIEW_KERNELS] = RTL_IN_KERNELS,
+                                     [RTL_VIEW_QUEUES] = RTL_IN_QUEUES,
+                                     [RTL_VIEW_COPIES] = RTL_IN_COPIES,
+                                     [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,
+                                     [RTL_VIEW_HELP] = RTL_IN_HELP,
+                                     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
+                                     [RTL_VIEW_RANKS] = RTL_IN_RANKS,
+                                     [RTL_VIEW_CALLS] = RTL_IN_CALLS,
+                                     [RTL_VIEW_RANGES] = RTL_IN_CALLS | RTL_IN_RANGES};
+    return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
+}
+
+void rtl_ui_open_view(struct rtl_ui *ui, enum rtl_view view)
+{
+    int at = 0;
+    while (at < ui->under_count && ui->under[at] != view)
+        at++;
+    if (at == ui->under_count && ui->view != view)
+        ui->under[ui->under_count++] = ui->view;
+    else
+        ui->under_count = at;
+    ui->view = view;
+}
+
+void rtl_ui_close_view(struct rtl_ui *ui)
+{
+    ui->view = ui->under_count ? ui->under[--ui->under_count] : RTL_VIEW_KERNELS;
+}
+
+unsigned rtl_ui_toggle_view(struct rtl_ui *ui, int view)
+{
+    if ((int)ui->view != view) {
+        rtl_ui_open_view(ui, (enum rtl_view)view);
+    } else {
+        ui->under_count = 0;
+        ui->view = RTL_VIEW_KERNELS;
+    }
+    return RTL_UI_DRAW;
+}
+
+bool rtl_ui_shows_calls(const struct rtl_ui *ui)
+{
+    return ui->view == RTL_VIEW_CALLS || ui->view == RTL_VIEW_RANGES;
+}
+
+const struct rtl_hip_api_model_row *rtl_ui_call_rows(const struct rtl_ui *ui, int *count)
+{
+    const struct rtl_hip_api_rows *calls = &ui->model->hip_api;
+    bool ranges = ui->view == RTL_VIEW_RANGES;
+    *count = (int)(ranges ? calls->ranges : calls->functions);
+    if (ranges && calls->tree_count) {
+        *count = (int)calls->tree_count;
+        return calls->tree;
+    }
+    return ranges && calls->rows ? calls->rows + calls->functions : calls->rows;
+}
+
+bool rtl_ui_has_probe(const struct rtl_ui *ui, const struct rtl_row *row)
+{
+    return ui->probe.there && !row->kernels && row->id == ui->probe.kernel && ui->model->latest &&
+           !ui->model->latest->snapshot.parts;
+}
+
+bool rtl_ui_is_probed(const struct rtl_ui *ui, const struct rtl_row *row)
+{
+    return ui->probe.runs && rtl_ui_has_probe(ui, row);
+}
+
+bool rtl_ui_has_stalls(const struct rtl_ui *ui, const struct rtl_row *row)
+{
+    return ui->stalls && rtl_ui_has_probe(ui, row);
 }

@@ -18,7 +18,6 @@
 #include "stats/recorder.h"
 #include "text/units.h"
 #include "tui/draw.h"
-#include "tui/scroll.h"
 #include "tui/ui.h"
 
 enum { PROCESSES_MAX = 64, GPUS = 16, QUEUES = 3, FRAMES = 30 };

@@ -37,7 +37,7 @@ check "screen: a has the calls" shows "FUNCTION" " hipFree"
 keys End
 check "screen: and below them the memory" shows "memory of GPU 0: "
 keys A
-check "screen: A the ranges, of which there are none" shows "no range and no mark of roctx so far"
+check "screen: A the ranges, of which there are none" shows "no roctx range or mark so far"
 keys Escape
 check "screen: Esc goes back" shows "FUNCTION"
 keys a

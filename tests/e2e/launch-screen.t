@@ -30,7 +30,7 @@ child() { # from the log: the shell that becomes the command says its number the
 say="sh -c \"echo child \\\$\\\$; exec $gpu $play runtime\""
 session "$say"
 check "the screen shows it" shows '%TIME +CALL/s' '\[LIVE\]'
-check "and names the log file" shows "its output goes into $state/rtl-top/rtl-top-sh-"
+check "and names the log file" shows "command output: $state/rtl-top/rtl-top-sh-"
 child
 is "the log is its owner's alone" "$(stat -c '%a' "$state/rtl-top" "$(log)" | tr '\n' ' ')" '700 600 '
 check "what it writes is there" wait_until 60 grep -q '^holding' "$(log)"
@@ -78,7 +78,7 @@ kill -STOP "$child" # it will not end when it is told to
 keys q
 shows 'the command still runs'
 keys e
-check "one that doesn't end keeps its screen" shows 'was told to end: the screen goes when it has'
+check "one that doesn't end keeps its screen" shows 'to end: the screen closes when it has'
 keys q
 check "q asks again, with more" shows 'at once \(SIGKILL\)'
 keys e

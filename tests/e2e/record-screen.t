@@ -65,7 +65,7 @@ is "with the same numbers" "$(rows)" "$last"
 keys x
 check "a replay is not recorded" shows 'this is a recording'
 keys d
-check "its interval is the recorder's" shows 'the interval is the recorder'
+check "its interval is the recorder's" shows 'a recording keeps its interval'
 keys Enter
 check "the detail works" shows 'calls [0-9.]+k?/s' '\[END 8/8\]'
 keys Escape Tab

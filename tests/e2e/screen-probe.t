@@ -25,7 +25,7 @@ terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "the detail has the key" detail
 check "in its line" shows 'PProbe'
 keys P
-check "a process that wasn't started for it" shows '^not started with RTL_PROBE=1 .rtl-top run --probe.: nothing is probed'
+check "a process that wasn't started for it" shows '^not started with RTL_PROBE=1 .rtl-top run --probe.: no probe'
 keys q
 end_process "$server"
 
@@ -96,7 +96,7 @@ check "has the pane, and says that it is recorded" shows 'PROBE recorded: over, 
 pane >"$work/seen"
 check "with the same figures" diff "$work/live" "$work/seen"
 keys P
-check "nothing is probed" shows '^this is a recording: nothing runs in it'
+check "nothing is probed" shows '^a recording can.t be probed'
 is "nor loaded" "$(loads)" "$loads"
 keys ']'
 check "another kernel has none" hides 'PROBE recorded'

@@ -21,7 +21,7 @@ check "what is not timed says so" shows 'mode lite: [0-9.]+% NOT timed of .*own_
 check "both GPUs" shows '^G0 .*[0-9]%  wait p99 .*  copy ' '^G1 .*[0-9]%  wait p99'
 keys M
 check "M shows the modes, and which one it is" shows '│  off +loaded' '│> lite +times only kernels without a signal' \
-    'mode: Up and Down choose, Enter asks the process for it'
+    'mode: Up and Down choose, Enter requests it'
 keys Up Up Up Down Down Escape
 check "Esc leaves them alone" shows 'mode lite: '
 keys M j Enter

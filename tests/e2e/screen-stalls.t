@@ -109,7 +109,7 @@ is "leaves nothing behind" "$?" 0
 terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
 check "a screen that records" detail work_sum
 keys s
-check "says that waits aren't recorded" shows "^probed copies of it are going to run; s takes that back; waits aren.t recorded"
+check "says that waits aren't recorded" shows "^probed copies will run; s stops the probe; recordings store no waits"
 check "shows them all the same" comes 'STALLS over'
 check "until each was timed" shows 'each wait was timed'
 keys q
@@ -126,7 +126,7 @@ is "the program's results are right" "$? $(grep -c PASS "$work/work.out")" "0 1"
 check "it is said that it has exited" shows 'STALLS over' '(the process has exited|the program has unloaded the kernel|runtime was shut down)'
 check "what was seen stays" shows "waits [1-9][0-9]* of $waits timed"
 keys s
-check "nobody is asked any more" shows '^there is no process any more'
+check "nobody is asked any more" shows '^the process has exited'
 keys q
 check "who leaves" shows 'left with 0'
 

@@ -7,7 +7,6 @@
 #include "hip_api_fixture.h"
 #include "model/merge_hip_api.h"
 #include "text/text.h"
-#include "tui/calls_keys.h"
 
 static struct synth *p;
 static struct rtl_model *m;
@@ -184,11 +183,11 @@ static void a_range_has_its_kernels(void **state)
     drawn(24, 120, "gemm_nobody");
     rtl_ui_key(&ui, 'A');
     rtl_ui_key(&ui, RTL_KEY_END);
-    ui.calls_at[1] = 3; /* a mark */
+    ui.line_at[RTL_VIEW_RANGES] = 3; /* a mark */
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_int_equal(ui.view, RTL_VIEW_RANGES);
-    drawn(24, 120, "no kernel belongs to it");
-    ui.calls_at[1] = 2; /* never launched anything */
+    drawn(24, 120, "no kernels: only ranges");
+    ui.line_at[RTL_VIEW_RANGES] = 2; /* never launched anything */
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     drawn(24, 120, "no kernel of this range was timed so far");
     struct rtl_snapshot s = synth_snapshot(p, 15 * RTL_SEC);
@@ -268,8 +267,8 @@ static void they_are_ranked(void **state)
     assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels' order is theirs */
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     free(draw(24, 80));
-    assert_int_equal(ui.calls_at[0], 1);
-    assert_int_equal(ui.calls_at[1], 0);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], 1);
+    assert_int_equal(ui.line_at[RTL_VIEW_RANGES], 0);
 }
 
 /* As among the kernels: a menu to sort, a search that goes on; what a call doesn't have is said. */
@@ -301,21 +300,21 @@ static void calls_are_sorted_and_found(void **state)
     for (const char *at = text; *at; at++)
         rtl_ui_key(&ui, (uint32_t)*at);
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    int at = ui.calls_at[0];
+    int at = ui.line_at[RTL_VIEW_CALLS];
     assert_string_equal(rtl_ui_call_rows(&ui, &count)[at].call->name, "hipMemcpyAsync");
     rtl_ui_key(&ui, 'n'); /* the only one */
-    assert_int_equal(ui.calls_at[0], at);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], at);
     rtl_ui_key(&ui, '/');
     rtl_ui_key(&ui, 'h');
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     rtl_ui_key(&ui, 'n');
-    assert_int_equal(ui.calls_at[0], (at + 1) % count);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], (at + 1) % count);
     rtl_ui_key(&ui, 'N');
-    assert_int_equal(ui.calls_at[0], at);
+    assert_int_equal(ui.line_at[RTL_VIEW_CALLS], at);
     rtl_ui_key(&ui, '/');
     rtl_ui_key(&ui, '#');
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    assert_string_equal(ui.message, "no call has '#'");
+    assert_string_equal(ui.message, "no call contains '#'");
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_non_null(strstr(ui.message, "not on this screen: Enter"));
     rtl_ui_key(&ui, 'o');
@@ -367,15 +366,15 @@ static void without_any(void **state)
     struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
     rtl_ui_key(&ui, 'a');
     assert_true(rtl_model_add(m, &s, 1013 * RTL_SEC));
-    drawn(24, 80, "calls aren't recorded: start it with rtl-top run --mode hip");
+    drawn(24, 80, "calls are not recorded: start the program with rtl-top run --mode hip");
     ui.replay = true;
-    drawn(24, 80, "no calls were recorded up to here");
+    drawn(24, 80, "no calls recorded so far");
     ui.replay = false;
     memset(&c, 0, sizeof c);
     tick(14);
-    drawn(24, 80, "no call of HIP so far");
+    drawn(24, 80, "no HIP call so far");
     rtl_ui_key(&ui, 'A');
-    drawn(24, 80, "no range and no mark of roctx so far");
+    drawn(24, 80, "no roctx range or mark so far");
 }
 
 static void several_processes_are_one(void **state)

@@ -2,7 +2,7 @@
 #include "golden_fixture.h"
 
 #include "model/cells.h"
-#include "tui/draw_bars.h"
+#include "tui/draw_views.h"
 
 static struct synth *p;
 static struct rtl_model *m;
@@ -227,7 +227,7 @@ static void what_is_searched_for_is_found_in_closed_families(void **state)
     press("/comm\r"); /* by the family's own name, too */
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_COMM);
     press("/nowhere\r");
-    assert_non_null(strstr(ui.message, "no kernel name has"));
+    assert_non_null(strstr(ui.message, "no kernel name contains"));
 }
 
 /* The pane alone, of the row with that id. */
@@ -274,7 +274,7 @@ static void the_pane_follows_the_cursor(void **state)
     free(second);
     not_drawn(39, 160, "DURATION in window");
     press("g");
-    drawn(45, 160, "different kernels have no common curve; Enter opens the family");
+    drawn(45, 160, "a family has no curve; Enter opens it");
 }
 
 int main(void)

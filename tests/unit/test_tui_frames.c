@@ -201,7 +201,7 @@ static void copies(void **state)
     run_process(2);
     rtl_ui_key(&ui, 'm');
     assert_int_equal(ui.view, RTL_VIEW_COPIES);
-    drawn(24, 80, "no copy was asked of the runtime yet");
+    drawn(24, 80, "no copy so far");
     for (int t = 13; t <= 30; t++) {
         synth_copies(p, 0, RTL_COPY_H2D, 1 << 20, 43000, 150);
         synth_copies(p, 0, RTL_COPY_H2D, 64 << 20, 2690000, 3);
@@ -232,7 +232,7 @@ static void copies(void **state)
     ui.replay = true;
     synth_tick(p, m, 31 * RTL_SEC);
     m->copies_count = 0;
-    drawn(24, 80, "no copy was recorded up to here");
+    drawn(24, 80, "no copies recorded so far");
 }
 
 static void states_are_said(void **state)

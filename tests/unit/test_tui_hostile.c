@@ -11,7 +11,7 @@
 
 #include "command/output.h"
 #include "tui/draw.h"
-#include "tui/scroll.h"
+#include "tui/ui.h"
 
 enum { KERNELS = 6, QUEUES = 3, ROUNDS = 1500, DAMAGE_MAX = 6 };
 

@@ -183,7 +183,7 @@ static void other_tables_have_a_cursor(void **state)
         synth_copies(p, gpu, RTL_COPY_H2D, 1000, 2000, 3);
     synth_tick(p, m, SECONDS(2));
     for (int view = RTL_VIEW_QUEUES; view <= RTL_VIEW_COPIES; view++) {
-        const int *at = view == RTL_VIEW_QUEUES ? &ui.queue_at : &ui.copies_at;
+        const int *at = view == RTL_VIEW_QUEUES ? &ui.line_at[RTL_VIEW_QUEUES] : &ui.line_at[RTL_VIEW_COPIES];
         int lines = view == RTL_VIEW_QUEUES ? rtl_draw_queue_lines(m) : rtl_draw_copies_lines(m);
         ui.view = (enum rtl_view)view;
         press("jj");
@@ -233,8 +233,7 @@ static void columns_are_moved(void **state)
     rtl_ui_key(&ui, '<');
     assert_int_equal(rtl_column_order(ui.column_places).column[RTL_COLUMN_COUNT - 1], RTL_COLUMN_NAME);
     rtl_ui_key(&ui, RTL_KEY_ENTER);
-    struct rtl_layout_wants wants = rtl_ui_wants(&ui, 160);
-    struct rtl_layout l = rtl_layout_main(24, 160, &wants);
+    struct rtl_layout l = rtl_ui_layout(&ui, 24, 160);
     assert_true(l.column_at[RTL_COLUMN_RATE] >= 0 && l.column_at[RTL_COLUMN_RATE] < l.column_at[RTL_COLUMN_TIME]);
     /* the column to the left is the one that stands there */
     rtl_ui_key(&ui, 'P');
@@ -299,7 +298,7 @@ static void columns_are_chosen(void **state)
     ui.menu = RTL_COLUMN_NAME;
     press(" ");
     assert_true(ui.columns >> RTL_COLUMN_NAME & 1);
-    assert_non_null(strstr(ui.message, "the name stays"));
+    assert_non_null(strstr(ui.message, "the name can't be hidden"));
     press("a");
     assert_int_equal(ui.columns, 0);
     press("kkkkkkkkkkkkkkkkkkkkkkkkkkk");

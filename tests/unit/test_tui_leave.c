@@ -1,7 +1,7 @@
 /* Leaving the screen of a command that rtl-top has started: nothing ends it but the answer that says so. */
 #include "model_fixture.h"
 #include "tui/draw.h"
-#include "tui/leave.h"
+#include "tui/prompt.h"
 
 static struct rtl_ui ui;
 
@@ -86,7 +86,7 @@ static void keys_that_answer(void **state)
     assert_int_equal(press('\n'), RTL_UI_DRAW); /* the last stays */
 }
 
-static void told_to_end_the_next_is_stronger(void **state)
+static void end_requests_the_next_is_stronger(void **state)
 {
     (void)state;
     start_ui(RTL_LAUNCHED_RUNS);
@@ -130,7 +130,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_runs, setup, teardown),
         cmocka_unit_test_setup_teardown(keys_that_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(keys_that_answer, setup, teardown),
-        cmocka_unit_test_setup_teardown(told_to_end_the_next_is_stronger, setup, teardown),
+        cmocka_unit_test_setup_teardown(end_requests_the_next_is_stronger, setup, teardown),
         cmocka_unit_test_setup_teardown(other_keys_do_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(the_log_is_named_where_there_is_room, setup, teardown),
     };

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "tui/mouse.h"
+#include "tui/ui.h"
 #include "tui/themes.h"
 
 enum { ROWS = 24, COLS = 80 };
@@ -98,7 +98,7 @@ static void the_wheel_scrolls(void **state)
     assert_string_equal(selected(), "aa");
     rtl_ui_key(&ui, '?');
     mouse(RTL_MOUSE_DOWN, 5, 5);
-    assert_int_equal(ui.help_top, 3);
+    assert_int_equal(ui.line_top[RTL_VIEW_HELP], 3);
 }
 
 static void no_event_does_harm(void **state)

@@ -2,7 +2,7 @@
 #include "golden_fixture.h"
 
 #include "text/text.h"
-#include "tui/probe_key.h"
+#include "tui/loop_state.h"
 
 enum { KERNEL = RTL_KERNEL_FIRST + 1 };
 static struct synth *p;
@@ -147,8 +147,8 @@ static void a_recorded_pane(void **state)
     golden("probe-recorded-80x24", 24, 80);
     not_drawn(24, 80, "PProbe");
     not_drawn(24, 80, "sStalls");
-    assert_false(rtl_ui_ask_for_probe(&ui, RTL_UI_PROBE) & RTL_UI_PROBE);
-    drawn(24, 80, "this is a recording: nothing runs in it");
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
+    drawn(24, 80, "a recording can't be probed");
     probed(false);
     drawn(24, 80, "PROBE recorded: over, 601 probed of 6.01k seen, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: the program has unloaded the kernel");
@@ -198,11 +198,11 @@ static void the_key(void **state)
     assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
     ui.replay = true;
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
-    assert_string_equal(ui.message, "this is a recording: nothing runs in it");
+    assert_string_equal(ui.message, "a recording can't be probed");
     ui.replay = false;
     rtl_model_exited(m);
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
-    assert_string_equal(ui.message, "there is no process any more");
+    assert_string_equal(ui.message, "the process has exited");
     probed(true); /* what runs can always be taken back */
     assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
     assert_string_equal(ui.message, "");
@@ -231,18 +231,18 @@ static void waves_that_record_nothing(void **state)
 static void how_often_it_runs_now(void **state)
 {
     (void)state;
-    assert_true(rtl_ui_probe_pace(m, KERNEL).per_second == 750);
+    assert_true(rtl_loop_probe_pace(m, KERNEL).per_second == 750);
     synth_record(p, 1, 200000, 40000);
     synth_tick(p, m, 13 * RTL_SEC);
     rtl_model_set_window(m, RTL_WINDOW_ALL);
-    struct rtl_probe_pace pace = rtl_ui_probe_pace(m, KERNEL);
+    struct rtl_probe_pace pace = rtl_loop_probe_pace(m, KERNEL);
     assert_true(pace.per_second == 40000);
     assert_in_range(pace.p50_ns, 197000, 203000);
     synth_tick(p, m, 14 * RTL_SEC);
-    pace = rtl_ui_probe_pace(m, KERNEL); /* it rests: what it took before is what is known */
+    pace = rtl_loop_probe_pace(m, KERNEL); /* it rests: what it took before is what is known */
     assert_true(pace.per_second == 0);
     assert_in_range(pace.p50_ns, 197000, 203000);
-    pace = rtl_ui_probe_pace(m, 4000);
+    pace = rtl_loop_probe_pace(m, 4000);
     assert_true(pace.per_second == 0 && pace.p50_ns == 0);
 }
 
@@ -253,11 +253,11 @@ static void whom_nobody_can_ask(void **state)
     ui.view = RTL_VIEW_DETAIL;
     latest->snapshot.mode = RTL_MODE_OBSERVED;
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
-    assert_string_equal(ui.message, "only observed: without librtl.so no kernel is probed");
+    assert_string_equal(ui.message, "only observed: probes need librtl.so in the process");
     latest->snapshot.mode = RTL_MODE_DEFAULT;
     ui.selected = RTL_KERNEL_UNKNOWN;
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
-    assert_string_equal(ui.message, "this is no single kernel");
+    assert_string_equal(ui.message, "this is not a single kernel");
 }
 
 /* Numbers of any kind, at any size: nothing is cut, nothing lies outside. */
@@ -432,7 +432,7 @@ static void the_key_of_waits(void **state)
     assert_true(rtl_ui_key(&ui, 's') & RTL_UI_STALLS);
     ui.replay = true;
     assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS);
-    assert_string_equal(ui.message, "this is a recording: nothing runs in it");
+    assert_string_equal(ui.message, "a recording can't be probed");
     ui.replay = false;
     ui.view = RTL_VIEW_KERNELS;
     assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS); /* in the table it sorts */

@@ -6,7 +6,7 @@
 
 #include "golden_fixture.h"
 
-#include "tui/mouse.h"
+#include "tui/ui.h"
 #include "tui/process_list.h"
 
 enum { PROCESSES = 8 };
@@ -209,7 +209,7 @@ static void processes_are_clicked_on(void **state)
     rtl_ui_key(&ui, RTL_KEY_TAB);
     free(draw(24, 80));
     rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 9, 20), 24, 80);
-    assert_int_equal(ui.queue_at, 5);
+    assert_int_equal(ui.line_at[RTL_VIEW_QUEUES], 5);
 }
 
 /* Each queue says whose it is; a share of several processes' times says that it is at most that. */
@@ -301,7 +301,7 @@ static void those_that_are_not_traced_are_listed(void **state)
     free(text);
     rtl_ui_key(&ui, RTL_KEY_END);
     rtl_ui_scroll_into_view(&ui, 24, 80);
-    assert_int_equal(ui.process_at, PROCESSES);
+    assert_int_equal(ui.line_at[RTL_VIEW_PROCESSES], PROCESSES);
     assert_false(rtl_ui_key(&ui, RTL_KEY_ENTER) & RTL_UI_GO_IN);
 }
 

@@ -82,14 +82,10 @@ static void designed(const char *screen)
 static void names_have_their_room(void **state)
 {
     (void)state;
-    int widths[RTL_COLUMN_COUNT];
     for (int count = 1; count <= 8; count += 7) {
         start(1, count, 12);
         for (int cols = 80; cols <= 240; cols++) {
-            struct rtl_layout_wants wants = rtl_ui_wants(&ui, cols);
-            rtl_cell_widths(ui.model, ui.units, widths);
-            wants.widths = widths;
-            struct rtl_layout l = rtl_layout_main(24, cols, &wants);
+            struct rtl_layout l = rtl_ui_layout(&ui, 24, cols);
             if (l.column_width[RTL_COLUMN_NAME] < 30 + (cols == 80))
                 fail_msg("%d columns of %d for the name, %d processes", l.column_width[RTL_COLUMN_NAME], cols, count);
         }

@@ -20,14 +20,9 @@ static struct rtl_event fake_wait(uint64_t deadline_ns);
 #define rtl_loop_live              sliced_watch
 #define rtl_loop_replay            sliced_watch_replay
 #define rtl_loop_run               sliced_watch_run
-#define rtl_loop_show              sliced_watch_show
 #define rtl_loop_show_frame        sliced_watch_show_frame
-#define rtl_loop_prepare           sliced_watch_prepare
-#define rtl_loop_release           sliced_watch_release
-#define rtl_loop_visit             sliced_watch_visit
-#define rtl_loop_drop_kept         sliced_watch_drop_kept
 #include "tui/loop.c"
-#include "tui/loop_visit.c"
+#include "tui/screens.c"
 #undef rtl_process_set_read_slice
 
 enum { PROCESSES = 4 };
@@ -90,7 +85,7 @@ static void a_key_is_answered_between_slices(void **state)
     options.pid_count = PROCESSES;
     watched.options = &options;
     assert_int_equal(rtl_process_set_open(&options, &watched.targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
-    assert_true(rtl_loop_prepare(&watched, pids[0], "four"));
+    assert_true(prepare_screen(&watched, pids[0], "four"));
     assert_int_equal(rtl_loop_run(&watched), 0);
     assert_true(pressed);
     assert_true(drawn_between);
@@ -101,7 +96,7 @@ static void a_key_is_answered_between_slices(void **state)
     assert_non_null(latest->parts);
     assert_int_equal(latest->parts->member_count, PROCESSES);
     assert_int_equal(latest->timed, 10 * PROCESSES);
-    rtl_loop_release(&watched);
+    release_screen(&watched);
     rtl_process_set_close(watched.targets);
     for (int i = 0; i < PROCESSES; i++)
         end_process(pids[i]);
@@ -163,6 +158,7 @@ static void a_visit_that_fails_is_over(void **state)
     (void)state;
     static struct rtl_loop all;
     struct rtl_options options;
+    int status;
     told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(told != MAP_FAILED);
     pid_t pids[2] = {start_process(traced), start_process(damaged_when_told)};
@@ -174,16 +170,15 @@ static void a_visit_that_fails_is_over(void **state)
     options.pid_count = 2;
     all.options = &options;
     assert_int_equal(rtl_process_set_open(&options, &all.targets, fixture_why, sizeof fixture_why), RTL_READER_OK);
-    assert_true(rtl_loop_prepare(&all, pids[0], "two"));
-    sample(&all);
+    assert_true(prepare_screen(&all, pids[0], "two"));
+    sample_all(&all);
     assert_int_equal(all.ui.model->latest->snapshot.parts->member_count, 2);
     *told = 1;
     while (*told != 2)
         usleep(1000);
-    assert_true(rtl_loop_visit(&all, pids[1]));
-    assert_int_equal(all.left, 0);
+    assert_true(visit_screen(&all, pids[1], &status));
     assert_non_null(strstr(all.ui.message, "damaged"));
-    rtl_loop_release(&all);
+    release_screen(&all);
     rtl_process_set_close(all.targets);
     end_process(pids[0]);
     end_process(pids[1]);

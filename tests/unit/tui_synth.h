@@ -18,7 +18,7 @@
 #include "model/model.h"
 #include "stats/histogram.h"
 #include "tui/draw.h"
-#include "tui/scroll.h"
+#include "tui/ui.h"
 
 enum { SYNTH_KERNELS = 32, SYNTH_QUEUES = 8, SYNTH_OCTAVES = 36 };
 #define SYNTH_START (100 * RTL_SEC)
