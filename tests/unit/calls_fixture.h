@@ -1,4 +1,4 @@
-/* Calls of HIP and ranges of roctx for snapshots of tests: rows that a test grows. */
+/* HIP calls and roctx ranges for the snapshots of tests: rows that a test grows. */
 #ifndef RTL_TESTS_CALLS_FIXTURE_H
 #define RTL_TESTS_CALLS_FIXTURE_H
 
@@ -17,7 +17,7 @@ struct synth_calls {
     struct rtl_call_memory memory[4];
     uint32_t memory_count;
     uint64_t unbalanced;
-    struct rtl_call_node nodes[16]; /* parents first; the first one has no name */
+    struct rtl_call_node nodes[16]; /* parents first; the first node has no name */
     uint32_t node_count;
     struct {
         const char *kernel;
@@ -33,12 +33,12 @@ struct synth_calls {
     struct {
         int row;
         uint64_t since_ns;
-    } inside[4]; /* what threads are in */
+    } inside[4]; /* calls in progress */
     uint32_t inside_count;
     uint64_t linked;
 };
 
-/* A range below another one; the first call makes what is outside of all ranges, too. */
+/* Add a range below another one. The first call also makes the root node, for calls outside all ranges. */
 static inline uint32_t synth_node(struct synth_calls *c, uint32_t parent, const char *name)
 {
     c->node_count = c->node_count ? c->node_count : 1;
@@ -62,7 +62,7 @@ static int synth_compare_calls(const void *a, const void *b)
     return rtl_call_compare(a, b);
 }
 
-/* As they are now, into a snapshot whose octaves are of `p`. */
+/* Copy the current calls into a snapshot whose octaves belong to `p`. */
 static inline void synth_put_calls(struct synth *p, const struct synth_calls *c, struct rtl_snapshot *s)
 {
     const struct rtl_calls_room room = {(uint32_t)c->count, c->memory_count, 16, 4, 16, 4};
