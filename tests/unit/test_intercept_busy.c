@@ -244,7 +244,7 @@ static void gaps_in_order_are_exact(void **state)
 static void a_long_kernel_leaves_no_gap(void **state)
 {
     (void)state;
-    for (int half = 0; half < 2; half++) { /* as in a_long_kernel_beside_many_short_ones_is_counted: over all, over the newer half */
+    for (int half = 0; half < 2; half++) { /* as in a_long_kernel_beside_many_short_ones_is_counted */
         struct rtl_busy busy = {0};
         rtl_busy_classes(&busy, 100000000);
         for (uint64_t i = 0; i < 20000; i++) {
