@@ -1,5 +1,4 @@
-/* The API segment's reader: threads, links, nodes, launches and events, of libraries old and new and of damaged ones.
- */
+/* The API segment's reader: threads, links, nodes, launches and events, from old, new and damaged libraries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +65,7 @@ static void node(uint32_t number, uint32_t parent, uint32_t row, uint64_t kernel
     put(&n, sizeof n, RTL_API_NODES_AT + number * sizeof n);
 }
 
-static void what_is_linked_is_summed(void **state)
+static void linked_threads_are_summed(void **state)
 {
     (void)state;
     struct rtl_api_copy copy;
@@ -120,8 +119,8 @@ static void pair(uint32_t number, uint32_t node, uint32_t kernel, uint64_t calls
         header.pairs_at + RTL_API_PAIR_BUCKETS_AT + number * sizeof(struct rtl_api_buckets) + 100 * 8);
 }
 
-/* Those of nodes that are there only, and only where they can lie. */
-static void pairs_are_of_nodes(void **state)
+/* Only pairs of existing nodes count, and only in a slot where they can lie. */
+static void only_pairs_of_existing_nodes_count(void **state)
 {
     (void)state;
     struct rtl_api_copy copy;
@@ -135,11 +134,11 @@ static void pairs_are_of_nodes(void **state)
     header.pairs_over = 4;
     put(&header, sizeof header, 0);
     pair(0, 2, 9, 5);
-    pair(1, 0, 9, 5);               /* of no range */
+    pair(1, 0, 9, 5);               /* no range */
     pair(2, 1, 9, 5);               /* not READY */
-    pair(3, 3, 9, 5);               /* beyond those there are */
+    pair(3, 3, 9, 5);               /* after the last node */
     pair(4, 2, RTL_API_KERNELS, 5); /* no kernel */
-    pair(5, 2, 10, 0);              /* has not counted so far */
+    pair(5, 2, 10, 0);              /* no count yet */
     pair(6, 2, 11, 1);
     assert_int_equal(rtl_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
     assert_int_equal(copy.pair_count, 2);
@@ -163,14 +162,14 @@ static void pairs_are_of_nodes(void **state)
         assert_int_equal(copy.node_count, 3);
         rtl_api_free(&copy);
     }
-    header.minor = 1; /* a library that knows of none */
+    header.minor = 1; /* an older library without pairs */
     put(&header, sizeof header, 0);
     assert_int_equal(rtl_api_read(file, &copy, why, sizeof why), RTL_READER_OK);
     assert_int_equal(copy.pair_count, 0);
     rtl_api_free(&copy);
 }
 
-static void nodes_go_up_always(void **state)
+static void a_nodes_parent_always_precedes_it(void **state)
 {
     (void)state;
     struct rtl_api_copy copy;
@@ -188,13 +187,15 @@ static void nodes_go_up_always(void **state)
     for (uint32_t i = 1; i < copy.node_count; i++)
         assert_true(copy.nodes[i].parent < i);
     assert_int_equal(copy.nodes[0].parent, 0);
-    assert_int_equal(copy.nodes[3].kernels, 1); /* only what can't be is left out */
+    assert_int_equal(copy.nodes[3].kernels, 1); /* only the impossible pairs are left out */
     assert_int_equal(copy.nodes[2].kernels + copy.nodes[4].kernels + copy.nodes[5].kernels, 0);
     rtl_api_free(&copy);
 }
 
-/* Two nodes of one place, which no honest library makes: the first stands for both, also for what is below them. */
-static void siblings_of_one_name_are_one(void **state)
+/* Two nodes of one name in one place, which only a damaged segment has: the first one stands for both, also for their
+ * children.
+ */
+static void siblings_of_one_name_are_merged(void **state)
 {
     (void)state;
     struct rtl_calls_source source = {.fd = file};
@@ -236,7 +237,7 @@ static void segments_without_links_are_read(void **state)
     rtl_api_free(&copy);
     assert_false(rtl_api_events_begin(file, &events));
 
-    header.minor = RTL_API_MINOR; /* and one that says that it has them */
+    header.minor = RTL_API_MINOR; /* a library that claims to have them */
     put(&header, sizeof header, 0);
     assert_int_equal(rtl_api_read(file, &copy, why, sizeof why), RTL_READER_VERSION);
     rtl_api_free(&copy);
@@ -263,7 +264,7 @@ static void write_events(uint32_t block, uint64_t from, uint64_t to)
     head(block, to);
 }
 
-static void events_come_whole_and_in_order(void **state)
+static void events_are_complete_and_in_order(void **state)
 {
     (void)state;
     struct rtl_api_events events;
@@ -277,7 +278,7 @@ static void events_come_whole_and_in_order(void **state)
             assert_int_equal(out[i].id, 1000 * out[i].tid + next[out[i].tid]++);
     assert_int_equal(got, 710);
     assert_int_equal(events.lost, 0);
-    write_events(2, 701, 1500); /* around the ring's end */
+    write_events(2, 701, 1500); /* across the ring's end */
     assert_int_equal(rtl_api_events(file, &events, out, 4 * RECORDS), 800);
     assert_int_equal(out[799].id, 3500);
     assert_int_equal(rtl_api_events(file, &events, out, 1), 0);
@@ -297,7 +298,7 @@ static void overwritten_events_are_counted(void **state)
     assert_int_equal(events.lost, 3000 - RECORDS - 40);
 
     write_events(1, 3001, 3010);
-    event(1, 3003 + RECORDS);     /* the next lap's is there already, */
+    event(1, 3003 + RECORDS);     /* the next lap's event is there already, */
     struct rtl_api_event e = {0}; /* and one is being written */
     put(&e, sizeof e, RTL_API_EVENTS_OF(1, RECORDS) + 3005 % RECORDS * sizeof e);
     uint64_t lost = events.lost;
@@ -305,7 +306,7 @@ static void overwritten_events_are_counted(void **state)
     assert_int_equal(events.lost, lost + 2);
 }
 
-static void who_writes_much_hides_nobody(void **state)
+static void a_busy_thread_hides_no_other_threads_events(void **state)
 {
     (void)state;
     struct rtl_api_events events;
@@ -322,7 +323,7 @@ static void who_writes_much_hides_nobody(void **state)
     assert_true(seen);
 }
 
-static void rings_that_cannot_be_are_none(void **state)
+static void impossible_rings_are_ignored(void **state)
 {
     (void)state;
     struct rtl_api_events events;
@@ -348,15 +349,11 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_linked_is_summed),
-        TEST(nodes_go_up_always),
-        TEST(pairs_are_of_nodes),
-        TEST(siblings_of_one_name_are_one),
-        TEST(segments_without_links_are_read),
-        TEST(events_come_whole_and_in_order),
-        TEST(overwritten_events_are_counted),
-        TEST(who_writes_much_hides_nobody),
-        TEST(rings_that_cannot_be_are_none),
+        TEST(linked_threads_are_summed),          TEST(a_nodes_parent_always_precedes_it),
+        TEST(only_pairs_of_existing_nodes_count), TEST(siblings_of_one_name_are_merged),
+        TEST(segments_without_links_are_read),    TEST(events_are_complete_and_in_order),
+        TEST(overwritten_events_are_counted),     TEST(a_busy_thread_hides_no_other_threads_events),
+        TEST(impossible_rings_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The clock that calls are timed by: what it says, beyond that, and what a thread is told by it. */
+/* The clock that times calls: its answers, its limits, and the time that a thread gets from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "hip/now.h"
 #include "shm/api_clock.h"
 
-/* librtl-hip.so, played. */
+/* Replaces librtl-hip.so's. */
 struct rtl_api_clock rtl_hip_clock;
 static uint64_t systems;
 
@@ -27,7 +27,7 @@ static uint64_t at(struct rtl_api_clock *clock, uint64_t tsc)
     return rtl_api_clock_at(clock, rtl_api_clock_version(clock), tsc);
 }
 
-static void it_is_believed_for_a_time(void **state)
+static void a_line_is_valid_for_a_limited_time(void **state)
 {
     struct rtl_api_clock clock = {0};
     (void)state;
@@ -37,20 +37,21 @@ static void it_is_believed_for_a_time(void **state)
     assert_int_not_equal(rtl_api_clock_version(&clock), 0);
     assert_int_equal(at(&clock, line.x), line.y);
     assert_int_equal(at(&clock, line.x + 79999996), line.y + 19999999);
-    assert_int_equal(at(&clock, line.x + 80000000), 0);     /* too long ago */
-    assert_int_equal(at(&clock, line.x + (1ull << 60)), 0); /* long ago: a counter that jumped, a machine that slept */
-    assert_int_equal(at(&clock, line.x - 1), 0); /* read before the line was drawn, or a counter that was reset */
+    assert_int_equal(at(&clock, line.x + 80000000), 0); /* too old */
+    /* far too old: a counter that jumped, a suspended machine */
+    assert_int_equal(at(&clock, line.x + (1ull << 60)), 0);
+    assert_int_equal(at(&clock, line.x - 1), 0); /* before the line's start, or a counter that was reset */
     assert_int_equal(at(&clock, 5), 0);
     uint64_t version = rtl_api_clock_version(&clock);
     rtl_api_clock_set(&clock, &line, 20000000);
-    assert_int_equal(rtl_api_clock_at(&clock, version, line.x), 0); /* of a line that is no more */
+    assert_int_equal(rtl_api_clock_at(&clock, version, line.x), 0); /* a replaced line */
     rtl_api_clock_stop(&clock);
     assert_int_equal(rtl_api_clock_version(&clock), 0);
     rtl_api_clock_set(&clock, &line, 20000000);
-    assert_int_equal(rtl_api_clock_version(&clock), version + 2); /* no number twice */
+    assert_int_equal(rtl_api_clock_version(&clock), version + 2); /* version numbers are never reused */
 }
 
-static void a_counter_that_wraps_goes_on(void **state)
+static void a_counter_that_wraps_is_read(void **state)
 {
     struct rtl_api_clock clock = {0};
     const struct rtl_line line = {UINT64_MAX - 99, 1000000, 1};
@@ -60,8 +61,8 @@ static void a_counter_that_wraps_goes_on(void **state)
     assert_int_equal(at(&clock, 900), 1001000);
 }
 
-/* From 1 MHz to 10 GHz, up to the last tick: what librtl.so's own line says, to a ns. */
-static void it_says_what_the_line_says(void **state)
+/* From 1 MHz to 10 GHz, up to the last valid tick: equal to librtl.so's own line to a ns. */
+static void the_clock_equals_librtls_line(void **state)
 {
     (void)state;
     for (double hz = 1e6; hz < 1e10; hz *= 1.37) {
@@ -77,7 +78,7 @@ static void it_says_what_the_line_says(void **state)
     }
 }
 
-static void the_first_one_writes(void **state)
+static void only_the_first_library_sets_the_clock(void **state)
 {
     struct rtl_api_clock clock = {0};
     char one, other;
@@ -87,9 +88,9 @@ static void the_first_one_writes(void **state)
     assert_true(rtl_api_clock_take(&clock, &one)); /* loaded again */
 }
 
-/* --- what a thread is told --- */
+/* --- a thread's time --- */
 
-static void no_time_goes_back(void **state)
+static void a_threads_time_never_goes_back(void **state)
 {
     struct rtl_hip_thread thread = {0};
     (void)state;
@@ -97,11 +98,11 @@ static void no_time_goes_back(void **state)
     assert_int_equal(rtl_hip_now(&thread), 5000); /* there is no line */
     systems = 6000;
     assert_int_equal(rtl_hip_now_behind(&thread), 6000);
-    struct rtl_line line = {rtl_tsc(), 7000000, 0.001}; /* so slow that this test is over before the next ns */
+    struct rtl_line line = {rtl_tsc(), 7000000, 0.001}; /* so slow that this test ends before the next ns */
     rtl_api_clock_set(&rtl_hip_clock, &line, 20000000);
     uint64_t ahead = rtl_hip_now(&thread);
     assert_true(ahead >= 7000000 && ahead < 27000000);
-    line = (struct rtl_line){rtl_tsc(), 6900000, 1e-9}; /* drawn anew, a little back */
+    line = (struct rtl_line){rtl_tsc(), 6900000, 1e-9}; /* a new line, a little lower */
     rtl_api_clock_set(&rtl_hip_clock, &line, 1000);
     assert_int_equal(rtl_hip_now_behind(&thread), ahead);
     rtl_api_clock_stop(&rtl_hip_clock);
@@ -114,7 +115,7 @@ static void no_time_goes_back(void **state)
     assert_int_equal(rtl_hip_now(&another), 6950000);
 }
 
-static void an_old_line_is_the_systems_turn(void **state)
+static void an_expired_line_falls_back_to_the_system_clock(void **state)
 {
     struct rtl_hip_thread thread = {0};
     struct rtl_line line = {rtl_tsc() - (1ull << 40), 1000, 1};
@@ -125,7 +126,7 @@ static void an_old_line_is_the_systems_turn(void **state)
     rtl_api_clock_stop(&rtl_hip_clock);
 }
 
-/* --- threads, for ThreadSanitizer, too --- */
+/* --- threads, also for ThreadSanitizer --- */
 
 static _Atomic(bool) over;
 
@@ -143,7 +144,7 @@ static void *goes_on_reading(void *data)
     return NULL;
 }
 
-static void threads_read_while_one_writes(void **state)
+static void threads_read_the_clock_while_one_writes(void **state)
 {
     enum { READERS = 2 };
     pthread_t reader[READERS];
@@ -170,13 +171,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 
-        cmocka_unit_test(it_is_believed_for_a_time),
-        cmocka_unit_test(a_counter_that_wraps_goes_on),
-        cmocka_unit_test(it_says_what_the_line_says),
-        cmocka_unit_test(the_first_one_writes),
-        cmocka_unit_test(no_time_goes_back),
-        cmocka_unit_test(an_old_line_is_the_systems_turn),
-        cmocka_unit_test(threads_read_while_one_writes),
+        cmocka_unit_test(a_line_is_valid_for_a_limited_time),
+        cmocka_unit_test(a_counter_that_wraps_is_read),
+        cmocka_unit_test(the_clock_equals_librtls_line),
+        cmocka_unit_test(only_the_first_library_sets_the_clock),
+        cmocka_unit_test(a_threads_time_never_goes_back),
+        cmocka_unit_test(an_expired_line_falls_back_to_the_system_clock),
+        cmocka_unit_test(threads_read_the_clock_while_one_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
