@@ -352,16 +352,16 @@ static void step_run(void)
         step_flush(&stepping.thread[i]); /* at the end all stores are visible */
 }
 
-/*
- * `set` puts everything as it is before, the bodies run in all orders, and `check` says what is wrong then, or NULL.
- * Returns what was wrong first, and how that came on standard error; NULL when nothing was.
- */
 __attribute__((unused)) static void step_watch(const volatile void *from, size_t size)
 {
     stepping.watched[stepping.watches].from = (uintptr_t)from;
     stepping.watched[stepping.watches++].to = (uintptr_t)from + size;
 }
 
+/*
+ * Run the bodies in all orders: `set` resets the state before each run, `check` returns an error or NULL after it.
+ * Returns the first error, with the run's choices on standard error; NULL without one.
+ */
 static const char *step_all_orders(void (*set)(void), void (*const *bodies)(void), unsigned threads,
                                    const char *(*check)(void))
 {
@@ -404,7 +404,7 @@ __attribute__((unused)) static void step_gone(const volatile void *from, size_t 
     stepping.gone_to = (uintptr_t)from + size;
 }
 
-/* --- what the sources see --- */
+/* --- definitions that the sources see --- */
 
 #define STEP_TYPE(object) __typeof__((void)0, *(object))
 #define STEP_LOAD(object)                                                   \

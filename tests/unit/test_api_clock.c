@@ -20,7 +20,7 @@ uint64_t rtl_hip_system_ns(void)
     return systems;
 }
 
-/* --- what it says --- */
+/* --- a line's times --- */
 
 static uint64_t at(struct rtl_api_clock *clock, uint64_t tsc)
 {

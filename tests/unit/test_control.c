@@ -56,7 +56,7 @@ static void invalid_words_are_ignored(void **state)
             mode <= RTL_MODE_AUTO || mode == RTL_MODE_NONE);
 }
 
-/* --- what they do --- */
+/* --- effects of words --- */
 
 static uint64_t beat_word(uint16_t heartbeat)
 {

@@ -106,7 +106,7 @@ static void unordered_sums_are_near_and_never_above_the_span(void **state)
     }
 }
 
-/* --- idle --- */
+/* --- gaps --- */
 
 struct idle {
     uint64_t count[RTL_IDLE_COUNT], total[RTL_IDLE_COUNT];

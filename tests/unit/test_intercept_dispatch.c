@@ -12,7 +12,7 @@
 
 /* --- tests, in the order of one process's life --- */
 
-static void loads_and_taps_a_queue(void **state)
+static void onload_hooks_a_new_queue(void **state)
 {
     (void)state;
     fill_tables();
@@ -150,7 +150,7 @@ static void signals_of_the_application_are_read_before_they_are_used_again(void 
     assert_int_equal(total_ns(), total + 70 * (1 + 2 + 4 + 5));
 }
 
-static void signals_on_several_things_at_once_are_shared_for_good(void **state)
+static void signals_on_several_packets_at_once_stay_shared(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -413,7 +413,7 @@ static void batches_past_the_end_of_the_ring_are_not_read(void **state)
     assert_int_equal(passed_count, 0);
 }
 
-static void destroyed_queue_is_accounted_for(void **state)
+static void dispatches_of_a_destroyed_queue_are_accounted_for(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -530,7 +530,7 @@ static struct sums add_up(void)
     return sums;
 }
 
-static void queues_that_come_and_go_while_it_stops(void **state)
+static void queues_created_and_destroyed_during_unloads_are_accounted_for(void **state)
 {
     (void)state;
     struct sums before = add_up();
@@ -563,13 +563,13 @@ static void queues_that_come_and_go_while_it_stops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_and_taps_a_queue),
+        cmocka_unit_test(onload_hooks_a_new_queue),
         cmocka_unit_test(one_packet_is_timed),
         cmocka_unit_test(a_completed_signal_comes_back),
         cmocka_unit_test(bad_times_are_counted_as_such),
         cmocka_unit_test(own_signals_and_other_packets_pass_untouched),
         cmocka_unit_test(signals_of_the_application_are_read_before_they_are_used_again),
-        cmocka_unit_test(signals_on_several_things_at_once_are_shared_for_good),
+        cmocka_unit_test(signals_on_several_packets_at_once_stay_shared),
         cmocka_unit_test(signals_without_times_are_counted_as_such),
         cmocka_unit_test(signals_for_other_processes_are_left_alone),
         cmocka_unit_test(extended_dispatches_are_decoded_by_their_format),
@@ -577,11 +577,11 @@ int main(void)
         cmocka_unit_test(batches_larger_than_the_ring_are_only_passed_on),
         cmocka_unit_test(batches_past_the_end_of_the_ring_are_not_read),
         cmocka_unit_test(an_unwatched_queue_ends_following_of_signals),
-        cmocka_unit_test(destroyed_queue_is_accounted_for),
+        cmocka_unit_test(dispatches_of_a_destroyed_queue_are_accounted_for),
         cmocka_unit_test(a_queue_that_cannot_be_intercepted_is_plain),
         cmocka_unit_test(late_calls_after_unloading_do_no_harm),
         cmocka_unit_test(a_second_load_continues),
-        cmocka_unit_test(queues_that_come_and_go_while_it_stops),
+        cmocka_unit_test(queues_created_and_destroyed_during_unloads_are_accounted_for),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

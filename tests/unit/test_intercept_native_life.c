@@ -403,7 +403,7 @@ static void a_queue_is_destroyed_in_a_child(void **state)
     assert_int_equal(status, 0);
 }
 
-/* --- places --- */
+/* --- records by address --- */
 
 enum { ADDRESSES = 20000, AT_ONCE = 900 };
 static hsa_queue_t many[ADDRESSES];

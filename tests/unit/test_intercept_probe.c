@@ -20,7 +20,7 @@ static void nothing_is_probed_without_a_request(void **state)
     AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* the next test must find the worker parked */
 }
 
-static void waves_of_grids(void **state)
+static void grids_have_the_right_number_of_waves(void **state)
 {
     (void)state;
     static const struct {
@@ -215,7 +215,7 @@ static void refuse_code(uint64_t hash, uint32_t bytes)
 }
 
 /* The loaded runtime replaced one that had all functions for probes. */
-static void a_later_runtime_lacks_the_functions(void **state)
+static void a_later_runtime_without_the_functions_refuses_probes(void **state)
 {
     unload_it(state);
     lacks_loading = true;
@@ -578,11 +578,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_probed_without_a_request),
         cmocka_unit_test(one_dispatch_in_n_is_probed),
-        cmocka_unit_test(waves_of_grids),
+        cmocka_unit_test(grids_have_the_right_number_of_waves),
         cmocka_unit_test(exactly_one_dispatch_in_three_is_probed),
         cmocka_unit_test(only_suitable_packets_run_the_copy),
         cmocka_unit_test(unsuitable_requests_are_refused),
-        cmocka_unit_test(a_later_runtime_lacks_the_functions),
+        cmocka_unit_test(a_later_runtime_without_the_functions_refuses_probes),
         cmocka_unit_test(a_second_viewer_waits_for_the_first),
         cmocka_unit_test(a_probe_disarmed_in_flight_ends),
         cmocka_unit_test(a_probe_ends_without_a_heartbeat),

@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 
-/* --- which copy --- */
+/* --- the copy --- */
 
 static void refuse_copy(void)
 {
@@ -64,7 +64,7 @@ static void a_packet_with_too_little_memory_runs_the_kernel(void **state)
     atomic_store(&copy_group, 0);
 }
 
-/* --- which packets --- */
+/* --- the packets --- */
 
 /* Two kernels on one application signal: the end of neither is visible. */
 static void kernels_that_share_a_signal_are_not_probed(void **state)
@@ -127,7 +127,7 @@ static void a_probed_packet_has_system_fences(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-/* --- who is answered --- */
+/* --- answers --- */
 
 /* A request that arrives before the previous one is answered is executed, too. */
 static void a_request_during_another_is_executed(void **state)

@@ -374,7 +374,7 @@ static void some_of_many_processes_are_merged_first(void **state)
     rtl_snapshot_free(&s);
 }
 
-/* --- who is slow --- */
+/* --- the slowest process --- */
 
 static void tick(uint64_t at, int count)
 {

@@ -100,7 +100,7 @@ static size_t bytes_of(const struct rtl_snapshot *s, int frames, uint32_t member
 }
 
 /* A process that calls all its kernels all the time gets coarse histograms. */
-static void memory_is_shared_fairly(void **state)
+static void merged_processes_share_memory_fairly(void **state)
 {
     (void)state;
     enum { FRAMES = 12 };
@@ -232,7 +232,7 @@ static void parts_are_unpacked_unchanged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_shared_fairly),
+        cmocka_unit_test(merged_processes_share_memory_fairly),
         cmocka_unit_test(ids_are_reserved_for_later_processes),
         cmocka_unit_test(name_memory_is_reserved_for_later_processes),
         cmocka_unit_test(parts_are_unpacked_unchanged),

@@ -81,7 +81,7 @@ static void the_window_slides(void **state)
     assert_true(row(a)->window.min_ns > 49000);
 }
 
-static void any_interval_keeps_the_ring_bounded(void **state)
+static void the_history_is_bounded_at_any_interval(void **state)
 {
     (void)state;
     static const double steps[] = {0.05, 0.1, 0.33, 0.9, 1, 2.5, 7, 30};
@@ -123,7 +123,7 @@ static void windows_can_be_chosen(void **state)
     assert_true(m->span_ns >= SECONDS(58) && m->span_ns <= SECONDS(68));
 }
 
-static void zero_counts_from_now_on(void **state)
+static void zero_restarts_the_counts(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a"), b;
@@ -419,10 +419,10 @@ int main(void)
         TEST(the_first_frames_window_begins_at_the_start),
         TEST(a_gpu_without_timed_dispatches_is_not_idle),
         TEST(the_window_slides),
-        TEST(any_interval_keeps_the_ring_bounded),
+        TEST(the_history_is_bounded_at_any_interval),
         TEST(windows_can_be_chosen),
         TEST(a_late_timer_keeps_the_window),
-        TEST(zero_counts_from_now_on),
+        TEST(zero_restarts_the_counts),
         TEST(ties_are_sorted_by_age),
         TEST(unmeasured_rows_are_last),
         TEST(the_order_is_frozen_while_the_cursor_moves),

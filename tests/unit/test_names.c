@@ -140,7 +140,7 @@ static int distinct_at(int width, bool ascii)
     return distinct;
 }
 
-static void nineteen_rows_stay_apart(void **state)
+static void nineteen_similar_names_stay_distinct(void **state)
 {
     (void)state;
     assert_int_equal(NINETEEN, 19);
@@ -299,7 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_names_are_shortened),
         cmocka_unit_test(return_types_parameters_and_scopes_are_dropped),
-        cmocka_unit_test(nineteen_rows_stay_apart),
+        cmocka_unit_test(nineteen_similar_names_stay_distinct),
         cmocka_unit_test(a_displayed_name_never_changes),
         cmocka_unit_test(a_cut_name_shows_its_difference),
         cmocka_unit_test(uncut_names_differ_too),

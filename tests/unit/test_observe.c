@@ -143,7 +143,7 @@ static void false_indices_are_bounded(void **state)
     assert_int_equal(counter.next, UINT64_MAX - RING);
 }
 
-/* --- which packet runs --- */
+/* --- the running packet --- */
 
 static void see(struct rtl_evidence *e, struct rtl_queue_look look, int times)
 {

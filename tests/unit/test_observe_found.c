@@ -42,7 +42,7 @@ static void an_unknown_clock_is_measured(void **state)
     assert_in_range(clock.hz, 32900000, 33100000);
 }
 
-/* --- what it costs --- */
+/* --- cost --- */
 
 static void pauses_keep_the_total_budget(void **state)
 {

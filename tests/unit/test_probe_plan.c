@@ -310,7 +310,7 @@ static void a_stopped_probe_keeps_its_reason(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
-/* --- what no library says --- */
+/* --- answers that no library gives --- */
 
 static void numbers_that_go_back_end_the_probe(void **state)
 {

@@ -308,7 +308,7 @@ static void code_unloaded_meanwhile_ends_the_probe(void **state)
     }
 }
 
-/* --- which of several --- */
+/* --- several kernels of one name --- */
 
 static void all_kernels_of_one_name_are_tried(void **state)
 {
@@ -398,7 +398,7 @@ static void a_second_session_ends_when_its_code_is_gone(void **state)
     rtl_probe_session_close(before);
 }
 
-/* --- what is compared --- */
+/* --- comparison of the loaded code with its file --- */
 
 static const struct rtl_probe_fetch_copy *found(struct rtl_probe_fetch **code, enum rtl_probe_fetch_result result)
 {

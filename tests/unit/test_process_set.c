@@ -42,7 +42,7 @@ static void look_until(struct rtl_process_set *targets, uint32_t count)
         usleep(20000);
 }
 
-/* --- who is watched --- */
+/* --- watched processes --- */
 
 /* An exited process can be found once more with its old segment: it is not a new process. */
 static void an_exited_process_is_not_added_again(void **state)
@@ -110,7 +110,7 @@ static void a_process_traced_later_is_added_once(void **state)
     end_process(other);
 }
 
-/* --- what is recorded --- */
+/* --- their recordings --- */
 
 /* With another kernel than `traced`. */
 static void traced_otherwise(int ready)

@@ -253,7 +253,7 @@ static void bins_hold_every_value_once(void **state)
 }
 
 /* Ranks at small counts, where an off-by-one shows: 1..200 values, all different. */
-static void nearest_rank_at_small_counts(void **state)
+static void small_counts_use_the_nearest_rank(void **state)
 {
     struct setup *s = *state;
     uint64_t values[200];
@@ -354,7 +354,7 @@ static void an_approximate_snapshot_makes_its_windows_approximate(void **state)
 }
 
 /* Rows of a drawing: a bucket counts fully if the edges lie on its edges, otherwise it is divided; the sum stays. */
-static void edges_divide_buckets(void **state)
+static void edges_within_a_bucket_divide_its_count(void **state)
 {
     (void)state;
     const uint32_t at = rtl_bucket_of(4096);
@@ -412,11 +412,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(quantiles_since_the_start_equal_sorting, start, stop),
         cmocka_unit_test_setup_teardown(quantiles_in_a_window_equal_sorting, start, stop),
         cmocka_unit_test_setup_teardown(bins_hold_every_value_once, start, stop),
-        cmocka_unit_test_setup_teardown(nearest_rank_at_small_counts, start, stop),
+        cmocka_unit_test_setup_teardown(small_counts_use_the_nearest_rank, start, stop),
         cmocka_unit_test(coarse_counts_stay_in_their_octave),
         cmocka_unit_test(exact_extremes_narrow_the_window),
         cmocka_unit_test(an_approximate_snapshot_makes_its_windows_approximate),
-        cmocka_unit_test(edges_divide_buckets),
+        cmocka_unit_test(edges_within_a_bucket_divide_its_count),
         cmocka_unit_test(an_empty_histogram_has_no_quantiles),
     };
     return cmocka_run_group_tests_name("quantile", tests, NULL, NULL);

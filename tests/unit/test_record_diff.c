@@ -129,7 +129,7 @@ static void only_significant_changes_fail(void **state)
 }
 
 /* A kernel that grew from almost nothing counts, and one that shrank to it. */
-static void a_share_in_one_span_is_enough(void **state)
+static void a_kernel_grown_from_a_small_share_fails(void **state)
 {
     (void)state;
     struct rtl_diff diff;
@@ -145,7 +145,7 @@ static void a_share_in_one_span_is_enough(void **state)
     clean(&diff);
 }
 
-static void a_series_counts_from_its_first_frame(void **state)
+static void a_recording_counts_from_its_first_frame(void **state)
 {
     (void)state;
     struct rtl_diff diff;
@@ -339,7 +339,7 @@ static void the_later_snapshot_counts_from_the_earlier_one(void **state)
     remove_files();
 }
 
-static void cumulative_counts_from_the_start(void **state)
+static void option_cumulative_counts_from_the_start(void **state)
 {
     (void)state;
     make_files();
@@ -405,15 +405,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(kernels_are_matched_by_name_and_sorted_by_cost),
         TEST(only_significant_changes_fail),
-        TEST(a_share_in_one_span_is_enough),
-        TEST(a_series_counts_from_its_first_frame),
+        TEST(a_kernel_grown_from_a_small_share_fails),
+        TEST(a_recording_counts_from_its_first_frame),
         TEST(sums_do_not_wrap),
         TEST(kernels_are_matched_by_name_not_by_row),
         TEST(calls_are_compared_by_name),
         cmocka_unit_test(a_process_is_known_by_number_and_both_clocks),
         TEST(nothing_to_compare_fails),
         TEST(the_later_snapshot_counts_from_the_earlier_one),
-        TEST(cumulative_counts_from_the_start),
+        TEST(option_cumulative_counts_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,7 +259,7 @@ static void a_schema_is_not_trusted(void **state)
     rtl_db_close(db);
 }
 
-/* --- without end --- */
+/* --- endless trees --- */
 
 /* Return the number of a table's first page. */
 static uint32_t root_of(const char *name)
@@ -315,7 +315,7 @@ static void make_endless(const char *table, bool index)
     free(db);
 }
 
-static void pages_in_a_circle_end(void **state)
+static void trees_of_repeated_pages_end(void **state)
 {
     (void)state;
     static const char *const tables[] = {"rtl_recording", "rtl_frame_order", "rtl_kernel", "rtl_gpu", "rtl_frame"};
@@ -365,7 +365,7 @@ static bool leave(void)
     return ++asked > patience;
 }
 
-static void a_user_who_wants_to_leave_is_heard(void **state)
+static void a_request_to_leave_interrupts_reads_and_waits(void **state)
 {
     (void)state;
     struct rtl_replay *r;
@@ -409,7 +409,7 @@ static void a_user_who_wants_to_leave_is_heard(void **state)
     sqlite3_close(handle);
 }
 
-/* --- too long --- */
+/* --- oversized values --- */
 
 static void a_name_of_any_length_is_recorded_and_replayed(void **state)
 {
@@ -488,9 +488,9 @@ int main(void)
         TEST(tables_with_triggers_or_generated_columns_are_refused),
         TEST(a_trigger_added_meanwhile_never_runs),
         TEST(a_schema_is_not_trusted),
-        TEST(pages_in_a_circle_end),
+        TEST(trees_of_repeated_pages_end),
         TEST(work_is_bounded_per_statement),
-        TEST(a_user_who_wants_to_leave_is_heard),
+        TEST(a_request_to_leave_interrupts_reads_and_waits),
         TEST(a_name_of_any_length_is_recorded_and_replayed),
         TEST(the_length_of_a_value_is_bounded),
         TEST(a_message_is_one_line),

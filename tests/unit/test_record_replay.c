@@ -331,7 +331,7 @@ static void a_recording_that_failed_to_begin_begins_later(void **state)
     rtl_replay_close(replay);
 }
 
-static void several_share_a_file(void **state)
+static void several_recorders_share_a_file(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
@@ -538,7 +538,7 @@ int main(void)
         TEST(backward_and_forward_replay_agree),
         TEST(a_time_is_the_frame_at_it_or_before),
         TEST(a_recording_that_failed_to_begin_begins_later),
-        TEST(several_share_a_file),
+        TEST(several_recorders_share_a_file),
         TEST(false_values_are_refused),
         TEST(buckets_survive_their_text_form),
         TEST(times_are_parsed),

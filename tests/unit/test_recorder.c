@@ -115,7 +115,7 @@ static void the_minimum_follows_a_first_value_beyond_the_range(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void every_row_and_beyond_is_counted(void **state)
+static void every_row_and_rows_beyond_are_counted(void **state)
 {
     struct setup *s = *state;
     enum { EXTRA = 5000 };
@@ -219,7 +219,7 @@ static uint64_t resident(const struct rtl_segment *segment)
 }
 
 /* After prepare, a hundred new kernels of three octaves each cause no page fault in the histograms. */
-static void prepare_moves_page_faults_ahead(void **state)
+static void prepare_avoids_later_page_faults(void **state)
 {
     struct setup *s = *state;
     char name[16];
@@ -240,7 +240,7 @@ static void prepare_moves_page_faults_ahead(void **state)
     assert_true(resident(&s->segment) > prepared);
 }
 
-static void memory_stays_small(void **state)
+static void memory_of_100_kernels_stays_small(void **state)
 {
     struct setup *s = *state;
     char name[16];
@@ -318,11 +318,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(values_land_in_their_buckets, start, stop),
         cmocka_unit_test_setup_teardown(the_ends_of_the_range_are_counted, start, stop),
         cmocka_unit_test_setup_teardown(the_minimum_follows_a_first_value_beyond_the_range, start, stop),
-        cmocka_unit_test_setup_teardown(every_row_and_beyond_is_counted, start, stop),
+        cmocka_unit_test_setup_teardown(every_row_and_rows_beyond_are_counted, start, stop),
         cmocka_unit_test_setup_teardown(without_chunks_values_are_coarse, start, stop),
         cmocka_unit_test_setup_teardown(dispatches_without_times_are_counted, start, stop),
-        cmocka_unit_test_setup_teardown(prepare_moves_page_faults_ahead, start, stop),
-        cmocka_unit_test_setup_teardown(memory_stays_small, start, stop),
+        cmocka_unit_test_setup_teardown(prepare_avoids_later_page_faults, start, stop),
+        cmocka_unit_test_setup_teardown(memory_of_100_kernels_stays_small, start, stop),
         cmocka_unit_test(refused_memory_loses_no_counts),
     };
     return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);

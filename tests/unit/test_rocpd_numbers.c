@@ -376,7 +376,7 @@ static void overlapping_names_are_bounded(void **state)
     assert_sql(s, "SELECT count(*) > 0 FROM op WHERE description = '(unknown kernel)'", "1");
 }
 
-/* --- leaving --- */
+/* --- a request to leave --- */
 
 static _Atomic bool leave;
 
@@ -412,7 +412,7 @@ static void a_recorder_can_leave_within_a_write(void **state)
                "200000");
 }
 
-/* --- files that lie --- */
+/* --- files with false numbers --- */
 
 static void exec(struct setup *s, const char *sql)
 {

@@ -277,7 +277,7 @@ static void change_queue(void *context, uint64_t offset)
     c->words++;
 }
 
-static void a_queue_is_the_old_one_or_the_new(void **state)
+static void a_queue_reused_during_a_read_is_the_old_or_the_new_one(void **state)
 {
     struct setup *s = *state;
     struct rtl_queue *queue = &s->segment.queues[1];
@@ -374,7 +374,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_entry_after_the_last_is_refused, start, stop),
         cmocka_unit_test(the_fullest_segment_costs_the_documented_maximum),
         cmocka_unit_test_setup_teardown(launch_sizes_are_those_of_the_busiest_queue, start, stop),
-        cmocka_unit_test_setup_teardown(a_queue_is_the_old_one_or_the_new, start, stop),
+        cmocka_unit_test_setup_teardown(a_queue_reused_during_a_read_is_the_old_or_the_new_one, start, stop),
         cmocka_unit_test_setup_teardown(unknown_paths_have_no_name, start, stop),
         cmocka_unit_test_setup_teardown(mode_full_is_read_as_default, start, stop),
     };

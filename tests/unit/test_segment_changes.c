@@ -233,7 +233,7 @@ static void unchanged_rows_are_not_read(void **state)
 }
 
 /* A row missed because the writer was in the middle of it comes with the next snapshot. */
-static void a_writer_in_between_hides_nothing(void **state)
+static void a_writer_during_the_read_hides_no_change(void **state)
 {
     struct play *p = *state;
     p->reader->meanwhile = meanwhile;
@@ -296,7 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(changes_add_up_to_a_full_snapshot, start, end),
         cmocka_unit_test_setup_teardown(only_changed_rows_are_returned, start, end),
         cmocka_unit_test_setup_teardown(unchanged_rows_are_not_read, start, end),
-        cmocka_unit_test_setup_teardown(a_writer_in_between_hides_nothing, start, end),
+        cmocka_unit_test_setup_teardown(a_writer_during_the_read_hides_no_change, start, end),
         cmocka_unit_test_setup_teardown(all_rows_come_again_after_a_forget, start, end),
         cmocka_unit_test_setup_teardown(an_incomplete_row_comes_again, start, end),
     };

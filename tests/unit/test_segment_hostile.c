@@ -501,7 +501,7 @@ static void returned_names_are_stable(void **state)
 }
 
 /* Lines of a queue after holes of the file, between them and at the very ends are all found. */
-static void lines_between_holes(void **state)
+static void a_queues_lines_between_holes_are_found(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot = {0};
@@ -532,7 +532,7 @@ static void lines_between_holes(void **state)
 }
 
 /* Reading must not fill holes of the sparse file: the pages would count as the traced process's memory. */
-static void reading_makes_no_pages(void **state)
+static void reading_fills_no_holes_of_the_file(void **state)
 {
     struct setup *s = *state;
     struct stat before, after;
@@ -566,8 +566,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(records_that_never_complete_are_approximate, start, stop),
         cmocka_unit_test_setup_teardown(sums_do_not_wrap, start, stop),
         cmocka_unit_test_setup_teardown(returned_names_are_stable, start, stop),
-        cmocka_unit_test_setup_teardown(lines_between_holes, start, stop),
-        cmocka_unit_test_setup_teardown(reading_makes_no_pages, start, stop),
+        cmocka_unit_test_setup_teardown(a_queues_lines_between_holes_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(reading_fills_no_holes_of_the_file, start, stop),
     };
     return cmocka_run_group_tests_name("hostile segments", tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static void no_other_process_can_write_or_resize(void **state)
     fixture_drop(&s);
 }
 
-static void descriptor_numbers_stay_the_applications(void **state)
+static void low_descriptor_numbers_stay_free(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -255,7 +255,7 @@ static int locked_in_memory(void)
     return st.st_blocks * 512 < 1 << 20 ? 0 : 3;
 }
 
-static void no_limit_harms(void **state)
+static void limits_and_old_kernels_do_no_harm(void **state)
 {
     (void)state;
     if (FIXTURE_TSAN)
@@ -312,7 +312,7 @@ static void the_segment_is_sparse_and_not_in_core_dumps(void **state)
     fixture_drop(&s);
 }
 
-static void rows_beyond_the_last_go_to_other(void **state)
+static void kernels_beyond_the_last_row_share_other(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -332,7 +332,7 @@ static void rows_beyond_the_last_go_to_other(void **state)
     fixture_drop(&s);
 }
 
-static void names_of_any_length_until_they_run_out(void **state)
+static void names_of_any_length_are_stored_while_they_fit(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -354,7 +354,7 @@ static void names_of_any_length_until_they_run_out(void **state)
 }
 
 /* The segment, its readers and recordings share one limit; names that differ beyond it stay distinct. */
-static void longer_names_are_cut_and_stay_different(void **state)
+static void cut_names_stay_distinct(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -433,12 +433,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_header_describes_the_process),
         cmocka_unit_test(no_other_process_can_write_or_resize),
-        cmocka_unit_test(descriptor_numbers_stay_the_applications),
-        cmocka_unit_test(no_limit_harms),
+        cmocka_unit_test(low_descriptor_numbers_stay_free),
+        cmocka_unit_test(limits_and_old_kernels_do_no_harm),
         cmocka_unit_test(the_segment_is_sparse_and_not_in_core_dumps),
-        cmocka_unit_test(rows_beyond_the_last_go_to_other),
-        cmocka_unit_test(names_of_any_length_until_they_run_out),
-        cmocka_unit_test(longer_names_are_cut_and_stay_different),
+        cmocka_unit_test(kernels_beyond_the_last_row_share_other),
+        cmocka_unit_test(names_of_any_length_are_stored_while_they_fit),
+        cmocka_unit_test(cut_names_stay_distinct),
         cmocka_unit_test(rows_are_taken_by_many_threads_at_once),
     };
     return cmocka_run_group_tests_name("segment writer", tests, NULL, NULL);

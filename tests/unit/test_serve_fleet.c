@@ -113,7 +113,7 @@ static void users_without_processes_use_no_slot(void **state)
     end_process(pid);
 }
 
-/* --- what it may hold --- */
+/* --- memory --- */
 
 /* Each row has its own name: the same text from another start. */
 static void with_names_of_one_text(int ready)
@@ -162,7 +162,7 @@ static void names_count_as_memory(void **state)
     end_process(pid);
 }
 
-/* --- what can't be --- */
+/* --- impossible numbers --- */
 
 static void with_absurd_numbers(int ready)
 {

@@ -190,7 +190,7 @@ static void long_names_count_as_several(void **state)
     free(text);
 }
 
-/* --- what can't be --- */
+/* --- impossible numbers --- */
 
 static void credit_grows_with_elapsed_time(void **state)
 {

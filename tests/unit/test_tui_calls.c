@@ -199,7 +199,7 @@ static void a_range_has_the_kernels_launched_in_it(void **state)
 }
 
 /* An inner range stands below its outer range, whose GPU time includes it. */
-static void ranges_are_a_tree(void **state)
+static void ranges_are_drawn_as_a_tree(void **state)
 {
     (void)state;
     const struct rtl_call_row *tree = m->calls.tree;
@@ -274,7 +274,7 @@ static void calls_and_ranges_are_sorted_by_keys(void **state)
 }
 
 /* Sorting by menu and a repeatable search, as for kernels; a column that calls lack is reported. */
-static void calls_are_sorted_and_found(void **state)
+static void calls_are_sorted_and_searched(void **state)
 {
     (void)state;
     static const char text[] = "MEMCPY";
@@ -444,10 +444,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_calls_screen_is_drawn, setup, teardown),
         cmocka_unit_test_setup_teardown(the_ranges_screen_is_drawn, setup, teardown),
         cmocka_unit_test_setup_teardown(a_range_has_the_kernels_launched_in_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(ranges_are_a_tree, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranges_are_drawn_as_a_tree, setup, teardown),
         cmocka_unit_test_setup_teardown(launch_shows_the_time_to_start, setup, teardown),
         cmocka_unit_test_setup_teardown(calls_and_ranges_are_sorted_by_keys, setup, teardown),
-        cmocka_unit_test_setup_teardown(calls_are_sorted_and_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls_are_sorted_and_searched, setup, teardown),
         cmocka_unit_test_setup_teardown(calls_follow_zero_and_the_window, setup, teardown),
         cmocka_unit_test_setup_teardown(the_gpu_line_names_the_call_in_progress, setup, teardown),
         cmocka_unit_test_setup_teardown(without_calls_the_screen_gives_the_reason, setup, teardown),

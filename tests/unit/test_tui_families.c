@@ -86,7 +86,7 @@ static const struct rtl_row *family(enum rtl_name_family f)
     return row;
 }
 
-static void sums_of_families(void **state)
+static void families_are_the_sums_of_their_kernels(void **state)
 {
     (void)state;
     assert_null(rtl_model_row(m, RTL_KERNELS_MAX + RTL_FAMILY_GEMM));
@@ -167,7 +167,7 @@ static void families_are_sorted_like_rows(void **state)
     order_is(" 0 1 5 2 3 4"); /* the order of the table of families */
 }
 
-static void keys_open_and_close(void **state)
+static void keys_open_and_close_families(void **state)
 {
     (void)state;
     press("g");
@@ -282,9 +282,9 @@ int main(void)
     setenv("TZ", "UTC", 1);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(sums_of_families),
+        TEST(families_are_the_sums_of_their_kernels),
         TEST(families_are_sorted_like_rows),
-        TEST(keys_open_and_close),
+        TEST(keys_open_and_close_families),
         TEST(search_finds_kernels_in_closed_families),
         TEST(the_pane_follows_the_cursor),
     };

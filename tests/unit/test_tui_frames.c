@@ -388,7 +388,7 @@ static enum rtl_role role_of(int rows, int cols, const char *part)
 }
 
 /* Half a minute of lite must not affect the numbers an hour later: coverage is the window's. */
-static void coverage_is_about_the_window(void **state)
+static void coverage_is_the_windows(void **state)
 {
     (void)state;
     run_process(1);
@@ -530,7 +530,7 @@ int main(void)
         TEST(copies_are_drawn),
         TEST(the_first_line_shows_the_processs_state),
         TEST(coverage_has_its_reasons),
-        TEST(coverage_is_about_the_window),
+        TEST(coverage_is_the_windows),
         TEST(times_use_the_requested_unit),
         TEST(a_screen_without_kernels_is_drawn),
         TEST(every_size_is_drawn),

@@ -240,7 +240,7 @@ static void matches_are_marked(void **state)
     rtl_frame_free(&frame);
 }
 
-static void names_scroll_sideways(void **state)
+static void long_names_scroll_sideways(void **state)
 {
     (void)state;
     static const char end[] = "of_an_inner_loop_that_nobody_unrolled";
@@ -312,7 +312,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(every_header_has_a_line), TEST(every_label_has_a_line), TEST(every_word_of_a_probe_has_a_line),
-        TEST(the_help_is_searched),    TEST(matches_are_marked),     TEST(names_scroll_sideways),
+        TEST(the_help_is_searched),    TEST(matches_are_marked),     TEST(long_names_scroll_sideways),
         TEST(f9_ends_no_process),      TEST(menus_have_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static void look(struct rtl_reader *reader, struct rtl_frame *frame, FILE *sink,
     rtl_model_free(model);
 }
 
-static void any_damage_is_survived(void **state)
+static void a_randomly_damaged_segment_crashes_nothing(void **state)
 {
     (void)state;
     uint64_t random = 0x1234567;
@@ -211,7 +211,7 @@ static void a_frame_prints_no_control_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(any_damage_is_survived, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_randomly_damaged_segment_crashes_nothing, setup, teardown),
         cmocka_unit_test(a_frame_prints_no_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

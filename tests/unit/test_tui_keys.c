@@ -174,7 +174,7 @@ static void menus_and_switches_change_the_model(void **state)
 }
 
 /* Queues and copies have a cursor, too: on an existing line, marked over the full row, and visible. */
-static void other_tables_have_a_cursor(void **state)
+static void queues_and_copies_have_a_cursor(void **state)
 {
     (void)state;
     struct rtl_frame frame = {0};
@@ -213,7 +213,7 @@ static void other_tables_have_a_cursor(void **state)
 }
 
 /* < and > move the column of the menu; the menu shows its position. */
-static void columns_are_moved(void **state)
+static void columns_are_moved_by_keys(void **state)
 {
     (void)state;
     start_ui();
@@ -280,7 +280,7 @@ static void a_key_of_another_screen_prints_a_message(void **state)
 }
 
 /* A marked column is displayed at once; Esc undoes the choice, and the name always stays. */
-static void columns_are_chosen(void **state)
+static void columns_are_chosen_in_the_menu(void **state)
 {
     (void)state;
     start_ui();
@@ -355,14 +355,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_cursor_stays_with_its_kernel),
-        TEST(prompts_filter_and_search),
-        TEST(tab_and_esc_change_views),
-        TEST(menus_and_switches_change_the_model),
-        TEST(other_tables_have_a_cursor),
-        TEST(columns_are_chosen),
-        TEST(columns_are_moved),
-        TEST(a_key_of_another_screen_prints_a_message),
+        TEST(the_cursor_stays_with_its_kernel), TEST(prompts_filter_and_search),
+        TEST(tab_and_esc_change_views),         TEST(menus_and_switches_change_the_model),
+        TEST(queues_and_copies_have_a_cursor),  TEST(columns_are_chosen_in_the_menu),
+        TEST(columns_are_moved_by_keys),        TEST(a_key_of_another_screen_prints_a_message),
         TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static void a_second_end_sends_sigkill(void **state)
     assert_true(press('e') & RTL_UI_END);
 }
 
-static void other_keys_do_nothing(void **state)
+static void other_keys_leave_the_prompt_open(void **state)
 {
     (void)state;
     start_ui(RTL_LAUNCHED_RUNS);
@@ -131,7 +131,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(s_q_and_esc_keep_the_screen, setup, teardown),
         cmocka_unit_test_setup_teardown(l_and_e_answer_the_prompt, setup, teardown),
         cmocka_unit_test_setup_teardown(a_second_end_sends_sigkill, setup, teardown),
-        cmocka_unit_test_setup_teardown(other_keys_do_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_keys_leave_the_prompt_open, setup, teardown),
         cmocka_unit_test_setup_teardown(the_log_is_named_where_there_is_room, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void keys_open_processes_and_return(void **state)
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
-static void a_kernel_in_each_process(void **state)
+static void a_kernel_is_listed_for_each_process(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'e');
@@ -366,7 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_slow_rank_is_on_the_main_screen),
         TEST(keys_open_processes_and_return),
-        TEST(a_kernel_in_each_process),
+        TEST(a_kernel_is_listed_for_each_process),
         TEST(esc_returns_to_the_screen_before),
         TEST(processes_are_sorted_by_keys),
         TEST(processes_are_clicked_on),

@@ -40,7 +40,7 @@ static void look(int rows, int cols)
     rtl_frame_free(&frame);
 }
 
-static void every_screen_at_every_size(void **state)
+static void every_screen_fits_at_every_size(void **state)
 {
     (void)state;
     static const int gpus[] = {1, 8, 16}, counts[] = {1, 8, 64};
@@ -117,7 +117,7 @@ int main(void)
 {
     setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_screen_at_every_size),
+        cmocka_unit_test(every_screen_fits_at_every_size),
         cmocka_unit_test(the_name_column_is_as_wide_as_the_names_test_assumes),
         cmocka_unit_test(a_server_of_eight_ranks_is_drawn),
     };

@@ -56,7 +56,7 @@ static void check_words(char *text, enum rtl_unit unit, int view, int cols)
     }
 }
 
-static void no_number_is_cut(void **state)
+static void no_number_is_cut_in_any_unit(void **state)
 {
     (void)state;
     struct rtl_ui ui;
@@ -134,7 +134,7 @@ static void text_output_is_aligned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_number_is_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_number_is_cut_in_any_unit, setup, teardown),
         cmocka_unit_test_setup_teardown(text_output_is_aligned, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
