@@ -155,7 +155,7 @@ static void step_load(uintptr_t at, void *value, size_t size)
         step_let_through(at);
     }
     if (stepping.current >= 0 && (at < 4096 || (at >= stepping.gone_from && at < stepping.gone_to))) {
-        stepping.wrong = "memory was read that has gone";
+        stepping.wrong = "freed memory was read";
         memset(value, 0, size);
         return;
     }
@@ -313,7 +313,7 @@ static unsigned step_choose(unsigned options)
     if (options < 2)
         return 0;
     if (stepping.depth == STEP_CHOICES) {
-        stepping.wrong = "it doesn't come to an end";
+        stepping.wrong = "the run doesn't end";
         return 0;
     }
     stepping.options[stepping.depth] = (uint16_t)options;

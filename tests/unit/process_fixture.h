@@ -38,7 +38,7 @@ static inline pid_t start_process(void (*body)(int ready))
     }
     close(ready[1]);
     if (read(ready[0], &byte, 1) != 1)
-        fail_msg("the process did not come up");
+        fail_msg("the process did not start");
     close(ready[0]);
     return pid;
 }

@@ -40,7 +40,7 @@ static void reads(void)
 static const char *is_of_one_line(void)
 {
     if (got && (got_at > LINES || got != rtl_line_at(&step_line[got_at - 1], TICK)))
-        return "a time of two lines, or of another one";
+        return "a time from two lines, or from another line";
     return step_clock.version == LINES ? NULL : "the last line isn't there";
 }
 

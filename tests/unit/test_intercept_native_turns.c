@@ -176,9 +176,9 @@ static const char *all_is_done(void)
 {
     for (unsigned i = 0; i < PACKETS; i++)
         if (rung[i] && !seen[i])
-            return "nobody looked at what was rung for";
+            return "a packet with a doorbell was not published";
     if (turn.alone != RTL_TURN_AWAY || turn.rings || turn.here)
-        return "somebody has left without saying so";
+        return "the turn is not free after all threads left";
     return NULL;
 }
 

@@ -278,8 +278,8 @@ static const char *nobody_is_left_behind(void)
 {
     rtl_collect_take_in(&collector, &tracker);
     if (collector.open_stand_ins && !rtl_app_signals_followed)
-        return "a kernel is in flight on a signal that nobody follows any more";
-    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
+        return "a kernel is in flight on a signal that is no longer followed";
+    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "a thread can't continue";
 }
 
 static void leaving_a_mode_waits_for_earlier_dispatches(void **state)
@@ -315,10 +315,10 @@ static const char *nothing_comes_behind(void)
 {
     uint64_t abandoned = tracker.counters->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
     if (rtl_pending_count(&tracker.pending))
-        return "a dispatch is in flight that nobody will account for";
+        return "a dispatch in flight is never accounted for";
     if (abandoned != pool->created)
-        return "a signal went back to the runtime that is in flight, or stayed without being";
-    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
+        return "a signal in flight went back to the runtime, or an idle one did not";
+    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "a thread can't continue";
 }
 
 static void an_unload_waits_for_earlier_dispatches(void **state)

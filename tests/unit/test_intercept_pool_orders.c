@@ -96,9 +96,9 @@ static bool all_differ(void)
 static const char *limit_is_kept(void)
 {
     if (pool->created > limit)
-        return "there are more signals than there may be";
+        return "there are more signals than the limit";
     if (pool->created != count[0] + count[1] + count[2])
-        return "signals are counted that nobody has";
+        return "more signals are counted than exist";
     return all_differ() ? NULL : "two signals have one number";
 }
 
@@ -127,7 +127,7 @@ static const char *nobody_exceeds_what_there_is_room_for(void)
     for (int i = 0; i < 2; i++)
         for (uint32_t k = 0; k < count[i]; k++)
             if (got[i][k] >= pool->room)
-                return "a number lies beyond the room for numbers";
+                return "a signal number exceeds the maximum";
     return wrong;
 }
 

@@ -45,7 +45,7 @@ static void make(void)
         assert_true(rtl_probe_elf_is_complete(code, bytes)); \
         change;                                              \
         if (rtl_probe_elf_is_complete(code, bytes))          \
-            fail_msg("%s: taken for whole", #change);        \
+            fail_msg("%s: accepted", #change);               \
     } while (0)
 
 static void code_objects_of_viewers_are_accepted(void **unused)

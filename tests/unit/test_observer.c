@@ -131,7 +131,7 @@ static void wait_for(uint64_t (*what)(void), uint64_t least)
             return;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    fail_msg("it never came to that");
+    fail_msg("the awaited value never came");
 }
 
 static void wait_for_none(uint64_t (*what)(void))
@@ -143,7 +143,7 @@ static void wait_for_none(uint64_t (*what)(void))
             return;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    fail_msg("it never came to that");
+    fail_msg("the awaited value never came");
 }
 
 static void earlier_packets_are_no_loss_but_later_ones_are(void **state)

@@ -81,7 +81,7 @@ static struct rtl_code_symbol symbol_of(const uint8_t *code)
     for (uint64_t i = 0; i < object.symbol_count; i++)
         if (rtl_code_symbol(&object, i, &symbol) && symbol.kernel)
             return symbol;
-    fail_msg("no kernel in it");
+    fail_msg("the code object has no kernel");
     return symbol;
 }
 

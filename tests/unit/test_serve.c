@@ -316,7 +316,7 @@ static void addresses_are_parsed(void **state)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (rtl_address_parse(bad[i], &a))
-            fail_msg("'%s' was taken for an address", bad[i]);
+            fail_msg("'%s' was accepted as an address", bad[i]);
     char longest[300];
     memset(longest, 'h', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
@@ -366,7 +366,7 @@ static void the_accept_header_selects_the_format(void **state)
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         if (rtl_accepted(headers[i].accept) != headers[i].format)
-            fail_msg("'%s' is taken for format %d", headers[i].accept, rtl_accepted(headers[i].accept));
+            fail_msg("'%s' gives format %d", headers[i].accept, rtl_accepted(headers[i].accept));
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static void look(int rows, int cols)
         state_shown |= strstr(text, "[LIVE]") != NULL;
     }
     if (rows >= 3 && cols >= 24 && ui.view != RTL_VIEW_HELP && !state_shown)
-        fail_msg("%s at %dx%d doesn't say in which state the process is", view_name(), cols, rows);
+        fail_msg("%s at %dx%d doesn't show the process's state", view_name(), cols, rows);
     rtl_frame_free(&frame);
 }
 

@@ -151,7 +151,7 @@ static void intervals_are_parsed_strictly(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t ns = 42;
         if (rtl_parse_interval(bad[i], &ns))
-            fail_msg("'%s' was taken for an interval", bad[i]);
+            fail_msg("'%s' was accepted as an interval", bad[i]);
         assert_int_equal(ns, 42);
     }
 }
