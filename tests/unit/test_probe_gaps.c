@@ -2,28 +2,15 @@
  * The gap between waves: kernel copies record exactly the gaps that the software GPU's interpreter counts, with any
  * contents of the slot table; without a table they record none.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "copy_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "probe/code_writer.h"
-#include "probe/patch.h"
-#include "shm/probe.h"
-
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x1000000, ARGS_VA = 0x900000 };
+enum { BLOCK_VA = 0x1000000 };
 enum { GROUPS = 3200, ITEMS = 100, WAVES = 2 * GROUPS, UNITS = 2 /* on each die */ };
 /* Between the two clock reads of a copy are one instruction of the later wave, and of the earlier wave a wait, two
  * moves, the exchange and the end.
  */
 enum { ASIDE = 6 * GCN_CYCLES };
 static const uint64_t CLOCK = 0xfffff000; /* its low half overflows meanwhile */
-#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
 
 /* s[0:1] the arguments, s2 the workgroup's number: odd workgroups end early. */
 static const uint32_t kernel[] = {
@@ -40,8 +27,6 @@ static const uint32_t kernel[] = {
 
 /* Pages, one for each die, followed by the tables. */
 static _Alignas(8) char block[RTL_PROBE_BLOCK_DIES];
-static uint32_t dies;
-static size_t block_bytes; /* bytes of it that are mapped */
 
 static struct rtl_probe_block *page_of(uint32_t die)
 {
@@ -53,36 +38,7 @@ static uint64_t *slots_of(uint32_t die)
     return (uint64_t *)(void *)(block + dies * RTL_PROBE_BLOCK_BYTES) + (size_t)die * RTL_PROBE_SLOTS;
 }
 
-static uint32_t data[4096];
-static uint64_t args[2] = {DATA_VA};
-static char *original;
-static size_t original_bytes;
-static struct rtl_probe_patch patch;
 static struct gcn_account account;
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
-                                   {COPY_VA, patch.bytes, patch.code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, block_bytes, block},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].host && va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
-
-static uint64_t descriptor_in(const void *code, size_t bytes)
-{
-    struct rtl_code_object object;
-    uint64_t address;
-    assert_int_equal(rtl_code_open(&object, code, bytes), RTL_PROBE_NONE);
-    assert_true(rtl_code_find_kernel(&object, "sum", &address));
-    return address; /* code_writer.c writes addresses as offsets in the file */
-}
 
 static void run(uint64_t object, enum gcn_target target, unsigned threads)
 {
@@ -109,12 +65,8 @@ static void run(uint64_t object, enum gcn_target target, unsigned threads)
 
 static void make_copy(uint32_t machine, bool gaps, bool waits)
 {
-    struct rtl_code_draft draft = {.flags = machine,
-                                   .abi_version = 2,
-                                   .kernel = "sum",
-                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
-                                   .text = kernel,
-                                   .text_bytes = sizeof kernel};
+    struct rtl_code_draft draft = draft_of(kernel, sizeof kernel / sizeof *kernel);
+    draft.flags = machine;
     original = rtl_code_write(&draft, &original_bytes);
     assert_non_null(original);
     const struct rtl_probe_order order = {.code = original,
@@ -130,7 +82,8 @@ static void make_copy(uint32_t machine, bool gaps, bool waits)
     memset(block, 0, sizeof block);
     for (uint32_t die = 0; die < dies; die++)
         rtl_probe_block_clear(page_of(die));
-    block_bytes = gaps ? rtl_probe_block_bytes(dies) : dies * RTL_PROBE_BLOCK_BYTES;
+    size_t mapped = gaps ? rtl_probe_block_bytes(dies) : dies * RTL_PROBE_BLOCK_BYTES;
+    block_span = (struct gcn_span){BLOCK_VA, mapped, block};
 }
 
 static void forget_copy(void)

@@ -3,21 +3,11 @@
  * in the software GPU's interpreter while its waves are recorded. Also the classification of instructions, against the
  * interpreter's decoder.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "copy_fixture.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
-#include "probe/code_writer.h"
 #include "probe/gcn_look.h"
-#include "probe/patch.h"
-#include "shm/probe.h"
 
 /* --- classification of instructions --- */
 
@@ -91,21 +81,7 @@ static void widths_of_registers_are_known(void **unused)
 /* --- kernels made here --- */
 
 enum { S_ENDPGM = (int)0xbf810000, S_NOP = (int)0xbf800000, MANY = 40000 };
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, ARGS_VA = 0x900000 };
 static const uint64_t BLOCK_VA = 0xffffd000; /* the fourth page is beyond 32 bits */
-#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
-
-static struct rtl_code_draft draft_of(const uint32_t *words, size_t n)
-{
-    return (struct rtl_code_draft){.flags = RTL_CODE_GFX90A,
-                                   .abi_version = 2,
-                                   .kernel = "sum",
-                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
-                                   .text = words,
-                                   .text_bytes = n * 4};
-}
-
-static struct rtl_probe_patch patch;
 
 static enum rtl_probe_refusal patch_draft(const struct rtl_code_draft *draft, const struct rtl_probe_order *how)
 {
@@ -321,35 +297,6 @@ static void the_clock_gets_free_registers(void **unused)
 /* --- a copy beside its original --- */
 
 static struct rtl_probe_block block[RTL_PROBE_DIES];
-static uint32_t dies; /* mapped dies */
-static uint32_t data[4096];
-static uint64_t args[2] = {DATA_VA};
-static char *original;
-static size_t original_bytes;
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
-                                   {COPY_VA, patch.bytes, patch.code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, dies * sizeof *block, (char *)block},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].host && va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
-
-static uint64_t descriptor_in(const void *code, size_t bytes)
-{
-    struct rtl_code_object object;
-    uint64_t address;
-    assert_int_equal(rtl_code_open(&object, code, bytes), RTL_PROBE_NONE);
-    assert_true(rtl_code_find_kernel(&object, "sum", &address));
-    return address; /* code_writer.c writes addresses as offsets in the file */
-}
 
 enum { GROUPS = 21, ITEMS = 100, WAVES = 2 * GROUPS };
 
@@ -479,6 +426,7 @@ static void compare_with_original(uint32_t machine, enum gcn_target target, enum
         forget_preload(patch.code, descriptor_in(patch.code, patch.bytes));
     }
     dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
+    block_span = (struct gcn_span){BLOCK_VA, dies * sizeof *block, (char *)block};
     for (uint32_t die = 0; die < dies; die++)
         rtl_probe_block_clear(&block[die]);
     run(order.object, target);

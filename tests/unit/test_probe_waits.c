@@ -2,26 +2,14 @@
  * Kernel copies that time stalls: a copy computes the original's results and keeps SCC, each wait is timed in one
  * round, and its passes and cycles equal the interpreter's own counts. Also the refused kernels.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "copy_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "probe/code_writer.h"
-#include "probe/patch.h"
 #include "probe/stubs.h"
-#include "shm/probe.h"
 
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x800000, ARGS_VA = 0x900000 };
+enum { BLOCK_VA = 0x800000 };
 enum { S_ENDPGM = (int)0xbf810000, S_NOP = (int)0xbf800000, S_WAITCNT = (int)0xbf8cc07f, ENTRY_ROOM = 64 };
 enum { GROUPS = 21, ITEMS = 100, WAVES = 2 * GROUPS, MANY = 40000 };
 enum { VECTOR_CYCLES = 400, SCALAR_CYCLES = 100, LDS_CYCLES = 60 };
-#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
 
 /* From LLVM's assembler: s[0:1] the arguments, s2 the workgroup's number. SCC is in use around every wait but the first
  * and the last one; odd workgroups skip the last wait.
@@ -61,29 +49,8 @@ static const struct {
 } waits[WAITS] = {{5, false, WAVES}, {10, true, 5 * WAVES}, {18, false, WAVES}, {19, false, WAVES}, {26, true, 22}};
 
 static struct rtl_probe_block pages[RTL_PROBE_DIES], block; /* written by the waves; their sums */
-static uint32_t dies;                                       /* mapped pages */
-static uint32_t data[4096];
-static uint64_t args[2] = {DATA_VA};
-static char *original;
-static size_t original_bytes;
-static struct rtl_probe_patch patch;
 static _Atomic uint64_t passes[MANY], cycles[MANY];
 static uint32_t words[N];
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
-                                   {COPY_VA, patch.bytes, patch.code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, dies * sizeof *pages, (char *)pages},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].host && va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
 
 static uint64_t place_in(const void *code, size_t bytes, uint64_t *text)
 {
@@ -130,16 +97,6 @@ static void run(uint64_t object, uint64_t text, enum gcn_target target)
         passes[i] = cycles[i] = 0;
     if (gcn_run(&launch, &report) != GCN_DONE)
         fail_msg("%s at %x", report.what, (unsigned)report.pc);
-}
-
-static struct rtl_code_draft draft_of(const uint32_t *text, size_t n)
-{
-    return (struct rtl_code_draft){.flags = RTL_CODE_GFX90A,
-                                   .abi_version = 2,
-                                   .kernel = "sum",
-                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
-                                   .text = text,
-                                   .text_bytes = n * 4};
 }
 
 static uint32_t word_of(uint64_t text, uint32_t i)
@@ -218,6 +175,7 @@ static void compare(uint32_t machine, enum gcn_target target, bool crowded)
         draft.descriptor.rsrc1 = SGPRS(112) | 8;
     }
     dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
+    block_span = (struct gcn_span){BLOCK_VA, dies * sizeof *pages, (char *)pages};
     original = rtl_code_write(&draft, &original_bytes);
     uint64_t text, object = place_in(original, original_bytes, &text);
     run(ORIGINAL_VA + object, ORIGINAL_VA + text, target);
