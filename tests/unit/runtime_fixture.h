@@ -1,7 +1,7 @@
 /*
- * A stand-in for the runtime. It loads the library, keeps the contract of hsa_amd_queue_intercept_register (the runtime
- * owns the packets that it passes in, and copies those given to the writer), and lets a test complete signals. One
- * queue a thread.
+ * A stand-in for the runtime: loads the library and lets a test complete signals. It keeps the contract of
+ * hsa_amd_queue_intercept_register: the runtime owns the packets that it passes in, and copies those given to the
+ * writer. One queue a thread.
  */
 #ifndef RUNTIME_FIXTURE_H
 #define RUNTIME_FIXTURE_H

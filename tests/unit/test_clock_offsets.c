@@ -126,7 +126,7 @@ static void times_of_a_process_ten_days_ahead_are_converted(void **state)
     end_family(pid);
 }
 
-static void the_clocks_of_children_are_not_the_processs_own(void **state)
+static void clocks_set_for_children_are_not_the_parents(void **state)
 {
     struct rtl_reader *reader;
     (void)state;
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(the_offsets_file_is_parsed_or_refused),
         cmocka_unit_test(this_process_has_offsets_of_zero),
         cmocka_unit_test(times_of_a_process_ten_days_ahead_are_converted),
-        cmocka_unit_test(the_clocks_of_children_are_not_the_processs_own),
+        cmocka_unit_test(clocks_set_for_children_are_not_the_parents),
         cmocka_unit_test(unreadable_offsets_are_refused),
         cmocka_unit_test(every_time_of_a_segment_is_converted),
         cmocka_unit_test(times_of_calls_are_converted),

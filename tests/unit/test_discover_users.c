@@ -274,7 +274,7 @@ static void many_groups_do_not_hide_the_inner_pid(void **state)
 }
 
 /* Its /dev/kfd is a link that is broken in its own root and valid in ours; its library is, too. */
-static void files_are_looked_up_in_the_processs_root(void **state)
+static void files_are_looked_up_in_the_root_of_the_process(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -362,7 +362,7 @@ int main(void)
         cmocka_unit_test(a_process_hidden_by_proc_is_refused),
         cmocka_unit_test(a_process_in_another_pid_namespace_is_opened),
         cmocka_unit_test(many_groups_do_not_hide_the_inner_pid),
-        cmocka_unit_test(files_are_looked_up_in_the_processs_root),
+        cmocka_unit_test(files_are_looked_up_in_the_root_of_the_process),
         cmocka_unit_test(a_pipe_of_that_name_is_not_opened),
     };
     forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 /*
- * The application's signals in every order of steps (interleave.h): the worker polls a signal while it is destroyed or
- * used again, two threads put one signal on packets at once, a search runs while signals come and go.
+ * The application's signals in every order of steps (interleave.h). The worker polls a signal while it is destroyed or
+ * used again. Two threads put one signal on packets at once. A search runs while signals come and go.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -204,7 +204,7 @@ static struct rtl_db *lock(void)
 }
 
 /* The file is locked while one of two processes exits: the exit is a failure until its last state is stored. */
-static void a_processs_last_state_is_recorded(void **state)
+static void the_last_state_of_a_process_is_recorded(void **state)
 {
     (void)state;
     pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
@@ -420,7 +420,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_traced_later_is_added_once),
         cmocka_unit_test(an_exited_process_is_not_added_again),
-        cmocka_unit_test(a_processs_last_state_is_recorded),
+        cmocka_unit_test(the_last_state_of_a_process_is_recorded),
         cmocka_unit_test(a_missing_last_state_is_remembered),
         cmocka_unit_test(a_process_exits_as_its_child_appears),
         cmocka_unit_test(a_snapshot_leaves_the_exit_to_the_recording),

@@ -1,6 +1,6 @@
 /*
- * The recorder: its fast and slow paths store a value by the same rule, full tables and pools lose nothing, minima and
- * maxima are right at the ends of the range, pages exist ahead of need, memory stays small.
+ * The recorder. Its fast and slow paths store a value by the same rule. Full tables and pools lose nothing. Minima and
+ * maxima are right at the ends of the range. Pages exist ahead of need, and memory stays small.
  */
 #include "limits_fixture.h"
 

@@ -1,6 +1,6 @@
 /*
- * The numbers in a trace: GPUs and queues have the numbers of their process's screen, several processes and recorders
- * share a file, and a ring or file full of nonsense costs a bounded amount of work.
+ * The numbers in a trace: GPUs and queues have the numbers of their process's screen. Several processes and recorders
+ * may share a file. A ring or file full of nonsense costs a bounded amount of work.
  */
 #include "rocpd_fixture.h"
 

@@ -52,7 +52,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-static void a_scan_is_charged_to_the_processs_user(void **state)
+static void a_scan_is_charged_to_the_user_of_the_process(void **state)
 {
     (void)state;
     pid_t pid = start_process(plain);
@@ -171,7 +171,7 @@ static void with_absurd_numbers(int ready)
     segment.histograms[RTL_KERNEL_FIRST].total_ns = 1ull << 60;
 }
 
-static void numbers_impossible_for_a_processs_age_are_ignored(void **state)
+static void numbers_impossible_for_the_age_of_a_process_are_ignored(void **state)
 {
     (void)state;
     void (*const bodies[])(int) = {traced, with_absurd_numbers};
@@ -301,10 +301,10 @@ static void an_oversized_page_is_not_rebuilt_all_the_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scan_is_charged_to_the_processs_user),
+        cmocka_unit_test(a_scan_is_charged_to_the_user_of_the_process),
         cmocka_unit_test(checking_for_an_exit_is_charged),
         cmocka_unit_test(names_count_as_memory),
-        cmocka_unit_test(numbers_impossible_for_a_processs_age_are_ignored),
+        cmocka_unit_test(numbers_impossible_for_the_age_of_a_process_are_ignored),
         cmocka_unit_test(many_processes_with_many_kernels_fit_on_a_page),
         cmocka_unit_test(an_oversized_page_is_not_rebuilt_all_the_time),
         cmocka_unit_test(users_without_processes_use_no_slot),

@@ -233,7 +233,7 @@ static void copies_are_drawn(void **state)
     drawn(24, 80, "no copy was recorded up to here");
 }
 
-static void the_first_line_shows_the_processs_state(void **state)
+static void the_first_line_shows_the_state_of_the_process(void **state)
 {
     (void)state;
     run_process(1);
@@ -528,7 +528,7 @@ int main(void)
         TEST(queues_show_path_and_reason),
         TEST(a_queue_given_up_is_no_drop),
         TEST(copies_are_drawn),
-        TEST(the_first_line_shows_the_processs_state),
+        TEST(the_first_line_shows_the_state_of_the_process),
         TEST(coverage_has_its_reasons),
         TEST(coverage_is_the_windows),
         TEST(times_use_the_requested_unit),
