@@ -1,6 +1,6 @@
 /*
  * Code objects of the stand-in for the runtime: executable H has one kernel, whose name and address follow from H. The
- * test says how many of each there are, PLACES and NAMES; what comes next lies where others lay.
+ * test defines the number of addresses, PLACES, and of names, NAMES; later executables reuse addresses.
  */
 #ifndef CODE_OBJECTS_H
 #define CODE_OBJECTS_H
@@ -35,7 +35,7 @@ static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_
     return HSA_STATUS_SUCCESS;
 }
 
-/* Into the tables, before the library is loaded. */
+/* Fill the tables before the library is loaded. */
 static void fill_symbols(void)
 {
     core.slot[93] = (void *)about_symbol;

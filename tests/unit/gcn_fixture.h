@@ -1,6 +1,6 @@
 /*
- * gcn_fixture.h - a kernel of a few instructions, which the interpreter of the software GPU runs without a runtime: its
- * code, its arguments and the memory that it works on. Code is in words, as LLVM's assembler made it.
+ * gcn_fixture.h - a kernel of a few instructions for the software GPU's interpreter, without a runtime: its code, its
+ * arguments and its memory. Code is in words from LLVM's assembler.
  */
 #ifndef GCN_FIXTURE_H
 #define GCN_FIXTURE_H
@@ -16,7 +16,7 @@
 
 enum { CODE_VA = 0x10000, DATA_VA = 0x20000, ARGS_VA = 0x30000, LANES = 64 };
 
-/* a kernel descriptor and its code behind it */
+/* a kernel descriptor, followed by its code */
 static struct {
     uint32_t descriptor[16];
     uint32_t words[512];
@@ -38,14 +38,15 @@ static bool find(uint64_t va, struct gcn_span *span)
     return false;
 }
 
-/* Puts the code in its place. s[0:1] will be the arguments, the first of which is where the data are, s2 the
- * workgroup's number, v0 the work-item's; 32 vector registers of gfx90a and gfx942, half of them of gfx906. */
+/* Put the code in its place. s[0:1] hold the address of the arguments, whose first one is the data's address; s2 is the
+ * workgroup's number, v0 the work-item's. 32 vector registers on gfx90a and gfx942, half as many on gfx906.
+ */
 static struct gcn_launch ready(enum gcn_target target, const uint32_t *words, size_t n, unsigned items, unsigned groups)
 {
     memset(&code, 0, sizeof code);
-    code.descriptor[4] = 64;               /* the code's place */
+    code.descriptor[4] = 64;               /* offset of the code */
     code.descriptor[12] = 3;               /* vector registers */
-    code.descriptor[13] = 2 << 1 | 1 << 7; /* user registers, the workgroup's number behind them */
+    code.descriptor[13] = 2 << 1 | 1 << 7; /* user registers, then the workgroup's number */
     code.descriptor[14] = 1 << 3;          /* the arguments' address */
     assert_true(n <= sizeof code.words / sizeof *code.words);
     memcpy(code.words, words, n * 4);

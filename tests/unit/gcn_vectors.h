@@ -1,12 +1,10 @@
-/*
- * gcn_vectors.h - single instructions and what the interpreter of the software GPU is to make of values in all lanes.
- */
+/* gcn_vectors.h - single instructions with their expected results in all lanes of the software GPU's interpreter. */
 #ifndef GCN_VECTORS_H
 #define GCN_VECTORS_H
 
 #include "gcn_fixture.h"
 
-/* the same around an instruction: v2, v3, v4 and v5 from memory, v5 back to memory */
+/* code around each instruction: v2, v3, v4 and v5 from memory, v5 back to memory */
 static const uint32_t before[] = {0xc0060080, 0x00000000, 0x24020082, 0xbf8cc07f, 0xdc508000, 0x02020001, 0xdc508100,
                                   0x03020001, 0xdc508200, 0x04020001, 0xdc508300, 0x05020001, 0xbf8c0f70};
 static const uint32_t behind[] = {0xdc708400, 0x00020501, 0xbf810000};
@@ -25,10 +23,10 @@ static enum gcn_end run_one(enum gcn_target target, const uint32_t *instruction,
 
 struct vector {
     const char *text;
-    uint32_t code[2], a, b, c, want; /* v2, v3, v4; v5, which was 0xdeadbeef */
+    uint32_t code[2], a, b, c, want; /* v2, v3, v4; the result in v5, which was 0xdeadbeef */
 };
 
-/* what each of them makes of the same values in all lanes */
+/* run each vector with equal values in all lanes */
 static void computes(enum gcn_target target, const struct vector *vectors, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -43,7 +41,7 @@ static void computes(enum gcn_target target, const struct vector *vectors, size_
         }
         assert_int_equal(run_one(target, v->code, v->code[1] ? 2 : 1, LANES, &report), GCN_DONE);
         for (unsigned l = 0; l < LANES; l += 63) {
-            /* the one that counts lanes below */
+            /* the instruction that counts lower lanes */
             uint32_t want = v->want + (strstr(v->text, "mbcnt") ? (l < 32 ? l : 32) : 0);
             if (data[256 + l] != want)
                 fail_msg("%s, lane %u: 0x%x instead of 0x%x", v->text, l, data[256 + l], want);

@@ -1,15 +1,14 @@
 /*
- * What the screen draws of a state, against text and against the pictures in tests/unit/golden.
+ * Compare a drawn screen with text and with the pictures in tests/unit/golden.
  *
- * A picture that changed on purpose is written anew with RTL_GOLDEN=write; then look at the difference before it is
- * committed.
+ * After an intended change, write the pictures with RTL_GOLDEN=write, then review their diff before the commit.
  */
 #ifndef GOLDEN_FIXTURE_H
 #define GOLDEN_FIXTURE_H
 
 #include "tui_synth.h"
 
-static struct rtl_ui ui; /* of the test that includes this */
+static struct rtl_ui ui; /* defined by the test that includes this file */
 
 static inline char *draw(int rows, int cols)
 {
@@ -22,7 +21,7 @@ static inline char *draw(int rows, int cols)
     return text;
 }
 
-/* Frees the text. */
+/* Compare with the picture, and free `got`. */
 static inline void golden_text(const char *name, char *got)
 {
     char path[128], *wanted = calloc(1, 1 << 17);

@@ -1,16 +1,16 @@
 /*
- * Runs a few threads in every order that their steps can come in, and says whether any of them goes wrong.
+ * Run a few threads in every order of their steps, and report whether any order fails.
  *
- * A test includes this, then source files of the library: their atomic operations, fences, locks and the system calls
- * for waiting become steps here (the library itself is compiled without any of this). The threads are contexts of one
- * thread, so a run is repeated exactly by the list of its choices, and all lists are gone through.
+ * A test includes this file, then source files of the library. Their atomic operations, fences, locks and waiting
+ * system calls become steps here; the library itself is compiled without this. The threads are contexts of one thread,
+ * so the list of a run's choices repeats the run exactly; all lists are tried.
  *
- * Memory is as on x86-64: a store waits in a buffer of its thread's, in order, until some later moment; the thread
- * itself sees it at once, the others then. What is an exchange or a fence there empties the buffer, and membarrier
- * empties everybody's. Compilers, and CPUs that do more than that, are not covered.
+ * Memory is as on x86-64: a store waits in its thread's store buffer, in order, until some later moment. Its own thread
+ * sees it at once, other threads see it only then. An exchange or a fence empties the thread's buffer; membarrier
+ * empties all buffers. Reordering by compilers or by weaker CPUs is not covered.
  *
- * Only what is watched (step_watch) gives others a turn; everything else is taken for the thread's own. Where all
- * orders are too many, `most_breaks` leaves out those in which threads are interrupted more often than that.
+ * Only watched memory (step_watch) makes a step; all other memory counts as private to its thread. Where there are too
+ * many orders, `most_breaks` leaves out those that interrupt threads more often.
  */
 #ifndef RTL_TESTS_INTERLEAVE_H
 #define RTL_TESTS_INTERLEAVE_H
@@ -60,33 +60,33 @@ static struct {
         void *stack, *fiber;
         void (*body)(void);
         bool done, yielded;
-        uintptr_t asleep; /* on that word; 0 = awake */
+        uintptr_t asleep; /* on this word; 0 = awake */
         struct step_store store[STEP_STORES];
         unsigned stores;
     } thread[STEP_THREADS];
     unsigned threads;
-    int current; /* -1: none, all goes straight to memory */
+    int current; /* -1: none, all accesses go straight to memory */
     ucontext_t scheduler;
     void *fiber;
     struct {
         uintptr_t from, to;
     } watched[STEP_WATCHED];
     unsigned watches;
-    uintptr_t gone_from, gone_to; /* memory that may not be read any more */
+    uintptr_t gone_from, gone_to; /* freed memory: no read allowed */
     const char *wrong;
     bool no_membarrier;
-    uintptr_t locked; /* the one mutex that is */
+    uintptr_t locked; /* the one locked mutex */
     uint16_t choice[STEP_CHOICES], options[STEP_CHOICES];
     unsigned depth;
     uint64_t runs;
-    unsigned breaks, most_breaks; /* a thread is interrupted that could have gone on; most 0: as often as can be */
+    unsigned breaks, most_breaks; /* interruptions of a runnable thread; most_breaks 0: no limit */
 } stepping = {.current = -1};
 
 /* --- memory --- */
 
 static void step_raw_write(uintptr_t at, size_t size, uint64_t value)
 {
-    memcpy((void *)at, &value, size); /* the low bytes come first */
+    memcpy((void *)at, &value, size); /* little-endian */
 }
 
 static bool step_watches(uintptr_t at)
@@ -121,7 +121,7 @@ static void step_switch(struct step_thread *to)
     swapcontext(from ? &from->context : &stepping.scheduler, to ? &to->context : &stepping.scheduler);
 }
 
-/* Others may have their turn here. */
+/* Other threads may run here. */
 static void step_point(void)
 {
     if (stepping.current >= 0)
@@ -131,8 +131,8 @@ static void step_point(void)
 static unsigned step_choose(unsigned options);
 
 /*
- * Whether a store of another thread's has come through by now matters to whoever loads from there, so only then it is
- * chosen how many of them have.
+ * Choose how many stores of other threads are visible now. The choice matters only to a load of that address, so it is
+ * made only then.
  */
 static void step_let_through(uintptr_t at)
 {
@@ -155,7 +155,7 @@ static void step_load(uintptr_t at, void *value, size_t size)
         step_let_through(at);
     }
     if (stepping.current >= 0 && (at < 4096 || (at >= stepping.gone_from && at < stepping.gone_to))) {
-        stepping.wrong = "memory was read that has gone";
+        stepping.wrong = "freed memory was read";
         memset(value, 0, size);
         return;
     }
@@ -167,7 +167,7 @@ static void step_load(uintptr_t at, void *value, size_t size)
     }
 }
 
-/* What empties the buffer. Others have their turn before it if they could see that. */
+/* A fence: empties the thread's buffer. Other threads run before it if they could see one of the stores. */
 __attribute__((unused)) static void step_fence(void)
 {
     if (stepping.current < 0)
@@ -181,7 +181,7 @@ __attribute__((unused)) static void step_fence(void)
     step_flush(thread);
 }
 
-/* The same, and more. */
+/* A fence, then a step if the address is watched. */
 static void step_act(uintptr_t at)
 {
     if (stepping.current < 0)
@@ -204,12 +204,12 @@ static void step_put(uintptr_t at, const void *from, size_t size, bool fence)
         step_raw_write(at, size, value);
         return;
     }
-    if (thread->stores == STEP_STORES) /* no real buffer is that long */
+    if (thread->stores == STEP_STORES) /* longer than a real buffer */
         step_flush_one(thread);
     thread->store[thread->stores++] = (struct step_store){at, size, value};
 }
 
-/* Somebody else has to do something before this thread can get on. */
+/* This thread can continue only after another thread's step. */
 __attribute__((unused)) static void step_yield(void)
 {
     if (stepping.current < 0)
@@ -217,7 +217,7 @@ __attribute__((unused)) static void step_yield(void)
     stepping.thread[stepping.current].yielded = true;
     step_point();
     for (unsigned i = 0; i < stepping.threads; i++)
-        step_flush(&stepping.thread[i]); /* no store waits as long as that */
+        step_flush(&stepping.thread[i]); /* no store waits this long */
 }
 
 __attribute__((unused)) static int step_lock(uintptr_t mutex)
@@ -236,7 +236,7 @@ __attribute__((unused)) static int step_unlock(void)
     return 0;
 }
 
-/* Waiting, waking and membarrier; what else there may be is refused. */
+/* futex wait and wake, and membarrier; other calls are refused. */
 __attribute__((unused)) static long step_syscall(long number, ...)
 {
     va_list args;
@@ -288,7 +288,7 @@ static void step_make(struct step_thread *thread, void (*body)(void))
     if (!thread->stack)
         thread->stack = mmap(NULL, STEP_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #if defined(__SANITIZE_ADDRESS__) || defined(STEP_SHADOWED)
-    __asan_unpoison_memory_region(thread->stack, STEP_STACK); /* frames that were left in the middle */
+    __asan_unpoison_memory_region(thread->stack, STEP_STACK); /* frames of an unfinished run */
 #endif
 #ifdef STEP_FIBERS
     if (thread->fiber)
@@ -307,13 +307,13 @@ static void step_make(struct step_thread *thread, void (*body)(void))
     makecontext(&thread->context, step_start, 0);
 }
 
-/* Which of so many is next in this run; the last that was open is another one in the next run. */
+/* Return this run's choice among `options`. The next run changes the last choice that has options left. */
 static unsigned step_choose(unsigned options)
 {
     if (options < 2)
         return 0;
     if (stepping.depth == STEP_CHOICES) {
-        stepping.wrong = "it doesn't come to an end";
+        stepping.wrong = "the run doesn't end";
         return 0;
     }
     stepping.options[stepping.depth] = (uint16_t)options;
@@ -328,7 +328,7 @@ static void step_run(void)
         struct step_thread *can[STEP_THREADS];
         unsigned n = 0, patient = 0;
         const struct step_thread *before = last;
-        bool goes_on = false; /* the one that had the turn could */
+        bool goes_on = false; /* the thread that ran before could continue */
         for (unsigned i = 0; i < stepping.threads; i++) {
             struct step_thread *thread = &stepping.thread[i];
             if (!thread->done && !thread->asleep && !thread->yielded)
@@ -349,19 +349,19 @@ static void step_run(void)
             step_switch(can[chosen]);
     }
     for (unsigned i = 0; i < stepping.threads; i++)
-        step_flush(&stepping.thread[i]); /* in the end all come through */
+        step_flush(&stepping.thread[i]); /* at the end all stores are visible */
 }
 
-/*
- * `set` puts everything as it is before, the bodies run in all orders, and `check` says what is wrong then, or NULL.
- * Returns what was wrong first, and how that came on standard error; NULL when nothing was.
- */
 __attribute__((unused)) static void step_watch(const volatile void *from, size_t size)
 {
     stepping.watched[stepping.watches].from = (uintptr_t)from;
     stepping.watched[stepping.watches++].to = (uintptr_t)from + size;
 }
 
+/*
+ * Run the bodies in all orders: `set` resets the state before each run, `check` returns an error or NULL after it.
+ * Returns the first error, with the run's choices on standard error; NULL without one.
+ */
 static const char *step_all_orders(void (*set)(void), void (*const *bodies)(void), unsigned threads,
                                    const char *(*check)(void))
 {
@@ -404,7 +404,7 @@ __attribute__((unused)) static void step_gone(const volatile void *from, size_t 
     stepping.gone_to = (uintptr_t)from + size;
 }
 
-/* --- what the sources see --- */
+/* --- definitions that the sources see --- */
 
 #define STEP_TYPE(object) __typeof__((void)0, *(object))
 #define STEP_LOAD(object)                                                   \
@@ -418,7 +418,7 @@ __attribute__((unused)) static void step_gone(const volatile void *from, size_t 
         STEP_TYPE(object) step_new = (desired);                                           \
         step_put((uintptr_t)(object), (const void *)&step_new, sizeof step_new, (fence)); \
     })
-/* one step: the others' turn is before it, and the buffer is empty then */
+/* one step: other threads run before it, and the buffer is empty after it */
 #define STEP_CHANGE(object, expression)                                                \
     ({                                                                                 \
         STEP_TYPE(object) step_was, step_new;                                          \

@@ -1,6 +1,4 @@
-/*
- * Taking things away from a process of its own: system calls refused as older kernels and sandboxes do.
- */
+/* Restrict a child process: system calls fail as on older kernels and in sandboxes. */
 #ifndef RTL_TESTS_LIMITS_FIXTURE_H
 #define RTL_TESTS_LIMITS_FIXTURE_H
 
@@ -12,7 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* Runs `body` in a process of its own, because it changes limits or filters; 0 is what it has to return. */
+/* Run `body` in a child process, because it changes limits or filters. It must return 0. */
 static inline int in_child(int (*body)(void))
 {
     int status;
@@ -24,7 +22,7 @@ static inline int in_child(int (*body)(void))
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-/* From now on the call fails with `error` when argument `arg` has one of the bits (or is the value, bits being 0). */
+/* From now on the call fails with `error` when argument `arg` has one of the bits (with bits 0: equals the value). */
 static inline int refuse(int call, int arg, uint32_t bits, uint32_t value, int error)
 {
     struct sock_filter code[] = {

@@ -1,4 +1,4 @@
-/* A model and a process made up for it, new for each test, and what the table shows. */
+/* A model and a synthetic process, new for each test, and the contents of the table. */
 #ifndef MODEL_FIXTURE_H
 #define MODEL_FIXTURE_H
 
@@ -25,7 +25,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The names in the order shown, "a b c". */
+/* Check the displayed names and their order, "a b c". */
 __attribute__((unused)) static void shown(const char *wanted)
 {
     char text[512] = "";

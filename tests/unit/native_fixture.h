@@ -1,6 +1,6 @@
 /*
  * A native queue as the runtime makes it, for the stand-in of runtime_fixture.h: an amd_queue_t with ring and doorbell,
- * the runtime's functions on its write index, and a GPU that takes packets when a test says so.
+ * the runtime's functions on its write index, and a GPU that takes packets when a test requests it.
  */
 #ifndef NATIVE_FIXTURE_H
 #define NATIVE_FIXTURE_H
@@ -17,12 +17,12 @@ enum { SLOTS = 256, BELLS = 4096 };
 static amd_queue_t native_queue;
 static packet_t slots[SLOTS];
 static amd_signal_t bell = {.kind = AMD_SIGNAL_KIND_DOORBELL, .queue_ptr = &native_queue};
-static _Atomic int64_t rung[BELLS]; /* what the runtime's doorbell was given, in order */
+static _Atomic int64_t rung[BELLS]; /* values written to the runtime's doorbell, in order */
 static _Atomic uint32_t rings;
 static uint32_t native_size = SLOTS;
 
-static void (*_Atomic in_bell)(void);  /* what whoever publishes does next; a test's */
-static void (*_Atomic in_index)(void); /* and before the runtime's index is set */
+static void (*_Atomic in_bell)(void);  /* a test's hook: runs in the publishing thread, in the doorbell */
+static void (*_Atomic in_index)(void); /* a test's hook: runs before the runtime's index is set */
 
 static void put_bell(hsa_signal_t signal, hsa_signal_value_t value)
 {
@@ -72,7 +72,7 @@ static hsa_status_t make_plain(hsa_agent_t agent, uint32_t size, hsa_queue_type3
     (void)agent, (void)size, (void)error, (void)data, (void)private_segment, (void)group_segment;
     *queue = &native_queue.hsa_queue;
     if (type == HSA_QUEUE_TYPE_COOPERATIVE && native_queue.hsa_queue.base_address)
-        return HSA_STATUS_SUCCESS; /* the same one again */
+        return HSA_STATUS_SUCCESS; /* the same queue again */
     memset(&native_queue, 0, sizeof native_queue);
     native_queue.hsa_queue = (hsa_queue_t){
         .type = type, .base_address = slots, .size = native_size, .doorbell_signal = {(uintptr_t)&bell}, .id = 7};
@@ -154,7 +154,7 @@ __attribute__((unused)) static void put(uint64_t index, uint64_t object)
     put_header(index);
 }
 
-/* The GPU takes what was published, up to n packets, and completes it. */
+/* The GPU takes up to n published packets and completes them. */
 __attribute__((unused)) static uint32_t gpu_takes(uint32_t n)
 {
     static uint64_t ticks = 1000000;
@@ -183,7 +183,7 @@ __attribute__((unused)) static struct rtl_queue *native_line(void)
     return native_of()->tracker->counters;
 }
 
-/* Waits for something that another thread brings about. */
+/* Wait for an effect of another thread. */
 #define WAIT_UNTIL(condition)                                               \
     do {                                                                    \
         for (int waited = 0; waited < patience() && !(condition); waited++) \
@@ -191,7 +191,7 @@ __attribute__((unused)) static struct rtl_queue *native_line(void)
         assert_true(condition);                                             \
     } while (0)
 
-/* --- another thread of the application, which does one thing after the other as it is told --- */
+/* --- another application thread, which executes the orders that it gets, one after the other --- */
 
 enum order { RESERVES, WRITES, WRITES_HEADER, WRITES_BODY, RINGS };
 static struct {

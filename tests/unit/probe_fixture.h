@@ -1,6 +1,6 @@
 /*
- * A stand-in for the runtime that loads probes, and a viewer beside it: memory pools, copies, executables, all of them
- * counted; the page and the state of this process's own segment; a clock that can be put forward.
+ * A stand-in for the runtime that loads probes, with a viewer: it counts memory pools, copies and executables, has the
+ * control page and the state of this process's own segment, and a clock that a test can put forward.
  */
 #ifndef PROBE_FIXTURE_H
 #define PROBE_FIXTURE_H
@@ -26,14 +26,14 @@
 
 enum { CPU_AGENT = 78, PROBED_KERNEL = 0x9000, FIRST_PROBE = 900 };
 
-/* what is held of it, and how it behaves */
+/* resources in use, and the runtime's behaviour */
 static _Atomic int blocks, hosts, readers, executables, copies_begun;
 static _Atomic bool no_block, no_load, copies_hang, copies_fail, copies_refused;
-static _Atomic bool copy_is_other; /* the copy's kernel has another name; or a longer one */
+static _Atomic bool copy_is_other; /* the copy's kernel has another name; a longer name */
 static _Atomic int copy_name_longer;
-static _Atomic uint32_t copy_private, copy_group; /* bytes that it needs */
+static _Atomic uint32_t copy_private, copy_group; /* bytes that the copy needs */
 static void *_Atomic gpu_block;
-static pthread_mutex_t gpu_lock = PTHREAD_MUTEX_INITIALIZER; /* what is in the block */
+static pthread_mutex_t gpu_lock = PTHREAD_MUTEX_INITIALIZER; /* protects the block's contents */
 
 /* --- a clock --- */
 
@@ -59,7 +59,7 @@ static hsa_status_t two_agents(hsa_status_t (*see)(hsa_agent_t, void *), void *d
     return status == HSA_STATUS_SUCCESS ? see((hsa_agent_t){CPU_AGENT}, data) : status;
 }
 
-static const char *_Atomic gpu_name = "gfx000"; /* what a probe is prepared for */
+static const char *_Atomic gpu_name = "gfx000"; /* the GPU that a probe is built for */
 
 static hsa_status_t about_agent(hsa_agent_t agent, hsa_agent_info_t what, void *answer)
 {
@@ -75,7 +75,7 @@ static hsa_status_t about_agent(hsa_agent_t agent, hsa_agent_info_t what, void *
     return HSA_STATUS_SUCCESS;
 }
 
-/* Each agent has a pool that nothing is allocated from, and one of the kind that is looked for: its handle. */
+/* Each agent has a pool that can't allocate, and one of the required kind: its handle. */
 static hsa_status_t pools(hsa_agent_t agent, hsa_status_t (*see)(hsa_amd_memory_pool_t, void *), void *data)
 {
     hsa_status_t status = see((hsa_amd_memory_pool_t){1}, data);
@@ -94,10 +94,11 @@ static hsa_status_t about_pool(hsa_amd_memory_pool_t pool, hsa_amd_memory_pool_i
     return HSA_STATUS_SUCCESS;
 }
 
-/* What the library leaves to a runtime, because something may still use it, isn't leaked: a place for each piece of
- * memory, and for the code of each executable. */
+/* Memory and executables that the library leaves to the runtime, because a kernel may still use them, are no leaks:
+ * their addresses stay here.
+ */
 static void *_Atomic held_memory[64], *_Atomic held_code[2048];
-static atomic_int made; /* executables ever: no two of them are one */
+static atomic_int made; /* number of all executables so far: each has its own handle */
 static const void *_Atomic last_code;
 
 static void hold(void *memory)
@@ -240,7 +241,7 @@ static hsa_status_t symbols_of(hsa_executable_t executable,
     return see(executable, (hsa_executable_symbol_t){executable.handle >= FIRST_PROBE ? PROBED_KERNEL : 1}, data);
 }
 
-static _Atomic uint64_t loaded_on = 77; /* the agent of the kernels that are loaded; 0: it isn't told */
+static _Atomic uint64_t loaded_on = 77; /* the agent of the loaded kernels; 0: unknown */
 
 static hsa_status_t about_symbol(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
 {
@@ -288,7 +289,7 @@ static __attribute__((unused)) void app_executable_destroy(uint64_t executable)
     assert_int_equal(destroy((hsa_executable_t){executable}), HSA_STATUS_SUCCESS);
 }
 
-static void (*fill_all_tables)(void) = fill_tables; /* a test with other queues has another */
+static void (*fill_all_tables)(void) = fill_tables; /* replaced by a test with other queues */
 
 static bool lacks_loading; /* the runtime has no executable_load_agent_code_object */
 
@@ -314,7 +315,7 @@ static void load_library(void)
     ext.slot[15] = (void *)copy_memory;
     setenv("RTL_PROBE", "1", 1);
     assert_true(OnLoad(&root, 1, 0, NULL));
-    if (lacks_loading) /* before the first queue starts the worker, which reads it */
+    if (lacks_loading) /* before the first queue starts the worker, which reads the table */
         rtl_tool.hsa.executable_load_agent_code_object = NULL;
     assert_int_equal(app_freeze(1), HSA_STATUS_SUCCESS);
     assert_non_null(app_queue());
@@ -333,7 +334,7 @@ static void moment(void)
     assert_true(rtl_reader_probe(reader, &state_now) || true);
 }
 
-/* Waits until that holds of state_now. */
+/* Wait until the condition on state_now holds. */
 #define AWAIT(condition)                                                        \
     do {                                                                        \
         for (int tries_ = 0; tries_ < 5 * patience() && !(condition); tries_++) \
@@ -346,7 +347,7 @@ static __attribute__((unused)) void beat(void)
     rtl_probe_heartbeat(&link_to);
 }
 
-/* A code object as viewers make it, of a kernel that only ends. */
+/* A code object as a viewer makes it, whose kernel only ends. */
 static _Alignas(8) char code[4992];
 static __attribute__((unused)) size_t make_code(void)
 {
@@ -443,13 +444,13 @@ static __attribute__((unused)) void finish_last(void)
     wait_completed(counters_of(), before + 1);
 }
 
-/* What the waves of a dispatch leave: 10 of them, of which one ends early and one much later than the others. */
+/* Write the results of a dispatch's 10 waves: one of them ends early, and one much later than the others. */
 static __attribute__((unused)) void run_waves(uint64_t waves)
 {
     pthread_mutex_lock(&gpu_lock);
     struct rtl_probe_block *b = atomic_load(&gpu_block);
     uint64_t *table = (uint64_t *)(void *)((char *)b + RTL_PROBE_SLOTS_AT);
-    assert_int_equal(b->waves, 0); /* clear */
+    assert_int_equal(b->waves, 0); /* the block is clear */
     for (size_t i = 0; i < RTL_PROBE_SLOTS; i++)
         assert_int_equal(table[i], 0);
     table[0] = table[RTL_PROBE_SLOTS - 1] = 4711;
@@ -486,7 +487,7 @@ static __attribute__((unused)) void refused_with(enum rtl_probe_why why)
     assert_int_equal(atomic_load(&rtl_hot.more), 0);
 }
 
-/* Around a group of tests. */
+/* Set-up and tear-down of a group of tests. */
 static __attribute__((unused)) int load_it(void **state)
 {
     (void)state;

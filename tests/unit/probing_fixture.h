@@ -1,4 +1,4 @@
-/* A probe's way as probing.h has it, with a library that says what a test wants; for the tests that include this. */
+/* Steps of a probe's plan (probing/), with a library that answers as the test says. */
 #ifndef PROBING_FIXTURE_H
 #define PROBING_FIXTURE_H
 
@@ -17,7 +17,7 @@ static struct rtl_probe_plan p;
 static struct rtl_probe_state library;
 static struct rtl_probe_plan_seen seen;
 static uint64_t now;
-static uint16_t number; /* of the requests */
+static uint16_t number; /* number of the last request */
 static unsigned asked[RTL_PROBE_ASK_DISARM + 1];
 
 static inline int begin(void **state)
@@ -41,7 +41,7 @@ static inline enum rtl_probe_plan_do look(uint64_t ns)
     if (act == RTL_PROBING_DO_ASK) {
         asked[p.ask]++;
         rtl_probe_plan_asked(&p, ++number, now);
-        seen.number = number; /* the page has it */
+        seen.number = number; /* the page holds it */
     }
     return act;
 }
@@ -71,7 +71,7 @@ static inline void prepare(void)
 static inline void arm(void)
 {
     prepare();
-    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* until it is there */
+    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* until the patch is ready */
     rtl_probe_plan_patched(&p, RTL_PROBE_NONE, 0xabcd, 3000, now);
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);
     assert_int_equal(p.ask, RTL_PROBE_ASK_ARM);
@@ -88,7 +88,7 @@ static inline void arm(void)
     assert_true(p.counted);
 }
 
-/* Nothing of it is left in the library, and it says so. */
+/* Check that nothing is left in the library, and check the message. */
 static inline void over(enum rtl_probe_plan_over why, const char *text)
 {
     char got[300];

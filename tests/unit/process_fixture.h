@@ -1,6 +1,4 @@
-/*
- * What the tests of discovery share: children of the test that behave like a traced process, or like one that isn't.
- */
+/* Shared by the tests of discovery: child processes that behave like a traced process, or like an untraced one. */
 #ifndef RTL_TESTS_PROCESS_FIXTURE_H
 #define RTL_TESTS_PROCESS_FIXTURE_H
 
@@ -13,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-static struct rtl_segment segment; /* in the child */
+static struct rtl_segment segment; /* used in the child */
 
 static inline void say_ready(int fd)
 {
@@ -21,7 +19,7 @@ static inline void say_ready(int fd)
         _exit(1);
 }
 
-/* Starts a process that runs `body`, says that it is ready, and sleeps until it is killed. */
+/* Start a process that runs `body`, reports that it is ready, and sleeps until it is killed. */
 static inline pid_t start_process(void (*body)(int ready))
 {
     int ready[2];
@@ -40,7 +38,7 @@ static inline pid_t start_process(void (*body)(int ready))
     }
     close(ready[1]);
     if (read(ready[0], &byte, 1) != 1)
-        fail_msg("the process did not come up");
+        fail_msg("the process did not start");
     close(ready[0]);
     return pid;
 }
@@ -109,7 +107,7 @@ static inline void assert_ten_records(struct rtl_reader *reader)
 
 static volatile pid_t *forked; /* in shared memory: the pid of a grandchild */
 
-/* A grandchild that knows its parent to have noted its pid; 0 in the grandchild. */
+/* Fork a grandchild that runs on only after its parent has stored its pid. Return 0 in the grandchild. */
 static inline pid_t fork_noted(void)
 {
     *forked = 0;

@@ -1,5 +1,5 @@
 /*
- * A server for tests of the screen: any number of ranks, one of them slow, on GPUs of their own (one each) or together.
+ * A server for tests of the screen: any number of ranks, one of them slow, with a GPU for each rank or one GPU for all.
  */
 #ifndef RTL_TESTS_RANKS_FIXTURE_H
 #define RTL_TESTS_RANKS_FIXTURE_H
@@ -25,15 +25,15 @@ enum { NAMES = sizeof names / sizeof *names, PROCESSES_MOST = 64 };
 static struct synth *processes[PROCESSES_MOST];
 static struct rtl_merge *merge;
 static int process_count;
-static uint64_t attention_slower_from = UINT64_MAX; /* second from which paged attention takes three times as long */
+static uint64_t attention_slower_from = UINT64_MAX; /* from this second on, paged attention takes three times as long */
 
-/* What one does in a second; the third from the end is slow. */
+/* Add a rank's work of one second. The third rank from the end is slow. */
 static inline void work(int process, uint64_t second)
 {
     struct synth *p = processes[process];
     uint64_t slow = process_count > 1 && process == process_count - 3 ? 2 : 1;
     for (int k = 0; k < NAMES; k++) {
-        if (k == 5) /* collectives are as long as the others wait */
+        if (k == 5) /* a collective lasts until the slowest rank arrives */
             synth_record(p, k, slow > 1 ? 21000 : 170000 + second * 100, 500);
         else
             synth_record(p, k,
@@ -78,7 +78,7 @@ static inline void start(int gpus, int count, uint64_t seconds)
         struct rtl_snapshot s;
         for (int i = 0; merge && i < count; i++) {
             struct rtl_snapshot one = synth_snapshot(processes[i], second * RTL_SEC);
-            if (gpus == 1) /* each has its own */
+            if (gpus == 1) /* a GPU for each rank */
                 one.agents[0].bdf = 0x0300u + ((uint32_t)i % RTL_AGENTS_MAX << 8);
             assert_true(rtl_merge_update(merge, (uint32_t)i, &one));
             rtl_snapshot_free(&one);

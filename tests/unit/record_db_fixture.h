@@ -1,4 +1,4 @@
-/* A file of one table, for tests of the database layer and of what lies beside its files. */
+/* A file of one table, for tests of the database layer and of the files beside a database. */
 #ifndef RECORD_DB_FIXTURE_H
 #define RECORD_DB_FIXTURE_H
 

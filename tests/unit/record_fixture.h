@@ -1,4 +1,4 @@
-/* Hostile and broken recordings for the tests of what reads them: made with SQLite itself, and journals by hand. */
+/* Hostile and broken recordings for the tests of their readers: made with SQLite itself, and journals made by hand. */
 #ifndef RECORD_FIXTURE_H
 #define RECORD_FIXTURE_H
 
@@ -56,8 +56,7 @@ static inline unsigned char *read_file(const char *name, size_t *size)
     return bytes;
 }
 
-/* All that lies in the folder, names, kinds and bytes, as one number: two of them are equal when nothing was changed.
- */
+/* Return a hash over the folder's names, file types and bytes. Two equal hashes mean: nothing was changed. */
 static inline uint64_t fixture_state(void)
 {
     uint64_t all = 0;
@@ -85,7 +84,7 @@ static inline uint64_t fixture_state(void)
     return all;
 }
 
-/* Runs SQL on the file as anybody could, with all that SQLite can do. */
+/* Run SQL on the file without restrictions, as any program with SQLite could. */
 static inline void run_sql(const char *sql)
 {
     sqlite3 *handle;
@@ -103,8 +102,8 @@ static inline void put_big_endian(unsigned char *to, uint32_t value)
 }
 
 /*
- * The journal of a transaction that has saved the database's first page as it is, so that SQLite rolls it back, and
- * that names another file, if `name` is not NULL: SQLite deletes that one then. The caller frees it.
+ * Make the journal of a transaction that saved the database's first page unchanged, so that SQLite rolls it back. If
+ * `name` is not NULL, the journal also names another file, which SQLite then deletes. The caller frees the bytes.
  */
 static inline unsigned char *make_journal(const char *name, uint32_t records, size_t *size)
 {

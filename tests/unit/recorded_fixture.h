@@ -1,5 +1,4 @@
-/* Recordings of a play process, for the tests of what comes back from them: made, asked and changed in a file of a
- * folder. */
+/* Recordings of a synthetic process in one file: make, query and change them. */
 #ifndef RECORDED_FIXTURE_H
 #define RECORDED_FIXTURE_H
 

@@ -1,5 +1,5 @@
 /*
- * What the tests of traces share: a segment with two GPUs, three queues and two kernels, a recording of it, and asking
+ * Shared by the tests of traces: a segment with two GPUs, three queues and two kernels, its recording, and queries on
  * the file.
  */
 #ifndef RTL_TESTS_ROCPD_FIXTURE_H
@@ -85,7 +85,7 @@ static inline void write_records(struct setup *s, struct rtl_event_record *recor
         fail_msg("%s", rtl_db_why(s->db));
 }
 
-/* What another connection reads. */
+/* Check an SQL answer through a second connection. */
 static inline void assert_sql(const struct setup *s, const char *sql, const char *want)
 {
     struct rtl_db *db = open_db(s->path, false);

@@ -1,6 +1,7 @@
 /*
- * A stand-in for the runtime: it loads the library, keeps the contract of hsa_amd_queue_intercept_register (it hands
- * over packets that it owns, and takes what the writer is given), and lets a test complete signals. One queue a thread.
+ * A stand-in for the runtime: loads the library and lets a test complete signals. It keeps the contract of
+ * hsa_amd_queue_intercept_register: the runtime owns the packets that it passes in, and copies those given to the
+ * writer. One queue a thread.
  */
 #ifndef RUNTIME_FIXTURE_H
 #define RUNTIME_FIXTURE_H
@@ -19,14 +20,14 @@
 #include "intercept/track/hot_line.h"
 #include "intercept/track/queue_tracker.h"
 
-/* What the library exports; it has no header. */
+/* The library's exported functions; they have no header. */
 extern bool OnLoad(void *table, uint64_t version, uint64_t failed, const char *const *names);
 extern void OnUnload(void);
 
 enum { RING = 1024 };
 typedef hsa_kernel_dispatch_packet_t packet_t;
 
-/* each thread has a queue of its own */
+/* each thread has its own queue */
 static packet_t ring[RING];
 #define INACTIVE_SIGNAL 0x7f0000001240ull
 static __thread amd_queue_t whole_queue = {.hsa_queue = {.base_address = ring, .size = RING, .id = 5},
@@ -49,7 +50,7 @@ static void take(const void *packets, uint64_t count)
     writes++;
 }
 
-/* The system's clock is so many ns ahead of the GPU's that none of the ticks that tests make up is in the future. */
+/* The system's clock is this many ns ahead of the GPU's, so that none of the tests' ticks is in the future. */
 static const uint64_t AHEAD = 1000000000000000;
 
 static hsa_status_t info(hsa_system_info_t what, void *answer)
@@ -129,14 +130,16 @@ static hsa_status_t convert(hsa_agent_t agent, uint64_t tick, uint64_t *time)
     return HSA_STATUS_SUCCESS;
 }
 
-/* What the runtimes have behind a signal. */
+/* The runtime's memory behind a signal. */
 struct record {
     amd_signal_t signal;
     uint64_t copy_start, object, id, reserved0, copy_end, reserved1[3];
 };
 #define RECORD_ID 0x71FCCA6A3D5D5276ull
 
-/* The library leaves signals that it gave up alone, because a GPU might still write to them: freed at the end. */
+/* The library never destroys signals that it gave up, because a GPU might still write to them: the fixture frees them
+ * at the end.
+ */
 static pthread_mutex_t signals_lock = PTHREAD_MUTEX_INITIALIZER;
 static amd_signal_t *signals[1 << 16];
 static uint32_t signals_top;
@@ -180,7 +183,7 @@ __attribute__((unused)) static int free_signals(void **state)
     return 0;
 }
 
-/* A signal of the application's. */
+/* Make a signal of the application. */
 static hsa_status_t own_signal_made(hsa_signal_value_t value, uint32_t n, const hsa_agent_t *consumers,
                                     hsa_signal_t *signal)
 {
@@ -190,9 +193,8 @@ static hsa_status_t own_signal_made(hsa_signal_value_t value, uint32_t n, const 
 }
 
 /*
- * Where the library looks for what the newest runtimes export: the table lies in this program, whose file can't be
- * opened as a library, and then it could be that there is something which isn't seen. This runtime has nothing of that
- * kind.
+ * The library looks up here what the newest runtimes export. The API table lies in this program, whose file can't be
+ * opened as a library; the library would then assume exports that it can't see. This runtime has none.
  */
 __attribute__((visibility("default"))) void *dlopen(const char *file, int mode)
 {
@@ -207,7 +209,7 @@ static hsa_status_t nothing(void)
     return HSA_STATUS_SUCCESS;
 }
 
-/* One kernel in the only executable there is; its name is longer than a page. */
+/* The only executable has one kernel; its name is longer than a page. */
 enum { KERNEL = 0x7000, NAME = 5000 };
 
 static hsa_status_t symbol_info(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *answer)
@@ -219,7 +221,7 @@ static hsa_status_t symbol_info(hsa_executable_symbol_t symbol, hsa_executable_s
         *(uint32_t *)answer = NAME;
     } else if (what == HSA_EXECUTABLE_SYMBOL_INFO_NAME) {
         memset(answer, 'n', NAME - 3);
-        memcpy((char *)answer + NAME - 3, ".kd", 3); /* not terminated, as runtimes do it */
+        memcpy((char *)answer + NAME - 3, ".kd", 3); /* not terminated, as in real runtimes */
     } else {
         *(uint64_t *)answer = KERNEL;
     }
@@ -238,7 +240,7 @@ static struct {
 } core = {{2, 16 + 125 * 8, 0, 0}, {0}};
 static struct {
     uint32_t version[4];
-    void *slot[84]; /* of which the version says how many there are */
+    void *slot[84]; /* the version holds the number of slots in use */
 } ext = {{2, 16 + 74 * 8, 0x0D, 0}, {0}};
 static struct {
     uint32_t version[4];
@@ -251,7 +253,8 @@ __attribute__((unused)) static void fill_tables(void)
         core.slot[i] = (void *)nothing;
     for (int i = 0; i < 84; i++)
         ext.slot[i] = (void *)nothing;
-    setenv("RTL_QUEUES", "intercept", 1); /* what these tests are about; native queues: native_fixture.h */
+    /* these tests are about intercept queues; native_fixture.h is for native ones */
+    setenv("RTL_QUEUES", "intercept", 1);
     core.slot[2] = (void *)info;
     core.slot[5] = (void *)agents;
     core.slot[6] = (void *)agent_info;
@@ -268,7 +271,7 @@ __attribute__((unused)) static void fill_tables(void)
     ext.slot[38] = (void *)intercept_register;
 }
 
-/* The application's calls, through the table as the runtime's exported functions make them. */
+/* The application's calls: through the API table, as the runtime's exported functions make them. */
 __attribute__((unused)) static hsa_queue_t *app_queue(void)
 {
     hsa_queue_t *queue = NULL;
@@ -336,15 +339,15 @@ __attribute__((unused)) static packet_t other_packet(unsigned type, uint64_t fil
 __attribute__((unused)) static void complete(const packet_t *packet, uint64_t start, uint64_t ticks)
 {
     amd_signal_t *signal = (amd_signal_t *)(uintptr_t)packet->completion_signal.handle;
-    /* one by one, as a GPU does: signals of the application's are looked at meanwhile */
+    /* one field at a time, as a GPU does: the worker polls application signals meanwhile */
     __atomic_store_n(&signal->start_ts, start, __ATOMIC_RELEASE);
     __atomic_store_n(&signal->end_ts, start + ticks, __ATOMIC_RELEASE);
     __atomic_fetch_sub(&signal->value, 1, __ATOMIC_RELEASE);
 }
 
 /*
- * So many ms a test waits for what has to come: enough for the slowest machine. Where it may well never come, because a
- * fault was put in to see that a test notices, RTL_PATIENCE says less.
+ * Return for how many ms a test waits: enough for the slowest machine. RTL_PATIENCE lowers it for runs with an injected
+ * fault, where the event may never come.
  */
 __attribute__((unused)) static int patience(void)
 {
@@ -352,7 +355,7 @@ __attribute__((unused)) static int patience(void)
     return ms ? atoi(ms) : 60000;
 }
 
-/* --- the segment, read directly, as other threads write it --- */
+/* --- the segment, read directly, because other threads write it --- */
 
 #define AT(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)
 

@@ -1,6 +1,4 @@
-/*
- * What the tests of the segment share: making one, throwing it away, one histogram read back, random numbers.
- */
+/* Shared by the tests of the segment: make one, drop it, read a histogram back, random numbers. */
 #ifndef RTL_TESTS_SEGMENT_FIXTURE_H
 #define RTL_TESTS_SEGMENT_FIXTURE_H
 
@@ -20,7 +18,7 @@
 #include "shm/segment_writer.h"
 #include "stats/recorder.h"
 
-/* gcc and clang say it differently */
+/* gcc and clang define different macros */
 #if defined(__has_feature)
 #define FIXTURE_HAS(feature) __has_feature(feature)
 #else
@@ -53,7 +51,7 @@ static inline void fixture_segment(struct rtl_segment *segment)
         fail_msg("no segment: %s", why);
 }
 
-/* The product never gives a segment back; tests make many. */
+/* The library never unmaps a segment; tests make many and must. */
 static inline void fixture_drop(struct rtl_segment *segment)
 {
     munmap(segment->header, segment->size);

@@ -1,10 +1,9 @@
-/* Windows compared: what is claimed, what is not. */
+/* Comparing windows: which changes are claimed, and which are not. */
 #include "model_fixture.h"
 
 #include "model/change.h"
 
-/* Two windows of the same kernel: `count` durations each, around `ns`, then around `then_ns`, every hundredth a tail.
- */
+/* Compare two windows of a kernel: `count` durations around `ns`, then around `then_ns`; every hundredth is a tail. */
 static struct rtl_changes changes(uint64_t ns, uint64_t tail, uint64_t then_ns, uint64_t then_tail, int count)
 {
     struct synth *s = synth_create(1, 1);
@@ -19,7 +18,7 @@ static struct rtl_changes changes(uint64_t ns, uint64_t tail, uint64_t then_ns, 
                        since_start = rtl_changes_between(NULL, &h[1], &h[2]);
     assert_int_equal(c.p99.kind, since_start.p99.kind);
     assert_int_equal(rtl_changes_between(&h[0], NULL, &h[2]).p99.kind, RTL_CHANGE_UNKNOWN);
-    assert_int_equal(rtl_changes_between(&h[0], &h[2], &h[1]).p50.kind, RTL_CHANGE_UNKNOWN); /* it shrank */
+    assert_int_equal(rtl_changes_between(&h[0], &h[2], &h[1]).p50.kind, RTL_CHANGE_UNKNOWN); /* the count shrank */
     synth_free(s);
     return c;
 }
@@ -32,23 +31,23 @@ static void is(struct rtl_change change, enum rtl_change_kind kind, const char *
     assert_int_equal(change.kind, kind);
 }
 
-static void what_is_claimed(void **state)
+static void significant_changes_are_claimed(void **state)
 {
     (void)state;
     struct rtl_changes c = changes(100000, 200000, 100000, 200000, 2000);
     is(c.p50, RTL_CHANGE_SAME, "=");
     is(c.p99, RTL_CHANGE_SAME, "=");
     c = changes(100000, 200000, 150000, 640000, 2000);
-    is(c.p50, RTL_CHANGE_LONGER, "+51%"); /* of the buckets' middles */
+    is(c.p50, RTL_CHANGE_LONGER, "+51%"); /* between the buckets' middles */
     is(c.p99, RTL_CHANGE_LONGER, "3.2x");
     c = changes(150000, 640000, 100000, 200000, 2000);
     is(c.p50, RTL_CHANGE_SHORTER, "-34%");
     is(c.p99, RTL_CHANGE_SHORTER, "-69%");
-    is(changes(100000, 200000, 101000, 202000, 2000).p99, RTL_CHANGE_SAME, "="); /* a bucket is that wide */
+    is(changes(100000, 200000, 101000, 202000, 2000).p99, RTL_CHANGE_SAME, "="); /* the width of a bucket */
     is(changes(100000, 200000, 100000, 208500, 2000).p99, RTL_CHANGE_LONGER, "+4%");
 }
 
-static void too_few(void **state)
+static void too_few_durations_claim_nothing(void **state)
 {
     (void)state;
     is(changes(100000, 200000, 300000, 900000, 299).p99, RTL_CHANGE_UNKNOWN, "-");
@@ -58,8 +57,8 @@ static void too_few(void **state)
     is(changes(0, 0, 0, 0, 400).p50, RTL_CHANGE_SAME, "=");
 }
 
-/* Durations that differ by much more than their p99s: which one is hit is luck, and no change is claimed. */
-static void luck_is_no_change(void **state)
+/* The durations spread far more than their p99s differ: the p99 depends on chance, and no change is claimed. */
+static void a_change_within_the_spread_is_not_claimed(void **state)
 {
     (void)state;
     struct synth *s = synth_create(1, 1);
@@ -88,7 +87,7 @@ static void luck_is_no_change(void **state)
     synth_free(s);
 }
 
-static void words(void **state)
+static void changes_are_printed(void **state)
 {
     (void)state;
     static const struct {
@@ -105,8 +104,8 @@ static void words(void **state)
     assert_false(rtl_change_is_worse((struct rtl_change){RTL_CHANGE_UNKNOWN, 2}));
 }
 
-/* The model's windows: the one before is as long, and there once half of it is. */
-static void in_the_model(void **state)
+/* The model's windows: the previous window is as long, and exists once half of it has passed. */
+static void the_model_compares_its_windows(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
@@ -123,7 +122,7 @@ static void in_the_model(void **state)
             uint64_t span = m->base->snapshot.taken_mono_ns - m->before->snapshot.taken_mono_ns;
             assert_true(span >= SECONDS(9.7) && span <= SECONDS(13));
         }
-        if (t == 45 || t == 50) /* within ten seconds of the change it is there */
+        if (t == 45 || t == 50) /* within ten seconds of the change it shows */
             is(row->change.p99, RTL_CHANGE_LONGER, "+50%");
     }
     is(rtl_model_row(m, p->kernels[a].id)->change.p50, RTL_CHANGE_SAME, "="); /* both windows have it now */
@@ -145,11 +144,11 @@ static void in_the_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_claimed),
-        cmocka_unit_test(too_few),
-        cmocka_unit_test(luck_is_no_change),
-        cmocka_unit_test(words),
-        cmocka_unit_test_setup_teardown(in_the_model, setup, teardown),
+        cmocka_unit_test(significant_changes_are_claimed),
+        cmocka_unit_test(too_few_durations_claim_nothing),
+        cmocka_unit_test(a_change_within_the_spread_is_not_claimed),
+        cmocka_unit_test(changes_are_printed),
+        cmocka_unit_test_setup_teardown(the_model_compares_its_windows, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
- * Times of processes in time namespaces: the offsets in /proc, and the conversion of each time of a segment to the
+ * Times of processes in time namespaces: the offsets in /proc, and the conversion of each time in a segment to the
  * reader's time line.
  */
-#include "shm/event_ring.h" /* before a variable of the fixture's has the name of its parameters */
+#include "shm/event_ring.h" /* first: a variable of the fixture has the name of one of its parameters */
 
 #include "process_fixture.h"
 
@@ -19,7 +19,7 @@
 
 #define DAY 86400000000000ll
 
-static void the_file_is_parsed_or_refused(void **state)
+static void the_offsets_file_is_parsed_or_refused(void **state)
 {
     static const char *const wrong[] = {"",
                                         "monotonic 1 0\n",
@@ -38,7 +38,7 @@ static void the_file_is_parsed_or_refused(void **state)
         assert_false(rtl_clock_offsets_parse(wrong[i], &o));
 }
 
-static void this_process_has_the_reader_s_clock(void **state)
+static void this_process_has_offsets_of_zero(void **state)
 {
     struct rtl_reader *reader;
     struct rtl_snapshot s = {0};
@@ -54,7 +54,7 @@ static void this_process_has_the_reader_s_clock(void **state)
     end_process(pid);
 }
 
-/* The children of the caller have clocks that are ahead by these days. */
+/* The caller's children get clocks that are ahead by these days. */
 static bool unshare_clocks(int mono_days, int boot_days)
 {
     char text[100];
@@ -73,7 +73,7 @@ static void become_child_of_other_clocks(int ready)
 {
     if (!unshare_clocks(10, 20))
         _exit(1);
-    if (fork_noted()) { /* the grandchild is what is watched */
+    if (fork_noted()) { /* the test watches the grandchild */
         for (;;)
             pause();
     }
@@ -105,7 +105,7 @@ static bool may_unshare(void)
     return geteuid() == 0 && access("/proc/self/timens_offsets", W_OK) == 0;
 }
 
-static void a_process_ten_days_ahead_is_brought_back(void **state)
+static void times_of_a_process_ten_days_ahead_are_converted(void **state)
 {
     struct rtl_reader *reader;
     struct rtl_snapshot s = {0};
@@ -127,7 +127,7 @@ static void a_process_ten_days_ahead_is_brought_back(void **state)
     end_family(pid);
 }
 
-static void clocks_of_children_are_not_its_own(void **state)
+static void clocks_set_for_children_are_not_the_parents(void **state)
 {
     struct rtl_reader *reader;
     (void)state;
@@ -140,7 +140,7 @@ static void clocks_of_children_are_not_its_own(void **state)
     end_process(pid);
 }
 
-static void clocks_that_nobody_tells_are_refused(void **state)
+static void unreadable_offsets_are_refused(void **state)
 {
     (void)state;
     if (!may_unshare())
@@ -152,7 +152,7 @@ static void clocks_that_nobody_tells_are_refused(void **state)
     end_family(pid);
 }
 
-static void every_time_is_on_one_line(void **state)
+static void every_time_of_a_segment_is_converted(void **state)
 {
     struct rtl_segment made;
     struct rtl_segment_config config = fixture_config;
@@ -175,7 +175,7 @@ static void every_time_is_on_one_line(void **state)
     assert_int_equal(rtl_reader_linked_events(reader, &events, out, 4), 2);
     assert_int_equal(out[0].record.start_ns, 7);
     assert_int_equal(out[0].link.entry_ns, 5);
-    assert_int_equal(out[1].record.start_ns, 99); /* the agent's own clock */
+    assert_int_equal(out[1].record.start_ns, 99); /* the GPU's own clock */
     assert_int_equal(out[1].link.entry_ns, 0);
     uint64_t before = fixture_now_ns();
     assert_int_equal(rtl_reader_snapshot(reader, &s), RTL_READER_OK);
@@ -192,7 +192,7 @@ static void every_time_is_on_one_line(void **state)
     fixture_drop(&made);
 }
 
-static void calls_are_on_it_too(void **state)
+static void times_of_calls_are_converted(void **state)
 {
     enum { RECORDS = 1024 };
     struct rtl_hip_api_header h = {.magic = RTL_HIP_API_MAGIC,
@@ -242,13 +242,13 @@ static void calls_are_on_it_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_file_is_parsed_or_refused),
-        cmocka_unit_test(this_process_has_the_reader_s_clock),
-        cmocka_unit_test(a_process_ten_days_ahead_is_brought_back),
-        cmocka_unit_test(clocks_of_children_are_not_its_own),
-        cmocka_unit_test(clocks_that_nobody_tells_are_refused),
-        cmocka_unit_test(every_time_is_on_one_line),
-        cmocka_unit_test(calls_are_on_it_too),
+        cmocka_unit_test(the_offsets_file_is_parsed_or_refused),
+        cmocka_unit_test(this_process_has_offsets_of_zero),
+        cmocka_unit_test(times_of_a_process_ten_days_ahead_are_converted),
+        cmocka_unit_test(clocks_set_for_children_are_not_the_parents),
+        cmocka_unit_test(unreadable_offsets_are_refused),
+        cmocka_unit_test(every_time_of_a_segment_is_converted),
+        cmocka_unit_test(times_of_calls_are_converted),
     };
     forked = mmap(NULL, sizeof *forked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return forked == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Commands and their options: what is read, what is refused and with which words, --help and rtl-top(1). */
+/* Commands and their options: which are accepted, which are refused and with which message, --help and rtl-top(1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void split(struct words *w, const char *text)
     w->argv[w->argc] = NULL;
 }
 
-static void distances_are_those_of_letters(void **state)
+static void the_distance_of_words_counts_letters(void **state)
 {
     (void)state;
     static const struct {
@@ -62,19 +62,19 @@ static void distances_are_those_of_letters(void **state)
     assert_int_equal(rtl_word_meant(longest, longest), 0);
 }
 
-static void what_is_too_far_is_not_meant(void **state)
+static void distant_words_are_not_suggested(void **state)
 {
     (void)state;
     assert_true(rtl_word_meant("nmes", "names") > 0);
-    assert_true(rtl_word_meant("snap", "snapshot") > 0); /* a beginning */
+    assert_true(rtl_word_meant("snap", "snapshot") > 0); /* a prefix */
     assert_true(rtl_word_meant("snap", "snapshot") < rtl_word_meant("nmes", "names"));
     assert_int_equal(rtl_word_meant("vllm", "diff"), 0);
     assert_int_equal(rtl_word_meant("x", "diff"), 0);
     assert_int_equal(rtl_word_meant("", "diff"), 0);
-    assert_int_equal(rtl_word_meant("diff", "diff"), 0); /* that is known */
+    assert_int_equal(rtl_word_meant("diff", "diff"), 0); /* a known word */
 }
 
-static void a_wrong_word_is_told_with_what_was_meant(void **state)
+static void a_misspelt_word_gets_a_suggestion(void **state)
 {
     (void)state;
     static const struct {
@@ -86,7 +86,7 @@ static void a_wrong_word_is_told_with_what_was_meant(void **state)
         {"rtl-top -p 3 diff a b", "the command comes first: rtl-top diff ..."},
         {"rtl-top --windw 3", "no option --windw; did you mean --window? 'rtl-top --help all' lists the options"},
         {"rtl-top --windw=3", "did you mean --window?"},
-        {"rtl-top --no-colue", "did you mean --no-color?"}, /* and not --no-mouse, which is near, too */
+        {"rtl-top --no-colue", "did you mean --no-color?"}, /* not --no-mouse, which is near, too */
         {"rtl-top --xyzzy", "no option --xyzzy; 'rtl-top --help all' lists the options"},
         {"rtl-top --re f", "no option --re: several options begin with it"},
         {"rtl-top record -p 3", "record needs the name of one FILE; 'rtl-top record --help' explains it"},
@@ -120,7 +120,7 @@ static void understood(const char *words, struct words *w, struct rtl_options *o
         fail_msg("'%s' gives '%s'", words, said ? said : "");
 }
 
-static void jobs_are_the_options_of_the_same_kind(void **state)
+static void a_command_and_its_option_mean_the_same(void **state)
 {
     (void)state;
     struct words w;
@@ -174,7 +174,7 @@ static void each_command_has_its_own_help(void **state)
     }
 }
 
-static void help_and_order_are_heeded(void **state)
+static void words_after_a_program_belong_to_the_program(void **state)
 {
     (void)state;
     struct words w;
@@ -185,7 +185,7 @@ static void help_and_order_are_heeded(void **state)
     assert_int_equal(rtl_command_line_parse(w.argc, w.argv, &o, &said), RTL_PARSED_DONE);
     assert_int_equal(strncmp(said, "usage: rtl-top record -p PID", 28), 0);
     free(said);
-    /* what follows another program's name is that program's */
+    /* words after another program's name belong to that program */
     split(&w, "names -w 3 python --help");
     rtl_arguments_begin(&a, RTL_COMMAND_NAMES, true, w.argc, w.argv);
     assert_int_equal(rtl_arguments_next(&a), RTL_NAMES_WIDTH);
@@ -233,12 +233,12 @@ static void the_manual_has_the_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_are_those_of_letters),
-        cmocka_unit_test(what_is_too_far_is_not_meant),
-        cmocka_unit_test(a_wrong_word_is_told_with_what_was_meant),
-        cmocka_unit_test(jobs_are_the_options_of_the_same_kind),
+        cmocka_unit_test(the_distance_of_words_counts_letters),
+        cmocka_unit_test(distant_words_are_not_suggested),
+        cmocka_unit_test(a_misspelt_word_gets_a_suggestion),
+        cmocka_unit_test(a_command_and_its_option_mean_the_same),
         cmocka_unit_test(each_command_has_its_own_help),
-        cmocka_unit_test(help_and_order_are_heeded),
+        cmocka_unit_test(words_after_a_program_belong_to_the_program),
         cmocka_unit_test(the_manual_has_the_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /*
- * The control page: which words mean something, how long a heartbeat holds, what a word does to the mode in force; and
- * the viewer's side of it: which pages are opened, that nothing else is ever written to, and viewers that write at
- * once.
+ * The control page: valid words, the life of a heartbeat, the effect of a word on the mode in force. The viewer's side:
+ * which pages it opens, that it never writes to anything else, and viewers that write at once.
  */
 #include "process_fixture.h"
 
@@ -21,7 +20,7 @@ static bool same(const struct rtl_control_request *a, const struct rtl_control_r
     return a->heartbeat == b->heartbeat && a->number == b->number && a->mode == b->mode;
 }
 
-static void words_are_what_was_said(void **state)
+static void words_decode_to_what_was_encoded(void **state)
 {
     (void)state;
     static const uint8_t modes[] = {RTL_MODE_OFF,  RTL_MODE_LITE, RTL_MODE_DEFAULT,
@@ -34,7 +33,7 @@ static void words_are_what_was_said(void **state)
         uint64_t word = rtl_control_encode(requests);
         assert_true(rtl_control_decode(word, &read));
         assert_true(same(&requests, &read));
-        for (int bit = 0; bit < 64; bit++) { /* any bit that is wrong makes it nothing */
+        for (int bit = 0; bit < 64; bit++) { /* any wrong bit makes the word invalid */
             struct rtl_control_request kept = requests;
             assert_false(rtl_control_decode(word ^ 1ull << bit, &kept));
             assert_true(same(&kept, &requests));
@@ -42,34 +41,34 @@ static void words_are_what_was_said(void **state)
     }
 }
 
-static void nonsense_says_nothing(void **state)
+static void invalid_words_are_ignored(void **state)
 {
     (void)state;
     struct rtl_control_request read;
     uint64_t random = 4711;
-    assert_false(rtl_control_decode(0, &read)); /* a page that was wiped */
+    assert_false(rtl_control_decode(0, &read)); /* a zeroed page */
     assert_false(rtl_control_decode(UINT64_MAX, &read));
     for (int i = 0; i < 10000000; i++)
         assert_false(rtl_control_decode(fixture_random(&random), &read));
-    for (unsigned mode = 0; mode < 256; mode++) /* modes of a later version, well requests */
+    for (unsigned mode = 0; mode < 256; mode++) /* modes of a later version are valid requests */
         assert_int_equal(
             rtl_control_decode(rtl_control_encode((struct rtl_control_request){1, 1, (uint8_t)mode}), &read),
             mode <= RTL_MODE_AUTO || mode == RTL_MODE_NONE);
 }
 
-/* --- what they do --- */
+/* --- effects of words --- */
 
 static uint64_t beat_word(uint16_t heartbeat)
 {
     return rtl_control_encode((struct rtl_control_request){.heartbeat = heartbeat, .mode = RTL_MODE_NONE});
 }
 
-static void beats_hold_for_three_seconds(void **state)
+static void a_heartbeat_lasts_three_seconds(void **state)
 {
     (void)state;
     struct rtl_requests requests = {.mode = RTL_MODE_AUTO};
     uint64_t now = 1000 * SEC;
-    rtl_requests_apply(&requests, beat_word(0), now); /* as the page was made */
+    rtl_requests_apply(&requests, beat_word(0), now); /* the page's first contents */
     assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
     rtl_requests_apply(&requests, beat_word(1), now);
     assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
@@ -77,20 +76,20 @@ static void beats_hold_for_three_seconds(void **state)
     assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
     rtl_requests_apply(&requests, beat_word(1), now + RTL_HEARTBEAT_NS + 1);
     assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
-    rtl_requests_apply(&requests, beat_word(1), now + RTL_HEARTBEAT_NS + 2); /* and it doesn't come back */
+    rtl_requests_apply(&requests, beat_word(1), now + RTL_HEARTBEAT_NS + 2); /* an old heartbeat doesn't count again */
     assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
-    for (uint16_t heartbeat = 65530; heartbeat != 10; heartbeat++) { /* round, a second apart */
+    for (uint16_t heartbeat = 65530; heartbeat != 10; heartbeat++) { /* wrap-around, a second apart */
         now += 5 * SEC;
         rtl_requests_apply(&requests, beat_word(heartbeat), now);
         assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
     }
-    rtl_requests_apply(&requests, 0x1234567890abcdef, now + SEC); /* nonsense is no heartbeat, */
+    rtl_requests_apply(&requests, 0x1234567890abcdef, now + SEC); /* an invalid word is no heartbeat, */
     assert_int_equal(rtl_requests_policy(&requests), RTL_TIME);
-    rtl_requests_apply(&requests, 0x234567890abcdef1, now + 4 * SEC); /* and doesn't keep one up */
+    rtl_requests_apply(&requests, 0x234567890abcdef1, now + 4 * SEC); /* and doesn't extend one */
     assert_int_equal(rtl_requests_policy(&requests), RTL_COUNT);
 }
 
-static void wishes_change_the_mode(void **state)
+static void requests_change_the_mode(void **state)
 {
     (void)state;
     static const struct {
@@ -120,7 +119,7 @@ static void wishes_change_the_mode(void **state)
         assert_int_equal(rtl_requests_policy(&requests), means[i].watched);
         rtl_requests_apply(&requests, 0, now);
         assert_int_equal(rtl_requests_policy(&requests), means[i].watched);
-        /* heartbeats matter to a dispatch only while it would be timed for them */
+        /* a dispatch depends on heartbeats only in modes that time for a viewer */
         rtl_requests_apply(&requests, 0, now + 50 * SEC);
         uint64_t mask =
             means[i].policy == RTL_COUNT ? RTL_CONTROL_REQUEST | RTL_CONTROL_HEARTBEAT : RTL_CONTROL_REQUEST;
@@ -132,7 +131,7 @@ static void wishes_change_the_mode(void **state)
 
 static struct rtl_control *made; /* in the child, writable */
 
-/* A traced process with a page of that size and those seals, in the place of the library's. */
+/* Replace the library's page by one of that size with those seals. */
 static int replace_page(off_t bytes, int seals)
 {
     int fd = memfd_create(RTL_CONTROL_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -198,7 +197,7 @@ static void closed_and_used_again(int ready)
 
 static char victim[] = "/tmp/rtl-test-victim-XXXXXX";
 
-/* A file that the viewer may write to and nobody meant it to. */
+/* A writable file in the page's place: the viewer must not write to it. */
 static void lures_into_a_file(int ready)
 {
     with_control(ready);
@@ -233,7 +232,7 @@ static enum rtl_reader_status control_of(void (*body)(int ready))
         assert_null(link.page);
         assert_names(pid);
         assert_null(strchr(why, '\n'));
-        rtl_control_heartbeat(&link); /* into nothing */
+        rtl_control_heartbeat(&link); /* must reach no file */
         assert_int_equal(rtl_control_requested_mode(reader, &link), RTL_MODE_NONE);
     }
     rtl_control_close(&link);
@@ -242,7 +241,7 @@ static enum rtl_reader_status control_of(void (*body)(int ready))
     return status;
 }
 
-static void pages_that_are_none_are_refused(void **state)
+static void invalid_pages_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(control_of(with_control), RTL_READER_OK);
@@ -262,7 +261,7 @@ static void pages_that_are_none_are_refused(void **state)
     assert_says("no control page");
 }
 
-static void no_file_is_written_to(void **state)
+static void the_viewer_writes_to_no_file(void **state)
 {
     (void)state;
     char page[RTL_CONTROL_BYTES], after[RTL_CONTROL_BYTES];
@@ -281,7 +280,7 @@ static void no_file_is_written_to(void **state)
 
 enum { WRITERS = 4, BEATS = 3000 };
 
-static void viewers_at_once_keep_what_is_not_theirs(void **state)
+static void concurrent_viewers_keep_each_others_words(void **state)
 {
     (void)state;
     struct rtl_reader *reader;
@@ -315,11 +314,11 @@ static void viewers_at_once_keep_what_is_not_theirs(void **state)
         known |= rtl_control_writer(&link) == (uint64_t)writers[w];
     assert_true(known);
     assert_true(rtl_control_decode(link.page->word, &requests));
-    assert_int_equal(requests.heartbeat, WRITERS * BEATS); /* none was lost, and requests are no heartbeats */
+    assert_int_equal(requests.heartbeat, WRITERS * BEATS); /* no heartbeat was lost, and requests are not heartbeats */
     assert_int_equal(requests.number, 500);
     assert_int_equal(requests.mode, RTL_MODE_LITE);
 
-    link.page->word = 0x0123456789abcdef; /* somebody wrote nonsense: the next viewer puts it right */
+    link.page->word = 0x0123456789abcdef; /* an invalid word: the next viewer repairs it */
     assert_int_equal(rtl_control_requested_mode(reader, &link), RTL_MODE_NONE);
     rtl_control_heartbeat(&link);
     assert_true(rtl_control_decode(link.page->word, &requests));
@@ -337,8 +336,10 @@ static void wishes_that_are_set(int ready)
     rtl_segment_set_in_force(&segment, RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING, 5);
 }
 
-/* A request of the number that was taken up last would be none: whatever the page says, it gets another one. */
-static void a_wish_is_always_a_new_one(void **state)
+/* The library ignores a request with the number of the last one: whatever the page holds, a new request gets a new
+ * number.
+ */
+static void a_request_always_has_a_new_number(void **state)
 {
     (void)state;
     struct rtl_reader *reader;
@@ -353,7 +354,7 @@ static void a_wish_is_always_a_new_one(void **state)
         assert_int_not_equal(number, there);
         assert_int_equal(rtl_control_requested_mode(reader, &link), RTL_MODE_FULL);
     }
-    link.page->word = 0; /* wiped */
+    link.page->word = 0; /* zeroed */
     assert_int_equal(rtl_control_request_mode(reader, &link, RTL_MODE_FULL), 6);
     assert_int_equal(rtl_control_requested_mode(reader, &link), RTL_MODE_FULL);
     rtl_control_close(&link);
@@ -364,14 +365,14 @@ static void a_wish_is_always_a_new_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_what_was_said),
-        cmocka_unit_test(nonsense_says_nothing),
-        cmocka_unit_test(beats_hold_for_three_seconds),
-        cmocka_unit_test(wishes_change_the_mode),
-        cmocka_unit_test(pages_that_are_none_are_refused),
-        cmocka_unit_test(no_file_is_written_to),
-        cmocka_unit_test(viewers_at_once_keep_what_is_not_theirs),
-        cmocka_unit_test(a_wish_is_always_a_new_one),
+        cmocka_unit_test(words_decode_to_what_was_encoded),
+        cmocka_unit_test(invalid_words_are_ignored),
+        cmocka_unit_test(a_heartbeat_lasts_three_seconds),
+        cmocka_unit_test(requests_change_the_mode),
+        cmocka_unit_test(invalid_pages_are_refused),
+        cmocka_unit_test(the_viewer_writes_to_no_file),
+        cmocka_unit_test(concurrent_viewers_keep_each_others_words),
+        cmocka_unit_test(a_request_always_has_a_new_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * From a pid to its segment: the ways in, and the refusals with their exit status and a line that helps. (What takes
- * several users or namespaces is in test_discover_users.c.)
+ * From a pid to its segment: how it is found, and the refusals with their exit status and message.
+ * (test_discover_users.c has the tests that need several users or namespaces.)
  */
 #include "process_fixture.h"
 
@@ -13,7 +13,7 @@
 #include "shm/process.h"
 #include "shm/reader_private.h"
 
-static void a_traced_process(void **state)
+static void a_traced_process_is_opened(void **state)
 {
     (void)state;
     struct rtl_reader *reader;
@@ -23,12 +23,12 @@ static void a_traced_process(void **state)
     assert_true(rtl_reader_alive(reader));
     end_process(pid);
     assert_false(rtl_reader_alive(reader));
-    assert_ten_records(reader); /* the last state stays */
+    assert_ten_records(reader); /* the last state stays readable */
     rtl_reader_close(reader);
     assert_int_equal(try_open(pid), RTL_READER_NO_PROCESS);
 }
 
-static void no_process(void **state)
+static void a_missing_process_is_refused(void **state)
 {
     (void)state;
     pid_t pid = start_process(plain);
@@ -40,7 +40,7 @@ static void no_process(void **state)
     assert_int_equal(try_open(INT32_MAX), RTL_READER_NO_PROCESS);
 }
 
-static void not_traced(void **state)
+static void an_untraced_process_is_refused(void **state)
 {
     (void)state;
     pid_t pid = start_process(plain);
@@ -51,7 +51,7 @@ static void not_traced(void **state)
     end_process(pid);
 }
 
-/* Starts a program with this environment and waits until it runs. */
+/* Start a program with this environment and wait until it runs. */
 static pid_t start_program(const char *variable)
 {
     pid_t pid = fork();
@@ -71,7 +71,7 @@ static pid_t start_program(const char *variable)
     return pid;
 }
 
-static void asked_for_but_not_there(void **state)
+static void a_process_without_its_library_gets_a_reason(void **state)
 {
     (void)state;
     pid_t pid = start_program("HSA_TOOLS_LIB=/some/where/librtl.so");
@@ -81,7 +81,7 @@ static void asked_for_but_not_there(void **state)
     end_process(pid);
 }
 
-static void a_zombie(void **state)
+static void a_zombie_is_refused(void **state)
 {
     (void)state;
     siginfo_t info;
@@ -93,7 +93,7 @@ static void a_zombie(void **state)
     end_process(pid);
 }
 
-static void a_process_that_ends_while_it_is_explained(void **state)
+static void a_process_that_exits_during_the_explanation_is_gone(void **state)
 {
     (void)state;
     struct rtl_process p;
@@ -109,11 +109,11 @@ static void a_process_that_ends_while_it_is_explained(void **state)
     assert_int_equal(rtl_explain_untraced(&p, why, sizeof why), RTL_READER_NO_PROCESS);
     p = (struct rtl_process){.flags = 4, .threads = 1, .state = 'R'}; /* PF_EXITING */
     assert_true(rtl_process_is_ending(&p));
-    p.threads = 2; /* other threads run on */
+    p.threads = 2; /* other threads still run */
     assert_false(rtl_process_is_ending(&p));
 }
 
-static void a_kernel_thread(void **state)
+static void a_kernel_thread_is_refused(void **state)
 {
     (void)state;
     struct rtl_process p;
@@ -146,11 +146,11 @@ static void traced_forked_and_traced(int ready)
         for (;;)
             pause();
     }
-    for (;;) /* the child says it */
+    for (;;) /* the child reports it */
         pause();
 }
 
-static void a_fork_of_a_traced_process(void **state)
+static void a_fork_of_a_traced_process_is_refused(void **state)
 {
     (void)state;
     pid_t pid = start_process(traced_and_forked), child = *forked;
@@ -162,8 +162,8 @@ static void a_fork_of_a_traced_process(void **state)
     end_process(pid);
 }
 
-/* It has both segments: its own is the one to show. */
-static void a_fork_that_is_traced_itself(void **state)
+/* The child has both segments: the reader must open its own. */
+static void a_traced_fork_has_its_own_segment(void **state)
 {
     (void)state;
     struct rtl_reader *reader;
@@ -192,8 +192,8 @@ static void replaced_itself(int ready)
     _exit(1);
 }
 
-/* exec keeps the pid, and even the pidfd; the segment is gone all the same. */
-static void a_process_that_execs(void **state)
+/* exec keeps the pid and even the pidfd, but the segment is gone. */
+static void a_process_that_execs_has_no_segment(void **state)
 {
     (void)state;
     struct rtl_reader *reader;
@@ -210,8 +210,8 @@ static void a_process_that_execs(void **state)
     end_process(pid);
 }
 
-/* While it is looked at, too. The test stands between the process and what is read of it: see open below. */
-static pid_t replaced; /* from the second look on another process has that number */
+/* A pid reused during the discovery. The test replaces open (below), and changes what the reader finds in /proc. */
+static pid_t replaced; /* from the second read on, another process has this pid */
 static int looks;
 
 static int stat_of_another(int fd)
@@ -232,7 +232,7 @@ static int stat_of_another(int fd)
     return other;
 }
 
-/* In libc's place. */
+/* Replaces libc's. */
 int open(const char *path, int flags, ...)
 {
     char stat[40];
@@ -245,7 +245,7 @@ int open(const char *path, int flags, ...)
     return fd >= 0 && replaced && !strcmp(path, stat) && ++looks > 1 ? stat_of_another(fd) : fd;
 }
 
-static void a_pid_that_is_reused_meanwhile(void **state)
+static void a_pid_reused_during_discovery_is_refused(void **state)
 {
     (void)state;
     pid_t pid = start_process(traced);
@@ -266,7 +266,7 @@ static void traced_twice(int ready)
     fixture_kernel(&segment, "of the younger");
 }
 
-/* The same, but the younger one's descriptor has the lower number. */
+/* As above, but the younger segment's descriptor has the lower number. */
 static void traced_twice_in_turn(int ready)
 {
     traced(ready);
@@ -277,8 +277,8 @@ static void traced_twice_in_turn(int ready)
         _exit(1);
 }
 
-/* A library that was loaded again: what counts is the segment that is written now. */
-static void the_younger_of_two_segments(void **state)
+/* The library was loaded again: the segment in use now counts. */
+static void the_younger_of_two_segments_is_opened(void **state)
 {
     (void)state;
     void (*const bodies[])(int) = {traced_twice, traced_twice_in_turn};
@@ -294,8 +294,8 @@ static void the_younger_of_two_segments(void **state)
     }
 }
 
-/* Its number goes to another process: not the one that was opened. */
-static void a_reused_pid(void **state)
+/* A reused pid: not the process that was opened. */
+static void a_reused_pid_is_another_process(void **state)
 {
     (void)state;
     struct rtl_reader *with, *without;
@@ -331,7 +331,7 @@ static void of_version_9(int ready)
     segment.header->major = 9;
 }
 
-static void another_version(void **state)
+static void another_version_is_refused(void **state)
 {
     (void)state;
     pid_t pid = start_process(of_version_9);
@@ -354,15 +354,17 @@ static void half_made(int ready)
 
 static void half_made_first(int ready)
 {
-    memfd_create(RTL_SEGMENT_NAME, MFD_CLOEXEC); /* stays as it is; a whole one comes beside it */
+    memfd_create(RTL_SEGMENT_NAME, MFD_CLOEXEC); /* this one stays; a complete one comes beside it */
     say_ready(ready);
-    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* so that the other side meets the half alone */
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* so that the reader meets the incomplete one alone */
     traced(-1);
     pause();
 }
 
-/* Who attaches at the start waits for the segment; a process that stopped in that moment is told apart. */
-static void segments_in_the_making(void **state)
+/* A viewer that attaches at the start waits for the segment. A process that stopped during its creation gets another
+ * message.
+ */
+static void a_segment_in_creation_is_waited_for(void **state)
 {
     (void)state;
     struct rtl_reader *reader;
@@ -395,12 +397,12 @@ static void without_main_thread(int ready)
     syscall(SYS_exit, 0); /* the main thread alone */
 }
 
-/* The main thread has ended, others go on: /proc shows a zombie that is none. */
-static void a_process_without_its_main_thread(void **state)
+/* The main thread has exited, others run: /proc shows a zombie, but the process lives. */
+static void a_process_without_its_main_thread_is_opened(void **state)
 {
     (void)state;
     if (FIXTURE_TSAN)
-        skip(); /* its runtime has threads of its own and does not expect this */
+        skip(); /* the sanitizer's runtime has threads and does not expect this */
     struct rtl_reader *reader;
     pid_t pid = start_process(without_main_thread);
     struct rtl_process p;
@@ -416,7 +418,7 @@ static void a_process_without_its_main_thread(void **state)
     rtl_reader_close(reader);
 }
 
-/* So many files that its threads together show more than are looked at; none of them is a segment. */
+/* All threads together show more files than the limit; none is a segment. */
 enum { THIEVES = 200, HAUL = 600 };
 
 static void *only_sleep(void *argument)
@@ -443,15 +445,15 @@ static void with_many_files_and_threads(int ready)
 
 static int links_read;
 
-/* In libc's place: what a look costs is counted. */
+/* Replaces libc's: counts the reads. */
 ssize_t readlink(const char *path, char *to, size_t bytes)
 {
     links_read++;
     return (ssize_t)syscall(SYS_readlinkat, AT_FDCWD, path, to, bytes);
 }
 
-/* Whoever has a thousand threads with thousands of files each doesn't keep a viewer from all others. */
-static void a_look_is_bounded_over_all_tasks(void **state)
+/* A process with a thousand threads and thousands of files each must not keep a viewer from other processes. */
+static void the_search_is_bounded_over_all_threads(void **state)
 {
     (void)state;
     if (FIXTURE_TSAN)
@@ -467,12 +469,12 @@ static void a_look_is_bounded_over_all_tasks(void **state)
     assert_true(THIEVES * HAUL > RTL_FILES_MAX + 1000);
     links_read = 0;
     assert_int_equal(rtl_reader_try(pid, &reader), RTL_READER_NOT_TRACED);
-    assert_true(links_read > RTL_FILES_MAX / 2); /* it was looked at */
+    assert_true(links_read > RTL_FILES_MAX / 2); /* the search did reach it */
     assert_true(links_read <= RTL_FILES_MAX + 16);
     end_process(pid);
 }
 
-static void discovery_lists_the_traced(void **state)
+static void discovery_lists_traced_processes(void **state)
 {
     (void)state;
     pid_t with_fork = start_process(traced_and_forked), fork_of_it = *forked;
@@ -502,24 +504,24 @@ static void discovery_lists_the_traced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_traced_process),
-        cmocka_unit_test(no_process),
-        cmocka_unit_test(not_traced),
-        cmocka_unit_test(asked_for_but_not_there),
-        cmocka_unit_test(a_zombie),
-        cmocka_unit_test(a_process_that_ends_while_it_is_explained),
-        cmocka_unit_test(a_kernel_thread),
-        cmocka_unit_test(a_fork_of_a_traced_process),
-        cmocka_unit_test(a_fork_that_is_traced_itself),
-        cmocka_unit_test(a_process_that_execs),
-        cmocka_unit_test(a_reused_pid),
-        cmocka_unit_test(a_pid_that_is_reused_meanwhile),
-        cmocka_unit_test(the_younger_of_two_segments),
-        cmocka_unit_test(another_version),
-        cmocka_unit_test(segments_in_the_making),
-        cmocka_unit_test(a_process_without_its_main_thread),
-        cmocka_unit_test(a_look_is_bounded_over_all_tasks),
-        cmocka_unit_test(discovery_lists_the_traced),
+        cmocka_unit_test(a_traced_process_is_opened),
+        cmocka_unit_test(a_missing_process_is_refused),
+        cmocka_unit_test(an_untraced_process_is_refused),
+        cmocka_unit_test(a_process_without_its_library_gets_a_reason),
+        cmocka_unit_test(a_zombie_is_refused),
+        cmocka_unit_test(a_process_that_exits_during_the_explanation_is_gone),
+        cmocka_unit_test(a_kernel_thread_is_refused),
+        cmocka_unit_test(a_fork_of_a_traced_process_is_refused),
+        cmocka_unit_test(a_traced_fork_has_its_own_segment),
+        cmocka_unit_test(a_process_that_execs_has_no_segment),
+        cmocka_unit_test(a_reused_pid_is_another_process),
+        cmocka_unit_test(a_pid_reused_during_discovery_is_refused),
+        cmocka_unit_test(the_younger_of_two_segments_is_opened),
+        cmocka_unit_test(another_version_is_refused),
+        cmocka_unit_test(a_segment_in_creation_is_waited_for),
+        cmocka_unit_test(a_process_without_its_main_thread_is_opened),
+        cmocka_unit_test(the_search_is_bounded_over_all_threads),
+        cmocka_unit_test(discovery_lists_traced_processes),
     };
     forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return cmocka_run_group_tests_name("discovery", tests, NULL, NULL);

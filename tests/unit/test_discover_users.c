@@ -1,7 +1,7 @@
 /*
- * Looking into processes of other users, groups and namespaces: who may, and what the others are told.
+ * Reading processes of other users, groups and namespaces: who may, and which message the others get.
  *
- * It takes root, because it plays several users; without it the tests are skipped.
+ * Needs root, because it acts as several users; otherwise the tests are skipped.
  */
 #include "process_fixture.h"
 
@@ -15,7 +15,7 @@
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
-/* Users that need no entry anywhere. */
+/* Uids that need no entry in /etc/passwd. */
 enum { ALICE = 54321, BOB = 54322, STAFF = 54323 };
 
 static void with_the_descriptor_closed(int ready)
@@ -28,7 +28,7 @@ static void become(uid_t uid, gid_t gid)
 {
     if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 || setresuid(uid, uid, uid) != 0)
         _exit(1);
-    prctl(PR_SET_DUMPABLE, 1); /* which changing the user has taken away */
+    prctl(PR_SET_DUMPABLE, 1); /* lost by the change of user */
 }
 
 static void traced_as_alice(int ready)
@@ -73,7 +73,7 @@ static void drop_ptrace(void)
         _exit(1);
 }
 
-/* rtl_reader_open in a process of its own, as another user; its line comes back in why. */
+/* Call rtl_reader_open in a child as another user. The message is in `why`. */
 static int open_as(void (*who)(void), pid_t pid)
 {
     int out[2];
@@ -112,7 +112,7 @@ static void as_root(void)
 {
 }
 
-static void another_user(void **state)
+static void another_users_process_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -131,13 +131,13 @@ static void another_user(void **state)
     assert_says("CAP_SYS_PTRACE");
     end_process(pid);
 
-    pid = start_process(plain); /* of root: its name tells that it is not traced only to those who may look */
+    pid = start_process(plain); /* root's process: its name shows that it is untraced only to a permitted user */
     assert_int_equal(open_as(as_bob, pid), RTL_READER_PERMISSION);
     assert_says("root (uid 0)");
     end_process(pid);
 }
 
-static void same_user_another_group(void **state)
+static void another_groups_process_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -151,7 +151,7 @@ static void same_user_another_group(void **state)
     end_process(pid);
 }
 
-static void same_user_not_dumpable(void **state)
+static void a_process_that_is_not_dumpable_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -163,8 +163,8 @@ static void same_user_not_dumpable(void **state)
     end_process(pid);
 }
 
-/* The program closed all descriptors: the mapping leads there, for root. */
-static void descriptor_closed(void **state)
+/* The program closed all descriptors: root still gets the segment through the mapping. */
+static void a_segment_without_descriptor_is_opened_by_its_mapping(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -174,7 +174,7 @@ static void descriptor_closed(void **state)
     assert_says("closed the descriptor");
     assert_says("sudo");
     int status = open_as(as_root, pid);
-    if (status != RTL_READER_OK) { /* a container's root may not follow map_files */
+    if (status != RTL_READER_OK) { /* root in a container may not follow map_files */
         assert_int_equal(status, RTL_READER_NOT_TRACED);
         assert_says("closed the descriptor");
     }
@@ -189,7 +189,7 @@ static void as_bob_behind_hidepid(void)
     as_bob();
 }
 
-static void hidden_by_proc(void **state)
+static void a_process_hidden_by_proc_is_refused(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -204,7 +204,7 @@ static void hidden_by_proc(void **state)
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
         end_process(pid);
-        skip(); /* no mounting here */
+        skip(); /* mount is not permitted here */
     }
     assert_int_equal(open_as(as_bob_behind_hidepid, pid), RTL_READER_PERMISSION);
     assert_names(pid);
@@ -216,7 +216,7 @@ static void traced_in_a_container(int ready)
 {
     if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0)
         _exit(77);
-    if (fork_noted() == 0) { /* is pid 1 in there */
+    if (fork_noted() == 0) { /* is pid 1 in its namespace */
         traced(ready);
         say_ready(ready);
         for (;;)
@@ -226,8 +226,8 @@ static void traced_in_a_container(int ready)
         pause();
 }
 
-/* Seen from outside, its pid is another than the one it knows itself by. */
-static void in_another_pid_namespace(void **state)
+/* From outside, its pid differs from its own view. */
+static void a_process_in_another_pid_namespace_is_opened(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -258,8 +258,8 @@ static void traced_in_a_container_with_many_groups(int ready)
     traced_in_a_container(ready);
 }
 
-/* Its groups alone fill what used to be read of its status; what tells its number in there stands behind them. */
-static void in_another_pid_namespace_with_many_groups(void **state)
+/* Its groups alone exceed the buffer's former size for /proc/PID/status; the line with its own pid comes after them. */
+static void many_groups_do_not_hide_the_inner_pid(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -273,8 +273,8 @@ static void in_another_pid_namespace_with_many_groups(void **state)
     end_process(pid);
 }
 
-/* Its /dev/kfd is a link that leads nowhere in its own root, and somewhere in ours; what it was to load, too. */
-static void files_are_those_of_its_own_root(void **state)
+/* Its /dev/kfd is a link that is broken in its own root and valid in ours; its library is, too. */
+static void files_are_looked_up_in_the_root_of_the_process(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -307,7 +307,7 @@ static void files_are_those_of_its_own_root(void **state)
     assert_int_equal(symlink("/proc/self/exe", path), 0);
     rtl_gpu_use_read(&p, &use);
     assert_true(use.no_device);
-    /* a zombie has no root: nothing is said of it */
+    /* a zombie has no root: the message doesn't mention it */
     siginfo_t info;
     kill(pid, SIGKILL);
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
@@ -324,9 +324,9 @@ static void files_are_those_of_its_own_root(void **state)
 }
 
 /*
- * A link that leads to something of that name which is no memfd: not opened, so that it can't block or lie. The folder
- * is a tmpfs that is mounted nowhere, so that its root is all of the path that the link shows; in a chroot, too, where
- * "/" is no mount point that could be made private.
+ * A link to a pipe of that name, which is no memfd: the reader must not open it, because a pipe can block or lie. The
+ * folder is a tmpfs that is mounted nowhere, so its root is the complete path in the link. This also works in a chroot,
+ * where "/" is no mount point that could become private.
  */
 static void with_a_pipe_of_that_name(int ready)
 {
@@ -342,7 +342,7 @@ static void with_a_pipe_of_that_name(int ready)
         _exit(1);
 }
 
-static void an_impostor(void **state)
+static void a_pipe_of_that_name_is_not_opened(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -355,15 +355,15 @@ static void an_impostor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_user),
-        cmocka_unit_test(same_user_another_group),
-        cmocka_unit_test(same_user_not_dumpable),
-        cmocka_unit_test(descriptor_closed),
-        cmocka_unit_test(hidden_by_proc),
-        cmocka_unit_test(in_another_pid_namespace),
-        cmocka_unit_test(in_another_pid_namespace_with_many_groups),
-        cmocka_unit_test(files_are_those_of_its_own_root),
-        cmocka_unit_test(an_impostor),
+        cmocka_unit_test(another_users_process_is_refused),
+        cmocka_unit_test(another_groups_process_is_refused),
+        cmocka_unit_test(a_process_that_is_not_dumpable_is_refused),
+        cmocka_unit_test(a_segment_without_descriptor_is_opened_by_its_mapping),
+        cmocka_unit_test(a_process_hidden_by_proc_is_refused),
+        cmocka_unit_test(a_process_in_another_pid_namespace_is_opened),
+        cmocka_unit_test(many_groups_do_not_hide_the_inner_pid),
+        cmocka_unit_test(files_are_looked_up_in_the_root_of_the_process),
+        cmocka_unit_test(a_pipe_of_that_name_is_not_opened),
     };
     forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return cmocka_run_group_tests_name("discovery, several users", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Program files made up to be odd: what is read of them stays within its bounds. */
+/* Odd ELF files: the reader stays within its bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,10 +23,10 @@ static struct {
 
 static struct {
     struct rtl_elf_file elf;
-    char behind[64 * (RTL_ELF_NAME_MAX + 1)]; /* nobody's: nothing is written there */
+    char behind[64 * (RTL_ELF_NAME_MAX + 1)]; /* nothing may be written there */
 } place;
 
-/* A program of this machine that needs `needed` libraries, as a file; its descriptor. */
+/* Make a program file of this machine that needs `needed` libraries. Return its descriptor. */
 static int make(int needed)
 {
     memset(&image, 0, sizeof image);
@@ -64,7 +64,7 @@ static void look(int fd)
         assert_int_equal(place.behind[i], 0x5a);
 }
 
-static void libraries_as_many_as_there_is_room_for(void **state)
+static void needed_libraries_are_listed_up_to_a_limit(void **state)
 {
     (void)state;
     static const int counts[] = {0, 1, RTL_ELF_NEEDED_MAX - 1, RTL_ELF_NEEDED_MAX, RTL_ELF_NEEDED_MAX + 1, ENTRIES};
@@ -78,7 +78,7 @@ static void libraries_as_many_as_there_is_room_for(void **state)
     }
 }
 
-static void a_text_is_sought_in_the_first_two_gigabytes(void **state)
+static void a_text_is_searched_in_the_first_two_gigabytes(void **state)
 {
     (void)state;
     static const char text[] = "HSA_TOOLS_LIB";
@@ -86,7 +86,7 @@ static void a_text_is_sought_in_the_first_two_gigabytes(void **state)
     char path[40];
     int fd = make(1);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    assert_true(ftruncate(fd, (off_t)4 << 40) == 0); /* sparse: to read it all takes an hour */
+    assert_true(ftruncate(fd, (off_t)4 << 40) == 0); /* sparse: reading all of it takes an hour */
     assert_true(pwrite(fd, text, sizeof text, end + (1 << 20)) == (ssize_t)sizeof text);
     assert_false(rtl_elf_has(path, text));
     assert_true(pwrite(fd, text, sizeof text, end - (1 << 20)) == (ssize_t)sizeof text);
@@ -96,7 +96,7 @@ static void a_text_is_sought_in_the_first_two_gigabytes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(libraries_as_many_as_there_is_room_for),
-                                       cmocka_unit_test(a_text_is_sought_in_the_first_two_gigabytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(needed_libraries_are_listed_up_to_a_limit),
+                                       cmocka_unit_test(a_text_is_searched_in_the_first_two_gigabytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

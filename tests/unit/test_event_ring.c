@@ -1,6 +1,6 @@
 /*
- * The event ring: what is read is whole and in order, what isn't is counted, to the record; also while a writer goes
- * round as fast as it can, and whatever lies in the memory.
+ * The event ring: events read are complete and in order, lost ones are counted exactly, also with a writer at full
+ * speed and with any contents of the memory.
  */
 #include "segment_fixture.h"
 #include "unlinked.h"
@@ -29,7 +29,7 @@ static void ring_segment(struct rtl_segment *segment, uint32_t records)
     assert_non_null(segment->ring);
 }
 
-/* Every word of record n (from 0) follows from n, so that parts of two show. */
+/* Every word of record n (from 0) follows from n, so that a mix of two records shows. */
 static struct rtl_event_record made(uint64_t n)
 {
     uint32_t low = (uint32_t)n;
@@ -59,7 +59,7 @@ static void assert_made(const struct rtl_event_record *event)
     assert_memory_equal(event, &want, sizeof want);
 }
 
-static void test_none_unless_asked_for(void **state)
+static void no_ring_without_request(void **state)
 {
     struct rtl_segment segment;
     struct rtl_events events;
@@ -77,7 +77,7 @@ static void test_none_unless_asked_for(void **state)
     fixture_drop(&segment);
 }
 
-static void test_in_order_and_none_lost(void **state)
+static void events_are_in_order_and_complete(void **state)
 {
     struct rtl_segment segment;
     struct rtl_events events;
@@ -88,7 +88,7 @@ static void test_in_order_and_none_lost(void **state)
     struct rtl_reader *reader = fixture_reader(&segment);
     assert_int_equal(rtl_reader_events_capacity(reader), RECORDS);
     assert_true(rtl_reader_events_begin(reader, &events));
-    for (int round = 0; round < 7; round++) { /* 700 at a time: over the ring's end more than once */
+    for (int round = 0; round < 7; round++) { /* 700 at a time: across the ring's end more than once */
         put(&segment, next, next + 700);
         uint32_t n = read_unlinked(reader, &events, out, 500);
         assert_int_equal(n, 500);
@@ -105,8 +105,8 @@ static void test_in_order_and_none_lost(void **state)
     fixture_drop(&segment);
 }
 
-/* With links entries are twice as long; who doesn't ask for them reads what it always did. */
-static void test_links_come_with_their_records(void **state)
+/* With links entries are twice as long; a reader without links still reads its records. */
+static void links_come_with_their_records(void **state)
 {
     struct rtl_segment segment;
     struct rtl_segment_config config = fixture_config;
@@ -120,7 +120,7 @@ static void test_links_come_with_their_records(void **state)
     struct rtl_reader *reader = fixture_reader(&segment);
     assert_true(rtl_reader_events_begin(reader, &events));
     plain = events;
-    for (uint64_t n = 0; n < RECORDS + 300; n++) { /* once around: what is there is from the lap before */
+    for (uint64_t n = 0; n < RECORDS + 300; n++) { /* more than a lap: the ring holds entries of the previous lap */
         struct rtl_event_record event = made(n);
         struct rtl_event_link link = {
             .range = n + 1, .entry_ns = n + 2, .node = (uint32_t)n + 3, .ordinal = (uint32_t)n};
@@ -142,7 +142,7 @@ static void test_links_come_with_their_records(void **state)
     rtl_reader_close(reader);
     fixture_drop(&segment);
 
-    ring_segment(&segment, RECORDS); /* of a process that records no calls */
+    ring_segment(&segment, RECORDS); /* a process that records no calls */
     reader = fixture_reader(&segment);
     put(&segment, 0, 10);
     memset(out, 0xff, sizeof out);
@@ -154,7 +154,7 @@ static void test_links_come_with_their_records(void **state)
     fixture_drop(&segment);
 }
 
-static void test_what_was_overwritten_is_counted(void **state)
+static void overwritten_records_are_counted(void **state)
 {
     struct rtl_segment segment;
     struct rtl_events events, late;
@@ -167,7 +167,7 @@ static void test_what_was_overwritten_is_counted(void **state)
     assert_int_equal(read_unlinked(reader, &events, out, RECORDS), RECORDS);
     assert_int_equal(events.lost, 4 * RECORDS + 17);
     assert_int_equal(out[0].sequence, 4 * RECORDS + 17 + 1);
-    /* who comes later starts with the oldest, and has lost nothing yet */
+    /* a later reader starts with the oldest record, and has lost none yet */
     assert_true(rtl_reader_events_begin(reader, &late));
     assert_int_equal(late.first, 4 * RECORDS + 17);
     assert_int_equal(read_unlinked(reader, &late, out, RECORDS), RECORDS);
@@ -189,7 +189,7 @@ static void *flat_out(void *data)
     return NULL;
 }
 
-/* Readers of several speeds, mapped and not, against a writer that never waits: no torn record, none missing. */
+/* Readers of several speeds, mapped and unmapped, against a writer that never waits: no torn record, none missing. */
 static void *read_along(void *data)
 {
     struct race *race = data;
@@ -217,13 +217,13 @@ static void *read_along(void *data)
     return NULL;
 }
 
-static void test_no_torn_record_at_full_speed(void **state)
+static void no_record_is_torn_at_full_speed(void **state)
 {
     static struct race race;
     pthread_t writer, other;
     (void)state;
     atomic_store(&race.over, false);
-    ring_segment(&race.segment, RECORDS); /* small, so that it is overtaken all the time */
+    ring_segment(&race.segment, RECORDS); /* small, so that the writer overtakes all the time */
     assert_int_equal(pthread_create(&other, NULL, read_along, &race), 0);
     assert_int_equal(pthread_create(&writer, NULL, flat_out, &race), 0);
     read_along(&race);
@@ -232,7 +232,8 @@ static void test_no_torn_record_at_full_speed(void **state)
     fixture_drop(&race.segment);
 }
 
-/* A copy of the segment in an ordinary file: unsealed, so it is read and not mapped, and can be damaged. */
+/* Copy the segment into an ordinary file. It is not sealed, so the reader doesn't map it, and the test can damage it.
+ */
 static int copy_of(const struct rtl_segment *segment)
 {
     int fd = memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -252,7 +253,7 @@ static enum rtl_reader_status open_copy(int fd, struct rtl_reader **reader)
     return status;
 }
 
-static void test_a_head_that_lies(void **state)
+static void a_false_head_is_survived(void **state)
 {
     static const uint64_t heads[] = {0, 1, RECORDS - 1, 3 * RECORDS, 1ull << 40, INT64_MAX, 1ull << 63, UINT64_MAX};
     static struct rtl_event_record out[RECORDS];
@@ -285,7 +286,7 @@ static void test_a_head_that_lies(void **state)
     fixture_drop(&segment);
 }
 
-static void test_numbers_that_lie(void **state)
+static void false_record_numbers_are_survived(void **state)
 {
     static struct rtl_event_record out[RECORDS];
     struct rtl_segment segment;
@@ -306,7 +307,7 @@ static void test_numbers_that_lie(void **state)
     uint32_t n = read_unlinked(reader, &events, out, RECORDS);
     assert_true(n < RECORDS && n + events.lost == RECORDS);
     rtl_reader_close(reader);
-    /* and a file that is cut while it is read */
+    /* and a file that is truncated during the read */
     assert_int_equal(open_copy(fd, &reader), RTL_READER_OK);
     assert_true(rtl_reader_events_begin(reader, &events));
     assert_int_equal(ftruncate(fd, 4096), 0);
@@ -316,21 +317,21 @@ static void test_numbers_that_lie(void **state)
     fixture_drop(&segment);
 }
 
-/* Sections of the ring that can't be: refused. Sections that no feature bit announces: ignored. */
-static void test_sections_that_lie(void **state)
+/* Impossible sections of the ring are refused. Sections without their feature bit are ignored. */
+static void false_sections_are_refused(void **state)
 {
     static const struct {
         enum rtl_section_id id;
-        struct rtl_section change; /* 0 = as it was */
+        struct rtl_section change; /* 0 = unchanged */
         enum rtl_reader_status want;
     } cases[] = {
         {RTL_SECTION_EVENTS, {.capacity = 1000}, RTL_READER_VERSION},     /* no power of two */
         {RTL_SECTION_EVENTS, {.capacity = 1 << 31}, RTL_READER_VERSION},  /* beyond the end */
         {RTL_SECTION_EVENTS, {.stride = 32}, RTL_READER_VERSION},         /* smaller than a record */
-        {RTL_SECTION_EVENTS, {.offset = 1ull << 62}, RTL_READER_VERSION}, /* nowhere */
-        {RTL_SECTION_EVENTS, {.offset = 4096}, RTL_READER_VERSION},       /* on top of others */
-        {RTL_SECTION_RING, {.stride = 8}, RTL_READER_VERSION},            /* no room for the head's line */
-        {RTL_SECTION_EVENTS, {.capacity = RECORDS / 2}, RTL_READER_OK},   /* as good as any */
+        {RTL_SECTION_EVENTS, {.offset = 1ull << 62}, RTL_READER_VERSION}, /* outside the file */
+        {RTL_SECTION_EVENTS, {.offset = 4096}, RTL_READER_VERSION},       /* overlaps others */
+        {RTL_SECTION_RING, {.stride = 8}, RTL_READER_VERSION},            /* too small for the head's line */
+        {RTL_SECTION_EVENTS, {.capacity = RECORDS / 2}, RTL_READER_OK},   /* valid */
     };
     struct rtl_segment segment;
     struct rtl_reader *reader;
@@ -348,7 +349,7 @@ static void test_sections_that_lie(void **state)
             fail_msg("case %zu", i);
         if (cases[i].want == RTL_READER_OK)
             rtl_reader_close(reader);
-        uint64_t none = 0; /* the same without the feature bit: nobody looks at them */
+        uint64_t none = 0; /* without the feature bit the reader ignores them */
         assert_true(pwrite(fd, &none, 8, offsetof(struct rtl_header, features_optional)) == 8);
         assert_int_equal(open_copy(fd, &reader), RTL_READER_OK);
         assert_int_equal(rtl_reader_events_capacity(reader), 0);
@@ -365,7 +366,7 @@ static void test_sections_that_lie(void **state)
     fixture_drop(&segment);
 }
 
-static void test_what_rtl_trace_means(void **state)
+static void rtl_trace_is_parsed(void **state)
 {
     static const struct {
         const char *value;
@@ -404,15 +405,15 @@ static void test_what_rtl_trace_means(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none_unless_asked_for),
-        cmocka_unit_test(test_in_order_and_none_lost),
-        cmocka_unit_test(test_links_come_with_their_records),
-        cmocka_unit_test(test_what_was_overwritten_is_counted),
-        cmocka_unit_test(test_no_torn_record_at_full_speed),
-        cmocka_unit_test(test_a_head_that_lies),
-        cmocka_unit_test(test_numbers_that_lie),
-        cmocka_unit_test(test_sections_that_lie),
-        cmocka_unit_test(test_what_rtl_trace_means),
+        cmocka_unit_test(no_ring_without_request),
+        cmocka_unit_test(events_are_in_order_and_complete),
+        cmocka_unit_test(links_come_with_their_records),
+        cmocka_unit_test(overwritten_records_are_counted),
+        cmocka_unit_test(no_record_is_torn_at_full_speed),
+        cmocka_unit_test(a_false_head_is_survived),
+        cmocka_unit_test(false_record_numbers_are_survived),
+        cmocka_unit_test(false_sections_are_refused),
+        cmocka_unit_test(rtl_trace_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,14 @@
-/* The tracks that an export draws ops on. */
+/* The tracks of an export's ops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include "command/export_tracks.h"
 
-static void tracks_hold_what_does_not_overlap(void **state)
+static void ops_on_a_track_do_not_overlap(void **state)
 {
     (void)state;
     struct rtl_tracks tracks = {0};
@@ -22,13 +22,13 @@ static void tracks_hold_what_does_not_overlap(void **state)
         tracks.track[at].used = true;
         tracks.track[at].end = op.end;
     }
-    op.gpu = 1; /* the same queue of another */
+    op.gpu = 1; /* the same queue number on another GPU */
     assert_int_equal(rtl_tracks_for(&tracks, &op, &new_track, &new_gpu), RTL_TRACKS_OVERLAP);
     assert_true(new_track && new_gpu && !tracks.track[RTL_TRACKS_OVERLAP].number);
     tracks.track[RTL_TRACKS_OVERLAP].used = true;
     tracks.track[RTL_TRACKS_OVERLAP].end = 5000;
     op.end = 9000;
-    op.start = 5000 - RTL_TRACKS_SHAKE; /* a little is the clocks' */
+    op.start = 5000 - RTL_TRACKS_SHAKE; /* a small overlap comes from the clocks */
     assert_int_equal(rtl_tracks_for(&tracks, &op, &new_track, &new_gpu), RTL_TRACKS_OVERLAP);
     op.start--;
     assert_int_equal(rtl_tracks_for(&tracks, &op, &new_track, &new_gpu), RTL_TRACKS_OVERLAP + 1);
@@ -40,7 +40,7 @@ static void tracks_hold_what_does_not_overlap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tracks_hold_what_does_not_overlap),
+        cmocka_unit_test(ops_on_a_track_do_not_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

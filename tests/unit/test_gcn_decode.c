@@ -1,6 +1,6 @@
 /*
  * The decoder of the software GPU's interpreter: names, lengths and operands of instructions that LLVM's assembler
- * made. (tests/e2e/vgpu-execute.t compares it with LLVM's disassembler on whole kernels.)
+ * made. (tests/e2e/vgpu-execute.t compares it with LLVM's disassembler on complete kernels.)
  */
 #include "../vgpu/gcn/isa.h"
 
@@ -64,7 +64,7 @@ static const struct vector common[] = {
     {"tbuffer_load_format_xyzw", 8, {0xebf1a000, 0x80020402}},
 };
 
-/* gfx942 has others instead */
+/* gfx942 has other instructions instead */
 static const struct vector not_of_gfx942[] = {
     {"v_madak_f32", 8, {0x30020702, 0x3f000000}},
     {"v_madmk_f32", 8, {0x2e020702, 0x3f000000}},
@@ -82,7 +82,7 @@ static const struct vector of_gfx90a[] = {
     {"ds_read_b64", 8, {0xdaec0000, 0x02000001}},
 };
 
-/* the names are LLVM 19's, the words what LLVM 15 makes of them for gfx940 */
+/* LLVM 19's names, with LLVM 15's words for gfx940 */
 static const struct vector of_gfx942[] = {
     {"v_fmamk_f32", 8, {0x2e020702, 0x3f000000}},
     {"v_fmaak_f32", 8, {0x30020702, 0x3f000000}},
@@ -138,7 +138,7 @@ static void same(enum gcn_target target, const struct vector *v, size_t n)
     }
 }
 
-static void names_and_lengths_are_the_assemblers(void **state)
+static void names_and_lengths_equal_the_assemblers(void **state)
 {
     (void)state;
     same(GCN_GFX906, common, sizeof common / sizeof *common);
@@ -150,7 +150,7 @@ static void names_and_lengths_are_the_assemblers(void **state)
     same(GCN_GFX942, of_gfx942, sizeof of_gfx942 / sizeof *of_gfx942);
 }
 
-static void a_target_has_its_own(void **state)
+static void instructions_depend_on_the_target(void **state)
 {
     (void)state;
     assert_int_equal(decoded(GCN_GFX906, 0x08040d04, 0).op, GCN_v_mul_legacy_f32);
@@ -166,8 +166,8 @@ static void a_target_has_its_own(void **state)
     }
 }
 
-/* what is cut off at the end of memory isn't read */
-static void what_is_cut_off_is_said(void **state)
+/* an instruction cut off at the end of memory isn't read */
+static void a_truncated_instruction_is_reported(void **state)
 {
     (void)state;
     struct gcn_inst in;
@@ -176,7 +176,7 @@ static void what_is_cut_off_is_said(void **state)
             assert_int_equal(gcn_decode(GCN_GFX906, common[i].code, words, &in), words * 4 >= common[i].bytes);
 }
 
-static void operands_scalar(void **state)
+static void scalar_operands_are_decoded(void **state)
 {
     (void)state;
     struct gcn_inst in = decoded(GCN_GFX906, 0x8004ff08, 0x00012345); /* s_add_u32 s4, s8, 0x12345 */
@@ -199,7 +199,7 @@ static void operands_scalar(void **state)
     assert_int_equal(in.offset, 0);
 }
 
-static void operands_vector(void **state)
+static void vector_operands_are_decoded(void **state)
 {
     (void)state;
     struct gcn_inst in = decoded(GCN_GFX906, 0xd1018201, 0x28000702); /* v_add_f32_e64 v1, -v2, |s3| clamp mul:2 */
@@ -237,7 +237,7 @@ static void operands_vector(void **state)
     assert_int_equal(in.src[0], GCN_AGPR + 3);
 }
 
-static void operands_memory(void **state)
+static void memory_operands_are_decoded(void **state)
 {
     (void)state;
     struct gcn_inst in = decoded(GCN_GFX906, 0xdc5c9ff0, 0x047f0002); /* global_load_dwordx4 .. off offset:-16 */
@@ -261,8 +261,8 @@ static void operands_memory(void **state)
     assert_int_equal(in.dst, GCN_AGPR + 4);
 }
 
-/* scratch_ has a vector register, a scalar one, or one of them, of gfx942 both or none; bit 13 is otherwise LDS's */
-static void operands_scratch(void **state)
+/* scratch_ has a vector register or a scalar one; gfx942 may have both or none. On other targets bit 13 selects LDS. */
+static void scratch_operands_are_decoded(void **state)
 {
     (void)state;
     static const struct {
@@ -293,8 +293,8 @@ static void operands_scratch(void **state)
     assert_false(in.glc);
 }
 
-/* no word is read that isn't there, whatever it says, and nothing has a length that isn't one */
-static void anything_can_be_decoded(void **state)
+/* with any words, the decoder reads none outside the memory and returns a valid length */
+static void random_words_are_decoded_within_bounds(void **state)
 {
     (void)state;
     uint32_t x = 12345;
@@ -316,14 +316,14 @@ static void anything_can_be_decoded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_lengths_are_the_assemblers),
-        cmocka_unit_test(a_target_has_its_own),
-        cmocka_unit_test(what_is_cut_off_is_said),
-        cmocka_unit_test(operands_scalar),
-        cmocka_unit_test(operands_vector),
-        cmocka_unit_test(operands_memory),
-        cmocka_unit_test(operands_scratch),
-        cmocka_unit_test(anything_can_be_decoded),
+        cmocka_unit_test(names_and_lengths_equal_the_assemblers),
+        cmocka_unit_test(instructions_depend_on_the_target),
+        cmocka_unit_test(a_truncated_instruction_is_reported),
+        cmocka_unit_test(scalar_operands_are_decoded),
+        cmocka_unit_test(vector_operands_are_decoded),
+        cmocka_unit_test(memory_operands_are_decoded),
+        cmocka_unit_test(scratch_operands_are_decoded),
+        cmocka_unit_test(random_words_are_decoded_within_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

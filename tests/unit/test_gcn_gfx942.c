@@ -1,6 +1,6 @@
 /*
- * What the interpreter of the software GPU does otherwise on gfx942: memory of a work-item's own, which needs no
- * kernel's help, dies, arguments in registers.
+ * Features of gfx942 in the software GPU's interpreter: private memory without the kernel's help, dies, arguments in
+ * registers.
  */
 #include "gcn_vectors.h"
 
@@ -34,7 +34,7 @@ static const struct vector vectors[] = {
     {"v_cvt_sr_bf8_f32 v5, v2, v3 op_sel:[0,0,1,1]", {0xd2a56005, 0x00020702}, 0x3f800000, 0xffffffff, 0x0, 0x40adbeef},
 };
 
-/* the same with 64 bits: of v[2:3], v[4:5] and v[6:7] what v[8:9] becomes */
+/* instructions of 64 bits: v[2:3], v[4:5] and v[6:7] give v[8:9] */
 static const struct {
     const char *text;
     uint32_t code[2];
@@ -61,7 +61,7 @@ static const struct {
     {"v_cvt_pk_f32_bf8_e32 v[8:9], v2", {0x7e10af02}, 0xc544, 0x0, 0x0, 0xc020000040000000},
 };
 
-static void each_instruction_computes(void **state)
+static void each_gfx942_instruction_computes(void **state)
 {
     (void)state;
     computes(GCN_GFX942, vectors, COUNT(vectors));
@@ -102,8 +102,8 @@ static void each_wide_instruction_computes(void **state)
     }
 }
 
-/* by both kinds of registers, by either, and by none; and by flat addresses */
-static void memory_of_a_work_item(void **state)
+/* by both kinds of registers, by either, by none; and through flat addresses */
+static void private_memory_is_addressed(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -155,8 +155,8 @@ static void memory_of_a_work_item(void **state)
     assert_int_equal(RUN(launch, report), GCN_DONE);
 }
 
-/* Workgroups go across the dies, on each of them across its engines; the account has a unit of each die. */
-static void workgroups_are_on_dies(void **state)
+/* Workgroups are distributed over the dies, and on each die over its engines; the account has a unit for each die. */
+static void workgroups_are_distributed_over_dies(void **state)
 {
     (void)state;
     enum { DIES = 8, ENGINES = 4, DIE_UNITS = 38, GROUPS = DIES * DIE_UNITS + 100, WAVES = 2 };
@@ -197,15 +197,15 @@ static void workgroups_are_on_dies(void **state)
         used += waves[i] != 0;
     }
     assert_int_equal(used, DIES * DIE_UNITS);
-    /* one die, and a unit of it */
+    /* one die with one unit */
     launch.units = launch.engines = launch.dies = 0;
     assert_int_equal(RUN(launch, report), GCN_DONE);
     assert_int_equal(data[2 * GROUPS - 2], 0);
     assert_int_equal(data[2 * GROUPS - 1] >> 8 & 255, 0);
 }
 
-/* a wave has one of 8 slots of a SIMD: 33 workgroups of one wave don't fit on a compute unit */
-static void slots_of_a_compute_unit(void **state)
+/* a wave uses one of a SIMD's 8 slots: 33 workgroups of one wave don't fit on a compute unit */
+static void a_compute_unit_has_32_slots(void **state)
 {
     (void)state;
     static struct gcn_account account;
@@ -222,8 +222,8 @@ static void slots_of_a_compute_unit(void **state)
     }
 }
 
-/* the code behind the first 256 bytes runs, with arguments behind the others in its registers */
-static void arguments_in_registers(void **state)
+/* the code after the first 256 bytes runs, with arguments in registers after the other ones */
+static void arguments_are_preloaded_into_registers(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -249,13 +249,13 @@ static void arguments_in_registers(void **state)
     assert_int_equal(RUN(launch, report), GCN_DONE);
     for (unsigned l = 0; l < LANES; l++)
         assert_int_equal(data[l], 37);
-    code.descriptor[14] = 1 << 3 | 2 << 16 | 7 << (16 + 7); /* the second of which is beyond their end */
+    code.descriptor[14] = 1 << 3 | 2 << 16 | 7 << (16 + 7); /* the second of them is beyond the end of the arguments */
     assert_int_equal(RUN(launch, report), GCN_FAULT);
     assert_int_equal(report.address, ARGS_VA + sizeof args);
 }
 
-/* a dword a lane, behind what m0 says; a buffer gives 0 for what it hasn't */
-static void loads_into_lds(void **state)
+/* a dword for each lane, at the offset in m0; a buffer returns 0 outside its bounds */
+static void loads_into_lds_are_executed(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -295,7 +295,7 @@ static void loads_into_lds(void **state)
         launch.lds_bytes = lds;
         assert_int_equal(RUN(launch, report), GCN_DONE);
         for (unsigned l = 0; l < LANES; l++) {
-            uint32_t room = lds - 4 - l * 4; /* what lies beyond the end of LDS reads as 0 */
+            uint32_t room = lds - 4 - l * 4; /* reads beyond the end of LDS return 0 */
             assert_int_equal(data[256 + l], room < lds && room >= 20 ? was[l + 1] : 0);
             assert_int_equal(data[320 + l], room < lds && room >= 16 ? (uint32_t)(int8_t)was[l] : 0);
             assert_int_equal(data[384 + l], room < lds && room >= 24 && l < 30 ? was[l + 2] : 0);
@@ -307,8 +307,8 @@ static void loads_into_lds(void **state)
     assert_non_null(strstr(report.what, "a transfer between memory and LDS"));
 }
 
-/* two halves at a time, in LDS and in memory, with and without what was there before */
-static void atomics_of_halves(void **state)
+/* two halves at a time, in LDS and in memory, with and without returning the old value */
+static void atomics_of_two_halves_are_executed(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -353,9 +353,8 @@ static void atomics_of_halves(void **state)
     }
 }
 
-/* the mode says that what is too large for a float of 8 bits becomes the largest one: from the descriptor or set later
- */
-static void too_large_for_8_bits(void **state)
+/* with a mode bit, set by the descriptor or later, a value too large for an 8-bit float becomes the largest one */
+static void values_too_large_for_8_bits_are_clamped(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -386,7 +385,7 @@ static void too_large_for_8_bits(void **state)
     }
 }
 
-static void what_gfx942_hasnt_names_itself(void **state)
+static void an_instruction_that_gfx942_lacks_is_reported_by_name(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -402,16 +401,16 @@ static void what_gfx942_hasnt_names_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_instruction_computes),
+        cmocka_unit_test(each_gfx942_instruction_computes),
         cmocka_unit_test(each_wide_instruction_computes),
-        cmocka_unit_test(memory_of_a_work_item),
-        cmocka_unit_test(workgroups_are_on_dies),
-        cmocka_unit_test(slots_of_a_compute_unit),
-        cmocka_unit_test(arguments_in_registers),
-        cmocka_unit_test(loads_into_lds),
-        cmocka_unit_test(atomics_of_halves),
-        cmocka_unit_test(too_large_for_8_bits),
-        cmocka_unit_test(what_gfx942_hasnt_names_itself),
+        cmocka_unit_test(private_memory_is_addressed),
+        cmocka_unit_test(workgroups_are_distributed_over_dies),
+        cmocka_unit_test(a_compute_unit_has_32_slots),
+        cmocka_unit_test(arguments_are_preloaded_into_registers),
+        cmocka_unit_test(loads_into_lds_are_executed),
+        cmocka_unit_test(atomics_of_two_halves_are_executed),
+        cmocka_unit_test(values_too_large_for_8_bits_are_clamped),
+        cmocka_unit_test(an_instruction_that_gfx942_lacks_is_reported_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

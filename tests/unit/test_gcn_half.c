@@ -1,6 +1,4 @@
-/*
- * What the software GPU computes of f16 for many lanes at a time, against the same for one value: to the bit.
- */
+/* The software GPU's f16 arithmetic for many lanes at a time equals that for one value, to the bit. */
 #include "../vgpu/gcn/bits.h"
 #include "../vgpu/gcn/half_lanes.h"
 #include "../vgpu/gcn/vector_math.h"
@@ -23,7 +21,7 @@ static uint32_t random32(void)
     return (uint32_t)(state >> 16);
 }
 
-static void test_halves_to_floats(void **state)
+static void halves_become_floats(void **state)
 {
     (void)state;
     for (uint32_t first = 0; first < 0x10000; first += LANES) {
@@ -37,8 +35,8 @@ static void test_halves_to_floats(void **state)
     }
 }
 
-/* every exponent, and fractions around what is rounded */
-static void test_floats_to_halves(void **state)
+/* every exponent, and fractions close to rounding limits */
+static void floats_become_halves(void **state)
 {
     (void)state;
     static const uint32_t fractions[] = {0,        1,        0xfff,    0x1000,   0x1001,   0x1fff,   0x2fff,
@@ -56,8 +54,8 @@ static void test_floats_to_halves(void **state)
         }
 }
 
-/* factors near 1 and addends of their product's size and below: sums that lie between two results, and nearly so */
-static void test_fused(void **state)
+/* factors near 1, with addends up to the product's size: sums on and near the middle between two results */
+static void fused_multiply_adds_are_exact(void **state)
 {
     (void)state;
     for (unsigned round = 0; round < 20000; round++) {
@@ -80,7 +78,7 @@ static void test_fused(void **state)
     }
 }
 
-static void test_masks(void **state)
+static void masks_become_lane_masks(void **state)
 {
     (void)state;
     for (unsigned round = 0; round < 1000; round++) {
@@ -97,10 +95,10 @@ static void test_masks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_halves_to_floats),
-        cmocka_unit_test(test_floats_to_halves),
-        cmocka_unit_test(test_fused),
-        cmocka_unit_test(test_masks),
+        cmocka_unit_test(halves_become_floats),
+        cmocka_unit_test(floats_become_halves),
+        cmocka_unit_test(fused_multiply_adds_are_exact),
+        cmocka_unit_test(masks_become_lane_masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

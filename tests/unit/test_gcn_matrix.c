@@ -1,6 +1,6 @@
 /*
- * Products of matrices in the interpreter of the software GPU: each instruction's, of whole numbers, against loops over
- * matrices that were made of what the lanes hold.
+ * Matrix products in the software GPU's interpreter: each instruction's result on whole numbers equals loops over
+ * matrices built from the lanes' elements.
  */
 #include "gcn_fixture.h"
 
@@ -8,7 +8,9 @@
 
 enum type { F32, XF32, F16, BF16, I8, I32, FP8, BF8, F64 };
 
-/* Names and numbers are LLVM's. A lane has `each` elements of A. Of sparse ones k counts all that A would have. */
+/* Names and numbers are LLVM's. A lane has `each` elements of A. For sparse ones k counts all elements of A, including
+ * its zeros.
+ */
 static const struct instruction {
     enum gcn_target target;
     const char *name;
@@ -93,8 +95,9 @@ static const struct instruction {
     /* clang-format on */
 };
 
-/* The first registers of A, B, the indices, and C, which is the result's, too. The data have 64 values of each register
- * from A's on, and behind OUT those of the result. */
+/* The first registers of A, B, the indices, and C, which also holds the result. The data have 64 values of each
+ * register from A's on; the result's registers follow at OUT.
+ */
 enum { A = 4, B = 8, INDEX = 12, C = 16, END = 48, OUT = 64 };
 enum { SIDE = 32, DEPTH = 64, BLOCKS = 16, ACCUMULATION = 1 << 23 };
 
@@ -115,7 +118,7 @@ static unsigned bits_of(enum type t)
     return t == F64 ? 64 : t == F16 || t == BF16 ? 16 : t == I8 || t == FP8 || t == BF8 ? 8 : 32;
 }
 
-/* element `which` of those that a lane has from a register on */
+/* store element `which` of a lane's elements in registers from `reg` on */
 static void put(unsigned reg, unsigned lane, unsigned which, enum type t, int value)
 {
     float f = (float)value;
@@ -138,7 +141,7 @@ static void put(unsigned reg, unsigned lane, unsigned which, enum type t, int va
         at[LANES] = (uint32_t)(word >> 32);
 }
 
-/* of the result, or of what was there before */
+/* read an element of the result, or of the earlier contents */
 static double get(unsigned reg, unsigned lane, unsigned which, enum type t)
 {
     const uint32_t *at = &data[(reg - A + which * bits_of(t) / 32) * LANES + lane];
@@ -163,13 +166,13 @@ static void result_at(const struct instruction *x, unsigned lane, unsigned which
         *row = lane / 16 + 4 * which;
         *block = 0;
     } else {
-        unsigned rows = x->m == 32 ? 16 : 4; /* of a block, that a lane has */
+        unsigned rows = x->m == 32 ? 16 : 4; /* of a block, in a lane */
         *row = which % rows / 4 * 8 + lane / x->m * 4 + which % 4;
         *block = which / rows;
     }
 }
 
-/* brings the registers from the data, has the product made and stores the result */
+/* load the registers from the data, execute the product and store the result */
 static unsigned program(const struct instruction *x, bool accumulate, unsigned cbsz, unsigned abid, uint32_t *words)
 {
     static const uint32_t begin[] = {0xc0060180, 0, 0x24020082, 0xbf8cc07f}; /* s_load_dwordx2 s[6:7]; v1 = 4 * v0 */
@@ -199,10 +202,10 @@ static unsigned program(const struct instruction *x, bool accumulate, unsigned c
 
 static double a[BLOCKS][SIDE][DEPTH], b[BLOCKS][SIDE][DEPTH]; /* b by columns */
 
-/* fills the registers of the factors, and the matrices that they make; the indices are `shift` bits up in theirs */
+/* fill the registers of the factors, and the matrices; the indices are `shift` bits up in their register */
 static void make_factors(const struct instruction *x, unsigned shift)
 {
-    unsigned depth = x->sparse ? x->each * 2 : x->each; /* how much of k a lane stands for */
+    unsigned depth = x->sparse ? x->each * 2 : x->each; /* the part of k that a lane has */
     memset(a, 0, sizeof a);
     memset(b, 0, sizeof b);
     for (unsigned l = 0; l < LANES; l++) {
@@ -266,7 +269,7 @@ static void product_is_right(const struct instruction *x, bool accumulate, unsig
         }
 }
 
-static void each_product_is_right(void **state)
+static void each_matrix_product_is_right(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++)
@@ -274,8 +277,8 @@ static void each_product_is_right(void **state)
             product_is_right(&instructions[i], accumulate, 0, 0);
 }
 
-/* a register has several sets of indices, of which the instruction chooses, unless it says that it is the first */
-static void sets_of_indices(void **state)
+/* a register has several sets of indices; the instruction selects one, or the first one */
+static void sparse_products_select_their_indices(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
@@ -287,7 +290,7 @@ static void sets_of_indices(void **state)
     }
 }
 
-/* one lane's element of either factor, all else 0: what is left is their product */
+/* one lane's element of either factor, all others 0: returns their product */
 static double product_of(enum gcn_target target, unsigned number, uint32_t one, uint32_t other, unsigned blgp,
                          double add)
 {
@@ -300,7 +303,7 @@ static double product_of(enum gcn_target target, unsigned number, uint32_t one, 
     memset(data, 0, sizeof data);
     data[0] = one;
     data[(B - A) * LANES] = other;
-    if (blgp) { /* of f64 it is the upper half */
+    if (blgp) { /* with f64 it is the upper half */
         data[LANES] = one;
         data[(B - A + 1) * LANES] = other;
         data[0] = data[(B - A) * LANES] = 0;
@@ -312,7 +315,7 @@ static double product_of(enum gcn_target target, unsigned number, uint32_t one, 
     return get(OUT + A, 0, 0, blgp ? F64 : F32);
 }
 
-static void xf32_loses_what_it_hasnt(void **state)
+static void xf32_rounds_to_its_precision(void **state)
 {
     (void)state;
     enum { XF32_16X16X8 = 62, F32_16X16X4 = 69 };
@@ -324,7 +327,7 @@ static void xf32_loses_what_it_hasnt(void **state)
 }
 
 /* of products of f64: of A, B and C */
-static void signs(void **state)
+static void f64_products_negate_their_operands(void **state)
 {
     (void)state;
     enum { F64_16X16X4 = 110 };
@@ -334,7 +337,7 @@ static void signs(void **state)
         assert_true(product_of(GCN_GFX942, F64_16X16X4, two, three, sign, 1) == want[sign]);
 }
 
-static void what_isnt_modelled_is_refused(void **state)
+static void unmodelled_matrix_options_are_refused(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -352,9 +355,9 @@ static void what_isnt_modelled_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_product_is_right),         cmocka_unit_test(sets_of_indices),
-        cmocka_unit_test(xf32_loses_what_it_hasnt),      cmocka_unit_test(signs),
-        cmocka_unit_test(what_isnt_modelled_is_refused),
+        cmocka_unit_test(each_matrix_product_is_right),          cmocka_unit_test(sparse_products_select_their_indices),
+        cmocka_unit_test(xf32_rounds_to_its_precision),          cmocka_unit_test(f64_products_negate_their_operands),
+        cmocka_unit_test(unmodelled_matrix_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

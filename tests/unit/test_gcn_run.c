@@ -1,6 +1,6 @@
 /*
- * The interpreter of the software GPU without the runtime: what instructions compute, which lanes they write, memory
- * that isn't there, instructions that aren't known, barriers and workgroups.
+ * The software GPU's interpreter without the runtime: results of instructions, lanes that they write, unmapped memory,
+ * unknown instructions, barriers and workgroups.
  */
 #include "gcn_vectors.h"
 
@@ -109,7 +109,7 @@ static void each_instruction_computes(void **state)
 }
 
 /* a workgroup of 40: lanes from 40 on are off */
-static void lanes_that_are_off_stay(void **state)
+static void inactive_lanes_stay_unchanged(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -122,7 +122,7 @@ static void lanes_that_are_off_stay(void **state)
         assert_int_equal(data[256 + l], l < 40 ? l + 64 + l : 256 + l);
 }
 
-/* row_shr:1 without bound_ctrl: the first of each row has no source and keeps what it had */
+/* row_shr:1 without bound_ctrl: the first lane of each row has no source and keeps its value */
 static void dpp_moves_within_rows(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void scalar_additions_carry(void **state)
     assert_int_equal(data[256], 1);
 }
 
-static void memory_that_isnt_there_is_a_fault(void **state)
+static void unmapped_memory_is_a_fault(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -157,18 +157,18 @@ static void memory_that_isnt_there_is_a_fault(void **state)
     assert_int_equal(run(words, 6, LANES, 3, &report), GCN_FAULT);
     assert_int_equal(report.address, 0x12345000);
     assert_int_equal(report.pc, CODE_VA + 64 + 12);
-    /* code that runs off its end */
+    /* code that runs past its end */
     const uint32_t off_the_end[] = {0xbf800000};
     assert_int_equal(run(off_the_end, 1, LANES, 1, &report), GCN_FAULT);
     assert_int_equal(report.address, CODE_VA + 64 + 4);
-    /* the last dword of the memory is there, the one across its end isn't */
+    /* the last dword of the memory is mapped, a dword across the end isn't */
     uint32_t at_end[] = {0x7e0c02ff, DATA_VA + sizeof data - 4, 0x7e0e0280, 0xdc508000, 0x057f0006, 0xbf810000};
     assert_int_equal(run(at_end, 6, 1, 1, &report), GCN_DONE);
     at_end[1] += 1;
     assert_int_equal(run(at_end, 6, 1, 1, &report), GCN_FAULT);
 }
 
-static void what_isnt_known_names_itself(void **state)
+static void an_unknown_instruction_is_reported_by_name(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -184,8 +184,8 @@ static void what_isnt_known_names_itself(void **state)
     assert_int_equal(run(nonsense + 2, 1, 2000, 1, &report), GCN_NOT_MODELLED); /* too large a workgroup */
 }
 
-/* Each wave writes its number into LDS, and behind the barrier reads that of the next one; many workgroups. */
-static void barriers_and_workgroups(void **state)
+/* Each wave writes its number into LDS, and after the barrier reads the next wave's; many workgroups. */
+static void a_barrier_joins_a_workgroup(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -198,7 +198,7 @@ static void barriers_and_workgroups(void **state)
         0x260404ff, 0x000003ff, /* v_and_b32 v2, 0x3ff, v2: of 256 */
         0xd86c0000, 0x03000002, /* ds_read_b32 v3, v2 */
         0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
-        0x8e058a02,             /* s_lshl_b32 s5, s2, 10: the workgroup's place */
+        0x8e058a02,             /* s_lshl_b32 s5, s2, 10: the workgroup's offset */
         0x68020205,             /* v_add_u32 v1, s5, v1 */
         0xdc708000, 0x00060301, /* global_store_dword v1, v3, s[6:7] */
         0xbf810000,
@@ -211,10 +211,10 @@ static void barriers_and_workgroups(void **state)
             assert_int_equal(data[g * 256 + i], (i + 64) % 256);
 }
 
-/* Each workgroup writes its number and one, and behind a barrier of all takes what the next one wrote. */
+/* Each workgroup writes its number plus one, and after a grid barrier reads the next workgroup's value. */
 static const uint32_t grid_barrier[] = {
     0xc0060180, 0x00000000, /* s_load_dwordx2 s[6:7], s[0:1], 0x0 */
-    0xc0020100, 0x00000008, /* s_load_dword s4, s[0:1], 0x8: the last one's number */
+    0xc0020100, 0x00000008, /* s_load_dword s4, s[0:1], 0x8: the last workgroup's number */
     0x7e020202,             /* v_mov_b32 v1, s2 */
     0x24040282,             /* v_lshlrev_b32 v2, 2, v1 */
     0x68060281,             /* v_add_u32 v3, 1, v1 */
@@ -234,7 +234,7 @@ static const uint32_t grid_barrier[] = {
 };
 enum { GRID_BARRIER = sizeof grid_barrier / sizeof *grid_barrier };
 
-static void barriers_of_the_grid(void **state)
+static void a_grid_barrier_joins_all_workgroups(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -248,7 +248,7 @@ static void barriers_of_the_grid(void **state)
     }
 }
 
-/* more of them than a GPU has room for: it says so and doesn't wait for ever */
+/* more workgroups than fit on a GPU: the interpreter reports it and doesn't wait forever */
 static void a_grid_that_can_never_meet_is_refused(void **state)
 {
     (void)state;
@@ -257,18 +257,18 @@ static void a_grid_that_can_never_meet_is_refused(void **state)
     assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 3000, &report), GCN_NOT_MODELLED);
     assert_non_null(strstr(report.what, "workgroups that wait for more than are alive at once"));
     assert_int_equal(report.pc, CODE_VA + 64 + 14 * 4);
-    /* nor for those that never come */
+    /* nor when some never arrive */
     args[1] = 5;
     assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 5, &report), GCN_NOT_MODELLED);
     assert_non_null(strstr(report.what, "a barrier of the grid that not all come to"));
-    /* and nothing of it is left for the next one */
+    /* and the next run starts without leftovers */
     args[1] = 4;
     assert_int_equal(run(grid_barrier, GRID_BARRIER, LANES, 5, &report), GCN_DONE);
     assert_int_equal(data[4], 1);
 }
 
-/* a variable in memory, which the workgroups count up and read until all have been there */
-static void workgroups_wait_for_later_ones(void **state)
+/* workgroups increment a variable in memory, and poll it until all have done so */
+static void workgroups_may_wait_for_later_ones(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -290,8 +290,8 @@ static void workgroups_wait_for_later_ones(void **state)
     assert_int_equal(report.waves, 9);
 }
 
-/* the first one ends at an address that is no memory; the others wait for it */
-static void nobody_waits_for_what_was_stopped(void **state)
+/* the first workgroup faults at an unmapped address; the others wait for it */
+static void no_workgroup_waits_for_a_stopped_one(void **state)
 {
     (void)state;
     struct gcn_report report;
@@ -305,16 +305,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_instruction_computes),
-        cmocka_unit_test(lanes_that_are_off_stay),
+        cmocka_unit_test(inactive_lanes_stay_unchanged),
         cmocka_unit_test(dpp_moves_within_rows),
         cmocka_unit_test(scalar_additions_carry),
-        cmocka_unit_test(memory_that_isnt_there_is_a_fault),
-        cmocka_unit_test(what_isnt_known_names_itself),
-        cmocka_unit_test(barriers_and_workgroups),
-        cmocka_unit_test(barriers_of_the_grid),
+        cmocka_unit_test(unmapped_memory_is_a_fault),
+        cmocka_unit_test(an_unknown_instruction_is_reported_by_name),
+        cmocka_unit_test(a_barrier_joins_a_workgroup),
+        cmocka_unit_test(a_grid_barrier_joins_all_workgroups),
         cmocka_unit_test(a_grid_that_can_never_meet_is_refused),
-        cmocka_unit_test(workgroups_wait_for_later_ones),
-        cmocka_unit_test(nobody_waits_for_what_was_stopped),
+        cmocka_unit_test(workgroups_may_wait_for_later_ones),
+        cmocka_unit_test(no_workgroup_waits_for_a_stopped_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

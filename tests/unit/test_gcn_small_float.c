@@ -1,7 +1,4 @@
-/*
- * Floats of 8 bits in the interpreter of the software GPU, against what their definition says of each: both ways, and
- * rounded by chance.
- */
+/* 8-bit floats in the software GPU's interpreter against their definition: both directions, and stochastic rounding. */
 #include "../vgpu/gcn/small_float.h"
 
 #include <setjmp.h>
@@ -12,7 +9,7 @@
 
 static const unsigned kinds[] = {GCN_FP8, GCN_BF8};
 
-/* by the definition: sign, exponent with its bias, fraction; the lowest exponent has no hidden one */
+/* by definition: sign, exponent with its bias, fraction; the lowest exponent has no hidden bit */
 static double defined(unsigned kind, unsigned byte)
 {
     int bias = kind == GCN_FP8 ? 8 : 16, exponent = (int)(byte & 0x7f) >> kind;
@@ -21,7 +18,7 @@ static double defined(unsigned kind, unsigned byte)
     return byte & 0x80 ? -size : size;
 }
 
-static void to_floats(void **state)
+static void small_floats_become_floats(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++)
@@ -36,7 +33,7 @@ static void to_floats(void **state)
     assert_true(gcn_small_float(GCN_BF8, 0x7f) == 57344);
 }
 
-/* the nearest of all there are, and of two as near the even one; beyond the largest as if there were one more */
+/* the nearest value, and between two equally near ones the even one; beyond the largest as if there were one more */
 static unsigned nearest(unsigned kind, double f)
 {
     double size = fabs(f), best = INFINITY;
@@ -52,7 +49,7 @@ static unsigned nearest(unsigned kind, double f)
     return which == 0x80 ? 0x80 : which ? which | (f < 0 ? 0x80 : 0) : 0;
 }
 
-static void to_nearest_even(void **state)
+static void floats_round_to_the_nearest_even_small_float(void **state)
 {
     (void)state;
     static const uint32_t fractions[] = {0,        1,        0x7ffff,  0x80000,  0x80001,  0xfffff,  0x100000,
@@ -78,8 +75,8 @@ static void to_nearest_even(void **state)
         }
 }
 
-/* With all random numbers of some equal steps: as often the one above as the value is nearer to it. */
-static void by_chance(void **state)
+/* With all random numbers of equal steps: rounded up as often as the value is near the upper one. */
+static void stochastic_rounding_follows_the_distance(void **state)
 {
     (void)state;
     enum { STEPS = 1 << 10 };
@@ -92,7 +89,7 @@ static void by_chance(void **state)
                 continue;
             double low = defined(kinds[i], byte), high = defined(kinds[i], byte + 1);
             float f = (float)(low + (high - low) * part / STEPS);
-            if (byte >> kinds[i] == 0 && part % 64) /* of what is below the smallest normal one bits are lost before */
+            if (byte >> kinds[i] == 0 && part % 64) /* below the smallest normal one bits are lost earlier */
                 continue;
             for (uint32_t k = 0; k < STEPS; k++) {
                 uint32_t got = gcn_float_small_by_chance(kinds[i], -f, k << 22, false);
@@ -100,7 +97,7 @@ static void by_chance(void **state)
                 up += got == ((byte + 1) | 0x80);
             }
             assert_int_equal(up, part);
-            /* the lower bits of a random number aren't looked at */
+            /* the random number's lower bits have no effect */
             assert_int_equal(gcn_float_small_by_chance(kinds[i], f, 0x7ff, false), byte);
         }
     assert_int_equal(gcn_float_small_by_chance(GCN_FP8, 240, 0xffffffff, false), 0x7f);
@@ -114,9 +111,9 @@ static void by_chance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(to_floats),
-        cmocka_unit_test(to_nearest_even),
-        cmocka_unit_test(by_chance),
+        cmocka_unit_test(small_floats_become_floats),
+        cmocka_unit_test(floats_round_to_the_nearest_even_small_float),
+        cmocka_unit_test(stochastic_rounding_follows_the_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

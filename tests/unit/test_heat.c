@@ -1,10 +1,10 @@
-/* The heat strip: durations as marks on an axis that rows share. */
+/* The heat strip: durations as marks on an axis that all rows share. */
 #include <math.h>
 #include "tui_synth.h"
 
 #include "model/heat.h"
 
-static void axes(void **state)
+static void the_axis_covers_the_durations(void **state)
 {
     (void)state;
     static const struct {
@@ -18,7 +18,8 @@ static void axes(void **state)
         assert_int_equal(axis.low_ns, cases[i].from);
         assert_int_equal(axis.high_ns, cases[i].to);
     }
-    struct rtl_heat_axis axis = rtl_heat_axis(UINT64_MAX, UINT64_MAX); /* a damaged segment's: some axis, no loop */
+    /* a damaged segment's values: some axis, no endless loop */
+    struct rtl_heat_axis axis = rtl_heat_axis(UINT64_MAX, UINT64_MAX);
     assert_true(axis.low_ns && axis.high_ns > axis.low_ns);
 }
 
@@ -32,7 +33,7 @@ static int column_of(struct rtl_heat_axis axis, int width, uint64_t ns)
     return (int)(log((double)ns / (double)axis.low_ns) / log((double)axis.high_ns / (double)axis.low_ns) * width);
 }
 
-static void levels(void **state)
+static void levels_show_the_windows_share(void **state)
 {
     (void)state;
     struct synth *p = synth_create(1, 1);
@@ -59,9 +60,9 @@ static void levels(void **state)
         assert_int_equal(strip[i], wanted);
     }
     assert_int_equal(strip[30], 99);
-    rtl_heat(NULL, later, axis, 3, strip); /* of all time the ones before are there, too */
+    rtl_heat(NULL, later, axis, 3, strip); /* since the start: earlier durations are included */
     assert_int_equal(strip[1], 7);
-    rtl_heat(later, later, axis, 30, strip); /* nothing new: nothing hot */
+    rtl_heat(later, later, axis, 30, strip); /* nothing new: no mark */
     for (int i = 0; i < 30; i++)
         assert_int_equal(strip[i], -1);
     memset(strip, 99, sizeof strip);
@@ -76,8 +77,8 @@ static void levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes),
-        cmocka_unit_test(levels),
+        cmocka_unit_test(the_axis_covers_the_durations),
+        cmocka_unit_test(levels_show_the_windows_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

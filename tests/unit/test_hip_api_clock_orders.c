@@ -1,4 +1,4 @@
-/* The clock that calls are timed by, read while it is written, in every order of steps (interleave.h). */
+/* The clock that times calls is read while it is written, in every order of steps (interleave.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,11 +40,11 @@ static void reads(void)
 static const char *is_of_one_line(void)
 {
     if (got && (got_at > LINES || got != rtl_line_at(&step_line[got_at - 1], TICK)))
-        return "a time of two lines, or of another one";
+        return "a time from two lines, or from another line";
     return step_clock.version == LINES ? NULL : "the last line isn't there";
 }
 
-static void lines_are_never_mixed(void **state)
+static void a_reader_never_mixes_two_lines(void **state)
 {
     void (*const bodies[])(void) = {writes, reads};
     (void)state;
@@ -55,6 +55,6 @@ static void lines_are_never_mixed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_are_never_mixed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_reader_never_mixes_two_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
-/*
- * The bucket arithmetic: every bucket's edges, the error bound of 1/128 from 64 ns to 2^40 ns, monotony, the ends.
- */
+/* The bucket arithmetic: every bucket's edges, the error bound of 1/128 from 64 ns to 2^40 ns, monotony, the ends. */
 #include "segment_fixture.h"
 
 #include "stats/histogram.h"
 
 enum { BUCKETS = 35 * RTL_CHUNK_BUCKETS };
 
-/* Off by no more than 1/128 of the value. */
+/* The bucket's value is off by at most 1/128. */
 static void assert_bounded(uint64_t value)
 {
     uint64_t middle = rtl_bucket_middle(rtl_bucket_of(value));
@@ -16,7 +14,7 @@ static void assert_bounded(uint64_t value)
         fail_msg("%llu counts as %llu", (unsigned long long)value, (unsigned long long)middle);
 }
 
-static void buckets_join_without_gap(void **state)
+static void buckets_join_without_a_gap(void **state)
 {
     (void)state;
     uint64_t next = 0;
@@ -31,8 +29,8 @@ static void buckets_join_without_gap(void **state)
     assert_int_equal(next, RTL_VALUE_MAX + 1);
 }
 
-/* Within a bucket the error is largest at its edges, so that these are all values there are. */
-static void error_is_bounded_everywhere(void **state)
+/* Within a bucket the error is largest at its edges, so checking the edges checks all values. */
+static void the_error_is_bounded_everywhere(void **state)
 {
     (void)state;
     for (uint32_t i = 64; i < BUCKETS; i++) {
@@ -42,7 +40,7 @@ static void error_is_bounded_everywhere(void **state)
     assert_in_range(RTL_VALUE_MAX, 1000000000000ull, UINT64_MAX); /* 1000 s lie within */
 }
 
-static void error_is_bounded_from_100_ns_to_1000_s(void **state)
+static void the_error_is_bounded_from_100_ns_to_1000_s(void **state)
 {
     (void)state;
     for (uint64_t v = 100; v < 2000000; v++)
@@ -59,7 +57,7 @@ static void small_values_are_exact(void **state)
         assert_int_equal(rtl_bucket_middle(rtl_bucket_of(v)), v);
 }
 
-static void large_values_count_as_the_largest(void **state)
+static void values_beyond_the_range_count_as_the_largest(void **state)
 {
     (void)state;
     assert_int_equal(rtl_bucket_of(RTL_VALUE_MAX), BUCKETS - 1);
@@ -68,7 +66,7 @@ static void large_values_count_as_the_largest(void **state)
     assert_true(BUCKETS / RTL_CHUNK_BUCKETS <= RTL_OCTAVES_MAX);
 }
 
-static void order_is_kept(void **state)
+static void buckets_keep_the_order_of_values(void **state)
 {
     (void)state;
     uint64_t seed = 7;
@@ -85,12 +83,12 @@ static void order_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buckets_join_without_gap),
-        cmocka_unit_test(error_is_bounded_everywhere),
-        cmocka_unit_test(error_is_bounded_from_100_ns_to_1000_s),
+        cmocka_unit_test(buckets_join_without_a_gap),
+        cmocka_unit_test(the_error_is_bounded_everywhere),
+        cmocka_unit_test(the_error_is_bounded_from_100_ns_to_1000_s),
         cmocka_unit_test(small_values_are_exact),
-        cmocka_unit_test(large_values_count_as_the_largest),
-        cmocka_unit_test(order_is_kept),
+        cmocka_unit_test(values_beyond_the_range_count_as_the_largest),
+        cmocka_unit_test(buckets_keep_the_order_of_values),
     };
     return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The application's signals in every order of steps (interleave.h): the worker that looks at one against its
- * destruction and its next use, two threads that put one on packets at once, a search while others come and go.
+ * The application's signals in every order of steps (interleave.h). The worker polls a signal while it is destroyed or
+ * used again. Two threads put one signal on packets at once. A search runs while signals come and go.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 
 #include "intercept/base/hsa_clock.h"
 
-/* Time stands still: what waits for a bounded time waits as long as it takes. */
+/* The clock stands still: a bounded wait never times out. */
 #define rtl_clock_now() 1000000000ull
 
-/* The sources once more, with stepping. */
+/* Compile the sources again, with stepping. */
 #define rtl_copy_prepare             step_copy_prepare
 #define rtl_times_read               step_times_read
 #define rtl_times_compare            step_times_compare
@@ -42,11 +42,11 @@
 #include "intercept/track/timestamps.c"
 #include "intercept/track/app_signals.c"
 
-/* Many, so that two of them are in one bucket. */
+/* Enough signals that two of them are in one bucket. */
 enum { SIGNALS = 1 << 16 };
 static amd_signal_t signals[SIGNALS];
 static amd_signal_t *const ours = &signals[0];
-static amd_signal_t *neighbour, *elsewhere; /* in the same bucket; in another */
+static amd_signal_t *neighbour, *elsewhere; /* in the same bucket; in another one */
 static amd_signal_t stand_in[3], taken;
 static struct rtl_app_signal *record, *next_record, *found;
 static bool began[3], looked, stamps_first, reused;
@@ -73,7 +73,7 @@ static int prepare(void **state)
     return neighbour && elsewhere ? 0 : -1;
 }
 
-/* Which records these are differs from run to run. */
+/* The addresses differ in each run. */
 static void watch_signal(void)
 {
     stepping.watches = 0;
@@ -93,7 +93,7 @@ static void watch_bucket(void)
     step_watch(&next_record->next, sizeof next_record->next);
 }
 
-/* Just as many signals as there are records: what is removed now is what is taken next. */
+/* There are as many records as signals, so the record freed now is the next one used. */
 static void set(void)
 {
     step_app_signal_remove(handle_of(ours));
@@ -127,7 +127,7 @@ static void set_in_flight(void)
     step_app_signal_begin(record, (uintptr_t)&stand_in[0]);
 }
 
-/* Only its use: with three threads all else would be too much. */
+/* Watch only the record's use: with three threads more would be too many orders. */
 static void set_use_in_flight(void)
 {
     set_in_flight();
@@ -138,11 +138,11 @@ static void set_use_in_flight(void)
 static void try_all(void (*before)(void), const char *(*check)(void), unsigned threads, void (*const *bodies)(void))
 {
     assert_null(step_all_orders(before, bodies, threads, check));
-    assert_true(stepping.runs > 1); /* there was something to choose */
+    assert_true(stepping.runs > 1); /* there was a choice */
     print_message("# %llu orders\n", (unsigned long long)stepping.runs);
 }
 
-/* As a GPU does it. */
+/* Complete the signal as a GPU does. */
 static void completes(uint64_t start, uint64_t end)
 {
     __atomic_store_n(&ours->start_ts, start, __ATOMIC_RELEASE);
@@ -150,7 +150,7 @@ static void completes(uint64_t start, uint64_t end)
     __atomic_store_n(&ours->value, 0, __ATOMIC_RELEASE);
 }
 
-/* The worker takes what the stand-in says, and has the stand-in for another kernel. */
+/* The worker reads the stand-in's times and reuses the stand-in for another kernel. */
 static void looks(void)
 {
     looked = step_app_signal_look(record, &stand_in[0], 1);
@@ -160,7 +160,7 @@ static void looks(void)
         rtl_signal_arm(&stand_in[0]);
 }
 
-/* Whoever found the kernel over said so once, and right. */
+/* True when the thread that found the kernel finished wrote this result exactly once. */
 static bool ended_with(int64_t how, uint64_t start, uint64_t end)
 {
     const amd_signal_t *it = looked ? &taken : &stand_in[0];
@@ -174,18 +174,18 @@ static void destroys(void)
         completes(10, 20);
     step_app_signal_remove(handle_of(ours));
     step_gone(ours, sizeof *ours);
-    step_app_signal_add(handle_of(elsewhere)); /* which gets the record */
+    step_app_signal_add(handle_of(elsewhere)); /* reuses the record */
 }
 
 static const char *ended_once_by_destruction(void)
 {
     if (!stepping.thread[0].done || !stepping.thread[1].done)
-        return "somebody doesn't get on";
+        return "a thread can't continue";
     if (step_app_signal_find((uintptr_t)elsewhere) != record || record->use != RTL_USE_IDLE)
         return "the record's next signal isn't free";
     if (stamps_first)
         return ended_with(RTL_STAND_IN_TIMED, 10, 20) ? NULL : "the kernel's times are lost";
-    return ended_with(RTL_STAND_IN_GONE, 0, 0) ? NULL : "the kernel isn't said to have lost its signal";
+    return ended_with(RTL_STAND_IN_GONE, 0, 0) ? NULL : "the kernel isn't marked as without its signal";
 }
 
 static void nothing_is_read_after_destruction(void **state)
@@ -198,7 +198,7 @@ static void nothing_is_read_after_destruction(void **state)
     }
 }
 
-/* The kernel is over, and the thread that waited for it uses the signal again. */
+/* The kernel has finished, and the thread that waited for it uses the signal again. */
 static void uses_again(void)
 {
     completes(10, 20);
@@ -215,7 +215,7 @@ static const char *each_has_its_times(void)
     return ours->start_ts || ours->end_ts ? "the second kernel finds the first one's times" : NULL;
 }
 
-static void next_use_takes_the_times_before(void **state)
+static void the_next_use_reads_the_earlier_times(void **state)
 {
     void (*const bodies[])(void) = {looks, uses_again};
     (void)state;
@@ -232,18 +232,18 @@ static void begins_2(void)
     began[2] = step_app_signal_begin(record, (uintptr_t)&stand_in[2]);
 }
 
-/* Who is told that the signal isn't his alone marks his stand-in himself. */
+/* A thread that learns that its signal is shared marks its own stand-in. */
 static const char *nobody_believes_to_be_alone(void)
 {
     unsigned believe = 0;
     for (int i = 1; i < 3; i++)
         believe += began[i] && stand_in[i].value == RTL_SIGNAL_ARMED;
     if (believe)
-        return "two packets have the signal, and one is taken for the only one";
+        return "two packets have the signal, and one counts as its only user";
     return record->use == RTL_USE_SHARED ? NULL : "the signal isn't shared";
 }
 
-/* A packet that isn't a kernel had the signal, and is over. */
+/* A packet other than a kernel had the signal, and has finished. */
 static void set_over(void)
 {
     set();
@@ -252,7 +252,7 @@ static void set_over(void)
     ours->value = 1;
 }
 
-static void two_at_once_are_always_shared(void **state)
+static void two_packets_at_once_share_their_signal(void **state)
 {
     void (*const bodies[])(void) = {begins_1, begins_2, looks};
     (void)state;
@@ -261,7 +261,7 @@ static void two_at_once_are_always_shared(void **state)
     try_all(set_use_in_flight, nobody_believes_to_be_alone, 3, bodies);
 }
 
-/* The one of two whose kernel is even over before the other one is through. */
+/* The second packet's kernel finishes before the first packet is through. */
 static void begins_and_completes(void)
 {
     begins_2();
@@ -279,7 +279,7 @@ static const char *times_are_right_or_none(void)
                : NULL;
 }
 
-static void who_is_late_spoils_no_times(void **state)
+static void a_delayed_thread_keeps_the_other_kernels_times(void **state)
 {
     void (*const bodies[])(void) = {begins_1, begins_and_completes};
     (void)state;
@@ -287,7 +287,7 @@ static void who_is_late_spoils_no_times(void **state)
     try_all(set_over, times_are_right_or_none, 2, bodies);
 }
 
-/* Its queue has gone: the worker uses the stand-in for another kernel, if nobody will write to it any more. */
+/* The queue was destroyed: the worker reuses the stand-in if no thread will write to it any more. */
 static void detaches(void)
 {
     reused = step_app_signal_detach(record, &stand_in[0], true);
@@ -297,10 +297,10 @@ static void detaches(void)
 
 static const char *the_card_is_left_alone(void)
 {
-    return reused && stand_in[0].value != RTL_SIGNAL_ARMED ? "a card was ended that another kernel has" : NULL;
+    return reused && stand_in[0].value != RTL_SIGNAL_ARMED ? "a stand-in was completed that another kernel uses" : NULL;
 }
 
-static void card_is_used_again_when_nobody_has_it(void **state)
+static void a_stand_in_is_reused_only_when_unused(void **state)
 {
     void (*const bodies[])(void) = {detaches, begins_1};
     (void)state;
@@ -312,8 +312,7 @@ static void searches(void)
     found = step_app_signal_find((uintptr_t)ours);
 }
 
-/* The record in front of ours goes into another bucket. As rtl_app_signal_remove does it, without its steps in between.
- */
+/* Move the record before ours into another bucket, as rtl_app_signal_remove does, but without its steps. */
 static void moves_the_neighbour(void)
 {
     free_record(unlink_app_signal((uintptr_t)neighbour));
@@ -325,7 +324,7 @@ static const char *it_was_found(void)
     return found == record ? NULL : "a signal that was there all the time was not found";
 }
 
-static void search_is_not_led_astray(void **state)
+static void a_search_finds_a_signal_while_its_neighbour_moves(void **state)
 {
     void (*const bodies[])(void) = {searches, moves_the_neighbour};
     (void)state;
@@ -335,9 +334,12 @@ static void search_is_not_led_astray(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_read_after_destruction), cmocka_unit_test(next_use_takes_the_times_before),
-        cmocka_unit_test(two_at_once_are_always_shared),     cmocka_unit_test(card_is_used_again_when_nobody_has_it),
-        cmocka_unit_test(who_is_late_spoils_no_times),       cmocka_unit_test(search_is_not_led_astray),
+        cmocka_unit_test(nothing_is_read_after_destruction),
+        cmocka_unit_test(the_next_use_reads_the_earlier_times),
+        cmocka_unit_test(two_packets_at_once_share_their_signal),
+        cmocka_unit_test(a_stand_in_is_reused_only_when_unused),
+        cmocka_unit_test(a_delayed_thread_keeps_the_other_kernels_times),
+        cmocka_unit_test(a_search_finds_a_signal_while_its_neighbour_moves),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * Signals of the application's under fire: threads put them on dispatches by turns, on copies, destroy them and unmap
- * their memory, while the worker looks at them. Whoever reads a signal that is gone dies here, as it would in the
- * application; whoever mixes up two dispatches finds the other's times.
+ * The application's signals under load: threads put them on dispatches in turn and on copies, destroy them and unmap
+ * their memory, while the worker polls them. A read of a destroyed signal crashes here, as it would in the application;
+ * mixed-up dispatches show as wrong times.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static struct {
     amd_signal_t *memory;
 } signals[SIGNALS];
 
-/* A dispatch in flight. The dispatching thread fills it in and says so; the worker checks it and gives it back. */
+/* A dispatch in flight. The dispatching thread fills it in and publishes it; the worker checks it and returns it. */
 struct flight {
     amd_signal_t stand_in;
     struct rtl_app_signal *app_signal;
@@ -107,7 +107,7 @@ static void *dispatch(void *data)
             stamp(memory, f->id, f->id + f->id % 1000);
         }
         switch (random >> 24 & 7) {
-        case 0: /* at once, while the worker may be looking */
+        case 0: /* at once, while the worker may be polling */
             destroy(memory);
             signals[at].memory = make();
             break;
@@ -153,7 +153,8 @@ static void each_dispatch_has_its_own_times(void **state)
     assert_int_equal(timed, THREADS * EACH);
 }
 
-/* The worker is caught in the middle of reading: the signal's page can't be read until it has been removed for a while.
+/* The worker is stopped in the middle of a read: the signal's page is unreadable until the removal has waited for a
+ * while.
  */
 static amd_signal_t *guarded;
 static _Atomic bool inside, removing, left;
@@ -176,7 +177,7 @@ static void *look_at(void *data)
     return NULL;
 }
 
-static void destruction_waits_for_the_worker_to_look_away(void **state)
+static void destruction_waits_for_the_workers_poll(void **state)
 {
     struct sigaction action = {.sa_handler = caught}, before;
     struct flight f = {.id = 1};
@@ -192,7 +193,7 @@ static void destruction_waits_for_the_worker_to_look_away(void **state)
     while (!atomic_load(&inside))
         sched_yield();
     rtl_app_signal_mark_shared(
-        f.app_signal); /* as by a thread that uses it again; nothing is to be read of it any more */
+        f.app_signal); /* as a thread that reuses the signal does; no more times may be read from it */
     atomic_store(&removing, true);
     destroy(guarded);
     assert_true(atomic_load(&left));
@@ -200,7 +201,7 @@ static void destruction_waits_for_the_worker_to_look_away(void **state)
     sigaction(SIGSEGV, &before, NULL);
 }
 
-static void two_at_once_are_shared(void **state)
+static void two_dispatches_at_once_share_their_signal(void **state)
 {
     (void)state;
     amd_signal_t *memory = make();
@@ -213,11 +214,11 @@ static void two_at_once_are_shared(void **state)
     assert_false(rtl_app_signal_poll(app_signal, &stand_in[0], 1));
     assert_false(rtl_app_signal_begin(app_signal, (uintptr_t)&stand_in[1]));
     assert_int_equal(stand_in[0].value, RTL_STAND_IN_SHARED);
-    assert_int_equal(stand_in[1].value, RTL_SIGNAL_ARMED); /* the caller's to end */
+    assert_int_equal(stand_in[1].value, RTL_SIGNAL_ARMED); /* its owner completes it */
     destroy(memory);
 }
 
-static void what_is_unknown_is_not_found(void **state)
+static void unknown_signals_are_not_found(void **state)
 {
     (void)state;
     amd_signal_t *memory = make();
@@ -230,7 +231,7 @@ static void what_is_unknown_is_not_found(void **state)
     rtl_app_signal_remove((hsa_signal_t){handle}); /* twice, or never made */
     rtl_app_signal_copy((hsa_signal_t){handle});
 
-    static amd_signal_t many[5000]; /* more than there is room for at first */
+    static amd_signal_t many[5000]; /* more than the initial capacity */
     for (int i = 0; i < 5000; i++) {
         many[i].kind = i % 2 ? AMD_SIGNAL_KIND_USER : AMD_SIGNAL_KIND_DOORBELL;
         rtl_app_signal_add((hsa_signal_t){(uintptr_t)&many[i]});
@@ -245,10 +246,10 @@ static void what_is_unknown_is_not_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(destruction_waits_for_the_worker_to_look_away),
-        cmocka_unit_test(two_at_once_are_shared),
+        cmocka_unit_test(destruction_waits_for_the_workers_poll),
+        cmocka_unit_test(two_dispatches_at_once_share_their_signal),
         cmocka_unit_test(each_dispatch_has_its_own_times),
-        cmocka_unit_test(what_is_unknown_is_not_found),
+        cmocka_unit_test(unknown_signals_are_not_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

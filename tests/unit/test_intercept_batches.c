@@ -1,8 +1,7 @@
 /*
- * A runtime that hands over batches, and what the library does on it. No release at hand does so: this is a stand-in
- * for the intercept queue of ROCr 7.2 and later, as its source has it. A doorbell takes all packets from the last one
- * on until the first that is INVALID or the write index, hands them over in one call, and then gives their slots back.
- * What differs between releases is where the packets lie when they wrap.
+ * A runtime that passes batches of packets. No available release does; this stand-in follows the source of ROCr's
+ * intercept queue from 7.2 on. A doorbell takes all packets from the last one up to the first INVALID one or the write
+ * index, passes them in one call, then frees their slots. The releases differ in where wrapped packets lie.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +18,9 @@
 #include "intercept/hooks/queue_selftest.h"
 
 enum kind {
-    SINGLE,  /* one packet a call, as up to 7.1 */
-    WHOLE,   /* what wraps is copied into a buffer as large as the queue: 7.13 */
-    PAST,    /* the place in the ring, whatever the count: 7.2.0 */
+    SINGLE,  /* one packet a call, up to 7.1 */
+    WHOLE,   /* wrapped packets are copied into a buffer as large as the queue: 7.13 */
+    PAST,    /* the address in the ring, whatever the count: 7.2.0 */
     LIMITED, /* copied into a buffer of 256 packets: 7.2.1 to 7.2.4 */
 };
 static enum kind kind;
@@ -31,7 +30,7 @@ struct queue {
         hsa_queue_t shown;
         amd_queue_t whole;
     };
-    packet_t *ring; /* ends at a page that can't be touched */
+    packet_t *ring; /* ends at an inaccessible page */
     size_t bytes;
     uint64_t write, next;
     packet_t *buffer;
@@ -39,7 +38,7 @@ struct queue {
     void *data;
 };
 static uint64_t beyond, calls, most;
-static uint64_t next_id; /* all queues of a runtime are numbered in sequence */
+static uint64_t next_id; /* a runtime numbers all its queues in sequence */
 
 static hsa_status_t batching_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
                                     void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **made)
@@ -106,7 +105,7 @@ static void ring_doorbell(hsa_signal_t signal, hsa_signal_value_t value)
         const packet_t *packets = &queue->ring[at];
         if (at + count > size && kind != PAST) {
             uint64_t room = kind == LIMITED && count > 256 ? 256 : count;
-            beyond += count - room; /* there the runtime itself writes where it must not */
+            beyond += count - room; /* here the runtime itself writes out of bounds */
             for (uint64_t i = 0; i < room; i++)
                 queue->buffer[i] = queue->ring[(at + i) & mask];
             packets = queue->buffer;
@@ -122,7 +121,7 @@ static void ring_doorbell(hsa_signal_t signal, hsa_signal_value_t value)
     }
 }
 
-/* A runtime of that kind, with the table of a release that may batch. */
+/* Load a runtime of that kind, with the table of a release that may batch. */
 static void load(enum kind wanted)
 {
     kind = wanted;
@@ -147,7 +146,7 @@ static hsa_queue_t *app_queue_of(uint32_t size)
     return queue;
 }
 
-/* A signal that says how far the GPU has come, and is no dispatch's (throttle.h). */
+/* True for a signal that measures the GPU's progress and belongs to no dispatch (throttle.h). */
 static bool is_gauge(hsa_signal_t signal)
 {
     const struct rtl_tracker *tracker = handler_data;
@@ -157,7 +156,7 @@ static bool is_gauge(hsa_signal_t signal)
     return is;
 }
 
-/* Runs of packets of all lengths up to the queue's, of all sorts, over its end again and again. */
+/* Write runs of packets of all kinds and all lengths up to the queue's, wrapping again and again. */
 static void feed(uint32_t size, unsigned rounds, uint64_t want_most)
 {
     static packet_t sent[RING];
@@ -178,14 +177,14 @@ static void feed(uint32_t size, unsigned rounds, uint64_t want_most)
                                   : kernel_packet(KERNEL, 0);
             if (sort == 0)
                 sent[i].completion_signal.handle = 0;
-            sent[i].reserved2 = all + i; /* each is another */
+            sent[i].reserved2 = all + i; /* all differ */
             kernels += sort != 0;
             queue->ring[(queue->write + i) & (size - 1)] = sent[i];
         }
         all += n;
         store_write_index(shown, queue->write + n);
         ring_doorbell(shown->doorbell_signal, 0);
-        for (uint64_t i = 0; i < n; i++) { /* as sent, in order, but for signals of ours */
+        for (uint64_t i = 0; i < n; i++) { /* as sent and in order, except for our signals */
             hsa_signal_t carried = written[i].completion_signal;
             written[i].completion_signal = sent[i].completion_signal;
             assert_memory_equal(&written[i], &sent[i], sizeof sent[i]);
@@ -195,7 +194,7 @@ static void feed(uint32_t size, unsigned rounds, uint64_t want_most)
                 ours += !is_gauge(carried);
             }
         }
-        if (written_count > n) { /* a mark behind them */
+        if (written_count > n) { /* followed by a marker */
             assert_true(is_gauge(written[n].completion_signal));
             complete(&written[n], 50000000, 10);
             written_count--;
@@ -208,12 +207,12 @@ static void feed(uint32_t size, unsigned rounds, uint64_t want_most)
     }
     assert_int_equal(AT(line->dispatches), dispatches + kernels);
     assert_int_equal(AT(line->packets), packets + all);
-    assert_int_equal(sum_untimed(line), untimed); /* every one was timed */
+    assert_int_equal(sum_untimed(line), untimed); /* every dispatch was timed */
     assert_int_equal(most, want_most);
     app_queue_destroy(shown);
 }
 
-static void one_at_a_time(void **state)
+static void packets_one_at_a_time_are_timed(void **state)
 {
     (void)state;
     load(SINGLE);
@@ -221,8 +220,9 @@ static void one_at_a_time(void **state)
     OnUnload();
 }
 
-/* Under a sanitizer the heap isn't glibc's, and nothing can be told by its growth. One answer for all tests; a thread
- * that ends meanwhile may free something. */
+/* Under a sanitizer the heap isn't glibc's, and its growth proves nothing. All tests use one answer, because a thread
+ * that ends meanwhile may free memory.
+ */
 static bool heap_tells(void)
 {
     static enum { UNASKED, NO, YES } answer;
@@ -236,7 +236,7 @@ static bool heap_tells(void)
     return answer == YES;
 }
 
-static void batches_of_any_length(void **state)
+static void batches_of_any_length_are_timed(void **state)
 {
     (void)state;
     load(heap_tells() ? WHOLE : SINGLE);
@@ -248,38 +248,37 @@ static void batches_of_any_length(void **state)
     OnUnload();
 }
 
-/* Should such a runtime be used after all: nothing behind the ring is read, and the GPU gets the right packets. */
+/* If such a runtime is used anyway, nothing after the ring is read, and the GPU gets the right packets. */
 static void batches_that_run_past_the_ring_are_put_in_order(void **state)
 {
     (void)state;
     load(SINGLE);
-    app_queue_destroy(app_queue_of(64)); /* what is tried out now is safe */
+    app_queue_destroy(app_queue_of(64)); /* this time the tested runtime is safe */
     kind = PAST;
     feed(64, 300, 64);
     OnUnload();
 }
 
-static void unsafe_runtimes_are_left_alone(void **state)
+static void unsafe_runtimes_get_plain_queues(void **state)
 {
     static const enum kind unsafe[] = {LIMITED, PAST};
     (void)state;
     for (int i = 0; i < 2; i++) {
         uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
         load(unsafe[i]);
-        assert_ptr_equal(app_queue_of(4096), &the_queue); /* a plain one */
+        assert_ptr_equal(app_queue_of(4096), &the_queue); /* a plain queue */
         assert_ptr_equal(app_queue_of(4096), &the_queue);
         assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 2);
         assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_BATCH_UNSAFE);
         OnUnload();
     }
-    assert_int_equal(beyond, 0); /* nor did trying it do any harm */
+    assert_int_equal(beyond, 0); /* the test itself did no harm */
 }
 
 /*
  * --- a GPU that is slower than the program ---
  *
- * Behind the queue lies the hardware's, of the same size. What doesn't fit into that is what these runtimes can hang
- * by.
+ * Behind the queue lies the hardware queue of the same size. Packets that don't fit into it can hang these runtimes.
  */
 static struct {
     packet_t *slot;
@@ -309,7 +308,8 @@ static void *take_slowly(void *data)
         if (taken == atomic_load(&hardware.written))
             continue;
         packet_t packet = hardware.slot[taken % hardware.size];
-        atomic_store(&hardware.taken, taken + 1); /* before its signal says so: this thread may be held up in between */
+        /* before its signal completes: this thread may be delayed in between */
+        atomic_store(&hardware.taken, taken + 1);
         if (packet.completion_signal.handle)
             complete(&packet, 60000000 + taken * 100, 10);
     }
@@ -318,7 +318,8 @@ static void *take_slowly(void *data)
 
 enum sort { KERNELS, BARRIERS, SIGNALLED, MIXED };
 
-/* So many packets, up to `together` behind a doorbell. False when the GPU didn't get the CPU for half a second. */
+/* Submit this many packets, up to `together` a doorbell. Return false when the GPU thread got no CPU for half a second.
+ */
 static bool flood(uint32_t size, uint64_t packets, uint64_t together, enum sort sort)
 {
     static hsa_signal_t signals_used[1 << 13];
@@ -359,9 +360,9 @@ static bool flood(uint32_t size, uint64_t packets, uint64_t together, enum sort 
     assert_int_equal(AT(line->dispatches), dispatches + kernels);
     if (!gave_up) {
         assert_int_equal(hardware.overflowed, 0);
-        assert_true(hardware.most > size / 2); /* or nothing was tried */
+        assert_true(hardware.most > size / 2); /* otherwise the test tested nothing */
     }
-    app_queue_destroy(shown); /* after this all are accounted for */
+    app_queue_destroy(shown); /* after this all dispatches are accounted for */
     assert_int_equal(sum_untimed(line), untimed);
     for (uint64_t i = 0; i < signalled; i++)
         app_signal_destroy(signals_used[i]);
@@ -369,12 +370,12 @@ static bool flood(uint32_t size, uint64_t packets, uint64_t together, enum sort 
     return !gave_up;
 }
 
-static void queues_do_not_fill_up_where_there_are_batches(void **state)
+static void queues_do_not_fill_up_with_batches(void **state)
 {
     static const uint64_t lengths[] = {1, 8, 48, 64};
     (void)state;
     load(heap_tells() ? WHOLE : SINGLE);
-    rtl_tool.fragile = !heap_tells(); /* then nothing can be told of batches: as on a runtime before 6.0 */
+    rtl_tool.fragile = !heap_tells(); /* then batches can't be recognised: as on a runtime before 6.0 */
     app_queue_destroy(app_queue_of(64));
     kind = WHOLE;
     for (int length = 0; length < 4; length++)
@@ -387,15 +388,15 @@ static void queues_do_not_fill_up_where_there_are_batches(void **state)
     OnUnload();
 }
 
-/* The queues that were made for trying don't count: what is shown are the numbers that there would be without us. */
-static void queues_have_their_numbers(void **state)
+/* Test queues of the library don't count: the displayed numbers are those of a run without the library. */
+static void queues_have_the_numbers_of_an_untraced_run(void **state)
 {
     static const enum kind kinds[] = {SINGLE, WHOLE, WHOLE, SINGLE};
     uint64_t without_us = 0;
     (void)state;
     next_id = 0;
     for (int k = 0; k < 4; k++) {
-        if (k == 2) /* loaded again, and it numbers from the start */
+        if (k == 2) /* loaded again: numbers from the start */
             next_id = without_us = 0;
         load(heap_tells() ? kinds[k] : SINGLE);
         hsa_queue_t *queues[3];
@@ -403,7 +404,7 @@ static void queues_have_their_numbers(void **state)
         for (int i = 0; i < 3; i++) {
             queues[i] = app_queue_of(64);
             assert_int_equal(AT(counters_of()->queue_id), without_us + (uint64_t)i);
-            assert_true(queues[i]->id > AT(counters_of()->queue_id)); /* the runtime's own isn't touched */
+            assert_true(queues[i]->id > AT(counters_of()->queue_id)); /* the runtime's own id is unchanged */
             assert_true(i == 0 || queues[i]->id == before + 1);
             before = queues[i]->id;
         }
@@ -414,15 +415,15 @@ static void queues_have_their_numbers(void **state)
     }
 }
 
-/* The stand-in is honest: a larger queue, and it goes beyond its buffer as the release does. */
-static void the_limited_one_does_what_it_is_avoided_for(void **state)
+/* The stand-in is faithful: a larger queue overruns its buffer, as in the release. */
+static void the_limited_runtime_overruns_its_buffer(void **state)
 {
     hsa_queue_t *shown = NULL;
     (void)state;
     load(LIMITED);
     batching_create((hsa_agent_t){77}, 512, 0, NULL, NULL, 0, 0, &shown);
     struct queue *queue = (struct queue *)shown;
-    atomic_store(&rtl_hot.recording, false); /* the handler only passes on */
+    atomic_store(&rtl_hot.recording, false); /* the handler only passes packets on */
     batching_register(shown, rtl_dispatch, NULL);
     queue->next = queue->write = 200;
     for (int i = 0; i < 512; i++)
@@ -439,13 +440,13 @@ static void the_limited_one_does_what_it_is_avoided_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_at_a_time),
-        cmocka_unit_test(batches_of_any_length),
+        cmocka_unit_test(packets_one_at_a_time_are_timed),
+        cmocka_unit_test(batches_of_any_length_are_timed),
         cmocka_unit_test(batches_that_run_past_the_ring_are_put_in_order),
-        cmocka_unit_test(queues_do_not_fill_up_where_there_are_batches),
-        cmocka_unit_test(queues_have_their_numbers),
-        cmocka_unit_test(unsafe_runtimes_are_left_alone),
-        cmocka_unit_test(the_limited_one_does_what_it_is_avoided_for),
+        cmocka_unit_test(queues_do_not_fill_up_with_batches),
+        cmocka_unit_test(queues_have_the_numbers_of_an_untraced_run),
+        cmocka_unit_test(unsafe_runtimes_get_plain_queues),
+        cmocka_unit_test(the_limited_runtime_overruns_its_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

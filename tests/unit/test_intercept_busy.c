@@ -12,7 +12,7 @@
 #include "intercept/base/busy.h"
 #include "intercept/base/hsa_clock.h"
 
-/* What the union is, by marking every unit. */
+/* The expected union: marks every unit. */
 struct marks {
     unsigned char *mark;
     uint64_t size;
@@ -28,7 +28,7 @@ static uint64_t mark(struct marks *m, uint64_t start, uint64_t end)
     return n;
 }
 
-static void in_order_is_exact(void **state)
+static void intervals_in_order_are_exact(void **state)
 {
     (void)state;
     struct rtl_busy busy = {0};
@@ -42,7 +42,7 @@ static void in_order_is_exact(void **state)
     assert_int_equal(rtl_busy_total(&busy), sum);
 }
 
-static void small_disorder_is_exact(void **state)
+static void slightly_unordered_intervals_are_exact(void **state)
 {
     (void)state;
     for (unsigned seed = 0; seed < 200; seed++) {
@@ -50,7 +50,7 @@ static void small_disorder_is_exact(void **state)
         struct rtl_busy busy = {0};
         struct marks m = {calloc(1, 3000), 3000};
         uint64_t want = 0;
-        for (int i = 0; i < 100; i++) { /* fewer than there are spans: nothing is ever joined */
+        for (int i = 0; i < 100; i++) { /* fewer than the list holds: nothing is ever joined */
             uint64_t start = (uint64_t)(rand() % 2900), end = start + (uint64_t)(rand() % 60);
             want += mark(&m, start, end);
             rtl_busy_add(&busy, start, end);
@@ -60,7 +60,7 @@ static void small_disorder_is_exact(void **state)
     }
 }
 
-static void long_kernel_beside_many_short_ones(void **state)
+static void a_long_kernel_beside_many_short_ones_is_counted(void **state)
 {
     (void)state;
     /* queue 1: 20,000 kernels of 30 with gaps of 70; queue 0: one kernel over all of them, which ends last */
@@ -78,7 +78,7 @@ static void long_kernel_beside_many_short_ones(void **state)
     assert_true(rtl_busy_total(&busy) > 1300000 * 99 / 100 && rtl_busy_total(&busy) < 1300000 * 101 / 100);
 }
 
-static void disorder_stays_near_and_never_above_the_span(void **state)
+static void unordered_sums_are_near_and_never_above_the_span(void **state)
 {
     (void)state;
     for (unsigned seed = 0; seed < 20; seed++) {
@@ -106,13 +106,13 @@ static void disorder_stays_near_and_never_above_the_span(void **state)
     }
 }
 
-/* --- idle --- */
+/* --- gaps --- */
 
 struct idle {
     uint64_t count[RTL_IDLE_COUNT], total[RTL_IDLE_COUNT];
 };
 
-/* Gaps between marks, one unit a tick of 100 MHz: nothing before the first and behind the last. */
+/* The gaps between marks (one unit is a tick at 100 MHz), except before the first and after the last mark. */
 static struct idle gaps_of(const struct marks *m)
 {
     static const uint64_t below[] = {1000, 10000, 100000, 1000000, 10000000, UINT64_MAX};
@@ -135,7 +135,7 @@ static struct idle gaps_of(const struct marks *m)
     return idle;
 }
 
-static void classes_have_their_bounds(void **state)
+static void gap_classes_have_exact_bounds(void **state)
 {
     (void)state;
     static const uint64_t rates[] = {100000000, 27000000, 1000000000};
@@ -155,7 +155,7 @@ static void classes_have_their_bounds(void **state)
         for (int c = 0; c < RTL_IDLE_COUNT; c++)
             assert_int_equal(busy.idle_count[c], want[c]);
     }
-    struct rtl_busy busy = {0}; /* just at a bound: 10 us is no longer below 10 us */
+    struct rtl_busy busy = {0}; /* exactly at a bound: 10 us is not below 10 us */
     rtl_busy_classes(&busy, 100000000);
     rtl_busy_add(&busy, 0, 10);
     rtl_busy_add(&busy, 10 + 999, 2000);
@@ -174,21 +174,21 @@ static void few_gaps_are_exact_in_any_order(void **state)
         struct rtl_busy busy = {0};
         struct marks m = {calloc(1, 300000), 300000};
         rtl_busy_classes(&busy, 100000000);
-        for (int i = 0; i < 100; i++) { /* fewer than there are spans: nothing is ever joined */
+        for (int i = 0; i < 100; i++) { /* fewer than the list holds: nothing is ever joined */
             uint64_t start = (uint64_t)(rand() % 299000), end = start + (uint64_t)(rand() % (seed % 2 ? 30 : 9000));
             mark(&m, start, end);
             rtl_busy_add(&busy, start, end);
         }
         struct idle want = gaps_of(&m);
         rtl_busy_settle(&busy, 0);
-        rtl_busy_settle(&busy, 0); /* once is enough */
+        rtl_busy_settle(&busy, 0); /* a second call changes nothing */
         assert_memory_equal(busy.idle_count, want.count, sizeof want.count);
         assert_memory_equal(busy.idle_total, want.total, sizeof want.total);
         free(m.mark);
     }
 }
 
-/* Queues that report one after the other, each what has ended since its last turn: runs that reach back. */
+/* Queues report in turn, each the kernels that ended since its last turn: runs that reach back. */
 static void runs_of_many_queues_are_exact(void **state)
 {
     enum { QUEUES = 8, SIZE = 6000 };
@@ -199,7 +199,7 @@ static void runs_of_many_queues_are_exact(void **state)
         struct marks m = {calloc(1, SIZE), SIZE};
         uint64_t next[QUEUES] = {0}, want = 0, now = 0;
         rtl_busy_classes(&busy, 100000000);
-        for (int left = 200; left > 0;) { /* fewer than there are spans: nothing is ever joined */
+        for (int left = 200; left > 0;) { /* fewer than the list holds: nothing is ever joined */
             now += (uint64_t)(rand() % 300);
             for (int q = 0; q < QUEUES; q++)
                 while (left > 0 && next[q] < now && next[q] < SIZE) {
@@ -241,10 +241,10 @@ static void gaps_in_order_are_exact(void **state)
     assert_int_equal(busy.idle_total[0], total);
 }
 
-static void no_gap_under_a_long_kernel(void **state)
+static void a_long_kernel_leaves_no_gap(void **state)
 {
     (void)state;
-    for (int half = 0; half < 2; half++) { /* as long_kernel_beside_many_short_ones: over all, over the newer half */
+    for (int half = 0; half < 2; half++) { /* as in a_long_kernel_beside_many_short_ones_is_counted */
         struct rtl_busy busy = {0};
         rtl_busy_classes(&busy, 100000000);
         for (uint64_t i = 0; i < 20000; i++) {
@@ -262,7 +262,7 @@ static void no_gap_under_a_long_kernel(void **state)
     }
 }
 
-static void idle_and_busy_are_all_of_the_time(void **state)
+static void idle_plus_busy_is_the_time(void **state)
 {
     (void)state;
     for (unsigned seed = 0; seed < 10; seed++) {
@@ -277,7 +277,7 @@ static void idle_and_busy_are_all_of_the_time(void **state)
             mark(&m, at - length, at);
             first = at - length < first ? at - length : first;
             rtl_busy_add(&busy, at - length, at);
-            rtl_busy_settle(&busy, 25000); /* longer than the longest */
+            rtl_busy_settle(&busy, 25000); /* longer than the longest kernel */
             uint64_t sum = 0;
             for (int c = 0; c < RTL_IDLE_COUNT; c++)
                 sum += busy.idle_count[c];
@@ -300,9 +300,10 @@ static void idle_and_busy_are_all_of_the_time(void **state)
     }
 }
 
-/* Short kernels on one queue, now and then a long one on another: in the order in which a worker reports them that is
- * kept from the CPU between its look at the one queue and at the other. */
-static void late_worker_is_right_to_a_percent(void **state)
+/* Short kernels on one queue, and sometimes a long one on another, reported in the order of a worker that loses the CPU
+ * between polling the two queues.
+ */
+static void a_delayed_worker_is_right_to_a_percent(void **state)
 {
     enum { SHORT = 3000, LONG = 10, MOST = SHORT + LONG, SIZE = 40000000 };
     static struct {
@@ -361,10 +362,11 @@ static void late_worker_is_right_to_a_percent(void **state)
     free(m.mark);
 }
 
-static void the_list_always_has_room(void **state)
+static void the_list_of_spans_always_has_room(void **state)
 {
     (void)state;
-    struct rtl_busy busy = {0}; /* distances that double: the worst for hulls that are short beside their age */
+    /* distances that double: the worst case for hulls that are short compared with their age */
+    struct rtl_busy busy = {0};
     rtl_busy_classes(&busy, 100000000);
     uint64_t newest = 1ull << 62;
     for (int round = 0; round < 30; round++)
@@ -379,18 +381,18 @@ static void the_list_always_has_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_order_is_exact),
-        cmocka_unit_test(small_disorder_is_exact),
-        cmocka_unit_test(long_kernel_beside_many_short_ones),
-        cmocka_unit_test(disorder_stays_near_and_never_above_the_span),
-        cmocka_unit_test(classes_have_their_bounds),
+        cmocka_unit_test(intervals_in_order_are_exact),
+        cmocka_unit_test(slightly_unordered_intervals_are_exact),
+        cmocka_unit_test(a_long_kernel_beside_many_short_ones_is_counted),
+        cmocka_unit_test(unordered_sums_are_near_and_never_above_the_span),
+        cmocka_unit_test(gap_classes_have_exact_bounds),
         cmocka_unit_test(few_gaps_are_exact_in_any_order),
         cmocka_unit_test(runs_of_many_queues_are_exact),
         cmocka_unit_test(gaps_in_order_are_exact),
-        cmocka_unit_test(no_gap_under_a_long_kernel),
-        cmocka_unit_test(idle_and_busy_are_all_of_the_time),
-        cmocka_unit_test(late_worker_is_right_to_a_percent),
-        cmocka_unit_test(the_list_always_has_room),
+        cmocka_unit_test(a_long_kernel_leaves_no_gap),
+        cmocka_unit_test(idle_plus_busy_is_the_time),
+        cmocka_unit_test(a_delayed_worker_is_right_to_a_percent),
+        cmocka_unit_test(the_list_of_spans_always_has_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

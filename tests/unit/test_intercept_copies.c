@@ -1,6 +1,6 @@
 /*
- * Copies through the library's hooks, with a stand-in for the runtime that a test can make refuse, lie, or keep a copy
- * waiting: each reason for which a copy isn't timed, and many threads at once.
+ * Copies through the library's hooks, on a stand-in runtime that can refuse, give wrong times, or delay a copy: each
+ * reason for which a copy isn't timed, and many threads at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +18,10 @@
 
 enum { THREADS = 4, EACH = 20000, HOST = 78 };
 
-static _Atomic bool lies, refuses, fails;     /* about times; to keep times; to copy */
-static _Atomic int switched_on, switched_off; /* calls */
-static _Atomic bool waits;                    /* copies are over when the test says so */
-static _Atomic bool untouched;                /* and the signal is as it was so far */
+static _Atomic bool lies, refuses, fails;     /* gives wrong times; refuses to keep times; refuses to copy */
+static _Atomic int switched_on, switched_off; /* number of calls */
+static _Atomic bool waits;                    /* copies complete only when the test completes them */
+static _Atomic bool untouched;                /* and leave their signal unchanged until then */
 
 /* No two copies end at the same time. */
 static uint64_t tick(void)
@@ -39,7 +39,7 @@ static void engine(hsa_signal_t signal, uint64_t ticks)
     __atomic_fetch_sub(&record->signal.value, 1, __ATOMIC_RELEASE);
 }
 
-/* Takes a tick for every ten bytes. */
+/* A copy takes a tick for every ten bytes. */
 static hsa_status_t runtime_copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t from_agent, size_t size,
                                  uint32_t n, const hsa_signal_t *after, hsa_signal_t signal)
 {
@@ -144,7 +144,7 @@ static void set(hsa_signal_t signal, int64_t value)
     __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, value, __ATOMIC_RELAXED);
 }
 
-/* `n` copies one after another; all but `timed` end under that reason. */
+/* Make `n` copies one after another; all but `timed` of them end with that reason. */
 static void expect(int n, enum rtl_copy_reason why, uint64_t timed)
 {
     uint64_t counted = AT(line_to()->count), before = AT(line_to()->untimed[why]), times = AT(times_to()->count);
@@ -152,7 +152,7 @@ static void expect(int n, enum rtl_copy_reason why, uint64_t timed)
     for (int i = 0; i < n; i++) {
         set(signal, 1);
         assert_int_equal(to_gpu(3000, signal), HSA_STATUS_SUCCESS);
-        if (i % 500 == 499) { /* the worker shall not run out of stand-ins, however late it is */
+        if (i % 500 == 499) { /* the worker must not run out of stand-ins, even when it is delayed */
             app_signal_destroy(signal);
             wait_over();
             signal = app_signal(0);
@@ -165,12 +165,12 @@ static void expect(int n, enum rtl_copy_reason why, uint64_t timed)
     assert_int_equal(AT(line_to()->untimed[why]) - before, (uint64_t)n - timed);
 }
 
-static void timed_and_kept_so(void **state)
+static void copies_are_timed_and_stay_so(void **state)
 {
     (void)state;
     load();
     hsa_status_t (*enable)(bool) = ext.slot[3];
-    assert_int_equal(enable(false), HSA_STATUS_SUCCESS); /* before we have: it is the application's own business */
+    assert_int_equal(enable(false), HSA_STATUS_SUCCESS); /* before the library does: the application's own request */
     assert_int_equal(switched_off, 1);
     expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
     assert_int_equal(switched_on, 1);
@@ -180,7 +180,7 @@ static void timed_and_kept_so(void **state)
     assert_int_equal(switched_off, 1); /* not any more */
     assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
     assert_int_equal(switched_on, 2);
-    fails = true; /* what the runtime refuses is no copy, and its signal is free again */
+    fails = true; /* a refused copy isn't counted, and its signal is free again */
     hsa_signal_t signal = app_signal(1);
     uint64_t counted = AT(line_to()->count);
     for (int i = 0; i < 10000; i++)
@@ -192,7 +192,7 @@ static void timed_and_kept_so(void **state)
     OnUnload();
 }
 
-static void not_believed_when_the_runtime_says_otherwise(void **state)
+static void wrong_times_of_the_runtime_are_not_trusted(void **state)
 {
     (void)state;
     load();
@@ -203,12 +203,12 @@ static void not_believed_when_the_runtime_says_otherwise(void **state)
     refuses = true;
     expect(10, RTL_COPY_UNTIMED_NOT_PROFILED, 0);
     OnUnload();
-    load(); /* and right again with the next runtime */
+    load(); /* and trusted again after the next load */
     expect(10, RTL_COPY_UNTIMED_BAD_TIME, 10);
     OnUnload();
 }
 
-/* Looks that the worker has had since then. */
+/* Wait until the worker has polled this many times. */
 static void wait_rounds(uint64_t rounds)
 {
     uint64_t until = AT(rtl_tool.segment.header->passes) + rounds;
@@ -217,7 +217,7 @@ static void wait_rounds(uint64_t rounds)
     assert_true(AT(rtl_tool.segment.header->passes) >= until);
 }
 
-/* One wrong answer, and no copy after it that could tell more. */
+/* One wrong answer, and no later copy to verify it with. */
 static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
     assert_int_equal(AT(rtl_tool.segment.header->parked), 1);
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_BAD_TIME]), bad + 1);
 
-    /* the next one waits on the same stand-in, for as long, and is told by the one behind it */
+    /* the next copy waits on the same stand-in for as long; the copy after it proves it wrong */
     uint64_t timed = AT(times_to()->count);
     for (int again = 0; again < 4; again++) {
         uint64_t since = rtl_clock_now();
@@ -243,7 +243,7 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
         app_signal_destroy(signal);
         wait_rounds(3);
         if (rtl_clock_now() - since > 500000000)
-            continue; /* too busy a machine to tell */
+            continue; /* the machine is too busy for a result */
         assert_int_not_equal(over(), AT(line_to()->count));
         lies = false;
         signal = app_signal(1);
@@ -259,7 +259,7 @@ static void one_wrong_answer_does_not_keep_the_worker_awake(void **state)
     OnUnload();
 }
 
-static void in_flight_when_it_ends(void **state)
+static void copies_in_flight_at_the_end_have_a_reason(void **state)
 {
     enum { MANY = 4096 };
     static hsa_signal_t signal[MANY + 3];
@@ -274,9 +274,9 @@ static void in_flight_when_it_ends(void **state)
     }
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_NO_ROOM]), 3);
     app_signal_destroy(signal[0]);
-    set(signal[1], 2); /* on it again: neither can be told from the other */
+    set(signal[1], 2); /* two copies on one signal: their times can't be distinguished */
     assert_int_equal(to_gpu(3000, signal[1]), HSA_STATUS_SUCCESS);
-    set(signal[2], 0); /* over without times */
+    set(signal[2], 0); /* finished without times */
     engine(signal[3], 300);
     for (int i = 0;
          i < patience() && (AT(line_to()->untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL]) != 1 || AT(times_to()->count) < 2);
@@ -286,7 +286,7 @@ static void in_flight_when_it_ends(void **state)
     wait_over();
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SIGNAL_GONE]), 1);
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_ABANDONED]) - before, MANY - 4);
-    /* late ones count, and nothing else */
+    /* copies after the end are counted, and nothing else */
     assert_int_equal(to_gpu(3000, signal[9]), HSA_STATUS_SUCCESS);
     assert_int_equal(AT(line_to()->untimed[RTL_COPY_UNTIMED_SHUTDOWN]), 1);
     wait_over();
@@ -300,8 +300,8 @@ static uint64_t bytes_of(enum rtl_direction direction)
     return AT(rtl_tool.segment.copies[RTL_COPIES_OF(0, direction)].bytes);
 }
 
-/* Each under its direction, with all of its bytes. */
-static void directions_and_bytes(void **state)
+/* Each copy counts under its direction, with all its bytes. */
+static void copies_count_by_direction_and_bytes(void **state)
 {
     enum { H2D, D2H, D2D, OTHER };
     static const hsa_amd_copy_direction_t said[] = {hsaHostToDevice, hsaDeviceToHost, hsaDeviceToDevice, hsaHostToHost};
@@ -333,8 +333,8 @@ static void directions_and_bytes(void **state)
     OnUnload();
 }
 
-/* A runtime zeroes a signal's times when it takes the copy, which may be some time after it was asked. */
-static void times_of_the_copy_before_are_not_taken(void **state)
+/* A runtime zeroes a signal's times when it starts the copy, which may be some time after the call. */
+static void times_of_the_previous_copy_are_not_used(void **state)
 {
     (void)state;
     load();
@@ -356,8 +356,8 @@ static void times_of_the_copy_before_are_not_taken(void **state)
     OnUnload();
 }
 
-/* Times that can't be: it would have run for longer than the process, or it ends in the future. */
-static void times_that_make_no_sense(void **state)
+/* Impossible times: the copy would be older than the process, or ends in the future. */
+static void impossible_copy_times_are_counted(void **state)
 {
     (void)state;
     load();
@@ -399,7 +399,7 @@ static void request(enum rtl_mode mode)
                      __ATOMIC_RELEASE);
 }
 
-/* As `rtl-top --mode` does it; with a process that does nothing but copy. */
+/* Change the mode as `rtl-top --mode` does, in a process that only copies. */
 static void change(enum rtl_mode mode, enum rtl_activity activity)
 {
     struct rtl_in_force now = {0};
@@ -417,14 +417,14 @@ static void change(enum rtl_mode mode, enum rtl_activity activity)
     wait_over();
 }
 
-/* Copies that began while copies were timed keep their times, and the runtime goes on to keep times so long. */
-static void in_flight_when_the_mode_changes(void **state)
+/* Copies that began while copies were timed keep their times, and the runtime keeps times until they end. */
+static void copies_in_flight_keep_their_times_across_a_mode_change(void **state)
 {
     struct rtl_in_force now = {0};
     (void)state;
     load();
     map_page();
-    change(RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING); /* the mode before outlives the runtime */
+    change(RTL_MODE_DEFAULT, RTL_ACTIVITY_TIMING); /* the earlier mode outlives the runtime */
     expect(1, RTL_COPY_UNTIMED_BAD_TIME, 1);
     uint64_t times = AT(times_to()->count), total = AT(times_to()->total_ns);
     hsa_signal_t signal = app_signal(1);
@@ -435,7 +435,7 @@ static void in_flight_when_the_mode_changes(void **state)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_true(rtl_in_force_read(AT(rtl_tool.segment.header->in_force), &now));
     }
-    wait_rounds(5); /* as many as it takes where nothing is in flight, and some */
+    wait_rounds(5); /* as many rounds as it takes with nothing in flight, and some more */
     assert_true(atomic_load(&rtl_app_signals_followed));
     assert_int_equal(switched_off, 0);
     engine(signal, 500);
@@ -458,7 +458,7 @@ static void wait_switched_off(int times)
     assert_int_equal(switched_off, times);
 }
 
-static void as_the_mode_wants_it(void **state)
+static void copies_follow_the_mode(void **state)
 {
     (void)state;
     load();
@@ -480,7 +480,7 @@ static void as_the_mode_wants_it(void **state)
     assert_int_equal(switched_on, 2);
     hsa_status_t (*enable)(bool) = ext.slot[3];
     assert_int_equal(enable(true), HSA_STATUS_SUCCESS);
-    change(RTL_MODE_AUTO, RTL_ACTIVITY_TIMING); /* the request brought a heartbeat with it, */
+    change(RTL_MODE_AUTO, RTL_ACTIVITY_TIMING); /* the request included a heartbeat, */
     signal = app_signal(0);
     for (int i = 0; i < patience() && AT(line_to()->untimed[RTL_COPY_UNTIMED_UNWATCHED]) == 0; i++) {
         set(signal, 1);
@@ -489,13 +489,13 @@ static void as_the_mode_wants_it(void **state)
     }
     app_signal_destroy(signal);
     wait_over();
-    expect(10, RTL_COPY_UNTIMED_UNWATCHED, 0); /* which is over */
+    expect(10, RTL_COPY_UNTIMED_UNWATCHED, 0); /* which has expired */
     OnUnload();
-    assert_int_equal(switched_off, 1); /* what the application switched on stays on */
+    assert_int_equal(switched_off, 1); /* the application's own request stays on */
     munmap(page, RTL_CONTROL_BYTES);
 }
 
-/* Each thread uses its signals again and again, destroys some, and has copies of its own lengths. */
+/* Each thread reuses its signals, destroys some of them, and makes copies of lengths of its own. */
 static _Atomic uint64_t sent, sent_bytes;
 
 static void *fire(void *data)
@@ -522,7 +522,7 @@ static void *fire(void *data)
     return NULL;
 }
 
-static void many_threads(void **state)
+static void copies_of_many_threads_are_counted(void **state)
 {
     pthread_t thread[THREADS];
     (void)state;
@@ -536,7 +536,7 @@ static void many_threads(void **state)
     wait_over();
     OnUnload();
     assert_int_equal(AT(line_to()->count) - counted, sent);
-    /* a thread may find all stand-ins taken when the worker doesn't get the CPU: those are not timed, and said to be */
+    /* a thread may find no free stand-in when the worker gets no CPU: those copies are untimed, with a reason */
     no_room = AT(line_to()->untimed[RTL_COPY_UNTIMED_NO_ROOM]) - no_room;
     assert_int_equal(AT(times_to()->count) - times + no_room, sent);
     assert_int_equal(AT(times_to()->total_ns) - total, AT(line_to()->timed_bytes) - timed_bytes);
@@ -547,16 +547,16 @@ static void many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timed_and_kept_so),
-        cmocka_unit_test(not_believed_when_the_runtime_says_otherwise),
+        cmocka_unit_test(copies_are_timed_and_stay_so),
+        cmocka_unit_test(wrong_times_of_the_runtime_are_not_trusted),
         cmocka_unit_test(one_wrong_answer_does_not_keep_the_worker_awake),
-        cmocka_unit_test(times_of_the_copy_before_are_not_taken),
-        cmocka_unit_test(directions_and_bytes),
-        cmocka_unit_test(times_that_make_no_sense),
-        cmocka_unit_test(in_flight_when_it_ends),
-        cmocka_unit_test(many_threads),
-        cmocka_unit_test(as_the_mode_wants_it),
-        cmocka_unit_test(in_flight_when_the_mode_changes),
+        cmocka_unit_test(times_of_the_previous_copy_are_not_used),
+        cmocka_unit_test(copies_count_by_direction_and_bytes),
+        cmocka_unit_test(impossible_copy_times_are_counted),
+        cmocka_unit_test(copies_in_flight_at_the_end_have_a_reason),
+        cmocka_unit_test(copies_of_many_threads_are_counted),
+        cmocka_unit_test(copies_follow_the_mode),
+        cmocka_unit_test(copies_in_flight_keep_their_times_across_a_mode_change),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

@@ -1,6 +1,6 @@
 /*
- * Batches of copies through the library's hook: what operations of all kinds are counted as, which of them are timed,
- * and that nothing is read of operations that are none, or of another version.
+ * Batches of copies through the library's hook: the direction under which each kind of operation counts, which
+ * operations are timed, and that unknown operations and versions are not read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@
 enum { HOST = 78, SLOT = 76, MANY = 70, TIMED = 64 };
 
 static hsa_status_t answer;
-static uint32_t asked; /* operations that the runtime was given last */
+static uint32_t asked; /* operations that the runtime got last */
 
-/* Each copy takes a tick for ten bytes of its first word of sizes. */
+/* Each copy takes a tick for ten bytes of the first word of its sizes. */
 static hsa_status_t runtime_batch(const struct operation *operations, uint32_t count, uint32_t n,
                                   const hsa_signal_t *after)
 {
@@ -44,7 +44,9 @@ static hsa_status_t runtime_time(hsa_signal_t signal, hsa_amd_profiling_async_co
     return HSA_STATUS_SUCCESS;
 }
 
-/* As the runtime exports it: through its table. Looked up by name, for which this program is linked specially. */
+/* Exported like the runtime's, which is found in its table. The library looks it up by name, so this program exports
+ * its symbols.
+ */
 __attribute__((visibility("default"))) hsa_status_t hsa_amd_memory_async_batch_copy(const struct operation *operations,
                                                                                     uint32_t count, uint32_t n,
                                                                                     const hsa_signal_t *after);
@@ -88,7 +90,7 @@ static struct operation to_gpu(uint64_t bytes, hsa_signal_t signal)
         .version = 1, .completion_signal = signal, .src_agent = {HOST}, .dst_agent = {77}, .size = bytes};
 }
 
-/* Asks for one; how many bytes it counted for. */
+/* Submit one operation and return the number of bytes that were counted for it. */
 static uint64_t bytes_of(const struct operation *o, enum rtl_direction direction)
 {
     uint64_t count = AT(line(direction)->count), bytes = AT(line(direction)->bytes);
@@ -98,7 +100,7 @@ static uint64_t bytes_of(const struct operation *o, enum rtl_direction direction
     return AT(line(direction)->bytes) - bytes;
 }
 
-static void each_kind_counts_for_its_bytes(void **state)
+static void each_kind_of_operation_counts_its_bytes(void **state)
 {
     hsa_agent_t hosts[3] = {{HOST}, {HOST}, {HOST}};
     size_t sizes[3] = {100, 20, 3};
@@ -107,7 +109,7 @@ static void each_kind_counts_for_its_bytes(void **state)
     hsa_signal_t signal = app_signal(1000);
     struct operation o = to_gpu(4000, signal);
     assert_int_equal(bytes_of(&o, RTL_COPY_H2D), 4000);
-    for (int type = 3; type < OPERATION_KINDS; type++) { /* by way of an address in memory */
+    for (int type = 3; type < OPERATION_KINDS; type++) { /* through an address in memory */
         o.type = (uint16_t)type;
         assert_int_equal(bytes_of(&o, RTL_COPY_H2D), 4000);
     }
@@ -127,12 +129,12 @@ static void each_kind_counts_for_its_bytes(void **state)
     o.size = 50;
     assert_int_equal(bytes_of(&o, RTL_COPY_D2H), 150);
     assert_false(unseen());
-    answer = HSA_STATUS_ERROR; /* what the runtime refuses is no copy */
+    answer = HSA_STATUS_ERROR; /* a refused copy isn't counted */
     assert_int_equal(bytes_of(&o, RTL_COPY_D2H), 0);
     OnUnload();
 }
 
-static void what_cant_be_read_is_left_to_the_runtime(void **state)
+static void unknown_operations_are_passed_on_unread(void **state)
 {
     hsa_agent_t host = {HOST};
     size_t size = 1;
@@ -145,11 +147,11 @@ static void what_cant_be_read_is_left_to_the_runtime(void **state)
     bad[0].version = 2;
     bad[1].version = 0;
     bad[2].type = OPERATION_KINDS;
-    bad[3].type = OPERATION_BROADCAST; /* to nobody */
-    bad[4].num_entries = 2;            /* of no sizes */
+    bad[3].type = OPERATION_BROADCAST; /* no destination */
+    bad[4].num_entries = 2;            /* no sizes */
     bad[4].dst_agent_list = &host;
     bad[4].size_list = NULL;
-    bad[5].num_entries = 2; /* to no agents */
+    bad[5].num_entries = 2; /* no agents */
     bad[5].dst_agent_list = NULL;
     bad[5].size_list = &size;
     bad[6].num_entries = ENTRIES_MOST + 1;
@@ -169,7 +171,7 @@ static void what_cant_be_read_is_left_to_the_runtime(void **state)
         assert_int_equal(hsa_amd_memory_async_batch_copy(two, 2, 0, NULL), HSA_STATUS_SUCCESS);
         assert_int_equal(asked, 2);
         assert_true(unseen());
-        assert_int_equal(AT(line(RTL_COPY_H2D)->count), count + 1); /* what lies before it is counted */
+        assert_int_equal(AT(line(RTL_COPY_H2D)->count), count + 1); /* the operations before it are counted */
     }
     answer = HSA_STATUS_ERROR_INVALID_ARGUMENT;
     assert_int_equal(hsa_amd_memory_async_batch_copy(NULL, 7, 0, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -177,7 +179,7 @@ static void what_cant_be_read_is_left_to_the_runtime(void **state)
     OnUnload();
 }
 
-static void as_many_are_timed_as_there_is_room_for(void **state)
+static void batched_copies_are_timed_up_to_the_limit(void **state)
 {
     struct operation operations[MANY];
     (void)state;
@@ -200,9 +202,9 @@ static void as_many_are_timed_as_there_is_room_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_counts_for_its_bytes),
-        cmocka_unit_test(what_cant_be_read_is_left_to_the_runtime),
-        cmocka_unit_test(as_many_are_timed_as_there_is_room_for),
+        cmocka_unit_test(each_kind_of_operation_counts_its_bytes),
+        cmocka_unit_test(unknown_operations_are_passed_on_unread),
+        cmocka_unit_test(batched_copies_are_timed_up_to_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

@@ -1,7 +1,7 @@
 /*
- * Queues and code objects that come and go while other threads dispatch, a GPU completes and the worker collects: all
- * at once, on the stand-in for the runtime, so that ThreadSanitizer sees it (make tsan). It can't be used with the real
- * one.
+ * Queues and code objects come and go while other threads dispatch, a GPU completes and the worker collects: all at
+ * once on the stand-in runtime, so that ThreadSanitizer checks it (make tsan). ThreadSanitizer can't run with the real
+ * runtime.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,13 +22,13 @@ enum { PLACES = 8, NAMES = 50 };
 enum {
     DISPATCHERS = 4,
     LOADERS = 2,
-    QUEUES = 1000,  /* each dispatcher opens and closes */
-    PACKETS = 24,   /* on each */
-    LOADS = 3000,   /* each loader loads and unloads */
-    IN_FLIGHT = 64, /* packets that the GPU can have of one queue */
+    QUEUES = 1000,  /* that each dispatcher opens and closes */
+    PACKETS = 24,   /* on each queue */
+    LOADS = 3000,   /* that each loader loads and unloads */
+    IN_FLIGHT = 64, /* packets of one queue that the GPU can have */
 };
 
-/* --- a GPU that completes what it was given, in its own time; what is on a queue that goes away never completes --- */
+/* --- a GPU that completes its packets in its own time; packets of a destroyed queue never complete --- */
 
 static struct lane {
     pthread_mutex_t lock;
@@ -95,9 +95,9 @@ static void unload(uint64_t handle)
 
 /* --- threads --- */
 
-static uint64_t launched[DISPATCHERS + LOADERS][50]; /* by name; each thread its own row */
+static uint64_t launched[DISPATCHERS + LOADERS][50]; /* by name; each thread writes its own row */
 
-/* Opens a queue, dispatches, closes it with work under way; every third time all has completed before. */
+/* Open a queue, dispatch, and close it with kernels in flight; every third queue is idle when it is closed. */
 static void *opens_and_closes(void *data)
 {
     uintptr_t id = (uintptr_t)data;
@@ -122,14 +122,14 @@ static void *opens_and_closes(void *data)
     return NULL;
 }
 
-/* Loads, dispatches once or twice on a queue that stays, unloads; every name comes to every address. */
+/* Load, dispatch once or twice on a long-lived queue, unload; every name appears at every address. */
 static void *loads_and_unloads(void *data)
 {
     uintptr_t id = (uintptr_t)data;
     lane = &lanes[id];
     hsa_queue_t *queue = app_queue();
     for (uint64_t i = 0; i < LOADS; i++) {
-        uint64_t handle = 8 * (i * LOADERS + id) + id; /* an address of this thread's alone, i-th name */
+        uint64_t handle = 8 * (i * LOADERS + id) + id; /* an address that only this thread uses, the i-th name */
         packet_t p = kernel_packet(object_of(handle), 0);
         load(handle);
         for (uint64_t n = 0; n <= i % 2; n++) {
@@ -152,7 +152,7 @@ static uint64_t calls_of(uint32_t row)
     return calls;
 }
 
-static void all_at_once(void **state)
+static void queues_and_code_objects_come_and_go_at_once(void **state)
 {
     pthread_t thread[DISPATCHERS + LOADERS], engine;
     uint64_t total = 0, counted = 0, untimed = 0, timed = 0;
@@ -171,7 +171,7 @@ static void all_at_once(void **state)
         pthread_join(thread[i], NULL);
     atomic_store(&gpu_over, true);
     pthread_join(engine, NULL);
-    OnUnload(); /* the worker has ended: all that can be known is */
+    OnUnload(); /* the worker has ended: the counts are final */
 
     for (uint32_t row = RTL_KERNEL_FIRST; row < atomic_load(&rtl_tool.segment.kernel_count); row++) {
         const struct rtl_kernel *kernel = &rtl_tool.segment.kernels[row];
@@ -192,11 +192,11 @@ static void all_at_once(void **state)
     assert_int_equal(counted, total);
     assert_int_equal(timed + untimed, counted);
     assert_true(timed >= counted / 4);
-    assert_int_equal(AT(rtl_tool.segment.header->notes), 0); /* nothing unknown, no slot shared */
+    assert_int_equal(AT(rtl_tool.segment.header->notes), 0); /* no unknown kernel, no shared slot */
 }
 
-/* A child shares its parent's segment: whatever it does on the queues that it inherited stays out of it. */
-static void child_counts_nothing(void **state)
+/* A child shares its parent's segment: its dispatches on inherited queues must not be counted. */
+static void a_child_counts_nothing(void **state)
 {
     static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
     int status = 0;
@@ -234,8 +234,8 @@ static void child_counts_nothing(void **state)
     OnUnload();
 }
 
-/* Whoever could write to the segment changes what is shown, not what the library does. */
-static void identities_are_not_read_back(void **state)
+/* Another writer to the segment changes what is displayed, not what the library does. */
+static void the_library_reads_no_identities_from_the_segment(void **state)
 {
     static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
     (void)state;
@@ -261,8 +261,8 @@ static void identities_are_not_read_back(void **state)
     assert_int_equal(AT(line->generation), generation + 6);
 }
 
-/* A queue that is made while all comes to its end has no pool; its tracker has the markers of the one before. */
-static void queue_at_the_end(void **state)
+/* A queue that is created during the unload has no pool; its tracker has the markers of the previous queue. */
+static void a_queue_created_during_the_unload_is_safe(void **state)
 {
     static struct lane own = {.lock = PTHREAD_MUTEX_INITIALIZER};
     (void)state;
@@ -279,7 +279,7 @@ static void queue_at_the_end(void **state)
     hsa_queue_t *queue = app_queue();
     assert_non_null(queue);
     assert_null(tracker->pool);
-    alarm(60); /* a crash inside would leave a lock taken */
+    alarm(60); /* a crash inside would leave a lock held */
     OnUnload();
     alarm(0);
     assert_null(tracker->markers_of);
@@ -289,10 +289,10 @@ static void queue_at_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identities_are_not_read_back),
-        cmocka_unit_test(queue_at_the_end),
-        cmocka_unit_test(all_at_once),
-        cmocka_unit_test(child_counts_nothing),
+        cmocka_unit_test(the_library_reads_no_identities_from_the_segment),
+        cmocka_unit_test(a_queue_created_during_the_unload_is_safe),
+        cmocka_unit_test(queues_and_code_objects_come_and_go_at_once),
+        cmocka_unit_test(a_child_counts_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

@@ -1,7 +1,7 @@
 /*
- * Queues made from descriptors, by a runtime that is newer than any at hand: its function is found through its table,
- * what can be an intercept queue becomes one with priority and mask as asked for, the rest goes to the runtime as it
- * came and is counted as not seen.
+ * Queues made from descriptors, by a runtime newer than any available one. The library finds the function in the
+ * runtime's table. It makes an intercept queue, with the requested priority and mask, where it can; other descriptors
+ * go to the runtime unchanged and count as not seen.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 
 enum { SLOT_BATCH = 78, SLOT_CREATE = 79, SLOT_ACQUIRE = 80, MASK_REDUCED = 44 };
 
-static amd_queue_t its_whole; /* what the runtime makes itself */
+static amd_queue_t its_whole; /* queue that the runtime makes itself */
 #define its_own its_whole.hsa_queue
 static hsa_status_t its_answer, priority_answer;
 static int mask_answer, made, counted, destroyed, priorities, priority, masks;
 static const struct description *made_from;
-static rtl_queue_error given_error; /* whom the runtime tells of the last queue's errors */
+static rtl_queue_error given_error; /* the last queue's error callback */
 static void *given_data;
 
 static hsa_status_t runtime_creates(hsa_agent_t agent, struct description *d, uint32_t count)
@@ -73,7 +73,8 @@ static hsa_status_t destroys(hsa_queue_t *queue)
     return HSA_STATUS_SUCCESS;
 }
 
-/* --- as the runtime exports them: through its table. Looked up by name, for which this program is linked specially ---
+/* --- exported like the runtime's, which is found in its table; the library looks it up by name, so this program
+ * exports its symbols ---
  */
 
 #define EXPORT __attribute__((visibility("default")))
@@ -121,7 +122,7 @@ static struct description usual(void)
     return (struct description){.version = 1, .size_bytes = RING * 64};
 }
 
-/* Asks for one queue; says what came of it. */
+/* Request one queue. Return the result. */
 static hsa_status_t ask_for(struct description *d)
 {
     made = counted = destroyed = priorities = masks = 0;
@@ -144,11 +145,11 @@ static void assert_left_to_the_runtime(struct description *d)
 {
     uint64_t before = refused();
     assert_int_equal(ask_for(d), HSA_STATUS_SUCCESS);
-    assert_ptr_equal(made_from, d); /* as it came */
+    assert_ptr_equal(made_from, d); /* unchanged */
     assert_ptr_equal(d->queue, &its_own);
     assert_int_equal(made, 1);
     assert_int_equal(refused(), before + 1);
-    its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT; /* nor is anything counted that there isn't */
+    its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT; /* a failed request counts nothing */
     assert_int_equal(ask_for(d), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     assert_null(d->queue);
     assert_int_equal(refused(), before + 1);
@@ -163,19 +164,19 @@ static void slots_are_found_and_hooked(void **state)
     assert_ptr_not_equal(ext.slot[SLOT_ACQUIRE], (void *)runtime_lends);
     for (int i = 74; i < 84; i++)
         if (i != SLOT_CREATE && i != SLOT_ACQUIRE)
-            assert_ptr_equal(ext.slot[i], (void *)nothing); /* as they were before */
+            assert_ptr_equal(ext.slot[i], (void *)nothing); /* unchanged */
     assert_int_equal(AT(rtl_tool.segment.header->notes) & RTL_NOTE_QUEUE_NOT_INTERCEPTED, 0);
     assert_true(atomic_load(&rtl_app_signals_followed));
 }
 
-static void what_can_be_is_intercepted(void **state)
+static void supported_descriptors_get_an_intercept_queue(void **state)
 {
     static const uint32_t mask[2] = {1, 7};
     (void)state;
     struct description d = usual();
     d.priority = HSA_AMD_QUEUE_PRIORITY_NORMAL;
     assert_intercepted(&d);
-    assert_int_equal(priorities, 0); /* which it has anyway */
+    assert_int_equal(priorities, 0); /* this is the default anyway */
     packet_t p = kernel_packet(KERNEL, 0);
     ask_for(&d);
     hand_over(&p, 1);
@@ -192,18 +193,18 @@ static void what_can_be_is_intercepted(void **state)
     d.compute.mask_bits = 64;
     assert_intercepted(&d);
     assert_int_equal(masks, 1);
-    mask_answer = MASK_REDUCED; /* that is a success */
+    mask_answer = MASK_REDUCED; /* a reduced mask is a success */
     assert_intercepted(&d);
     assert_int_equal(AT(rtl_tool.segment.header->notes) & RTL_NOTE_RING_MOVED, 0);
-    d.flags = 1; /* its ring in the GPU's memory */
+    d.flags = 1; /* its ring is in GPU memory */
     assert_intercepted(&d);
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_RING_MOVED);
-    rtl_tool.settings.queues = RTL_QUEUES_NATIVE; /* which the library can't stand in front of there */
+    rtl_tool.settings.queues = RTL_QUEUES_NATIVE; /* a native queue can't virtualise such a ring */
     assert_intercepted(&d);
     assert_int_equal(AT(counters_of()->path), RTL_QUEUE_PATH_WORD(RTL_PATH_INTERCEPT, RTL_REASON_RING_ELSEWHERE));
     rtl_tool.settings.queues = RTL_QUEUES_INTERCEPT;
 
-    mask_answer = HSA_STATUS_ERROR; /* what can't be set on it makes it a plain one */
+    mask_answer = HSA_STATUS_ERROR; /* a queue that refuses the mask becomes a plain one */
     assert_left_to_the_runtime(&d);
     assert_int_equal(destroyed, 1);
     d.compute.mask_bits = 0;
@@ -215,7 +216,7 @@ static void what_can_be_is_intercepted(void **state)
     mask_answer = 0;
 }
 
-static void what_is_not_known_is_left_alone(void **state)
+static void unknown_descriptors_are_passed_on(void **state)
 {
     static const uint32_t mask[2] = {1, 7};
     (void)state;
@@ -235,7 +236,7 @@ static void what_is_not_known_is_left_alone(void **state)
     for (int i = 0; i < 9; i++)
         assert_left_to_the_runtime(&odd[i]);
     struct description next[2] = {usual(), usual()};
-    next[1].version = 2; /* then not even the size of the first is known */
+    next[1].version = 2; /* then even the first one's size is unknown */
     uint64_t before = refused();
     counted = 0;
     assert_int_equal(hsa_amd_queue_create((hsa_agent_t){77}, next, 2), HSA_STATUS_SUCCESS);
@@ -244,7 +245,7 @@ static void what_is_not_known_is_left_alone(void **state)
     assert_int_equal(refused(), before + 1);
 }
 
-static void first_error_of_several_is_told(void **state)
+static void the_first_error_of_several_is_returned(void **state)
 {
     (void)state;
     struct description d[3] = {usual(), usual(), usual()};
@@ -254,11 +255,11 @@ static void first_error_of_several_is_told(void **state)
     its_answer = HSA_STATUS_SUCCESS;
     assert_ptr_equal(d[0].queue, &the_queue);
     assert_null(d[1].queue);
-    assert_ptr_equal(d[2].queue, &the_queue); /* there all the same */
+    assert_ptr_equal(d[2].queue, &the_queue); /* created all the same */
     OnUnload();
 }
 
-static void other_engines_and_borrowed_queues(void **state)
+static void queues_of_other_engines_count_no_kernels(void **state)
 {
     hsa_queue_t *queue = NULL;
     (void)state;
@@ -269,8 +270,8 @@ static void other_engines_and_borrowed_queues(void **state)
     d.engine = 1;
     assert_int_equal(ask_for(&d), HSA_STATUS_SUCCESS);
     assert_ptr_equal(d.queue, &its_own);
-    assert_int_equal(refused(), before);                  /* there are no kernels in it, */
-    assert_false(atomic_load(&rtl_app_signals_followed)); /* but signals that kernels had */
+    assert_int_equal(refused(), before);                  /* it runs no kernels, */
+    assert_false(atomic_load(&rtl_app_signals_followed)); /* but may use signals of kernels */
     assert_int_equal(hsa_amd_counted_queue_acquire((hsa_agent_t){77}, 0, 0, NULL, NULL, 0, &queue), HSA_STATUS_SUCCESS);
     assert_ptr_equal(queue, &its_own);
     assert_int_equal(refused(), before + 1);
@@ -299,7 +300,7 @@ static void app_is_told(hsa_status_t status, hsa_queue_t *queue, void *data)
     ++*(int *)data;
 }
 
-/* The queue's errors come through the library to the application. */
+/* The queue's errors reach the application through the library. */
 static void assert_relayed(int *to, hsa_queue_t *queue)
 {
     int before = *to;
@@ -326,7 +327,7 @@ static void errors_are_relayed(void **state)
         assert_int_equal(ask_for(&d), HSA_STATUS_SUCCESS);
         assert_ptr_equal(d.queue, plain ? &its_own : &the_queue);
         assert_relayed(&told, d.queue);
-        assert_true(d.error == app_is_told); /* the application's descriptor is as it was */
+        assert_true(d.error == app_is_told); /* the application's descriptor is unchanged */
         assert_ptr_equal(d.data, &told);
         app_queue_destroy(d.queue);
     }
@@ -334,10 +335,10 @@ static void errors_are_relayed(void **state)
     its_answer = HSA_STATUS_ERROR_INVALID_ARGUMENT;
     assert_int_equal(ask_for(&d), HSA_STATUS_ERROR_INVALID_ARGUMENT);
     assert_true(d.error == app_is_told);
-    assert_ptr_equal(given_data, relay); /* which was free again, and is */
+    assert_ptr_equal(given_data, relay); /* it was free again, and is free now */
     its_answer = HSA_STATUS_SUCCESS;
 
-    /* a tool behind us makes an intercept queue: once is enough */
+    /* another tool makes an intercept queue: one relay is enough */
     intercept = ext.slot[37];
     assert_int_equal(intercept((hsa_agent_t){77}, RING, 0, app_is_told, &told, 0, 0, &queue), HSA_STATUS_SUCCESS);
     assert_relayed(&told, queue);
@@ -349,7 +350,7 @@ static void errors_are_relayed(void **state)
     app_queue_destroy(again);
     app_queue_destroy(queue);
 
-    /* lent ones: for good, one for all that are told the same way */
+    /* borrowed queues keep their relay forever; those with the same callback share one */
     hsa_agent_t agent = {77};
     assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, (void *)app_is_told, &told, 0, &queue),
                      HSA_STATUS_SUCCESS);
@@ -365,7 +366,7 @@ static void errors_are_relayed(void **state)
     for (size_t i = 0; i < sizeof others; i++)
         assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, (void *)app_is_told, &others[i], 0, &queue),
                          HSA_STATUS_SUCCESS);
-    assert_true(given_error == app_is_told); /* there is a bound */
+    assert_true(given_error == app_is_told); /* the number of relays is bounded */
     assert_ptr_equal(given_data, &others[399]);
     assert_int_equal(hsa_amd_counted_queue_acquire(agent, 0, 0, NULL, &told, 0, &queue), HSA_STATUS_SUCCESS);
     assert_null(given_error);
@@ -376,9 +377,12 @@ int main(void)
 {
     setenv("RTL_PROBE", "1", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_are_found_and_hooked),        cmocka_unit_test(what_can_be_is_intercepted),
-        cmocka_unit_test(what_is_not_known_is_left_alone),   cmocka_unit_test(first_error_of_several_is_told),
-        cmocka_unit_test(other_engines_and_borrowed_queues), cmocka_unit_test(errors_are_relayed),
+        cmocka_unit_test(slots_are_found_and_hooked),
+        cmocka_unit_test(supported_descriptors_get_an_intercept_queue),
+        cmocka_unit_test(unknown_descriptors_are_passed_on),
+        cmocka_unit_test(the_first_error_of_several_is_returned),
+        cmocka_unit_test(queues_of_other_engines_count_no_kernels),
+        cmocka_unit_test(errors_are_relayed),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

@@ -1,7 +1,6 @@
 /*
- * The handler of packets called as a runtime calls it, in ways that no release at hand does: batches with barriers and
- * INVALID packets inside, batches that run past the ring, extended dispatches, queues that come and go while it
- * unloads.
+ * The packet handler, called in ways of runtimes that no available release has: batches with barriers and INVALID
+ * packets inside, batches past the end of the ring, extended dispatches, queues that come and go during an unload.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +12,7 @@
 
 /* --- tests, in the order of one process's life --- */
 
-static void loads_and_taps_a_queue(void **state)
+static void onload_hooks_a_new_queue(void **state)
 {
     (void)state;
     fill_tables();
@@ -34,7 +33,7 @@ static void one_packet_is_timed(void **state)
     hand_over(&p, 1);
     assert_int_equal(writes, 1);
     assert_int_equal(written_count, 1);
-    assert_memory_equal(&p, &before, sizeof p); /* the runtime's packet isn't touched */
+    assert_memory_equal(&p, &before, sizeof p); /* the runtime's packet is unchanged */
     assert_int_not_equal(written[0].completion_signal.handle, 0);
     written[0].completion_signal.handle = 0;
     assert_memory_equal(&written[0], &before, sizeof p);
@@ -63,16 +62,17 @@ static void a_completed_signal_comes_back(void **state)
         packet_t p = kernel_packet(KERNEL, 0);
         hand_over(&p, 1);
         assert_int_not_equal(written[0].completion_signal.handle, 0);
-        complete(&written[0], 2000000 + (uint64_t)i * 100, (uint64_t)(i % 3)); /* 0 ticks are legal */
+        complete(&written[0], 2000000 + (uint64_t)i * 100, (uint64_t)(i % 3)); /* a duration of 0 ticks is legal */
         if (i % 16 == 15)
             wait_completed(line, before + (uint64_t)i + 1);
     }
     wait_completed(line, before + 10000);
     assert_int_equal(line->untimed[RTL_UNTIMED_BAD_TIME], 0);
-    assert_int_equal(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made), made); /* none was made for it */
+    /* no signal was made for it */
+    assert_int_equal(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made), made);
 }
 
-static void bad_times_are_counted_so(void **state)
+static void bad_times_are_counted_as_such(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -91,7 +91,7 @@ static void own_signals_and_other_packets_pass_untouched(void **state)
     (void)state;
     struct rtl_queue *line = counters_of();
     uint64_t own = line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL], dispatches = line->dispatches, packets = AT(line->packets);
-    packet_t p = kernel_packet(KERNEL, 0xabc0); /* a signal that nobody made: not even looked at */
+    packet_t p = kernel_packet(KERNEL, 0xabc0); /* an unknown signal: its memory isn't read */
     hand_over(&p, 1);
     assert_ptr_equal(written_from, &p); /* not even copied */
     assert_int_equal(line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL], own + 1);
@@ -107,7 +107,7 @@ static void own_signals_and_other_packets_pass_untouched(void **state)
     assert_int_equal(line->packets, packets + 256);
 }
 
-/* The last recorded duration of the kernel is told by its total. */
+/* The kernel's total shows the last recorded duration. */
 static uint64_t total_ns(void)
 {
     return AT(rtl_tool.segment.histograms[RTL_KERNEL_FIRST].total_ns);
@@ -128,7 +128,7 @@ static void signals_of_the_application_are_read_before_they_are_used_again(void 
     b.completion_signal = signal;
     uint64_t completed = AT(line->completed), total = total_ns();
 
-    memory->start_ts = memory->end_ts = 1; /* whatever was there */
+    memory->start_ts = memory->end_ts = 1; /* old values in the signal's memory */
     /* kernel, kernel at once, barrier at once, kernel, copy at once, kernel, destroyed at once */
     for (uint64_t i = 1; i <= 5; i++) {
         __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
@@ -138,19 +138,19 @@ static void signals_of_the_application_are_read_before_they_are_used_again(void 
         assert_int_equal(memory->start_ts, 0);
         assert_int_equal(memory->end_ts, 0);
         complete(&written[0], 20000000 + i * 100000, i * 7);
-        assert_int_equal(memory->end_ts, 20000000 + i * 100000 + i * 7); /* and nothing of it is changed */
+        assert_int_equal(memory->end_ts, 20000000 + i * 100000 + i * 7); /* its values are unchanged */
         if (i == 4) {
             app_copy(signal);
-            __atomic_store_n(&memory->start_ts, 3, __ATOMIC_RELAXED); /* a copy by kernel leaves its own times */
+            __atomic_store_n(&memory->start_ts, 3, __ATOMIC_RELAXED); /* a copy kernel leaves times of its own */
             __atomic_store_n(&memory->end_ts, 3, __ATOMIC_RELAXED);
         }
     }
-    app_signal_destroy(signal); /* and is freed: what looks at it now is found by a sanitizer */
+    app_signal_destroy(signal); /* frees it: a sanitizer reports any later read */
     wait_completed(line, completed + 4);
     assert_int_equal(total_ns(), total + 70 * (1 + 2 + 4 + 5));
 }
 
-static void signals_on_several_things_at_once_are_shared_for_good(void **state)
+static void signals_on_several_packets_at_once_stay_shared(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -167,7 +167,7 @@ static void signals_on_several_things_at_once_are_shared_for_good(void **state)
     assert_int_equal(untimed_for(RTL_UNTIMED_SHARED_SIGNAL), shared + 3);
     app_signal_destroy(signal);
 
-    /* a kernel over a barrier that is under way, a copy over a kernel, a kernel over a copy that is waited for, too */
+    /* a kernel after a barrier in flight, a copy after a kernel, a kernel after a copy that is waited for */
     for (int i = 0; i < 3; i++) {
         signal = app_signal(2);
         p[0] = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
@@ -188,7 +188,7 @@ static void signals_on_several_things_at_once_are_shared_for_good(void **state)
     assert_int_equal(total_ns(), total);
 }
 
-static void signals_that_tell_no_times_are_counted_so(void **state)
+static void signals_without_times_are_counted_as_such(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -197,7 +197,7 @@ static void signals_that_tell_no_times_are_counted_so(void **state)
     hsa_signal_t signal = app_signal(1);
     packet_t p = kernel_packet(KERNEL, signal.handle);
     hand_over(&p, 1);
-    app_signal_destroy(signal); /* under the kernel */
+    app_signal_destroy(signal); /* while the kernel runs */
     wait_completed(line, completed + 1);
     assert_int_equal(untimed_for(RTL_UNTIMED_SIGNAL_GONE), gone + 1);
 
@@ -228,8 +228,8 @@ static void signals_for_other_processes_are_left_alone(void **state)
     app_signal_destroy(signal);
 }
 
-/* What goes into a queue that isn't watched may carry any signal: from then on they are left alone. */
-static void unwatched_queue_ends_it(void **state)
+/* A packet of an unwatched queue may use any signal: from then on the library leaves all of them alone. */
+static void an_unwatched_queue_ends_following_of_signals(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -253,10 +253,12 @@ static void unwatched_queue_ends_it(void **state)
     assert_int_equal(AT(rtl_tool.segment.header->queues_refused), 1);
 }
 
-/* As public headers of the runtime have it from step 0x0D on; the fields that a kernel dispatch has elsewhere. */
+/* A packet as in the runtime's public headers from step 0x0D on, with the fields at other offsets than a kernel
+ * dispatch's.
+ */
 static packet_t extended_packet(uint64_t own)
 {
-    static const uint8_t fields[12] = {5, 0, 0, 0, 3, 0, 2, 0, 4, 2, 1, 0}; /* clusters 5 3 2, of workgroups 4 2 1 */
+    static const uint8_t fields[12] = {5, 0, 0, 0, 3, 0, 2, 0, 4, 2, 1, 0}; /* clusters 5 3 2, workgroups 4 2 1 */
     packet_t p = kernel_packet(KERNEL, own);
     p.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE;
     p.setup = 3; /* amd_format, and a setup of 0 */
@@ -284,7 +286,7 @@ static void extended_dispatches_are_decoded_by_their_format(void **state)
     assert_int_equal(AT(kernel->workgroup[1]), 2);
     complete(&written[0], 50000000, 13);
     written[0].completion_signal.handle = 0;
-    assert_memory_equal(&written[0], &before, sizeof p); /* nothing else of it is changed */
+    assert_memory_equal(&written[0], &before, sizeof p); /* its other fields are unchanged */
     hsa_signal_t signal = app_signal(1);
     p = extended_packet(signal.handle);
     hand_over(&p, 1);
@@ -298,7 +300,7 @@ static void extended_dispatches_are_decoded_by_their_format(void **state)
     p.setup = 2; /* barrier_value */
     hand_over(&p, 1);
     assert_ptr_equal(written_from, &p);
-    rtl_tool.extended = false; /* an older runtime: the format means nothing there */
+    rtl_tool.extended = false; /* an older runtime: the format has no meaning there */
     p.setup = 3;
     hand_over(&p, 1);
     rtl_tool.extended = true;
@@ -330,7 +332,7 @@ static void batches_are_decided_packet_by_packet(void **state)
                  unsafe = AT(line->untimed[RTL_UNTIMED_UNSAFE_SIGNAL]);
         uint64_t completed = AT(line->completed);
         hand_over(batch, n);
-        assert_int_equal(writes, 1); /* the runtime's rule: once */
+        assert_int_equal(writes, 1); /* the runtime's rule: the writer is called once */
         assert_int_equal(written_count, n);
         assert_memory_equal(batch, before, n * sizeof *batch);
         for (uint64_t i = 0; i < n; i++) {
@@ -365,7 +367,7 @@ static void batches_are_decided_packet_by_packet(void **state)
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_UNKNOWN_KERNEL); /* 0x123440 */
 }
 
-static void batches_beyond_the_ring_are_only_passed_on(void **state)
+static void batches_larger_than_the_ring_are_only_passed_on(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -374,14 +376,14 @@ static void batches_beyond_the_ring_are_only_passed_on(void **state)
     for (int i = 0; i < RING; i++)
         ring[i] = kernel_packet(KERNEL, 0);
     written_count = writes = 0;
-    handler(&ring[RING - 10], 10, 0, handler_data, take); /* up to the end: whole */
+    handler(&ring[RING - 10], 10, 0, handler_data, take); /* up to the end of the ring: complete */
     assert_int_equal(line->untimed[RTL_UNTIMED_BATCH], batch);
     assert_int_equal(line->dispatches, dispatches + 10);
     for (int i = 0; i < 10; i++)
         complete(&written[i], 9900000, 1);
     wait_completed(line, completed + 10);
 
-    /* larger than the queue: can't be rewritten in the room that there is */
+    /* larger than the queue: too large to be rewritten */
     static packet_t large[2 * RING];
     for (int i = 0; i < 2 * RING; i++)
         large[i] = kernel_packet(KERNEL, 0);
@@ -406,12 +408,12 @@ static void batches_past_the_end_of_the_ring_are_not_read(void **state)
     assert_int_equal(passed_count, RING + 1);
     assert_int_equal(line->dispatches, dispatches + 3);
     assert_int_equal(line->untimed[RTL_UNTIMED_BATCH], batch + 3);
-    handler(&ring[0], 1, 0, handler_data, NULL); /* no writer: nothing to do, no crash */
+    handler(&ring[0], 1, 0, handler_data, NULL); /* no writer: no effect and no crash */
     handler(&ring[0], 0, 0, handler_data, pass_only);
     assert_int_equal(passed_count, 0);
 }
 
-static void destroyed_queue_is_accounted_for(void **state)
+static void dispatches_of_a_destroyed_queue_are_accounted_for(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -421,10 +423,10 @@ static void destroyed_queue_is_accounted_for(void **state)
     complete(&written[0], 10000000, 10);
     uint64_t gone = AT(line->untimed[RTL_UNTIMED_QUEUE_GONE]);
     app_queue_destroy(&the_queue);
-    /* destroying waits for the worker, but not for long: on a busy machine it may come later */
+    /* the destruction waits for the worker, but only briefly: on a busy machine the count comes later */
     for (int i = 0; i < 60000 && AT(line->untimed[RTL_UNTIMED_QUEUE_GONE]) < gone + 2; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    /* one_packet_is_timed left one in flight, and this test another */
+    /* one_packet_is_timed left one in flight, and this test another one */
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_QUEUE_GONE]), gone + 2);
     assert_int_equal(line->injected, AT(line->completed));
     assert_int_equal(line->live, 0);
@@ -434,7 +436,7 @@ static void destroyed_queue_is_accounted_for(void **state)
     assert_int_equal(line->dispatches, timed + sum_untimed(line));
 }
 
-static void queue_that_cannot_be_intercepted_is_plain(void **state)
+static void a_queue_that_cannot_be_intercepted_is_plain(void **state)
 {
     (void)state;
     intercept_works = false;
@@ -458,7 +460,7 @@ static void late_calls_after_unloading_do_no_harm(void **state)
     uint64_t dispatches = AT(line->dispatches);
     hsa_signal_t in_flight = written[0].completion_signal;
     OnUnload();
-    signal_gone(in_flight); /* the library doesn't: a GPU may still write to it */
+    signal_gone(in_flight); /* the library never destroys it: a GPU may still write to it */
     assert_int_equal(line->untimed[RTL_UNTIMED_ABANDONED], 1);
     assert_int_equal(AT(rtl_tool.segment.header->state), RTL_STATE_UNLOADED);
     hand_over(&p, 1);
@@ -469,7 +471,7 @@ static void late_calls_after_unloading_do_no_harm(void **state)
     OnUnload();
 }
 
-static void loading_again_goes_on(void **state)
+static void a_second_load_continues(void **state)
 {
     (void)state;
     void *old = handler_data;
@@ -478,7 +480,7 @@ static void loading_again_goes_on(void **state)
     assert_true(OnLoad(&root, 1, 0, NULL)); /* listed twice */
     assert_int_equal(AT(rtl_tool.segment.header->state), RTL_STATE_LIVE);
     assert_ptr_equal(app_queue(), &the_queue);
-    assert_ptr_not_equal(handler_data, old); /* a call may still come for the one of before */
+    assert_ptr_not_equal(handler_data, old); /* a late call for the earlier queue is possible */
     packet_t p = kernel_packet(KERNEL, 0);
     handler(&p, 1, 0, old, take);
     struct rtl_queue *line = counters_of();
@@ -528,7 +530,7 @@ static struct sums add_up(void)
     return sums;
 }
 
-static void queues_that_come_and_go_while_it_stops(void **state)
+static void queues_created_and_destroyed_during_unloads_are_accounted_for(void **state)
 {
     (void)state;
     struct sums before = add_up();
@@ -561,25 +563,25 @@ static void queues_that_come_and_go_while_it_stops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_and_taps_a_queue),
+        cmocka_unit_test(onload_hooks_a_new_queue),
         cmocka_unit_test(one_packet_is_timed),
         cmocka_unit_test(a_completed_signal_comes_back),
-        cmocka_unit_test(bad_times_are_counted_so),
+        cmocka_unit_test(bad_times_are_counted_as_such),
         cmocka_unit_test(own_signals_and_other_packets_pass_untouched),
         cmocka_unit_test(signals_of_the_application_are_read_before_they_are_used_again),
-        cmocka_unit_test(signals_on_several_things_at_once_are_shared_for_good),
-        cmocka_unit_test(signals_that_tell_no_times_are_counted_so),
+        cmocka_unit_test(signals_on_several_packets_at_once_stay_shared),
+        cmocka_unit_test(signals_without_times_are_counted_as_such),
         cmocka_unit_test(signals_for_other_processes_are_left_alone),
         cmocka_unit_test(extended_dispatches_are_decoded_by_their_format),
         cmocka_unit_test(batches_are_decided_packet_by_packet),
-        cmocka_unit_test(batches_beyond_the_ring_are_only_passed_on),
+        cmocka_unit_test(batches_larger_than_the_ring_are_only_passed_on),
         cmocka_unit_test(batches_past_the_end_of_the_ring_are_not_read),
-        cmocka_unit_test(unwatched_queue_ends_it),
-        cmocka_unit_test(destroyed_queue_is_accounted_for),
-        cmocka_unit_test(queue_that_cannot_be_intercepted_is_plain),
+        cmocka_unit_test(an_unwatched_queue_ends_following_of_signals),
+        cmocka_unit_test(dispatches_of_a_destroyed_queue_are_accounted_for),
+        cmocka_unit_test(a_queue_that_cannot_be_intercepted_is_plain),
         cmocka_unit_test(late_calls_after_unloading_do_no_harm),
-        cmocka_unit_test(loading_again_goes_on),
-        cmocka_unit_test(queues_that_come_and_go_while_it_stops),
+        cmocka_unit_test(a_second_load_continues),
+        cmocka_unit_test(queues_created_and_destroyed_during_unloads_are_accounted_for),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

@@ -1,6 +1,6 @@
 /*
- * What is given back when a queue goes, a load ends or the process exits, and what is carried over to the next: the
- * slot's counters, signals and stand-ins at hand, busy and idle times, the worker's tallies.
+ * Resources returned when a queue is destroyed, a load ends or the process exits, and state carried over to the next
+ * queue or load: the slot's counters, signals and stand-ins, busy and idle times, the worker's tallies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static bool destroying_works = true, profiling_works = true;
-static int joins_refused; /* so many are, from now on */
+static int joins_refused; /* from now on this many are refused */
 static int destroyed, plain_ones, intercept_ones;
 
 static hsa_status_t queue_goes(hsa_queue_t *queue)
@@ -67,7 +67,7 @@ static struct rtl_tracker *the_tap(void)
     return handler_data;
 }
 
-/* The worker may come to a queue that has gone after its destruction has returned. */
+/* The worker may release a queue's tracker after the destruction has returned. */
 static void wait_free(struct rtl_tracker *tracker)
 {
     for (int i = 0; i < patience() && atomic_load(&tracker->state) != RTL_TRACKER_FREE; i++)
@@ -84,7 +84,7 @@ static void dispatch_at(uint64_t start, uint64_t ticks)
     wait_completed(counters_of(), before + 1);
 }
 
-/* --- the process exits, as most do: without a word to the runtime, which may not call OnUnload --- */
+/* --- the process exits as most do: without a call to the runtime, which may not call OnUnload --- */
 
 static void see_what_exit_left(void)
 {
@@ -94,7 +94,7 @@ static void see_what_exit_left(void)
     _exit(wound_up && AT(header->state) == RTL_STATE_UNLOADED ? 0 : 1);
 }
 
-static void exit_winds_up(void **state)
+static void exit_accounts_for_all_dispatches(void **state)
 {
     int status = 0;
     (void)state;
@@ -102,7 +102,7 @@ static void exit_winds_up(void **state)
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        atexit(see_what_exit_left); /* before the library's: it comes after it */
+        atexit(see_what_exit_left); /* registered before the library's handler: runs after it */
         load();
         packet_t p = kernel_packet(KERNEL, 0);
         app_queue();
@@ -117,7 +117,7 @@ static void exit_winds_up(void **state)
 
 /* --- queues --- */
 
-static void next_queue_goes_on_from_the_counters(void **state)
+static void the_next_queue_in_a_slot_continues_its_counters(void **state)
 {
     (void)state;
     load();
@@ -144,10 +144,10 @@ static void next_queue_goes_on_from_the_counters(void **state)
 }
 
 /*
- * A queue has signals and stand-ins at hand, a batch of each; they come back with it. Each queue here has one kernel
- * more in flight than the one before, so that it needs more than what came back from kernels that were over.
+ * A queue holds a batch of signals and a batch of stand-ins, and returns both. Each queue here has one kernel more in
+ * flight than the one before, so that it needs more than completed kernels returned.
  */
-static void what_a_queue_has_at_hand_comes_back(void **state)
+static void a_queue_returns_its_signals_and_stand_ins(void **state)
 {
     enum { MOST = 40 };
     hsa_signal_t signal[MOST];
@@ -172,21 +172,22 @@ static void what_a_queue_has_at_hand_comes_back(void **state)
         dispatch_at(2000100, 10);
         app_queue_destroy(queue);
         wait_free(tracker);
-        /* the worker gives all back at the end of the round in which the queue became free */
+        /* the worker returns all of them at the end of the round in which the queue became free */
         for (int n = 0; n < patience() && rtl_pool_free_count(pool) != atomic_load(&pool->created); n++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
         created = created ? created : atomic_load(&pool->created);
         assert_int_equal(atomic_load(&pool->created), created);
-        assert_in_range(atomic_load(&pool->stand_ins), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch a queue */
+        assert_in_range(atomic_load(&pool->stand_ins), 1, 3 * RTL_SIGNALS_BATCH); /* not a batch for each queue */
     }
     for (int i = 0; i < MOST; i++)
         app_signal_destroy(signal[i]);
 }
 
-/* With each queue there may be more signals, and fewer without it; the segment says so. What a queue's dispatches go
- * through on their way to the worker is as large as the queue, also where a smaller one's tracker is free. */
-static void limit_follows_the_queues(void **state)
+/* The signal limit grows with each queue and shrinks when it is destroyed; the segment publishes it. A queue's tracker
+ * has a ring as large as the queue, also when a smaller tracker is free.
+ */
+static void the_signal_limit_follows_the_queues(void **state)
 {
     static const uint32_t sizes[] = {64, 16384, 64, 1 << 20, UINT32_MAX};
     enum { MANY = sizeof sizes / sizeof sizes[0] };
@@ -217,13 +218,13 @@ static void limit_follows_the_queues(void **state)
         }
     }
     assert_int_equal(AT(header->signals_limit), alone);
-    uint32_t trackers = 0; /* that of a larger queue serves a smaller one, too */
+    uint32_t trackers = 0; /* a larger queue's tracker serves a smaller queue, too */
     for (struct rtl_tracker *each = atomic_load(&rtl_trackers); each; each = each->next)
         trackers++;
     assert_in_range(trackers, MANY, 2 * MANY);
 }
 
-static void queue_that_is_not_destroyed_lives_on(void **state)
+static void a_queue_whose_destruction_fails_stays_traced(void **state)
 {
     (void)state;
     hsa_status_t (*destroy)(hsa_queue_t *) = core.slot[9];
@@ -240,7 +241,7 @@ static void queue_that_is_not_destroyed_lives_on(void **state)
     wait_free(tracker);
 }
 
-static void queue_that_cannot_be_joined_is_not_kept(void **state)
+static void an_intercept_queue_without_a_handler_is_replaced(void **state)
 {
     (void)state;
     uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
@@ -249,7 +250,7 @@ static void queue_that_cannot_be_joined_is_not_kept(void **state)
     hsa_queue_t *queue = app_queue();
     assert_ptr_equal(queue, &the_queue);
     assert_int_equal(intercept_ones, 1);
-    assert_int_equal(plain_ones, 1); /* which the application has */
+    assert_int_equal(plain_ones, 1); /* the application has this one */
     assert_int_equal(destroyed, 1);
     assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + 1);
     app_queue_destroy(queue);
@@ -261,8 +262,8 @@ static void queue_that_cannot_be_joined_is_not_kept(void **state)
     app_queue_destroy(queue);
 }
 
-/* Another tool makes the queues: its own are joined, and replaced if they are plain. */
-static void queue_of_another_tool(void **state)
+/* Another tool makes the queues: the library registers on intercept queues, and replaces plain ones. */
+static void another_tools_queue_is_joined_or_replaced(void **state)
 {
     (void)state;
     uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
@@ -274,7 +275,7 @@ static void queue_of_another_tool(void **state)
         assert_ptr_equal(queue, &the_queue);
         assert_int_equal(plain_ones, 1);
         assert_int_equal(intercept_ones, plain > 0);
-        assert_int_equal(destroyed, plain > 0); /* the one of the two that the application doesn't get */
+        assert_int_equal(destroyed, plain > 0); /* the replaced queue, which the application never sees */
         assert_int_equal(AT(rtl_tool.segment.header->queues_refused), refused + (plain == 2));
         app_queue_destroy(queue);
     }
@@ -282,7 +283,7 @@ static void queue_of_another_tool(void **state)
     rtl_tool.chained = false;
 }
 
-static void cooperative_queue_stays_plain(void **state)
+static void a_cooperative_queue_stays_plain(void **state)
 {
     (void)state;
     uint64_t refused = AT(rtl_tool.segment.header->queues_refused);
@@ -296,8 +297,8 @@ static void cooperative_queue_stays_plain(void **state)
     app_queue_destroy(queue);
 }
 
-/* One that is opened while all comes to its end, before the worker has heard of it: nobody would time its kernels. */
-static void queue_opened_at_the_end_is_not_timed(void **state)
+/* A queue opened during the unload, before the worker knows it: its kernels would never be timed. */
+static void a_queue_opened_during_the_unload_is_not_timed(void **state)
 {
     (void)state;
     rtl_trackers_stop();
@@ -312,13 +313,13 @@ static void queue_opened_at_the_end_is_not_timed(void **state)
     OnUnload();
 }
 
-static void gpu_is_described(void **state)
+static void the_gpu_is_described(void **state)
 {
     const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
     (void)state;
     assert_int_equal(AT(rtl_tool.segment.header->agent_count), 1);
     assert_string_equal(gpu->name, "gfx000");
-    assert_int_equal(gpu->bdf, 3 << 16 | 3); /* domain and address are 3, as is all else that this runtime is asked */
+    assert_int_equal(gpu->bdf, 3 << 16 | 3); /* this runtime answers 3 to every question, also for domain and address */
     assert_int_equal(gpu->compute_units, 3);
     assert_int_equal(gpu->tick_hz, 100000000);
     assert_int_equal(gpu->agent_handle, 77);
@@ -332,7 +333,7 @@ static uint64_t gaps_of(int class)
     return AT(rtl_tool.segment.agents[0].idle[class].count);
 }
 
-static void times_and_tallies_go_on(void **state)
+static void times_and_tallies_continue_in_the_next_load(void **state)
 {
     const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
     const struct rtl_header *header = rtl_tool.segment.header;
@@ -357,12 +358,12 @@ static void times_and_tallies_go_on(void **state)
         assert_true(AT(header->signals_created) > created);
         assert_int_equal(AT(header->signals_destroyed), AT(header->signals_created)); /* none is in flight */
         assert_true(AT(header->worker_cpu_ns) > cpu);
-        assert_int_equal(AT(header->agent_count), agents); /* the same GPU, though its handle may be another */
+        assert_int_equal(AT(header->agent_count), agents); /* the same GPU, though its handle may differ */
         assert_int_equal(AT(header->state), RTL_STATE_UNLOADED);
     }
 }
 
-/* --- a worker that is late --- */
+/* --- a delayed worker --- */
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -370,14 +371,14 @@ static void times_and_tallies_go_on(void **state)
 #endif
 #endif
 #if defined(RACES_ARE_SEEN) || defined(__SANITIZE_THREAD__)
-enum { RACES = 1 }; /* the runtime's functions and the agent's handle do change under a worker that is late */
+enum { RACES = 1 }; /* the runtime's functions and the agent's handle change while a delayed worker uses them */
 #else
 enum { RACES = 0 };
 #endif
 
 static _Atomic bool asked, may_answer;
 
-/* The runtime takes its time over a tick. */
+/* The runtime's conversion of a tick blocks until the test releases it. */
 static hsa_status_t answers_late(hsa_agent_t agent, uint64_t tick, uint64_t *time)
 {
     atomic_store(&asked, true);
@@ -386,9 +387,10 @@ static hsa_status_t answers_late(hsa_agent_t agent, uint64_t tick, uint64_t *tim
     return convert(agent, tick, time);
 }
 
-/* The runtime is loaded again while the worker of before still collects: what is the worker's is left to it, and what
- * it finds isn't lost. */
-static void late_worker_keeps_what_is_its(void **state)
+/* The runtime is loaded again while the previous worker still collects: that worker keeps its state, and its results
+ * are not lost.
+ */
+static void a_delayed_worker_keeps_its_state_across_a_load(void **state)
 {
     const struct rtl_agent *gpu = &rtl_tool.segment.agents[0];
     uint64_t busy = AT(gpu->busy_ns);
@@ -405,10 +407,10 @@ static void late_worker_keeps_what_is_its(void **state)
     atomic_store(&asked, false);
     packet_t p = kernel_packet(KERNEL, 0);
     hand_over(&p, 1);
-    complete(&written[0], 4000000 + 1000000000, 100); /* so much later that the runtime is asked again */
+    complete(&written[0], 4000000 + 1000000000, 100); /* so much later that the library asks the runtime again */
     while (!atomic_load(&asked))
         usleep(1000);
-    OnUnload(); /* which has waited for it long enough */
+    OnUnload(); /* the unload stops waiting for the worker after a time limit */
     double slope = kept->line.slope;
     uint64_t total = kept->busy.total, hz = kept->rate.hz;
     load();
@@ -422,7 +424,7 @@ static void late_worker_keeps_what_is_its(void **state)
     for (int i = 0; i < patience() && AT(gpu->busy_ns) < busy + 2000; i++)
         usleep(1000);
     assert_int_equal(AT(gpu->busy_ns), busy + 2000);
-    bool timed = false; /* when that one has ended the next load has a worker of its own */
+    bool timed = false; /* after that worker has ended, the next load has its own */
     for (int i = 0; i < patience() && !timed; i++) {
         load();
         hsa_queue_t *queue = app_queue();
@@ -443,8 +445,8 @@ static hsa_status_t signal_goes_slowly(hsa_signal_t signal)
     return signal_gone(signal);
 }
 
-/* The runtime is not shut down while the worker is still destroying signals, however many there are. */
-static void signals_that_go_slowly_are_left(void **state)
+/* The unload stops waiting while the worker still destroys signals, however many there are. */
+static void an_unload_does_not_wait_for_slow_signals(void **state)
 {
     (void)state;
     load();
@@ -455,7 +457,7 @@ static void signals_that_go_slowly_are_left(void **state)
     dispatch_at(5000000, 100);
     app_queue_destroy(queue);
     OnUnload();
-    bool ended = false; /* then the next load has a worker of its own */
+    bool ended = false; /* then the next load has its own worker */
     for (int i = 0; i < patience() && !ended; i++) {
         load();
         rtl_tool.hsa.signal_destroy = signal_goes_slowly;
@@ -472,19 +474,19 @@ static void signals_that_go_slowly_are_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_winds_up),
-        cmocka_unit_test(next_queue_goes_on_from_the_counters),
-        cmocka_unit_test(what_a_queue_has_at_hand_comes_back),
-        cmocka_unit_test(limit_follows_the_queues),
-        cmocka_unit_test(queue_that_is_not_destroyed_lives_on),
-        cmocka_unit_test(queue_that_cannot_be_joined_is_not_kept),
-        cmocka_unit_test(queue_of_another_tool),
-        cmocka_unit_test(cooperative_queue_stays_plain),
-        cmocka_unit_test(queue_opened_at_the_end_is_not_timed),
-        cmocka_unit_test(gpu_is_described),
-        cmocka_unit_test(times_and_tallies_go_on),
-        cmocka_unit_test(late_worker_keeps_what_is_its),
-        cmocka_unit_test(signals_that_go_slowly_are_left),
+        cmocka_unit_test(exit_accounts_for_all_dispatches),
+        cmocka_unit_test(the_next_queue_in_a_slot_continues_its_counters),
+        cmocka_unit_test(a_queue_returns_its_signals_and_stand_ins),
+        cmocka_unit_test(the_signal_limit_follows_the_queues),
+        cmocka_unit_test(a_queue_whose_destruction_fails_stays_traced),
+        cmocka_unit_test(an_intercept_queue_without_a_handler_is_replaced),
+        cmocka_unit_test(another_tools_queue_is_joined_or_replaced),
+        cmocka_unit_test(a_cooperative_queue_stays_plain),
+        cmocka_unit_test(a_queue_opened_during_the_unload_is_not_timed),
+        cmocka_unit_test(the_gpu_is_described),
+        cmocka_unit_test(times_and_tallies_continue_in_the_next_load),
+        cmocka_unit_test(a_delayed_worker_keeps_its_state_across_a_load),
+        cmocka_unit_test(an_unload_does_not_wait_for_slow_signals),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

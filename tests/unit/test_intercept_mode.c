@@ -1,7 +1,7 @@
 /*
- * The mode in force as dispatches see it, with a stand-in for the runtime: auto with nobody watching, one that comes
- * and goes, every mode into every other, and the application's signals across the changes: whatever they were put on
- * while nobody followed them, no kernel gets another's times.
+ * The mode in force as dispatches see it, on a stand-in runtime: auto without a viewer, a viewer that comes and goes,
+ * every mode into every other one. The application's signals across these changes: no kernel gets another kernel's
+ * times, whatever used the signals while the library did not follow them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "intercept/worker/mode.h"
 #include "intercept/track/app_signals.h"
 
-static struct rtl_control *page; /* as viewers have it */
+static struct rtl_control *page; /* as a viewer has it */
 static uint16_t requests, heartbeats;
 
 static void say(uint8_t mode)
@@ -35,7 +35,7 @@ static struct rtl_in_force in_force(void)
     return now;
 }
 
-/* A packet that is not a kernel's brings the worker to the page. */
+/* A packet that is no kernel makes the worker read the control page. */
 static void nudge(void)
 {
     packet_t p = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1);
@@ -74,7 +74,7 @@ static uint64_t total_ns(void)
     return AT(rtl_tool.segment.histograms[RTL_KERNEL_FIRST].total_ns);
 }
 
-/* The application's signals are followed until the last kernel is over, and a moment longer. */
+/* The library follows the application's signals until the last kernel has finished, and a moment longer. */
 static void wait_left(void)
 {
     for (int i = 0; i < patience() && atomic_load(&rtl_app_signals_followed); i++) {
@@ -88,7 +88,7 @@ static void wait_left(void)
 
 /* --- tests, in the order of one process's life --- */
 
-static void auto_counts_and_nothing_else(void **state)
+static void auto_without_a_viewer_only_counts(void **state)
 {
     (void)state;
     setenv("RTL_MODE", "auto", 1);
@@ -114,7 +114,7 @@ static void auto_counts_and_nothing_else(void **state)
     }
     hand_over(p, 6);
     assert_ptr_equal(written_from, p);
-    assert_int_equal(memory->start_ts, 5); /* nor are its signals touched */
+    assert_int_equal(memory->start_ts, 5); /* its signals are untouched, too */
     assert_int_equal(line->dispatches, 9);
     assert_int_equal(line->packets, 9);
     assert_int_equal(reason(RTL_UNTIMED_UNWATCHED), 9);
@@ -126,7 +126,7 @@ static void auto_counts_and_nothing_else(void **state)
     app_signal_destroy(signal);
 }
 
-static void who_watches_wakes_the_timing(void **state)
+static void a_viewer_starts_the_timing(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -146,7 +146,7 @@ static void who_watches_wakes_the_timing(void **state)
     wait_completed(line, before + 1);
     assert_int_equal(total_ns(), 7000);
     assert_true(atomic_load(&((struct rtl_tracker *)handler_data)->pool->made) >= RTL_SIGNALS_START);
-    /* no heartbeat any more: it ends while kernels go on */
+    /* no more heartbeats: timing ends while kernels go on */
     for (int i = 0; i < patience() && in_force().activity == RTL_ACTIVITY_TIMING; i++) {
         hand_over(&p, 1);
         if (written[0].completion_signal.handle)
@@ -157,8 +157,8 @@ static void who_watches_wakes_the_timing(void **state)
     assert_true(reason(RTL_UNTIMED_UNWATCHED) >= 9);
 }
 
-/* A kernel in flight while nothing is timed any more keeps its time, also when its signal is used again at once. */
-static void in_flight_across_a_change(void **state)
+/* A kernel in flight keeps its time when timing ends, also when its signal is reused at once. */
+static void a_kernel_in_flight_keeps_its_time_across_a_mode_change(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -176,7 +176,7 @@ static void in_flight_across_a_change(void **state)
         change(down[i]);
         complete(&p, 5000000, 100);
         __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
-        hand_over(&p, 1); /* which isn't timed */
+        hand_over(&p, 1); /* this one isn't timed */
         complete(&p, 6000000, 900000);
         complete(&ours, 7000000, 10);
         complete(&r, 8000000, 1);
@@ -189,8 +189,8 @@ static void in_flight_across_a_change(void **state)
     }
 }
 
-/* What was put on a signal while nobody followed isn't known; what comes then is timed if it can be told apart. */
-static void signals_used_unseen(void **state)
+/* The use of a signal during lite is unknown; later kernels on it are timed if they can be distinguished. */
+static void signals_used_in_lite_are_timed_again(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -202,7 +202,7 @@ static void signals_used_unseen(void **state)
     uint64_t own = reason(RTL_UNTIMED_OWN_SIGNAL);
     hand_over(&p, 1);
     complete(&p, 1000, 33);
-    hand_over(&c, 1); /* in flight: the first of two on one signal */
+    hand_over(&c, 1); /* in flight: the first of two kernels on one signal */
     app_copy(copied);
     assert_int_equal(reason(RTL_UNTIMED_OWN_SIGNAL), own + 2);
 
@@ -212,7 +212,7 @@ static void signals_used_unseen(void **state)
     hand_over(&p, 1);
     hand_over(&c, 1);
     hand_over(&d, 1);
-    complete(&c, 2000, 900000); /* the first, not the one that was seen */
+    complete(&c, 2000, 900000); /* the first one, which the library did not see */
     wait_completed(line, completed + 1);
     assert_int_equal(reason(RTL_UNTIMED_SHARED_SIGNAL), shared + 1);
     complete(&p, 3000, 5);
@@ -224,14 +224,14 @@ static void signals_used_unseen(void **state)
     app_signal_destroy(copied);
 }
 
-static void off_passes_on_and_comes_back(void **state)
+static void off_only_passes_packets_on(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
     change(RTL_MODE_OFF);
     uint64_t dispatches = AT(line->dispatches), packets = AT(line->packets), untimed = sum_untimed(line);
     const struct rtl_tracker *tracker = handler_data;
-    uint64_t handed_on = tracker->written; /* which decides how full the queue is, so it goes on in any mode */
+    uint64_t handed_on = tracker->written; /* the queue's fill level depends on this count, so every mode keeps it */
     packet_t p[3] = {kernel_packet(KERNEL, 0), other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0)};
     p[1].completion_signal.handle = 0;
     hand_over(p, 1);
@@ -239,7 +239,7 @@ static void off_passes_on_and_comes_back(void **state)
     hand_over(p, 3);
     assert_ptr_equal(written_from, p);
     assert_int_equal(written_count, 3);
-    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is put together as in the other modes */
+    packet_t *last = &ring[RING - 1]; /* a batch past the end of the ring is joined as in other modes */
     memcpy(last, &p[0], sizeof p[0]);
     memcpy(ring, &p[1], 2 * sizeof p[1]);
     hand_over(last, 3);
@@ -257,7 +257,7 @@ static void off_passes_on_and_comes_back(void **state)
 
 static _Atomic bool enough;
 
-/* Modes as fast as they can be requests, with nonsense in between. */
+/* Change modes as fast as requests allow, with invalid words in between. */
 static void *changes(void *data)
 {
     static const uint8_t modes[] = {RTL_MODE_LITE, RTL_MODE_DEFAULT, RTL_MODE_FULL, RTL_MODE_AUTO};
@@ -272,7 +272,7 @@ static void *changes(void *data)
 
 enum { THREADS = 3, EACH = 40000 };
 
-/* The application's part: each kernel has a time that no other has, given by the number on its own signal. */
+/* The application's part: each kernel has a unique duration, derived from the number on its signal. */
 static void *dispatches(void *data)
 {
     uint64_t *wrong = data;
@@ -295,7 +295,7 @@ static void *dispatches(void *data)
     return NULL;
 }
 
-static void counts_are_exact_whatever_is_said(void **state)
+static void counts_are_exact_during_mode_changes(void **state)
 {
     (void)state;
     change(RTL_MODE_DEFAULT);
@@ -324,15 +324,15 @@ static void counts_are_exact_whatever_is_said(void **state)
     assert_int_equal(dispatched - was, THREADS * EACH);
     assert_int_equal(timed, dispatched - untimed - before);
     assert_true(timed > 0 && completed > 0);
-    assert_int_equal(total_ns() - total, timed * 100); /* every one of them with a kernel's own time */
+    assert_int_equal(total_ns() - total, timed * 100); /* each with its own time */
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(wrong[i], 0);
 }
 
-static void the_mode_outlives_the_runtime(void **state)
+static void the_mode_survives_a_reload(void **state)
 {
     (void)state;
-    requests += 1000; /* beyond what was said in the storm */
+    requests += 1000; /* later than the requests of the thread above */
     change(RTL_MODE_LITE);
     OnUnload();
     fill_tables();
@@ -355,10 +355,13 @@ static void the_mode_outlives_the_runtime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auto_counts_and_nothing_else),  cmocka_unit_test(who_watches_wakes_the_timing),
-        cmocka_unit_test(in_flight_across_a_change),     cmocka_unit_test(signals_used_unseen),
-        cmocka_unit_test(off_passes_on_and_comes_back),  cmocka_unit_test(counts_are_exact_whatever_is_said),
-        cmocka_unit_test(the_mode_outlives_the_runtime),
+        cmocka_unit_test(auto_without_a_viewer_only_counts),
+        cmocka_unit_test(a_viewer_starts_the_timing),
+        cmocka_unit_test(a_kernel_in_flight_keeps_its_time_across_a_mode_change),
+        cmocka_unit_test(signals_used_in_lite_are_timed_again),
+        cmocka_unit_test(off_only_passes_packets_on),
+        cmocka_unit_test(counts_are_exact_during_mode_changes),
+        cmocka_unit_test(the_mode_survives_a_reload),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

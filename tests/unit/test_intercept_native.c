@@ -1,4 +1,4 @@
-/* Native queues: which packets go, when, and with what in them; and what happens to queues that others write to. */
+/* Native queues: which packets are published, when and with which contents; and queues that others write to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,14 +46,14 @@ static uint32_t way(void)
     return AT(native_line()->path);
 }
 
-static void packet_gets_a_signal_before_the_gpu_is_told(void **state)
+static void a_packet_gets_its_signal_before_the_doorbell(void **state)
 {
     (void)state;
     assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
     uint64_t index = app_add(1), dispatches = AT(native_line()->dispatches), completed = AT(native_line()->completed);
     assert_int_equal(index, 0);
     assert_int_equal(app_load(), 1);
-    assert_int_equal(real_load(queue), 0); /* reserved, and nobody was told */
+    assert_int_equal(real_load(queue), 0); /* reserved, but not published */
     put(index, kernel(1));
     assert_false(has_signal(index));
     app_ring(index);
@@ -67,7 +67,7 @@ static void packet_gets_a_signal_before_the_gpu_is_told(void **state)
     assert_int_equal(sum_untimed(native_line()), 0);
 }
 
-static void long_batches_go_in_parts(void **state)
+static void long_batches_are_published_in_parts(void **state)
 {
     (void)state;
     uint64_t first = app_add(200);
@@ -92,7 +92,7 @@ static void slots_are_reserved_by_storing_and_exchanging(void **state)
     put(1, kernel(1));
     app_ring(1);
     assert_int_equal(real_load(queue), 2);
-    assert_int_equal(app_cas(1, 9), 2); /* another value is there */
+    assert_int_equal(app_cas(1, 9), 2); /* the index has another value */
     assert_int_equal(app_load(), 2);
     assert_int_equal(app_cas(2, 3), 2);
     put(2, kernel(1));
@@ -102,13 +102,13 @@ static void slots_are_reserved_by_storing_and_exchanging(void **state)
     gpu_takes(3);
 }
 
-/* Rule: only who reserved a slot says that it is complete; a header doesn't. */
-static void header_of_another_thread_is_no_packet(void **state)
+/* Rule: only the thread that reserved a slot reports it as complete; a header alone doesn't. */
+static void a_header_in_another_threads_slot_is_no_packet(void **state)
 {
     (void)state;
     other.object = kernel(2);
     other_does(RESERVES);
-    other_does(WRITES_HEADER); /* and nothing behind it */
+    other_does(WRITES_HEADER); /* no body yet */
     uint64_t mine = app_add(1);
     put(mine, kernel(1));
     app_ring(mine);
@@ -116,14 +116,14 @@ static void header_of_another_thread_is_no_packet(void **state)
     assert_int_equal(atomic_load(&rings), 0);
     other_does(WRITES_BODY);
     other_does(RINGS);
-    assert_int_equal(real_load(queue), 2); /* and mine with it */
+    assert_int_equal(real_load(queue), 2); /* and this thread's packet with it */
     assert_int_equal(rung[atomic_load(&rings) - 1], 1);
     assert_true(has_signal(0) && has_signal(1));
     gpu_takes(2);
 }
 
-/* Rule: beyond a full ring lies the packet of the lap before, with a valid header. */
-static void full_ring_is_not_gone_beyond(void **state)
+/* Rule: a slot after a full ring still holds the previous lap's packet, with a valid header. */
+static void a_full_ring_is_not_overrun(void **state)
 {
     (void)state;
     uint64_t dispatches = AT(native_line()->dispatches);
@@ -133,7 +133,7 @@ static void full_ring_is_not_gone_beyond(void **state)
     app_ring(first + SLOTS - 1);
     assert_int_equal(real_load(queue), SLOTS);
     uint64_t signal = slot_of(0)->completion_signal.handle, beyond = app_add(1);
-    app_ring(beyond); /* too early: there is no room yet */
+    app_ring(beyond); /* too early: no free slot yet */
     assert_int_equal(real_load(queue), SLOTS);
     assert_int_equal(slot_of(0)->completion_signal.handle, signal);
     gpu_takes(1);
@@ -144,12 +144,12 @@ static void full_ring_is_not_gone_beyond(void **state)
     gpu_takes(SLOTS);
 }
 
-/* Rings for the later one first: the GPU would wait for the first, and so is it here. */
-static void order_of_rings_does_not_matter(void **state)
+/* The doorbell rings for the later packet first. The GPU waits for the first packet, and so does the library. */
+static void the_order_of_doorbells_does_not_matter(void **state)
 {
     (void)state;
     uint64_t a = app_add(1);
-    other_does(RESERVES); /* so that the two of mine don't lie side by side */
+    other_does(RESERVES); /* so that this thread's two slots are not adjacent */
     uint64_t b = app_add(1);
     other.object = kernel(2);
     other_does(WRITES);
@@ -164,7 +164,7 @@ static void order_of_rings_does_not_matter(void **state)
     gpu_takes(3);
 }
 
-static void one_thread_reserves_another_rings(void **state)
+static void one_thread_may_reserve_and_another_ring(void **state)
 {
     (void)state;
     uint64_t mine = app_add(1);
@@ -183,8 +183,8 @@ static void one_thread_reserves_another_rings(void **state)
     gpu_takes(4);
 }
 
-/* A queue in which one thread rings for another, and what has a header there before it was rung for. */
-static void header_beyond_what_was_rung_for_is_no_packet(void **state)
+/* A queue in which one thread rings for another thread's packets, and a header in a slot not rung for yet. */
+static void a_header_not_rung_for_is_no_packet(void **state)
 {
     (void)state;
     uint64_t mine = app_add(1);
@@ -195,7 +195,7 @@ static void header_beyond_what_was_rung_for_is_no_packet(void **state)
     put(mine, kernel(1));
     other.object = kernel(2);
     other_does(RESERVES);
-    other_does(WRITES_HEADER); /* and nothing behind it */
+    other_does(WRITES_HEADER); /* no body yet */
     app_ring(mine);
     assert_int_equal(real_load(queue), 2);
     other_does(WRITES_BODY);
@@ -205,8 +205,8 @@ static void header_beyond_what_was_rung_for_is_no_packet(void **state)
     gpu_takes(3);
 }
 
-/* Rung for with the number of slots, as some count, by one who has reserved nothing. */
-static void doorbell_beyond_what_is_reserved_rings_for_all(void **state)
+/* A thread that reserved nothing rings with the number of slots, as some programs count. */
+static void a_doorbell_beyond_the_reserved_slots_rings_for_all(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < 3; i++)
@@ -218,12 +218,12 @@ static void doorbell_beyond_what_is_reserved_rings_for_all(void **state)
     other.index = UINT64_MAX;
     other_does(RINGS);
     assert_int_equal(real_load(queue), 4);
-    assert_int_equal(rung[atomic_load(&rings) - 1], 3); /* never the application's number */
+    assert_int_equal(rung[atomic_load(&rings) - 1], 3); /* never the application's value */
     gpu_takes(4);
 }
 
-/* Rung for before it is written: nobody rings again, so somebody has to look. */
-static void packet_that_comes_after_its_ring_is_found(void **state)
+/* The doorbell rings before the packet is written. There is no second doorbell, so the worker has to poll the slot. */
+static void a_packet_written_after_its_doorbell_is_published(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
@@ -237,28 +237,29 @@ static void packet_that_comes_after_its_ring_is_found(void **state)
     assert_int_equal(way(), RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR));
 }
 
-/* Rung for beyond a full ring, which nobody says has room again: the worker goes on looking. */
-static void ring_beyond_a_full_one_keeps_the_worker_awake(void **state)
+/* A doorbell beyond a full ring: no call reports the free slot, so the worker goes on polling. */
+static void a_doorbell_beyond_a_full_ring_keeps_the_worker_awake(void **state)
 {
     (void)state;
     uint64_t first = app_add(SLOTS + 1);
     for (uint64_t i = 0; i < SLOTS; i++) {
-        *slot_of(first + i) = (packet_t){.header = HSA_PACKET_TYPE_INVALID}; /* no kernel, so nothing is in flight */
+        *slot_of(first + i) = (packet_t){.header = HSA_PACKET_TYPE_INVALID}; /* no kernel, so none is in flight */
         __atomic_store_n(&slot_of(first + i)->header, HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE,
                          __ATOMIC_RELEASE);
     }
     app_ring(first + SLOTS);
     assert_int_equal(real_load(queue), SLOTS);
     uint64_t rounds = AT(rtl_tool.segment.header->passes);
-    WAIT_UNTIL(AT(rtl_tool.segment.header->passes) > rounds + 300); /* far more than it lingers for */
+    /* far more rounds than the worker stays awake without cause */
+    WAIT_UNTIL(AT(rtl_tool.segment.header->passes) > rounds + 300);
     gpu_takes(1);
     put(first + SLOTS, kernel(1));
     WAIT_UNTIL(real_load(queue) == SLOTS + 1);
     gpu_takes(SLOTS);
 }
 
-/* Complete, with nobody to ring for it while another has rung for one behind it: it goes as it is, and is counted. */
-static void packet_that_nobody_rings_for_is_let_go(void **state)
+/* A complete packet without a doorbell, before a packet with one: it is published as it is, and counted. */
+static void a_packet_without_a_doorbell_is_published_untimed(void **state)
 {
     (void)state;
     uint64_t let_go = AT(*rtl_queue_untimed(native_line(), RTL_UNTIMED_LET_GO));
@@ -274,7 +275,7 @@ static void packet_that_nobody_rings_for_is_let_go(void **state)
     assert_int_equal(AT(*rtl_queue_untimed(native_line(), RTL_UNTIMED_LET_GO)), let_go + (has_signal(1) ? 1 : 2));
     assert_int_equal(AT(native_line()->dispatches), dispatches + 2);
     gpu_takes(2);
-    other_does(RINGS); /* late, for what has gone: it harms nobody */
+    other_does(RINGS); /* a late doorbell for a published packet: no effect */
     mine = app_add(1);
     put(mine, kernel(1));
     app_ring(mine);
@@ -283,8 +284,8 @@ static void packet_that_nobody_rings_for_is_let_go(void **state)
     gpu_takes(1);
 }
 
-/* A thread that loses the processor before it rings, however often, is no reason to believe headers. */
-static void ring_that_is_late_is_one(void **state)
+/* A thread that often loses the CPU before its doorbell must not make the library trust headers. */
+static void late_doorbells_do_not_make_headers_count(void **state)
 {
     (void)state;
     other.object = kernel(2);
@@ -301,8 +302,8 @@ static void ring_that_is_late_is_one(void **state)
     assert_false(atomic_load(&native_of()->loose));
 }
 
-/* One that was always rung for, and isn't for a while: that packet goes, the queue stays ours. */
-static void silence_once_is_no_doorbell_of_its_own(void **state)
+/* One packet without a doorbell, in a queue that always had them: the packet is published, the queue stays native. */
+static void one_missing_doorbell_keeps_the_queue_native(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < 2; i++) {
@@ -319,8 +320,9 @@ static void silence_once_is_no_doorbell_of_its_own(void **state)
     gpu_takes(4);
 }
 
-/* The whole process stands still, as under a debugger, between a packet and its doorbell: nobody was slow. */
-static void patience_is_not_for_when_all_stand_still(void **state)
+/* The complete process stops between a packet and its doorbell, as under a debugger: that time must not count as delay.
+ */
+static void a_stopped_process_does_not_count_as_delay(void **state)
 {
     (void)state;
     bool timed = false;
@@ -350,8 +352,8 @@ static void patience_is_not_for_when_all_stand_still(void **state)
     assert_true(timed);
 }
 
-/* Somebody writes the queue's own index: from then on it is his, and what he submits is counted. */
-static void index_that_others_write_is_theirs(void **state)
+/* Another writer moves the queue's own index: from then on the queue is demoted, and its packets are only counted. */
+static void a_queue_whose_index_others_write_is_demoted(void **state)
 {
     (void)state;
     uint64_t dispatches = AT(native_line()->dispatches);
@@ -379,8 +381,8 @@ static void index_that_others_write_is_theirs(void **state)
     assert_int_equal(real_load(queue), 5);
 }
 
-/* Never used through the runtime's functions: found by looking now and then. */
-static void queue_that_others_use_alone_is_theirs(void **state)
+/* A queue never used through the runtime's functions: the worker's polling finds it. */
+static void a_queue_used_without_the_runtime_is_demoted(void **state)
 {
     (void)state;
     uint64_t dispatches = AT(native_line()->dispatches);
@@ -390,19 +392,19 @@ static void queue_that_others_use_alone_is_theirs(void **state)
     }
     WAIT_UNTIL(way() == RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, RTL_REASON_INDEX_MOVED));
     WAIT_UNTIL(AT(native_line()->dispatches) == dispatches + 3);
-    assert_int_equal(atomic_load(&rings), 0); /* nothing of it was ours to ring for */
+    assert_int_equal(atomic_load(&rings), 0); /* the library never rings for it */
     gpu_takes(3);
 }
 
-/* Reserved through the runtime, and rung for at the hardware: nobody tells us. */
-static void doorbell_that_others_ring_is_theirs(void **state)
+/* Slots reserved through the runtime, but the doorbell rings in hardware: no call reaches the library. */
+static void a_queue_with_hardware_doorbells_is_demoted(void **state)
 {
     (void)state;
     uint64_t mine = app_add(2);
     put(mine, kernel(1));
     put(mine + 1, kernel(1));
     WAIT_UNTIL(way() == RTL_QUEUE_PATH_WORD(RTL_PATH_DEMOTED, RTL_REASON_RINGS_ITSELF));
-    assert_int_equal(real_load(queue), 2); /* all that was reserved */
+    assert_int_equal(real_load(queue), 2); /* all reserved slots */
     assert_int_equal(rung[atomic_load(&rings) - 1], 1);
     assert_false(has_signal(0) || has_signal(1));
     assert_int_equal(app_add(1), 2);
@@ -410,8 +412,8 @@ static void doorbell_that_others_ring_is_theirs(void **state)
     gpu_takes(2);
 }
 
-/* Who rings late, once in a while, keeps the queue native: only who never rings has a doorbell of his own. */
-static void who_rings_late_is_waited_for(void **state)
+/* A few late doorbells keep the queue native. Only a queue without any doorbell call has a hardware doorbell. */
+static void a_late_doorbell_keeps_the_queue_native(void **state)
 {
     (void)state;
     uint64_t mine = app_add(1);
@@ -430,7 +432,7 @@ static void who_rings_late_is_waited_for(void **state)
     gpu_takes(2);
 }
 
-static void cooperative_queue_is_lent_out(void **state)
+static void a_cooperative_queue_is_shared_by_reference(void **state)
 {
     (void)state;
     hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
@@ -450,7 +452,7 @@ static void cooperative_queue_is_lent_out(void **state)
 }
 
 /* More separate slots than a thread's record holds: none is lost. */
-static void many_slots_are_remembered(void **state)
+static void more_slots_than_the_record_holds_are_published(void **state)
 {
     (void)state;
     enum { MANY = RTL_RESERVATIONS + 8 };
@@ -477,7 +479,7 @@ static int load_library(void **state)
     return OnLoad(&root, 1, 0, NULL) ? 0 : -1;
 }
 
-/* --- whose turn it is (native_turn.h; in all orders: test_intercept_native_turns) --- */
+/* --- the turn to publish (native_turn.h; all orders: test_intercept_native_turns) --- */
 
 static void submits_one(void)
 {
@@ -503,8 +505,10 @@ static void worker_looks(void)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-/* Its one thread may be held up anywhere: the worker sees indices that differ, and leaves the queue to it. */
-static void queue_of_one_thread_stays_its_own(void **state)
+/* The queue's only thread may be delayed anywhere: the worker sees differing indices, and leaves the queue to that
+ * thread.
+ */
+static void a_queue_of_one_thread_keeps_its_owner(void **state)
 {
     (void)state;
     submits_one();
@@ -535,8 +539,8 @@ static void it_submits_more(void)
     submits_one();
 }
 
-/* What comes while its thread is in the middle of it is left to that one, be it its own signal handler's. */
-static void what_comes_meanwhile_is_left_to_the_owner(void **state)
+/* Packets that arrive while the owner publishes are left to it, also those of its own signal handler. */
+static void packets_that_come_meanwhile_are_left_to_the_owner(void **state)
 {
     (void)state;
     other.object = kernel(2);
@@ -568,29 +572,29 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(packet_gets_a_signal_before_the_gpu_is_told),
-        TEST(long_batches_go_in_parts),
+        TEST(a_packet_gets_its_signal_before_the_doorbell),
+        TEST(long_batches_are_published_in_parts),
         TEST(slots_are_reserved_by_storing_and_exchanging),
-        TEST(header_of_another_thread_is_no_packet),
-        TEST(full_ring_is_not_gone_beyond),
-        TEST(order_of_rings_does_not_matter),
-        TEST(one_thread_reserves_another_rings),
-        TEST(header_beyond_what_was_rung_for_is_no_packet),
-        TEST(doorbell_beyond_what_is_reserved_rings_for_all),
-        TEST(packet_that_comes_after_its_ring_is_found),
-        TEST(ring_beyond_a_full_one_keeps_the_worker_awake),
-        TEST(packet_that_nobody_rings_for_is_let_go),
-        TEST(ring_that_is_late_is_one),
-        TEST(silence_once_is_no_doorbell_of_its_own),
-        TEST(patience_is_not_for_when_all_stand_still),
-        TEST(index_that_others_write_is_theirs),
-        TEST(queue_that_others_use_alone_is_theirs),
-        TEST(doorbell_that_others_ring_is_theirs),
-        TEST(who_rings_late_is_waited_for),
-        TEST(cooperative_queue_is_lent_out),
-        TEST(many_slots_are_remembered),
-        TEST(queue_of_one_thread_stays_its_own),
-        TEST(what_comes_meanwhile_is_left_to_the_owner),
+        TEST(a_header_in_another_threads_slot_is_no_packet),
+        TEST(a_full_ring_is_not_overrun),
+        TEST(the_order_of_doorbells_does_not_matter),
+        TEST(one_thread_may_reserve_and_another_ring),
+        TEST(a_header_not_rung_for_is_no_packet),
+        TEST(a_doorbell_beyond_the_reserved_slots_rings_for_all),
+        TEST(a_packet_written_after_its_doorbell_is_published),
+        TEST(a_doorbell_beyond_a_full_ring_keeps_the_worker_awake),
+        TEST(a_packet_without_a_doorbell_is_published_untimed),
+        TEST(late_doorbells_do_not_make_headers_count),
+        TEST(one_missing_doorbell_keeps_the_queue_native),
+        TEST(a_stopped_process_does_not_count_as_delay),
+        TEST(a_queue_whose_index_others_write_is_demoted),
+        TEST(a_queue_used_without_the_runtime_is_demoted),
+        TEST(a_queue_with_hardware_doorbells_is_demoted),
+        TEST(a_late_doorbell_keeps_the_queue_native),
+        TEST(a_cooperative_queue_is_shared_by_reference),
+        TEST(more_slots_than_the_record_holds_are_published),
+        TEST(a_queue_of_one_thread_keeps_its_owner),
+        TEST(packets_that_come_meanwhile_are_left_to_the_owner),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

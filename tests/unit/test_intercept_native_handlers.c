@@ -1,6 +1,6 @@
 /*
- * Native queues whose threads are interrupted between any two instructions: by a signal's handler that submits, too, or
- * for so long that others destroy the queue. The CPU steps through the library's code (the trap flag of x86).
+ * Native queues whose threads are interrupted between any two instructions: by a signal handler, which may submit, too,
+ * or for so long that others destroy the queue. The CPU single-steps through the library's code (x86's trap flag).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define SANITIZED 1 /* handlers that come between any two of its own instructions are not for it */
+#define SANITIZED 1 /* a sanitizer does not expect a handler between any two of its own instructions */
 #endif
 #endif
 #if defined(__x86_64__) && !defined(SANITIZED) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
@@ -31,8 +31,8 @@ static hsa_queue_t *queue;
 
 enum { TRAP_FLAG = 0x100 };
 static _Atomic bool stepping;
-static bool (*comes)(void);     /* asked behind each instruction: is it now? */
-static void (*then_does)(void); /* if so, this; once */
+static bool (*comes)(void);     /* called after each instruction: interrupt now? */
+static void (*then_does)(void); /* runs once at the interruption */
 
 static void trap(int number, siginfo_t *info, void *data)
 {
@@ -50,7 +50,7 @@ static void trap(int number, siginfo_t *info, void *data)
 #endif
 }
 
-/* True: it came. Else the body was over before. */
+/* Return true when the interruption happened, false when the body ended before. */
 static bool interrupted(void (*body)(void), bool (*when)(void), void (*what)(void))
 {
     comes = when;
@@ -97,7 +97,7 @@ static bool has_signal(uint64_t index)
     return slot_of(index)->completion_signal.handle != 0;
 }
 
-/* A thread that is stepped through is slow: the worker may have taken its turn. */
+/* A single-stepped thread is slow: the worker may have taken its turn. */
 static bool all_went(uint64_t packets)
 {
     for (int i = 0; i < patience() && real_load(queue) < packets; i++)
@@ -107,7 +107,7 @@ static bool all_went(uint64_t packets)
 
 /* --- handlers --- */
 
-static bool was_changing; /* its thread was in the middle of changing its record */
+static bool was_changing; /* the interrupted thread was changing its record */
 
 static void handler_submits(void)
 {
@@ -115,8 +115,8 @@ static void handler_submits(void)
     submits_one();
 }
 
-/* Wherever it comes, all packets go, with their signals, and the thread has nothing left to ring for. */
-static void handler_that_submits_disturbs_nothing(void **state)
+/* At any interruption all packets are published with their signals, and the thread has no reserved slot left. */
+static void a_handler_that_submits_loses_no_packet(void **state)
 {
     unsigned changing = 0;
     (void)state;
@@ -130,14 +130,15 @@ static void handler_that_submits_disturbs_nothing(void **state)
         submits_one();
         uint64_t all = 3 + more;
         if (!all_went(all))
-            fail_msg("behind %u instructions: %u of %u packets went", n, (unsigned)real_load(queue), (unsigned)all);
+            fail_msg("after %u instructions: %u of %u packets were published", n, (unsigned)real_load(queue),
+                     (unsigned)all);
         for (uint64_t i = 0; i < all; i++)
             if (!has_signal(i))
-                fail_msg("behind %u instructions: packet %u isn't timed", n, (unsigned)i);
+                fail_msg("after %u instructions: packet %u isn't timed", n, (unsigned)i);
         if (rtl_native_mine->count || rtl_native_mine->changing)
-            fail_msg("behind %u instructions: something is left", n);
+            fail_msg("after %u instructions: the thread still has reserved slots", n);
         if (atomic_load(&native_of()->loose) && !was_changing)
-            fail_msg("behind %u instructions: headers are believed", n);
+            fail_msg("after %u instructions: headers count as complete packets", n);
         changing += was_changing;
         gpu_takes(SLOTS);
         end(NULL);
@@ -153,8 +154,8 @@ static void handler_reserves(void)
     handlers = app_add(1);
 }
 
-/* It is rung for later, outside of the handler, and is nobody else's. */
-static void what_a_handler_reserves_is_remembered(void **state)
+/* The doorbell rings later, outside the handler; the slot still belongs to this thread. */
+static void a_slot_reserved_in_a_handler_is_remembered(void **state)
 {
     (void)state;
     if (!CAN_STEP)
@@ -169,18 +170,18 @@ static void what_a_handler_reserves_is_remembered(void **state)
             app_ring(handlers);
         }
         if (!all_went(2 + more))
-            fail_msg("behind %u instructions: %u packets went", n, (unsigned)real_load(queue));
+            fail_msg("after %u instructions: %u packets were published", n, (unsigned)real_load(queue));
         if (atomic_load(&native_of()->loose) && !was_changing)
-            fail_msg("behind %u instructions: it is forgotten", n);
+            fail_msg("after %u instructions: the handler's slot is forgotten", n);
         if (rtl_native_mine->count && !was_changing)
-            fail_msg("behind %u instructions: something is left", n);
+            fail_msg("after %u instructions: the thread still has reserved slots", n);
         gpu_takes(SLOTS);
         end(NULL);
         begin(NULL);
     }
 }
 
-/* --- a thread that is held up --- */
+/* --- a delayed thread --- */
 
 static uint64_t its_own;
 static _Atomic bool is_held, may_go;
@@ -215,7 +216,7 @@ static void *lets_go(void *data)
 {
     for (int i = 0; i < patience() && native_of(); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    nanosleep(&(struct timespec){0, 50000000}, NULL); /* if nobody waits, it is too late then */
+    nanosleep(&(struct timespec){0, 50000000}, NULL); /* without a wait this is too late */
     atomic_store(&may_go, true);
     return data;
 }
@@ -228,15 +229,17 @@ static hsa_status_t see_it_go(hsa_queue_t *gone)
     return HSA_STATUS_SUCCESS;
 }
 
-/* Others publish its packet, which is over, and destroy the queue, before it has come to ask who walks. */
-static void destroying_waits_for_who_rings(void **state)
+/* Another thread publishes the packet, the kernel ends and the queue is destroyed, before the delayed thread asks for
+ * the turn.
+ */
+static void destroying_waits_for_a_thread_in_its_doorbell(void **state)
 {
     pthread_t ringer, helper;
     hsa_status_t (*gone)(hsa_queue_t *) = rtl_tool.hsa.queue_destroy;
     (void)state;
     if (!CAN_STEP)
         skip();
-    uint64_t mine = app_add(1); /* before its, which can't go before it */
+    uint64_t mine = app_add(1); /* precedes the delayed thread's packet, which can't be published before it */
     atomic_store(&may_go, false);
     pthread_create(&ringer, NULL, rings_for_its_own, NULL);
     WAIT_UNTIL(atomic_load(&is_held));
@@ -274,9 +277,9 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(handler_that_submits_disturbs_nothing),
-        TEST(what_a_handler_reserves_is_remembered),
-        TEST(destroying_waits_for_who_rings),
+        TEST(a_handler_that_submits_loses_no_packet),
+        TEST(a_slot_reserved_in_a_handler_is_remembered),
+        TEST(destroying_waits_for_a_thread_in_its_doorbell),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

@@ -1,4 +1,4 @@
-/* Native queues that come and go while threads still have to do with them: records, places, threads, the end. */
+/* Native queues that are created and destroyed while threads still use them: records, slots, threads, the unload. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static int end(void **state)
     return native_of() ? -1 : 0;
 }
 
-/* --- a thread that is held up while it walks --- */
+/* --- a thread that is delayed while it publishes --- */
 
 static _Atomic bool in_the_bell, may_go;
 
@@ -68,7 +68,7 @@ static void *submits(void *data)
     return NULL;
 }
 
-/* Another thread's packet is out, and it is still on its way back. */
+/* Start a thread whose packet is published, but which has not returned from its doorbell. */
 static pthread_t held_up_thread(void)
 {
     pthread_t thread;
@@ -84,7 +84,7 @@ static void *lets_go(void *data)
     (void)data;
     for (int i = 0; i < patience() && native_of(); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    nanosleep(&(struct timespec){0, 50000000}, NULL); /* if nobody waits, it is too late then */
+    nanosleep(&(struct timespec){0, 50000000}, NULL); /* without a wait this is too late */
     atomic_store(&may_go, true);
     return NULL;
 }
@@ -100,8 +100,8 @@ static hsa_status_t see_it_go(hsa_queue_t *gone)
     return HSA_STATUS_SUCCESS;
 }
 
-/* A kernel may be over, and the queue destroyed, before the doorbell's function has returned to who rang it. */
-static void destroying_waits_for_who_still_walks(void **state)
+/* A kernel may end, and the queue may be destroyed, before the doorbell's function has returned to its caller. */
+static void destroying_waits_for_a_publishing_thread(void **state)
 {
     (void)state;
     pthread_t walker = held_up_thread(), helper;
@@ -119,8 +119,8 @@ static void destroying_waits_for_who_still_walks(void **state)
     begin(NULL);
 }
 
-/* He is held up for longer than anybody waits: what he does then must not be taken for the next queue's. */
-static void record_that_is_still_walked_is_not_used_again(void **state)
+/* A thread is delayed for longer than the destruction waits: its later actions must not affect the next queue. */
+static void a_record_in_use_is_not_recycled(void **state)
 {
     (void)state;
     struct rtl_native *before = native_of();
@@ -139,8 +139,9 @@ static void record_that_is_still_walked_is_not_used_again(void **state)
 
 /* --- the worker --- */
 
-/* It sleeps for good where nothing needs looking after; then there is a queue whose owner has a doorbell of his own. */
-static void worker_that_sleeps_gets_up_for_a_queue(void **state)
+/* The worker parks when it has nothing to poll. It must wake up for a new queue whose owner rings a hardware doorbell.
+ */
+static void a_new_queue_wakes_the_parked_worker(void **state)
 {
     (void)state;
     app_queue_destroy(queue);
@@ -151,8 +152,8 @@ static void worker_that_sleeps_gets_up_for_a_queue(void **state)
     gpu_takes(1);
 }
 
-/* The library is unloaded, or the process ends, with packets under way: nobody looks for what is written late. */
-static void queue_outlives_the_worker(void **state)
+/* The library is unloaded, or the process ends, with packets not yet written: no worker polls for them any more. */
+static void a_queue_works_without_the_worker(void **state)
 {
     (void)state;
     uint64_t early = app_add(2);
@@ -160,7 +161,7 @@ static void queue_outlives_the_worker(void **state)
     app_ring(early + 1);
     assert_int_equal(real_load(queue), 0);
     unload_library(NULL);
-    assert_int_equal(real_load(queue), 2); /* as without us: the GPU waits for the header itself */
+    assert_int_equal(real_load(queue), 2); /* as without the library: the GPU itself waits for the header */
     assert_int_equal(rung[atomic_load(&rings) - 1], 1);
     put(early, KERNEL_OBJECT);
     assert_int_equal(gpu_takes(4), 2);
@@ -168,14 +169,14 @@ static void queue_outlives_the_worker(void **state)
     assert_int_equal(app_add(1), 2);
     put(2, KERNEL_OBJECT);
     app_ring(2);
-    assert_int_equal(AT(native_line()->packets), packets + 3); /* also those before, which came late */
+    assert_int_equal(AT(native_line()->packets), packets + 3); /* also the earlier packets that were written late */
     assert_int_equal(gpu_takes(4), 1);
     assert_int_equal(load_library(NULL), 0);
     begin(NULL);
 }
 
-/* Made when the worker has ended already; where none could be had it is the same. */
-static void queue_without_a_worker_is_counted(void **state)
+/* Created after the worker's end; the same as when no worker could be started. */
+static void a_queue_without_a_worker_is_counted(void **state)
 {
     (void)state;
     app_queue_destroy(queue);
@@ -192,9 +193,9 @@ static void queue_without_a_worker_is_counted(void **state)
     }
     assert_int_equal(gpu_takes(4), 3);
     assert_int_equal(AT(line->dispatches), dispatches + 3);
-    /* told of them already, the GPU takes them before we look; and no kernel is known any more */
+    /* the GPU may take published packets before the library counts them; kernels are unknown by then */
     packet_t barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE};
-    barrier.kernel_object = KERNEL_OBJECT; /* where it has a signal to wait for */
+    barrier.kernel_object = KERNEL_OBJECT; /* a barrier with a dependent signal */
     put(app_add(1), KERNEL_OBJECT);
     *slot_of(app_add(1)) = barrier;
     assert_int_equal(gpu_takes(2), 2);
@@ -210,8 +211,8 @@ static void queue_without_a_worker_is_counted(void **state)
 
 enum { THREADS_EVER = 3000, STACK_BYTES = 64 << 10 };
 
-/* Threads that come and go, each at an address of its own: the queue doesn't come to believe headers by that. */
-static void threads_do_not_run_out(void **state)
+/* Threads come and go, each at a new address: the queue must not start to trust headers because of that. */
+static void thousands_of_threads_keep_the_queue_native(void **state)
 {
     (void)state;
     char *stacks = mmap(NULL, (size_t)THREADS_EVER * STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -233,7 +234,7 @@ static void threads_do_not_run_out(void **state)
     assert_false(atomic_load(&native_of()->loose));
 }
 
-/* --- what threads have left in other queues --- */
+/* --- slots that threads left reserved in other queues --- */
 
 static struct rtl_native *open_foreign(void)
 {
@@ -254,8 +255,8 @@ static void close_foreign(struct rtl_native *native)
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-/* A thread that has reserved there what it won't ring for any more goes the short way elsewhere all the same. */
-static void what_is_left_elsewhere_is_forgotten(void **state)
+/* A thread that left a slot in another queue, which it will never ring for, still publishes alone in this queue. */
+static void slots_left_in_other_queues_are_forgotten(void **state)
 {
     enum { GONE, DEMOTED, RUNG_FOR, WAYS };
     uint64_t (*add)(const hsa_queue_t *, uint64_t) = core.slot[24];
@@ -268,7 +269,7 @@ static void what_is_left_elsewhere_is_forgotten(void **state)
             close_foreign(foreign);
         else if (way == DEMOTED)
             atomic_fetch_or(&foreign->reserved, RTL_NATIVE_DEMOTED);
-        else { /* by another thread, which makes it loose */
+        else { /* by another thread, so that headers count */
             atomic_store(&foreign->loose, true);
             atomic_store(&foreign->published, 1);
         }
@@ -279,7 +280,7 @@ static void what_is_left_elsewhere_is_forgotten(void **state)
         if (way != GONE)
             close_foreign(foreign);
     }
-    /* but what it may still ring for is kept */
+    /* but a slot that the thread may still ring for is kept */
     struct rtl_native *foreign = open_foreign();
     add(foreign->queue, 1);
     submits(NULL);
@@ -290,8 +291,8 @@ static void what_is_left_elsewhere_is_forgotten(void **state)
     gpu_takes(SLOTS);
 }
 
-/* The same value at another doorbell, while it has slots here. */
-static void ring_at_another_doorbell_is_not_for_this_queue(void **state)
+/* Ring with this slot number at another queue's doorbell while the thread has reserved slots here. */
+static void a_doorbell_of_another_queue_does_not_ring_for_this_one(void **state)
 {
     struct rtl_native *foreign = open_foreign();
     void (*store)(hsa_signal_t, hsa_signal_value_t) = core.slot[42];
@@ -306,10 +307,10 @@ static void ring_at_another_doorbell_is_not_for_this_queue(void **state)
     gpu_takes(1);
 }
 
-/* --- a queue that is somebody else's --- */
+/* --- a demoted queue --- */
 
-/* More than a lap between two looks: what they were nobody knows any more, so they are packets, and it is said. */
-static void packets_that_are_overwritten_are_counted(void **state)
+/* More than a lap between two polls: overwritten slots count as packets of unknown kind, with a note. */
+static void overwritten_packets_are_counted(void **state)
 {
     enum { LOST = 44 };
     struct rtl_queue *line = native_line();
@@ -324,10 +325,10 @@ static void packets_that_are_overwritten_are_counted(void **state)
     real_add(queue, LOST + SLOTS);
     WAIT_UNTIL(AT(line->packets) == packets + 1 + LOST + SLOTS);
     assert_true(AT(rtl_tool.segment.header->notes) & RTL_NOTE_PACKETS_UNSEEN);
-    assert_int_equal(AT(line->dispatches), dispatches + 2); /* of the rest only the one that is still there */
+    assert_int_equal(AT(line->dispatches), dispatches + 2); /* of the others only the one that is still in the ring */
 }
 
-/* --- queues that are lent out --- */
+/* --- queues that are shared by reference --- */
 
 enum { LENDINGS = 100000 };
 static _Atomic uint32_t ready;
@@ -336,7 +337,7 @@ static void together(uint32_t number)
 {
     atomic_fetch_add(&ready, 1);
     for (int spins = 0; atomic_load(&ready) < number; spins++)
-        if (spins > 2000) /* at the same moment, where there are two processors */
+        if (spins > 2000) /* at the same moment on two CPUs */
             sched_yield();
 }
 
@@ -350,8 +351,8 @@ static void *gives_back(void *data)
     return NULL;
 }
 
-/* One gives the queue back while another gets it: it is looked after, whoever was first. */
-static void lent_queue_is_looked_after(void **state)
+/* One thread releases the queue while another one gets it: the queue stays traced, whichever comes first. */
+static void a_shared_queue_stays_traced(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -360,7 +361,7 @@ static void lent_queue_is_looked_after(void **state)
     pthread_create(&thread, NULL, gives_back, queue);
     for (uint32_t i = 0; i < LENDINGS; i++) {
         together(4 * i + 2);
-        for (volatile uint32_t later = i % 512; later > 0; later--) /* a little later each time */
+        for (volatile uint32_t later = i % 512; later > 0; later--) /* a little later in each round */
             ;
         bool again = rtl_native_add_user(queue);
         together(4 * i + 4);
@@ -371,8 +372,8 @@ static void lent_queue_is_looked_after(void **state)
     assert_int_equal(native_of()->references, 1);
 }
 
-/* The runtime has made another one where it was. */
-static void lent_queue_with_another_doorbell_is_another(void **state)
+/* The runtime has created another queue at the same address. */
+static void a_queue_with_another_doorbell_is_a_new_queue(void **state)
 {
     (void)state;
     amd_signal_t other_bell = bell;
@@ -385,8 +386,8 @@ static void lent_queue_with_another_doorbell_is_another(void **state)
 
 /* --- a fork --- */
 
-/* Another thread has the lock when the process forks: the child never gets it. */
-static void queue_is_destroyed_in_a_child(void **state)
+/* Another thread holds the lock when the process forks: it is never released in the child. */
+static void a_queue_is_destroyed_in_a_child(void **state)
 {
     (void)state;
     int status = -1;
@@ -402,13 +403,13 @@ static void queue_is_destroyed_in_a_child(void **state)
     assert_int_equal(status, 0);
 }
 
-/* --- places --- */
+/* --- records by address --- */
 
 enum { ADDRESSES = 20000, AT_ONCE = 900 };
 static hsa_queue_t many[ADDRESSES];
 
-/* Queues at ever new addresses, some of which live for long: all that are there are found, and no other. */
-static void addresses_do_not_run_out(void **state)
+/* Queues at ever new addresses, some long-lived: all existing queues are found, and no others. */
+static void queues_are_found_at_ever_new_addresses(void **state)
 {
     (void)state;
     static struct rtl_native *of[ADDRESSES];
@@ -450,19 +451,19 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(destroying_waits_for_who_still_walks),
-        TEST(record_that_is_still_walked_is_not_used_again),
-        TEST(worker_that_sleeps_gets_up_for_a_queue),
-        TEST(queue_outlives_the_worker),
-        TEST(queue_without_a_worker_is_counted),
-        TEST(threads_do_not_run_out),
-        TEST(what_is_left_elsewhere_is_forgotten),
-        TEST(ring_at_another_doorbell_is_not_for_this_queue),
-        TEST(packets_that_are_overwritten_are_counted),
-        TEST(lent_queue_is_looked_after),
-        TEST(lent_queue_with_another_doorbell_is_another),
-        TEST(queue_is_destroyed_in_a_child),
-        TEST(addresses_do_not_run_out),
+        TEST(destroying_waits_for_a_publishing_thread),
+        TEST(a_record_in_use_is_not_recycled),
+        TEST(a_new_queue_wakes_the_parked_worker),
+        TEST(a_queue_works_without_the_worker),
+        TEST(a_queue_without_a_worker_is_counted),
+        TEST(thousands_of_threads_keep_the_queue_native),
+        TEST(slots_left_in_other_queues_are_forgotten),
+        TEST(a_doorbell_of_another_queue_does_not_ring_for_this_one),
+        TEST(overwritten_packets_are_counted),
+        TEST(a_shared_queue_stays_traced),
+        TEST(a_queue_with_another_doorbell_is_a_new_queue),
+        TEST(a_queue_is_destroyed_in_a_child),
+        TEST(queues_are_found_at_ever_new_addresses),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

@@ -1,7 +1,7 @@
 /*
- * Whose turn it is to walk over a native queue (native_turn.h), in the orders that the steps of its owner and of others
- * can come in (interleave.h), but for those in which threads are interrupted more than a few times: never two at a
- * time, nothing that was rung for is left, and nobody comes back to a queue that has gone.
+ * The turn to publish in a native queue (native_turn.h), in the orders of steps of its owner and of others
+ * (interleave.h), with a bound on the number of interruptions. Never do two threads publish at a time, no packet that
+ * was rung for is left, and no thread returns to a destroyed queue.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,15 +20,15 @@
 #include "intercept/track/barrier.c"
 #include "intercept/track/native_turn.c"
 
-enum { OWNER = 64, OTHER = 128 }; /* addresses that threads have */
+enum { OWNER = 64, OTHER = 128 }; /* addresses of threads */
 
 enum { FIRST, SECOND, OTHERS, THIRDS, PACKETS };
 
 static struct rtl_turn turn;
-static _Atomic uint32_t rung[PACKETS]; /* by threads, for their packets */
-static bool seen[PACKETS];             /* whoever walks: these are published */
-static _Atomic uint32_t published;     /* how many of them are */
-static bool is_used[PACKETS];          /* the others aren't looked for: that makes for fewer orders */
+static _Atomic uint32_t rung[PACKETS]; /* set by threads, for their packets */
+static bool seen[PACKETS];             /* written by the publishing thread: these are published */
+static _Atomic uint32_t published;     /* number of published packets */
+static bool is_used[PACKETS];          /* the other packets are not polled: fewer orders */
 static bool walking;
 static bool fences, refused;
 
@@ -45,14 +45,14 @@ static void set(void)
     rtl_turn_start(&turn);
 }
 
-/* The first one has rung: it owns the queue. */
+/* The first thread has rung: it owns the queue. */
 static void set_owned(void)
 {
     set();
     atomic_store(&turn.owner, OWNER);
 }
 
-/* And is in the middle of it. */
+/* The owner is in the middle of its turn. */
 static void set_alone(void)
 {
     set_owned();
@@ -67,11 +67,11 @@ static void see(unsigned packet)
     seen[packet] = true;
 }
 
-/* `own` needn't be rung for: it is the caller's. */
+/* Publish all packets that were rung for. `own` is the caller's packet: it needs no ring. */
 static void look(unsigned own)
 {
     if (walking)
-        stepping.wrong = "two walk at once";
+        stepping.wrong = "two threads publish at once";
     walking = true;
     if (own < PACKETS)
         see(own);
@@ -152,17 +152,17 @@ static void third_rings(void)
     ring_for(THIRDS);
 }
 
-/* What the worker does when something seems to be wrong. */
+/* The worker's action when it suspects a lost packet. */
 static void worker_takes_a_look(void)
 {
     if (rtl_turn_try(&turn))
         walk();
 }
 
-/* Both packets are over; the doorbells of neither may have returned yet. */
+/* Both kernels have ended; neither doorbell call may have returned yet. */
 static void destroyer(void)
 {
-    int patience_left = 100; /* where a packet is lost it would wait for ever */
+    int patience_left = 100; /* a lost packet would make this wait forever */
     while (atomic_load(&published) < 2 && --patience_left)
         step_yield();
     while (rtl_turn_is_taken(&turn) && --patience_left > 0)
@@ -176,9 +176,9 @@ static const char *all_is_done(void)
 {
     for (unsigned i = 0; i < PACKETS; i++)
         if (rung[i] && !seen[i])
-            return "nobody looked at what was rung for";
+            return "a packet with a doorbell was not published";
     if (turn.alone != RTL_TURN_AWAY || turn.rings || turn.visitors)
-        return "somebody has left without saying so";
+        return "the turn is not free after all threads left";
     return NULL;
 }
 
@@ -190,7 +190,7 @@ static void in_all_orders(void (*from)(void), void (*first)(void), void (*second
     is_used[OTHERS] = second != worker_takes_a_look;
     is_used[THIRDS] = third == third_rings;
     stepping.watches = 0;
-    /* without a bound the first pair has 620,345 orders, all of them good */
+    /* without the bound the first pair has 620,345 orders, all of them good */
     stepping.most_breaks = third == destroyer ? 2 : first == owner_submits && !third ? 5 : 3;
     step_watch(&turn, sizeof turn);
     for (unsigned i = 0; i < PACKETS; i++)
@@ -202,40 +202,40 @@ static void in_all_orders(void (*from)(void), void (*first)(void), void (*second
     print_message("# %llu orders\n", (unsigned long long)stepping.runs);
 }
 
-static void owner_and_one_who_rings(void **state)
+static void an_owner_and_a_ringing_thread_lose_no_packet(void **state)
 {
     (void)state;
     in_all_orders(set_owned, owner_submits, other_rings, NULL);
     in_all_orders(set_owned, owner_submits_twice, other_rings, NULL);
 }
 
-static void owner_and_two_who_ring(void **state)
+static void an_owner_and_two_ringing_threads_lose_no_packet(void **state)
 {
     (void)state;
     in_all_orders(set_owned, owner_submits, other_rings, third_rings);
 }
 
-static void owner_and_the_worker(void **state)
+static void an_owner_and_the_worker_lose_no_packet(void **state)
 {
     (void)state;
     in_all_orders(set_owned, owner_submits_twice, worker_takes_a_look, NULL);
     in_all_orders(set_owned, owner_submits, other_rings, worker_takes_a_look);
 }
 
-static void two_would_own_it(void **state)
+static void two_threads_never_own_a_queue(void **state)
 {
     (void)state;
     in_all_orders(set, owner_submits_twice, other_submits, NULL);
 }
 
-static void queue_goes_when_the_last_has_left(void **state)
+static void a_queue_is_destroyed_after_its_last_user(void **state)
 {
     (void)state;
     in_all_orders(set_alone, owner_walks, other_rings, destroyer);
 }
 
-/* A sandbox takes membarrier away. */
-static void membarrier_is_refused(void **state)
+/* A sandbox refuses membarrier. */
+static void without_membarrier_no_packet_is_lost(void **state)
 {
     (void)state;
     refused = true;
@@ -243,7 +243,7 @@ static void membarrier_is_refused(void **state)
     in_all_orders(set_owned, owner_submits_twice, worker_takes_a_look, NULL);
 }
 
-static void no_membarrier_no_owner(void **state)
+static void without_membarrier_a_queue_has_no_owner(void **state)
 {
     (void)state;
     fences = true;
@@ -256,7 +256,7 @@ static void no_membarrier_no_owner(void **state)
 static int membarrier_is_there(void **state)
 {
     (void)state;
-    fences = refused = false; /* also behind a test that failed */
+    fences = refused = false; /* also after a failed test */
     return 0;
 }
 
@@ -264,13 +264,10 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup(function, membarrier_is_there)
     const struct CMUnitTest tests[] = {
-        TEST(owner_and_one_who_rings),
-        TEST(owner_and_two_who_ring),
-        TEST(owner_and_the_worker),
-        TEST(two_would_own_it),
-        TEST(membarrier_is_refused),
-        TEST(no_membarrier_no_owner),
-        TEST(queue_goes_when_the_last_has_left),
+        TEST(an_owner_and_a_ringing_thread_lose_no_packet), TEST(an_owner_and_two_ringing_threads_lose_no_packet),
+        TEST(an_owner_and_the_worker_lose_no_packet),       TEST(two_threads_never_own_a_queue),
+        TEST(without_membarrier_no_packet_is_lost),         TEST(without_membarrier_a_queue_has_no_owner),
+        TEST(a_queue_is_destroyed_after_its_last_user),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The places where dispatches and the worker have to agree without a lock, in every order that their steps can come in
- * (interleave.h): parking against a dispatch that has just been pushed, leaving a mode against one that began before.
+ * Lock-free agreements between dispatches and the worker, in every order of steps (interleave.h): parking against a
+ * packet pushed just now, and leaving a mode against a dispatch that began before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 
 #include "intercept/base/hsa_clock.h"
 
-/* Time stands still: what waits for a bounded time waits as long as it takes. */
+/* The clock stands still: a bounded wait never times out. */
 #define rtl_clock_now() 1000000000ull
 
-/* The sources once more, with steps; what they call elsewhere is the library's own. */
+/* Compile the sources again, with steps; functions that they call elsewhere are the library's own. */
 #define rtl_barrier_everywhere   step_barrier_everywhere
 #define rtl_barrier_prepare      step_barrier_prepare
 #define rtl_barrier_in_doubt     step_barrier_in_doubt
@@ -65,7 +65,7 @@ static bool without_membarrier;
 
 static bool make_one(hsa_signal_t *signal)
 {
-    static amd_signal_t made[RTL_SIGNALS_BATCH]; /* more than there ever are at once */
+    static amd_signal_t made[RTL_SIGNALS_BATCH]; /* more signals than are ever in use at once */
     static unsigned n;
     signal->handle = (uintptr_t)&made[n++ % RTL_SIGNALS_BATCH];
     return true;
@@ -186,7 +186,7 @@ static void dispatches_signalled(void)
     dispatch(1, (hsa_signal_t){(uintptr_t)&own_signal}, HSA_PACKET_TYPE_KERNEL_DISPATCH);
 }
 
-/* The request first, as by rtl-top; then the last packet that this process ever has. */
+/* The request first, as rtl-top sends it, then the last packet of the process. */
 static void is_told_and_dispatches(void)
 {
     struct rtl_control_request request = {.number = 1, .mode = RTL_MODE_LITE};
@@ -217,8 +217,8 @@ static const char *nobody_sleeps_on_work(void)
     if (asleep && rtl_pending_count(&tracker.pending))
         return "a dispatch is in flight and the worker sleeps";
     if (asleep && rtl_control_request_pending())
-        return "a request was not heard and the worker sleeps";
-    return !asleep && !stepping.thread[0].done ? "the worker doesn't get on" : NULL;
+        return "a request was not read and the worker sleeps";
+    return !asleep && !stepping.thread[0].done ? "the worker can't continue" : NULL;
 }
 
 static void try_all_from(void (*before)(void), void (*worker_does)(void), void (*application_does)(void),
@@ -228,7 +228,7 @@ static void try_all_from(void (*before)(void), void (*worker_does)(void), void (
     for (int without = 0; without < 2; without++) {
         without_membarrier = without;
         assert_null(step_all_orders(before, bodies, 2, check));
-        assert_true(stepping.runs > 1); /* there was something to choose */
+        assert_true(stepping.runs > 1); /* there was a choice */
         print_message("# %llu orders\n", (unsigned long long)stepping.runs);
     }
 }
@@ -259,13 +259,13 @@ static void parking_misses_no_request(void **state)
     try_all(minds_and_parks, is_told_and_dispatches, nobody_sleeps_on_work);
 }
 
-/* Timing ends; rounds as the worker's follow, as many as it takes where nothing is in flight. */
+/* Timing ends; then the worker runs as many rounds as it takes with nothing in flight. */
 static void leaves(void)
 {
     change_policy(&collector, RTL_TIME, RTL_COUNT);
     for (int round = 0; round < 3 && in_force.leaving != SETTLED; round++) {
         stop_following(&collector);
-        (void)atomic_load(&tracker.pending.tail); /* a step, which the call isn't */
+        (void)atomic_load(&tracker.pending.tail); /* a step; the call is none */
         rtl_collect_pending(&collector, &tracker);
     }
 }
@@ -274,11 +274,11 @@ static const char *nobody_is_left_behind(void)
 {
     rtl_collect_pending(&collector, &tracker);
     if (collector.open_stand_ins && !rtl_app_signals_followed)
-        return "a kernel is in flight on a signal that nobody follows any more";
-    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
+        return "a kernel is in flight on a signal that is no longer followed";
+    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "a thread can't continue";
 }
 
-static void leaving_waits_for_who_began_before(void **state)
+static void leaving_a_mode_waits_for_earlier_dispatches(void **state)
 {
     (void)state;
     stepping.watches = 0;
@@ -289,7 +289,7 @@ static void leaving_waits_for_who_began_before(void **state)
     try_all(leaves, dispatches_signalled, nobody_is_left_behind);
 }
 
-/* The runtime goes. Whoever began before is waited for, and what that dispatched is accounted for, once. */
+/* The runtime unloads. The unload waits for dispatches that began before, and accounts for each once. */
 static uint64_t abandoned_before;
 
 static void set_with_a_pool(void)
@@ -303,7 +303,7 @@ static void set_with_a_pool(void)
 static void winds_up(void)
 {
     struct rhythm r = {.pause = PAUSE_MIN};
-    atomic_store(&tracker.reason, RTL_UNTIMED_SHUTDOWN); /* as rtl_trackers_stop says it */
+    atomic_store(&tracker.reason, RTL_UNTIMED_SHUTDOWN); /* as in rtl_trackers_stop */
     wind_up_worker(&collector, &r);
 }
 
@@ -311,13 +311,13 @@ static const char *nothing_comes_behind(void)
 {
     uint64_t abandoned = tracker.counters->untimed[RTL_UNTIMED_ABANDONED] - abandoned_before;
     if (rtl_pending_count(&tracker.pending))
-        return "a dispatch is in flight that nobody will account for";
+        return "a dispatch in flight is never accounted for";
     if (abandoned != pool->created)
-        return "a signal went back to the runtime that is in flight, or stayed without being";
-    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "somebody doesn't get on";
+        return "a signal in flight went back to the runtime, or an idle one did not";
+    return stepping.thread[0].done && stepping.thread[1].done ? NULL : "a thread can't continue";
 }
 
-static void winding_up_waits_for_who_began_before(void **state)
+static void an_unload_waits_for_earlier_dispatches(void **state)
 {
     (void)state;
     stepping.watches = 0;
@@ -332,8 +332,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parking_misses_no_dispatch),
         cmocka_unit_test(parking_misses_no_request),
-        cmocka_unit_test(leaving_waits_for_who_began_before),
-        cmocka_unit_test(winding_up_waits_for_who_began_before),
+        cmocka_unit_test(leaving_a_mode_waits_for_earlier_dispatches),
+        cmocka_unit_test(an_unload_waits_for_earlier_dispatches),
     };
     return cmocka_run_group_tests(tests, prepare, clean_up);
 }

@@ -1,6 +1,6 @@
 /*
- * The signal pool in every order of steps (interleave.h): threads that make signals at its limit, also while that
- * rises, threads that take free ones while the worker gives some back, also into a larger ring.
+ * The signal pool in every order of steps (interleave.h): threads make signals at its limit, also while the limit
+ * rises; threads take free signals while the worker returns some, also into a larger ring.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "interleave.h"
 
-/* The source once more, with steps. */
+/* Compile the source again, with steps. */
 #define rtl_pool_create            step_pool_create
 #define rtl_pool_free              step_pool_free
 #define rtl_pool_set_limit         step_pool_set_limit
@@ -28,7 +28,7 @@ enum { MOST = 4, LARGER = RTL_RING_LEAST + 1 };
 
 static struct rtl_pool *pool;
 static uint32_t got[3][MOST], count[3], limit, larger, at_first;
-static bool in_both; /* the rest lies in the larger ring before anybody takes some */
+static bool in_both; /* some signals are in the larger ring before any thread takes one */
 
 static bool make_one(hsa_signal_t *signal)
 {
@@ -96,9 +96,9 @@ static bool all_differ(void)
 static const char *limit_is_kept(void)
 {
     if (pool->created > limit)
-        return "there are more signals than there may be";
+        return "there are more signals than the limit";
     if (pool->created != count[0] + count[1] + count[2])
-        return "signals are counted that nobody has";
+        return "more signals are counted than exist";
     return all_differ() ? NULL : "two signals have one number";
 }
 
@@ -107,7 +107,7 @@ static void makers_share_the_limit(void **state)
     void (*const bodies[])(void) = {makes_0, makes_1};
     (void)state;
     at_first = 0;
-    for (limit = MOST - 1; limit <= MOST + 1; limit++) { /* there are MOST - 1: room for none, one, both */
+    for (limit = MOST - 1; limit <= MOST + 1; limit++) { /* MOST - 1 exist: room for none, one, both */
         assert_null(step_all_orders(set, bodies, 2, limit_is_kept));
         print_message("# %llu orders\n", (unsigned long long)stepping.runs);
     }
@@ -127,7 +127,7 @@ static const char *nobody_exceeds_what_there_is_room_for(void)
     for (int i = 0; i < 2; i++)
         for (uint32_t k = 0; k < count[i]; k++)
             if (got[i][k] >= pool->room)
-                return "a number lies beyond the room for numbers";
+                return "a signal number exceeds the maximum";
     return wrong;
 }
 
@@ -165,7 +165,7 @@ static const char *each_is_taken_once(void)
     return all_differ() ? NULL : "two threads have one signal";
 }
 
-static void takers_get_different_ones(void **state)
+static void two_takers_get_different_signals(void **state)
 {
     void (*const all[])(void) = {takes_0, takes_1, gives}, (*const one[])(void) = {takes_0, gives};
     (void)state;
@@ -181,8 +181,8 @@ static void takers_get_different_ones(void **state)
     print_message("# %llu orders\n", (unsigned long long)stepping.runs);
 }
 
-/* The worker gives the rest into the ring that the higher limit asks for; one lies in the other. */
-static void takers_find_both_rings(void **state)
+/* The worker returns signals into the larger ring of a raised limit; one signal is in the other ring. */
+static void takers_find_signals_in_both_rings(void **state)
 {
     void (*const switched[])(void) = {takes_0, gives}, (*const both[])(void) = {takes_0, takes_1};
     (void)state;
@@ -211,8 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makers_share_the_limit),
         cmocka_unit_test(makers_follow_a_limit_that_rises),
-        cmocka_unit_test(takers_get_different_ones),
-        cmocka_unit_test(takers_find_both_rings),
+        cmocka_unit_test(two_takers_get_different_signals),
+        cmocka_unit_test(takers_find_signals_in_both_rings),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

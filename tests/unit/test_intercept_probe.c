@@ -1,13 +1,13 @@
 /*
- * A probe in the library: which dispatches run the copy, what is told of them, what is refused, and how it ends. The
- * ends behind which there is another runtime, or no other probe, are in test_intercept_probe_ends.c.
+ * A probe in the library: which dispatches run the copy, what its state reports, what is refused, and how it ends. Ends
+ * followed by another runtime, or after which no probe is possible, are in test_intercept_probe_ends.c.
  */
 #include "probe_fixture.h"
 
 #include "intercept/worker/probe_numbers.h"
 #include "shm/control.h"
 
-static void none_without_asking(void **state)
+static void nothing_is_probed_without_a_request(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -17,10 +17,10 @@ static void none_without_asking(void **state)
     assert_int_equal(dispatched(&p), KERNEL);
     finish_last();
     assert_true(nothing_is_held());
-    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* so that what comes next finds it asleep */
+    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* the next test must find the worker parked */
 }
 
-static void waves_of_grids(void **state)
+static void grids_have_the_right_number_of_waves(void **state)
 {
     (void)state;
     static const struct {
@@ -36,8 +36,8 @@ static void waves_of_grids(void **state)
         assert_int_equal(rtl_probe_waves_of(of[i].grid, of[i].workgroup), of[i].waves);
 }
 
-/* Where none is in flight when it is due, it is exactly one in so many. */
-static void exactly_one_in_three(void **state)
+/* When no probed dispatch is in flight at its turn, exactly one in N is probed. */
+static void exactly_one_dispatch_in_three_is_probed(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -53,7 +53,7 @@ static void exactly_one_in_three(void **state)
     assert_int_equal(state_now.probed, 3);
 }
 
-static void one_in_so_many(void **state)
+static void one_dispatch_in_n_is_probed(void **state)
 {
     (void)state;
     uint64_t before = timed(), probed = counted_probed();
@@ -73,7 +73,7 @@ static void one_in_so_many(void **state)
     finish_last();
     assert_int_equal(dispatched(&p), KERNEL);
     finish_last();
-    assert_int_equal(dispatched(&p), KERNEL); /* its turn, but one is in flight */
+    assert_int_equal(dispatched(&p), KERNEL); /* its turn, but a probed one is in flight */
     finish_last();
     run_waves(10);
     written[0] = first;
@@ -117,7 +117,7 @@ static void one_in_so_many(void **state)
     assert_int_equal(atomic_load(&rtl_hot.more), 0);
 }
 
-static void what_may_be_changed(void **state)
+static void only_suitable_packets_run_the_copy(void **state)
 {
     (void)state;
     hsa_signal_t own = app_signal(1);
@@ -128,7 +128,7 @@ static void what_may_be_changed(void **state)
     packets[0].completion_signal.handle = 0;
     arm_probe(1, 0);
 
-    /* one with a signal of the application's: in a copy, and the signal stays */
+    /* a packet with an application signal: runs the copy, and keeps its signal */
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     assert_ptr_not_equal(written_from, &p);
     assert_int_equal(p.kernel_object, KERNEL);
@@ -138,7 +138,7 @@ static void what_may_be_changed(void **state)
     AWAIT(state_now.recorded == 1);
     AWAIT(gate_is(RTL_GATE_FREE));
 
-    /* of a batch, one */
+    /* of a batch, one packet */
     hand_over(packets, 3);
     assert_memory_equal(&written[0], &packets[0], sizeof packets[0]);
     assert_int_equal(written[1].kernel_object, PROBED_KERNEL);
@@ -151,13 +151,13 @@ static void what_may_be_changed(void **state)
     AWAIT(state_now.recorded == 2);
     AWAIT(gate_is(RTL_GATE_FREE));
 
-    /* none that isn't timed: its signal isn't one that the runtime made */
+    /* no packet that isn't timed: the runtime did not make its signal */
     static _Alignas(64) amd_signal_t by_hand = {.kind = AMD_SIGNAL_KIND_USER, .value = 1};
     p.completion_signal.handle = (uintptr_t)&by_hand;
     assert_int_equal(dispatched(&p), KERNEL);
     assert_true(gate_is(RTL_GATE_FREE));
 
-    /* none in a cooperative queue, and none of another GPU's */
+    /* none in a cooperative queue, and none of another GPU */
     p.completion_signal.handle = 0;
     tracker->cooperative = true;
     assert_int_equal(dispatched(&p), KERNEL);
@@ -198,7 +198,7 @@ static void refuse_request(struct rtl_probe_request request, enum rtl_probe_why 
     refused_with(why);
 }
 
-/* As ARM writes it, with that hash and length, whatever the code is. */
+/* Arm with the hash and length of ARM's message, whatever the code is. */
 static void refuse_code(uint64_t hash, uint32_t bytes)
 {
     prepare(KERNEL);
@@ -214,8 +214,8 @@ static void refuse_code(uint64_t hash, uint32_t bytes)
     refused_with(bytes && bytes <= RTL_PROBE_CODE_MAX ? RTL_PROBE_WHY_BAD_CODE : RTL_PROBE_WHY_BAD_REQUEST);
 }
 
-/* The runtime that is loaded now came after one that had all functions for probes. */
-static void a_later_runtime_lacks_the_functions(void **state)
+/* The loaded runtime replaced one that had all functions for probes. */
+static void a_later_runtime_without_the_functions_refuses_probes(void **state)
 {
     unload_it(state);
     lacks_loading = true;
@@ -228,7 +228,7 @@ static void a_later_runtime_lacks_the_functions(void **state)
     load_library();
 }
 
-static void what_is_refused(void **state)
+static void unsuitable_requests_are_refused(void **state)
 {
     (void)state;
     struct rtl_probe_request wrong = request_for(1, 0);
@@ -292,7 +292,7 @@ static void what_is_refused(void **state)
     assert_int_equal(state_now.status, HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
     atomic_store(&no_load, false);
 
-    /* what no viewer wrote is nothing */
+    /* messages that no viewer writes have no effect */
     number = state_now.number;
     __atomic_store_n(&link_to.page->word, 0x1234567890abcdef, __ATOMIC_RELEASE);
     prepare(KERNEL);
@@ -301,12 +301,12 @@ static void what_is_refused(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-static void one_viewer_after_another(void **state)
+static void a_second_viewer_waits_for_the_first(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
     arm_probe(1, 0);
-    arm_with(request_for(5, 0)); /* another viewer's: the first one's goes on */
+    arm_with(request_for(5, 0)); /* another viewer's request: the first probe continues */
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_ARMED);
     assert_int_equal(state_now.every, 1);
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
@@ -325,7 +325,7 @@ static void one_viewer_after_another(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-static void disarmed_in_flight(void **state)
+static void a_probe_disarmed_in_flight_ends(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -342,11 +342,11 @@ static void disarmed_in_flight(void **state)
     written[0] = in_flight;
     finish_last();
     AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
-    assert_int_equal(state_now.recorded, 1); /* what it has left is told all the same */
+    assert_int_equal(state_now.recorded, 1); /* its results are reported all the same */
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-static void nobody_watches(void **state)
+static void a_probe_ends_without_a_heartbeat(void **state)
 {
     (void)state;
     arm_probe(1, 0);
@@ -364,11 +364,11 @@ static void nobody_watches(void **state)
     atomic_fetch_add(&put_forward, 4000000000);
     AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_UNWATCHED);
-    arm_with(request_for(1, 0)); /* the viewer had stood still: why it ended stays */
+    arm_with(request_for(1, 0)); /* the viewer had stopped: the reason of the end stays */
     refused_with(RTL_PROBE_WHY_UNWATCHED);
 }
 
-/* Loaded anew, for that agent, and asked for on the first GPU. */
+/* Request a probe on the first GPU when the kernel is loaded for that agent. */
 static void asked_for_when_loaded_on(uint64_t agent)
 {
     app_executable_destroy(1);
@@ -378,8 +378,8 @@ static void asked_for_when_loaded_on(uint64_t agent)
     atomic_store(&loaded_on, 77);
 }
 
-/* Of a copy for another GPU no dispatch ever comes on this one; who has that looked up isn't waited for. */
-static void a_copy_for_another_gpu(void **state)
+/* No dispatch of a copy for another GPU ever comes here; the probe doesn't wait for one. */
+static void a_copy_for_another_gpu_is_refused(void **state)
 {
     (void)state;
     asked_for_when_loaded_on(78);
@@ -395,7 +395,7 @@ static void a_copy_for_another_gpu(void **state)
     disarm_probe();
 }
 
-static void the_kernel_goes(void **state)
+static void a_probe_ends_with_its_kernel(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -412,7 +412,7 @@ static void the_kernel_goes(void **state)
     AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_KERNEL_GONE);
     app_freeze(1);
-    app_executable_destroy(2); /* another one */
+    app_executable_destroy(2); /* another executable */
     arm_probe(1, 0);
     app_executable_destroy(3);
     assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), KERNEL);
@@ -432,12 +432,12 @@ static void ask_for_mode(enum rtl_mode mode)
     for (int i = 0; i < patience() && (AT(rtl_tool.segment.header->in_force) >> 16 & 0xffff) != number; i++) {
         packet_t p = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0);
         p.completion_signal.handle = 0;
-        hand_over(&p, 1); /* which is what wakes the worker */
+        hand_over(&p, 1); /* which wakes the worker */
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
 }
 
-static void the_mode_changes(void **state)
+static void a_probe_ends_with_the_mode(void **state)
 {
     (void)state;
     arm_probe(1, 0);
@@ -448,7 +448,7 @@ static void the_mode_changes(void **state)
     ask_for_mode(RTL_MODE_DEFAULT);
 }
 
-static void the_queue_goes(void **state)
+static void a_probe_ends_with_its_queue(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -458,7 +458,7 @@ static void the_queue_goes(void **state)
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     set_waves(4);
     app_queue_destroy(&the_queue);
-    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER); /* it may have gone for what the copy did */
+    AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER); /* the copy may be the reason for the destruction */
     refused_with(RTL_PROBE_WHY_QUEUE_GONE);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_PROBED]), before + 1);
     assert_int_equal(state_now.probed, 1);
@@ -467,7 +467,7 @@ static void the_queue_goes(void **state)
     assert_int_equal(dispatched(&p), KERNEL);
     finish_last();
 
-    /* one that was disarmed before ended for that */
+    /* a probe disarmed before that ended for that reason */
     arm_probe(1, 0);
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     disarm_probe();
@@ -478,8 +478,8 @@ static void the_queue_goes(void **state)
     assert_non_null(app_queue());
 }
 
-/* Its signal becomes somebody else's before it completes: what it has left in the block says when it is over. */
-static void out_of_sight(void **state)
+/* The signal is reused before the kernel completes: the results in the block show when the kernel has ended. */
+static void the_block_shows_when_a_kernel_without_signal_ended(void **state)
 {
     (void)state;
     hsa_signal_t own = app_signal(1);
@@ -500,7 +500,7 @@ static void out_of_sight(void **state)
     assert_int_equal(state_now.recorded, 0);
     disarm_probe();
     AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
-    assert_int_equal(atomic_load(&executables), 1); /* it may still be in its last instruction */
+    assert_int_equal(atomic_load(&executables), 1); /* the kernel may still be in its last instruction */
     forget_what_is_held();
 }
 
@@ -516,9 +516,10 @@ static void seconds_pass_until_it_is_over(void)
     assert_int_equal(state_now.why, RTL_PROBE_WHY_STUCK);
 }
 
-/* Out of sight, and the block doesn't say either that it is over: what it may run is left to it, and the place is free.
+/* The signal is reused, and the block doesn't show an end either: the executable is never freed, and the slot is free
+ * again.
  */
-static void out_of_sight_for_ever(void **state)
+static void an_executable_that_may_still_run_is_kept(void **state)
 {
     (void)state;
     hsa_signal_t own = app_signal(1);
@@ -535,7 +536,7 @@ static void out_of_sight_for_ever(void **state)
     seconds_pass_until_it_is_over();
     AWAIT(gate_is(RTL_GATE_CLOSED));
     int copies = atomic_load(&copies_begun);
-    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* nobody looks any more */
+    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* the worker polls for it no longer */
     assert_int_equal(atomic_load(&copies_begun), copies);
     assert_int_equal(atomic_load(&executables), 1);
     assert_int_equal(atomic_load(&blocks), 1);
@@ -552,7 +553,7 @@ static void out_of_sight_for_ever(void **state)
     forget_what_is_held();
 }
 
-static void it_never_ends(void **state)
+static void a_kernel_that_never_ends_keeps_its_probe(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -561,7 +562,7 @@ static void it_never_ends(void **state)
     AWAIT(state_now.probed == 1);
     seconds_pass_until_it_is_over();
     assert_int_equal(atomic_load(&executables), 1);
-    prepare(KERNEL); /* its place is taken */
+    prepare(KERNEL); /* its slot is in use */
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
     assert_int_equal(state_now.why, RTL_PROBE_WHY_STUCK);
     finish_last();
@@ -575,23 +576,23 @@ static void it_never_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(none_without_asking),
-        cmocka_unit_test(one_in_so_many),
-        cmocka_unit_test(waves_of_grids),
-        cmocka_unit_test(exactly_one_in_three),
-        cmocka_unit_test(what_may_be_changed),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(a_later_runtime_lacks_the_functions),
-        cmocka_unit_test(one_viewer_after_another),
-        cmocka_unit_test(disarmed_in_flight),
-        cmocka_unit_test(nobody_watches),
-        cmocka_unit_test(a_copy_for_another_gpu),
-        cmocka_unit_test(the_kernel_goes),
-        cmocka_unit_test(the_mode_changes),
-        cmocka_unit_test(the_queue_goes),
-        cmocka_unit_test(out_of_sight),
-        cmocka_unit_test(out_of_sight_for_ever),
-        cmocka_unit_test(it_never_ends),
+        cmocka_unit_test(nothing_is_probed_without_a_request),
+        cmocka_unit_test(one_dispatch_in_n_is_probed),
+        cmocka_unit_test(grids_have_the_right_number_of_waves),
+        cmocka_unit_test(exactly_one_dispatch_in_three_is_probed),
+        cmocka_unit_test(only_suitable_packets_run_the_copy),
+        cmocka_unit_test(unsuitable_requests_are_refused),
+        cmocka_unit_test(a_later_runtime_without_the_functions_refuses_probes),
+        cmocka_unit_test(a_second_viewer_waits_for_the_first),
+        cmocka_unit_test(a_probe_disarmed_in_flight_ends),
+        cmocka_unit_test(a_probe_ends_without_a_heartbeat),
+        cmocka_unit_test(a_copy_for_another_gpu_is_refused),
+        cmocka_unit_test(a_probe_ends_with_its_kernel),
+        cmocka_unit_test(a_probe_ends_with_the_mode),
+        cmocka_unit_test(a_probe_ends_with_its_queue),
+        cmocka_unit_test(the_block_shows_when_a_kernel_without_signal_ended),
+        cmocka_unit_test(an_executable_that_may_still_run_is_kept),
+        cmocka_unit_test(a_kernel_that_never_ends_keeps_its_probe),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

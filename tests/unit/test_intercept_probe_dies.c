@@ -1,6 +1,6 @@
 /*
- * A probe on a GPU of several dies, in the library: how much room there is, that all of it is clear before each probed
- * dispatch, and what is told of numbers that each die has written to a page of its own.
+ * A probe on a GPU of several dies: the block's size, that the block is clear before each probed dispatch, and the sums
+ * over the page that each die writes.
  */
 #include "probe_fixture.h"
 
@@ -11,8 +11,9 @@ static uint64_t *table(void)
     return (uint64_t *)(void *)((char *)atomic_load(&gpu_block) + RTL_PROBE_DIES_SLOTS_AT);
 }
 
-/* What waves of so many dies leave: the n-th has n + 1 of them. Neither the first nor the last one is the latest, or
- * the slowest. */
+/* Write the results of waves on that many dies: the n-th die has n + 1 waves. Neither the first nor the last die has
+ * the latest or the slowest wave.
+ */
 static void run_on_dies(uint32_t dies)
 {
     static const struct rtl_probe_block clear = {.min = UINT64_MAX, .first_start = UINT64_MAX};
@@ -40,7 +41,7 @@ static void run_on_dies(uint32_t dies)
     pthread_mutex_unlock(&gpu_lock);
 }
 
-static void sums_of_dies(void **state)
+static void the_state_sums_over_dies(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -70,8 +71,9 @@ static void sums_of_dies(void **state)
     assert_int_equal(state_now.durations[6], waves);
     assert_int_equal(state_now.gap_sum, 2 * 8 * 7);
     assert_int_equal(state_now.gaps[2], 2 * 8);
-    /* 18 of 36 waves had ended with the fifth of them, in the step from 4096 + 5 * 16 on; the last ones at
-     * 4096 + 8 * 16 + 8, of 10 ns each */
+    /* 18 of 36 waves had ended with the fifth of them, in the step from 4096 + 5 * 16 on; the last ones at 4096 + 8 *
+     * 16 + 8, of 10 ns each
+     */
     assert_int_equal(state_now.tails, 2);
     assert_int_equal(state_now.tail_max_ns, 560);
     disarm_probe();
@@ -79,8 +81,8 @@ static void sums_of_dies(void **state)
     assert_true(nothing_is_held());
 }
 
-/* Whether one that nobody can tell the end of is over, the waves of all dies say. */
-static void out_of_sight(void **state)
+/* The waves of all dies show whether a dispatch without a signal has ended. */
+static void the_waves_of_all_dies_show_the_end(void **state)
 {
     (void)state;
     hsa_signal_t own = app_signal(1);
@@ -108,8 +110,8 @@ static void out_of_sight(void **state)
     forget_what_is_held();
 }
 
-/* The next one may be on a GPU of one: it has room for one. */
-static void one_die_behind_several(void **state)
+/* The next probe may be on a GPU of one die: its block has room for one. */
+static void a_probe_of_one_die_after_several_has_a_small_block(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -131,9 +133,9 @@ static void one_die_behind_several(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_dies),
-        cmocka_unit_test(out_of_sight),
-        cmocka_unit_test(one_die_behind_several),
+        cmocka_unit_test(the_state_sums_over_dies),
+        cmocka_unit_test(the_waves_of_all_dies_show_the_end),
+        cmocka_unit_test(a_probe_of_one_die_after_several_has_a_small_block),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

@@ -1,6 +1,6 @@
 /*
- * What code objects the library hands to the runtime's loader: what viewers make, and nothing that the loader would
- * abort over or be busy with for long. Each case is one field that is wrong in an otherwise good object.
+ * Code objects that the library passes to the runtime's loader: objects as viewers make them, and nothing that makes
+ * the loader abort or run for long. Each case is one wrong field in an otherwise good object.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +18,10 @@
 static _Alignas(8) char code[8192];
 static size_t bytes;
 static Elf64_Ehdr *const head = (Elf64_Ehdr *)(void *)code;
-static Elf64_Phdr *segment; /* two that are loaded, and the dynamic one */
+static Elf64_Phdr *segment; /* two load segments, and the dynamic one */
 static Elf64_Shdr *section;
 enum { DYNSYM = 1, HASH, DYNSTR, RODATA, DYNAMIC, TEXT, SYMTAB, NAMES };
-static Elf64_Sym *symbol; /* none, the function, its descriptor: of both tables */
+static Elf64_Sym *symbol; /* null, the function, its descriptor: of both tables */
 
 static void make(void)
 {
@@ -38,26 +38,26 @@ static void make(void)
     symbol = (Elf64_Sym *)(void *)(code + section[DYNSYM].sh_offset);
 }
 
-/* With that change it isn't handed over. */
+/* The library must refuse the object after this change. */
 #define REFUSED(change)                                      \
     do {                                                     \
         make();                                              \
         assert_true(rtl_probe_elf_is_complete(code, bytes)); \
         change;                                              \
         if (rtl_probe_elf_is_complete(code, bytes))          \
-            fail_msg("%s: taken for whole", #change);        \
+            fail_msg("%s: accepted", #change);               \
     } while (0)
 
-static void what_viewers_make(void **unused)
+static void code_objects_of_viewers_are_accepted(void **unused)
 {
     (void)unused;
     make();
     assert_true(rtl_probe_elf_is_complete(code, bytes));
-    for (size_t n = 0; n < bytes; n += n < sizeof *head + 8 ? 1 : 61) /* cut off */
+    for (size_t n = 0; n < bytes; n += n < sizeof *head + 8 ? 1 : 61) /* truncated */
         assert_false(rtl_probe_elf_is_complete(code, n));
 }
 
-static void heads(void **unused)
+static void wrong_elf_headers_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(head->e_ident[EI_CLASS] = ELFCLASS32);
@@ -69,9 +69,9 @@ static void heads(void **unused)
     REFUSED(head->e_phnum = PN_XNUM);
     REFUSED(head->e_phentsize++);
     REFUSED(head->e_phoff = bytes - 64);
-    REFUSED(head->e_shnum = 0); /* the first section would say how many */
+    REFUSED(head->e_shnum = 0); /* with 0, the first section would hold the count */
     REFUSED(head->e_shnum = 17);
-    REFUSED(head->e_shnum = 8); /* the table of names is the ninth */
+    REFUSED(head->e_shnum = 8); /* the table of section names is the ninth section */
     REFUSED(head->e_shentsize++);
     REFUSED(head->e_shoff -= 8);
     REFUSED(head->e_shoff += 4);
@@ -80,7 +80,7 @@ static void heads(void **unused)
     REFUSED(head->e_shstrndx = 9);
 }
 
-static void segments(void **unused)
+static void wrong_segments_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(segment[0].p_filesz = bytes + 1);
@@ -90,20 +90,20 @@ static void segments(void **unused)
     REFUSED(segment[0].p_memsz = 1ull << 40);
     REFUSED(segment[0].p_vaddr = UINT64_MAX - 4095);
     REFUSED(segment[0].p_type = PT_NOTE);
-    REFUSED(segment[0].p_type = PT_DYNAMIC); /* then nothing that it should have is loaded */
+    REFUSED(segment[0].p_type = PT_DYNAMIC); /* then a required part is not loaded */
     REFUSED(segment[1].p_align = 1ull << 60);
     REFUSED(segment[1].p_align = 0);
     REFUSED(segment[1].p_offset += 8);
 }
 
-static void sections(void **unused)
+static void wrong_sections_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(section[0].sh_type = SHT_PROGBITS);
     REFUSED(section[RODATA].sh_type = SHT_NULL);
     REFUSED(section[RODATA].sh_type = SHT_RELA);
     REFUSED(section[RODATA].sh_type = SHT_NOTE);
-    REFUSED(section[RODATA].sh_type = SHT_DYNSYM); /* a second one */
+    REFUSED(section[RODATA].sh_type = SHT_DYNSYM); /* a second dynamic symbol table */
     REFUSED(section[DYNSYM].sh_type = SHT_SYMTAB);
     REFUSED(section[HASH] = section[DYNSYM]);
     REFUSED(section[TEXT].sh_offset = bytes);
@@ -122,7 +122,7 @@ static void sections(void **unused)
     REFUSED(section[SYMTAB].sh_link = TEXT);
 }
 
-static void symbols(void **unused)
+static void wrong_symbols_are_refused(void **unused)
 {
     (void)unused;
     REFUSED(symbol[0].st_name = 0x7fffffff);
@@ -131,15 +131,18 @@ static void symbols(void **unused)
     REFUSED(symbol[1].st_size++);
     REFUSED(symbol[2].st_shndx = 9);
     REFUSED(symbol[2].st_shndx = SHN_ABS);
-    REFUSED(symbol[2].st_value = segment[0].p_memsz - 63); /* of which 64 bytes are read, whatever its size */
+    REFUSED(symbol[2].st_value = segment[0].p_memsz - 63); /* the loader reads 64 bytes, whatever its size */
     REFUSED(symbol[2].st_value = UINT64_MAX - 8);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_viewers_make), cmocka_unit_test(heads),   cmocka_unit_test(segments),
-        cmocka_unit_test(sections),          cmocka_unit_test(symbols),
+        cmocka_unit_test(code_objects_of_viewers_are_accepted),
+        cmocka_unit_test(wrong_elf_headers_are_refused),
+        cmocka_unit_test(wrong_segments_are_refused),
+        cmocka_unit_test(wrong_sections_are_refused),
+        cmocka_unit_test(wrong_symbols_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

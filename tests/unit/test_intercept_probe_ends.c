@@ -1,8 +1,9 @@
-/* Ends of a probe behind which there is another runtime, or no other probe; and a thousand of them that leave nothing.
+/* Ends of a probe followed by another runtime, or after which no probe is possible; and a thousand probes that leak
+ * nothing.
  */
 #include "probe_fixture.h"
 
-static void a_thousand_of_them(void **state)
+static void a_thousand_probes_leak_nothing(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -18,7 +19,7 @@ static void a_thousand_of_them(void **state)
     }
 }
 
-static void copies_that_fail(void **state)
+static void failed_copies_end_the_probe(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -35,22 +36,22 @@ static void copies_that_fail(void **state)
     }
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
     assert_int_equal(state_now.why, RTL_PROBE_WHY_NO_NUMBERS);
-    assert_int_equal(atomic_load(&hosts), 1); /* it may still be written to */
+    assert_int_equal(atomic_load(&hosts), 1); /* the GPU may still write to it */
     atomic_store(&copies_hang, false);
-    prepare(KERNEL); /* not as long as that lasts */
+    prepare(KERNEL); /* no new probe while it hangs */
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
     assert_int_equal(state_now.why, RTL_PROBE_WHY_NO_NUMBERS);
     assert_int_equal(atomic_load(&hosts), 1);
     assert_int_equal(dispatched(&p), KERNEL);
     finish_last();
-    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* nobody is kept awake for it */
+    AWAIT(AT(rtl_tool.segment.header->parked) == 1); /* the worker does not stay awake for it */
     end_hung_copy();
     AWAIT(nothing_is_held());
     arm_probe(1, 0);
     disarm_probe();
     refused_with(RTL_PROBE_WHY_DISARMED);
 
-    /* one that isn't even begun */
+    /* a copy that can't even be started */
     atomic_store(&copies_refused, true);
     prepare(KERNEL);
     assert_int_equal(state_now.status, HSA_STATUS_ERROR_OUT_OF_RESOURCES);
@@ -64,7 +65,7 @@ static void copies_that_fail(void **state)
     refused_with(RTL_PROBE_WHY_NO_NUMBERS);
     atomic_store(&copies_refused, false);
 
-    /* one of which nobody knows what it did */
+    /* a copy whose result is unknown */
     arm_probe(1, 0);
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     atomic_store(&copies_fail, true);
@@ -81,7 +82,7 @@ static void copies_that_fail(void **state)
     forget_what_is_held();
 }
 
-static void unloaded_in_flight(void **state)
+static void an_unload_with_a_probe_in_flight_frees_nothing_in_use(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -93,7 +94,7 @@ static void unloaded_in_flight(void **state)
     assert_true(rtl_reader_probe(reader, &state_now));
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
     assert_int_equal(state_now.why, RTL_PROBE_WHY_SHUTDOWN);
-    assert_int_equal(atomic_load(&executables), 1); /* nothing that may run is taken away */
+    assert_int_equal(atomic_load(&executables), 1); /* nothing that may still run is freed */
     assert_int_equal(atomic_load(&blocks), 1);
     assert_int_equal(dispatched(&p), KERNEL);
     forget_what_is_held();
@@ -121,7 +122,7 @@ static void app_is_told(hsa_status_t status, hsa_queue_t *queue, void *data)
     told += status == HSA_STATUS_ERROR_EXCEPTION && queue == &the_queue && data == &told;
 }
 
-static void a_queue_fails(void **state)
+static void a_failed_queue_ends_all_probing(void **state)
 {
     (void)state;
     hsa_queue_t *queue;
@@ -136,7 +137,7 @@ static void a_queue_fails(void **state)
     arm_probe(1, 0);
     error_of(HSA_STATUS_ERROR_EXCEPTION, &the_queue, error_data);
     assert_int_equal(told, 1);
-    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), KERNEL); /* none was in flight */
+    assert_int_equal(atomic_load(&rtl_probe_gate.kernel_object), KERNEL); /* no probed dispatch was in flight */
     assert_int_equal(dispatched(&p), PROBED_KERNEL);
     error_of(HSA_STATUS_ERROR_EXCEPTION, &the_queue, error_data);
     assert_int_equal(told, 2);
@@ -154,10 +155,10 @@ static void a_queue_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thousand_of_them),
-        cmocka_unit_test(copies_that_fail),
-        cmocka_unit_test(unloaded_in_flight),
-        cmocka_unit_test(a_queue_fails),
+        cmocka_unit_test(a_thousand_probes_leak_nothing),
+        cmocka_unit_test(failed_copies_end_the_probe),
+        cmocka_unit_test(an_unload_with_a_probe_in_flight_frees_nothing_in_use),
+        cmocka_unit_test(a_failed_queue_ends_all_probing),
     };
     return cmocka_run_group_tests(tests, load_it, free_signals);
 }

@@ -1,10 +1,10 @@
 /*
- * Who is told of a queue's errors where kernels may be probed: for each of several queues its own user, whatever is
- * made and destroyed meanwhile; and where the application has nobody to be told, the runtime.
+ * Which error callback gets a queue's error where kernels may be probed: each queue's own callback, whatever queues are
+ * created and destroyed meanwhile; for a queue without a callback, the runtime.
  */
 #include "probe_fixture.h"
 
-/* What the runtime was given for the queues that were made, in that order. */
+/* The callbacks that the runtime got for the created queues, in order. */
 static struct {
     rtl_queue_error error;
     void *data;
@@ -36,7 +36,7 @@ static void make_queue(rtl_queue_error error, void *data)
     assert_ptr_equal(queue, &the_queue);
 }
 
-/* The runtime says that the i-th queue has failed: of all users only `user` is told. */
+/* The runtime reports an error of the i-th queue: only the callback of `user` is called. */
 static void fails(int i, int user)
 {
     memset(told, 0, sizeof told);
@@ -49,7 +49,7 @@ static hsa_status_t gone_and_made_again(hsa_queue_t *queue)
 {
     (void)queue;
     rtl_tool.hsa.queue_destroy = queue_gone;
-    make_queue(app_is_told, &told[1]); /* another thread's, at the same address */
+    make_queue(app_is_told, &told[1]); /* another thread's queue, at the same address */
     return HSA_STATUS_SUCCESS;
 }
 
@@ -59,7 +59,7 @@ static hsa_status_t not_destroyed(hsa_queue_t *queue)
     return HSA_STATUS_ERROR_INVALID_QUEUE;
 }
 
-static void address_used_again(void **state)
+static void an_error_reaches_the_queue_now_at_its_address(void **state)
 {
     (void)state;
     queues = 0;
@@ -69,7 +69,7 @@ static void address_used_again(void **state)
     app_queue_destroy(&the_queue);
     assert_int_equal(queues, 2);
     fails(1, 1);
-    make_queue(app_is_told, &told[2]); /* uses what the first one had */
+    make_queue(app_is_told, &told[2]); /* uses the first one's relay */
     fails(1, 1);
     fails(2, 2);
     assert_ptr_equal(given[2].data, given[0].data);
@@ -77,7 +77,7 @@ static void address_used_again(void **state)
     app_queue_destroy(&the_queue);
 }
 
-static void not_gone(void **state)
+static void a_queue_whose_destruction_failed_keeps_its_callback(void **state)
 {
     (void)state;
     queues = 0;
@@ -97,7 +97,7 @@ static void not_gone(void **state)
     app_queue_destroy(&the_queue);
 }
 
-static void nobody_to_tell(void **state)
+static void without_a_callback_the_runtime_handles_errors(void **state)
 {
     (void)state;
     queues = 0;
@@ -119,9 +119,9 @@ static int load_with_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(address_used_again),
-        cmocka_unit_test(not_gone),
-        cmocka_unit_test(nobody_to_tell),
+        cmocka_unit_test(an_error_reaches_the_queue_now_at_its_address),
+        cmocka_unit_test(a_queue_whose_destruction_failed_keeps_its_callback),
+        cmocka_unit_test(without_a_callback_the_runtime_handles_errors),
     };
     return cmocka_run_group_tests(tests, load_with_errors, unload_it);
 }

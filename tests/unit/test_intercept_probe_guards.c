@@ -1,12 +1,12 @@
 /*
- * What a probe may do to a program that it doesn't know: which copy is armed and which packets run it, what is waited
- * for, and what is said to whom.
+ * Guards of a probe in an unknown program: which copy is armed, which packets run it, what it waits for, and which
+ * messages it prints.
  */
 #include "probe_fixture.h"
 
 #include <fcntl.h>
 
-/* --- which copy --- */
+/* --- the copy --- */
 
 static void refuse_copy(void)
 {
@@ -16,8 +16,8 @@ static void refuse_copy(void)
     refused_with(RTL_PROBE_WHY_BAD_CODE);
 }
 
-/* Between a viewer's look at the code and its request the address has become another kernel's. */
-static void another_kernels_copy(void **state)
+/* Between the viewer's read of the code and its request, the address has become another kernel's. */
+static void a_copy_of_another_kernel_is_refused(void **state)
 {
     (void)state;
     atomic_store(&copy_is_other, true);
@@ -33,8 +33,8 @@ static void another_kernels_copy(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-/* A packet that gives the copy less memory than it needs runs the kernel itself. */
-static void too_little_memory(void **state)
+/* A packet with less memory than the copy needs runs the original kernel. */
+static void a_packet_with_too_little_memory_runs_the_kernel(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -64,10 +64,10 @@ static void too_little_memory(void **state)
     atomic_store(&copy_group, 0);
 }
 
-/* --- which packets --- */
+/* --- the packets --- */
 
-/* Two kernels on one signal of the application's: of neither it will be known when it is over. */
-static void signals_that_tell_nothing(void **state)
+/* Two kernels on one application signal: the end of neither is visible. */
+static void kernels_that_share_a_signal_are_not_probed(void **state)
 {
     (void)state;
     hsa_signal_t own = app_signal(2);
@@ -98,8 +98,8 @@ static uint16_t header_with(uint32_t acquire, uint32_t release)
                       release << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
 }
 
-/* What clears the block and what reads it is not the GPU that the packet's fences may stop at. */
-static void fences(void **state)
+/* The block is cleared and read by another GPU than the one at which the packet's fences may stop. */
+static void a_probed_packet_has_system_fences(void **state)
 {
     (void)state;
     packet_t batch[2] = {other_packet(HSA_PACKET_TYPE_BARRIER_AND, 0), kernel_packet(KERNEL, 0)};
@@ -114,7 +114,7 @@ static void fences(void **state)
             packet_t probed = written[alone ? 0 : 1];
             assert_int_equal(probed.kernel_object, PROBED_KERNEL);
             assert_int_equal(probed.header, system);
-            assert_int_equal(dispatched(&batch[1]), KERNEL); /* the gate is taken */
+            assert_int_equal(dispatched(&batch[1]), KERNEL); /* the gate is closed */
             assert_int_equal(written[0].header, batch[1].header);
             complete(&written[0], ticks += 100000, 400);
             complete(&probed, ticks += 100000, 400);
@@ -127,10 +127,10 @@ static void fences(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-/* --- who is answered --- */
+/* --- answers --- */
 
-/* A request that comes while the one before isn't answered yet is done, too. */
-static void asked_meanwhile(void **state)
+/* A request that arrives before the previous one is answered is executed, too. */
+static void a_request_during_another_is_executed(void **state)
 {
     (void)state;
     atomic_store(&copies_hang, true);
@@ -141,13 +141,13 @@ static void asked_meanwhile(void **state)
     uint16_t second = rtl_probe_disarm(reader, &link_to);
     assert_int_not_equal(first, second);
     uint64_t passes = AT(rtl_tool.segment.header->passes);
-    AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1); /* it was seen */
+    AWAIT(AT(rtl_tool.segment.header->passes) > passes + 1); /* the worker has read it */
     end_hung_copy();
     AWAIT(state_now.number == second);
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_DISARMED);
 
-    /* nor is it answered with what became of the one before */
+    /* and its answer is not the previous request's */
     atomic_store(&copies_hang, true);
     first = rtl_probe_prepare(reader, &link_to, KERNEL, 0);
     AWAIT(atomic_load(&copies_begun) == copies + 2);
@@ -160,9 +160,9 @@ static void asked_meanwhile(void **state)
     refused_with(RTL_PROBE_WHY_NO_KERNEL);
 }
 
-/* --- what is said --- */
+/* --- a full pipe as standard error --- */
 
-static void nobody_reads(void **state)
+static void a_full_pipe_on_stderr_blocks_nothing(void **state)
 {
     (void)state;
     packet_t p = kernel_packet(KERNEL, 0);
@@ -191,7 +191,7 @@ static void nobody_reads(void **state)
     AWAIT(state_now.phase == RTL_PROBE_PHASE_OVER);
     refused_with(RTL_PROBE_WHY_DISARMED);
 
-    /* where it is heard, it is said */
+    /* with a reader the message is printed */
     dup2(ends[1], STDERR_FILENO);
     arm_probe(1, 0);
     dup2(before, STDERR_FILENO);
@@ -209,9 +209,12 @@ static void nobody_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_kernels_copy),      cmocka_unit_test(too_little_memory),
-        cmocka_unit_test(signals_that_tell_nothing), cmocka_unit_test(fences),
-        cmocka_unit_test(asked_meanwhile),           cmocka_unit_test(nobody_reads),
+        cmocka_unit_test(a_copy_of_another_kernel_is_refused),
+        cmocka_unit_test(a_packet_with_too_little_memory_runs_the_kernel),
+        cmocka_unit_test(kernels_that_share_a_signal_are_not_probed),
+        cmocka_unit_test(a_probed_packet_has_system_fences),
+        cmocka_unit_test(a_request_during_another_is_executed),
+        cmocka_unit_test(a_full_pipe_on_stderr_blocks_nothing),
     };
     return cmocka_run_group_tests(tests, load_it, unload_it);
 }

@@ -1,4 +1,4 @@
-/* A probe's copy in a native queue: what the packet in the ring gets, and a queue that the runtime doesn't destroy. */
+/* A probe's copy in a native queue: the packet's contents in the ring, and a queue whose destruction fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static hsa_status_t not_destroyed(hsa_queue_t *queue)
     return HSA_STATUS_ERROR_INVALID_QUEUE;
 }
 
-static void the_queue_remains(void **state)
+static void a_queue_whose_destruction_fails_keeps_its_probe(void **state)
 {
     (void)state;
     struct rtl_queue *line = native_line();
@@ -43,7 +43,7 @@ static void the_queue_remains(void **state)
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_PROBED]), before + 1);
     assert_int_equal(atomic_load(&executables), 1);
 
-    /* its signal may still be written to: nobody else gets it */
+    /* its signal may still be written to: it is not reused */
     assert_non_null(app_queue());
     line = native_line();
     uint64_t completed = AT(line->completed);
@@ -55,7 +55,7 @@ static void the_queue_remains(void **state)
         wait_completed(line, ++completed);
     }
 
-    /* nor is what it runs taken away, whatever its block says */
+    /* and its executable is not freed, whatever its block shows */
     run_waves(10);
     AWAIT(gate_is(RTL_GATE_FREE));
     disarm_probe();
@@ -77,7 +77,7 @@ static int load_native(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_queue_remains),
+        cmocka_unit_test(a_queue_whose_destruction_fails_keeps_its_probe),
     };
     return cmocka_run_group_tests(tests, load_native, unload_it);
 }

@@ -38,26 +38,26 @@ static void durations_are_exact(void **state)
     assert_int_equal(rtl_ticks_to_ns(&odd, 4), 83);
 }
 
-static void rates_are_guessed(void **state)
+static void tick_rates_are_guessed(void **state)
 {
     (void)state;
     assert_int_equal(rtl_tick_rate_guess(1000000, 10000000), 100000000);
     assert_int_equal(rtl_tick_rate_guess(1000000, 10004000), 100000000); /* 400 ppm off */
     assert_int_equal(rtl_tick_rate_guess(1000000, 39990000), 25000000);
     assert_int_equal(rtl_tick_rate_guess(1000000, 37037000), 27000000);
-    assert_int_equal(rtl_tick_rate_guess(1000000, 30303030), 33000000); /* none that is known: as measured */
+    assert_int_equal(rtl_tick_rate_guess(1000000, 30303030), 33000000); /* no known rate: as measured */
     assert_int_equal(rtl_tick_rate_guess(1000000, 0), 0);
     assert_int_equal(rtl_tick_rate_guess(0, 1000), 0);
-    assert_int_equal(rtl_tick_rate_guess(1, 1000000000), 0); /* 1 Hz is nobody's counter */
+    assert_int_equal(rtl_tick_rate_guess(1, 1000000000), 0); /* no counter has 1 Hz */
 }
 
-static void counter_follows_the_clock(void **state)
+static void the_counter_follows_the_clock(void **state)
 {
     (void)state;
     struct rtl_tsc_line line;
     uint64_t tsc = 5000000000ull, ns = 77000000000ull;
     rtl_tsc_line_start(&line, tsc, ns);
-    /* 2.5 GHz; looks every 5 ms for 10 s, each off by up to 100 ns */
+    /* 2.5 GHz; polled every 5 ms for 10 s, each point off by up to 100 ns */
     for (int i = 1; i <= 2000; i++) {
         rtl_tsc_line_update(&line, tsc + (uint64_t)i * 12500000, ns + (uint64_t)i * 5000000 + (uint64_t)(rand() % 100));
         uint64_t x = tsc + (uint64_t)i * 12500000 - 2500000, want = ns + (uint64_t)i * 5000000 - 1000000;
@@ -65,12 +65,12 @@ static void counter_follows_the_clock(void **state)
         assert_true(got + 300 > want && got < want + 300);
     }
     assert_false(line.broken);
-    /* long before the last look: parts per million of the distance */
+    /* long before the last point: parts per million of the distance */
     uint64_t got = rtl_line_at(&line.line, tsc + 12500000), want = ns + 5000000;
     assert_true(got + 5000 > want && got < want + 5000);
 }
 
-static void jumping_counter_is_noticed(void **state)
+static void a_jumping_counter_is_detected(void **state)
 {
     (void)state;
     struct rtl_tsc_line line;
@@ -87,8 +87,7 @@ static void jumping_counter_is_noticed(void **state)
 
 enum { TSC_LOOK = 5000000 }; /* ns */
 
-/* Looks every 5 ms at a counter of 2 GHz whose clock is off by ppm, from where it was; the last one is off by some ns.
- */
+/* Poll a 2 GHz counter every 5 ms, with a clock that is off by `ppm`; the last point is off by `disturbed` ns. */
 static void look_on(struct rtl_tsc_line *line, int looks, double ppm, int64_t disturbed)
 {
     uint64_t tsc = line->line.x, ns = line->line.y;
@@ -98,15 +97,15 @@ static void look_on(struct rtl_tsc_line *line, int looks, double ppm, int64_t di
             ns + (uint64_t)((double)i * TSC_LOOK * (1 + ppm / 1e6) + (i == looks ? (double)disturbed : 0)));
 }
 
-/* Ahead of its point a line is used only while the one before it was right. */
-static void line_is_used_ahead_if_it_fits(void **state)
+/* A line is used for times after its last point only while the previous line was right. */
+static void a_line_is_extrapolated_only_if_it_fits(void **state)
 {
     struct rtl_tsc_line line;
     (void)state;
     rtl_tsc_line_start(&line, 1000, 1000);
     assert_false(line.fits);
     look_on(&line, 19, 0, 0);
-    assert_false(line.fits); /* too short to say how fast the counter is */
+    assert_false(line.fits); /* too short to know the counter's rate */
     look_on(&line, 1, 0, 0);
     assert_true(line.fits);
     look_on(&line, 1000, 0, 0);
@@ -117,24 +116,24 @@ static void line_is_used_ahead_if_it_fits(void **state)
     look_on(&line, 1, 0, 900);
     assert_true(line.fits);
     look_on(&line, 1, 0, -900);
-    look_on(&line, 1, 0, 1100); /* a look that was interrupted */
+    look_on(&line, 1, 0, 1100); /* an interrupted poll */
     assert_false(line.fits);
-    look_on(&line, 1, 0, -1100); /* is no measure of the next one */
+    look_on(&line, 1, 0, -1100); /* must not spoil the next one */
     assert_false(line.fits);
     look_on(&line, 1, 0, 0);
     assert_true(line.fits);
-    look_on(&line, 1, 300, 0); /* the clock is slewed: 1.5 us a look */
+    look_on(&line, 1, 300, 0); /* the clock is slewed: 1.5 us per poll */
     assert_false(line.fits);
     look_on(&line, 40, 300, 0);
     assert_false(line.fits);
-    look_on(&line, 600, 300, 0); /* for so long that it is the rate */
+    look_on(&line, 600, 300, 0); /* for so long that it becomes the rate */
     assert_true(line.fits);
-    look_on(&line, 1, 300, -(TSC_LOOK / 2)); /* set back, nearly to where it was */
+    look_on(&line, 1, 300, -(TSC_LOOK / 2)); /* set back, nearly to the earlier time */
     assert_false(line.fits);
     look_on(&line, 700, 300, 0);
     assert_true(line.fits);
     assert_false(line.broken);
-    /* nobody looked for a minute: what the line was then says nothing about now, and it was not in use */
+    /* no poll for a minute: the old line is no reference now, and was not in use */
     rtl_tsc_line_update(&line, line.line.x + 120000000000, line.line.y + 60001000000);
     assert_true(line.fits);
     look_on(&line, 1, 0, 0);
@@ -172,19 +171,19 @@ static void agent_clocks_are_calibrated(void **state)
         }
         assert_int_equal(c.residuals, 1000);
         assert_in_range(c.drift_over_ns, 5000000000ull, 10100000000ull);
-        /* an hour later the line before says nothing on how good lines are */
+        /* an hour later the previous line says nothing about the error of lines */
         uint64_t most = c.residual_most_ns, x = c.line.x + 360000000000ull;
         rtl_calibration_add(&c, hz, x, c.line.y + 3700000000000ull, slope);
         assert_int_equal(c.residuals, 1000);
         assert_int_equal(c.residual_most_ns, most);
-        assert_int_equal(c.drift_over_ns, 0); /* the clocks don't fit together any more: a jump, not a drift */
+        assert_int_equal(c.drift_over_ns, 0); /* the clocks differ by a jump, which is no drift */
         assert_true(c.line.x == x && c.line.slope == slope);
     }
 }
 
 /* --- the table --- */
 
-static void shift_by_release(void **state)
+static void the_table_shift_depends_on_the_release(void **state)
 {
     (void)state;
     static const struct {
@@ -218,7 +217,7 @@ static struct fake_root fake_tables(struct fake_table *core, struct fake_table *
     return (struct fake_root){{3, 64, 0, 0}, core, ext};
 }
 
-static void slots_are_found(void **state)
+static void api_table_slots_are_found(void **state)
 {
     (void)state;
     struct fake_table core, ext;
@@ -251,14 +250,14 @@ static void tables_that_cannot_be_read_are_refused(void **state)
     struct fake_root root = fake_tables(&core, &ext, 53);
     assert_false(rtl_hsa_save(&root, &hsa, why, sizeof why));
     assert_non_null(strstr(why, "not known"));
-    root = fake_tables(&core, &ext, 30); /* before intercept queues */
+    root = fake_tables(&core, &ext, 30); /* before intercept queues existed */
     assert_false(rtl_hsa_save(&root, &hsa, why, sizeof why));
     root = fake_tables(&core, &ext, 48);
-    ext.slot[36] = 0; /* there, but empty */
+    ext.slot[36] = 0; /* present but empty */
     assert_false(rtl_hsa_save(&root, &hsa, why, sizeof why));
     assert_non_null(strstr(why, "hsa_amd_queue_intercept_register"));
     root = fake_tables(&core, &ext, 74);
-    ext.version[0] = 3; /* a major of the future */
+    ext.version[0] = 3; /* an unknown major version */
     assert_false(rtl_hsa_save(&root, &hsa, why, sizeof why));
     root = fake_tables(&core, &ext, 74);
     core.version[1] = 16 + 90 * 8;
@@ -270,7 +269,7 @@ static void tables_that_cannot_be_read_are_refused(void **state)
 
 /* --- options --- */
 
-static void options_are_read(void **state)
+static void options_are_parsed(void **state)
 {
     (void)state;
     struct rtl_env_settings o = rtl_env_settings_parse(NULL, NULL);
@@ -296,17 +295,17 @@ static void options_are_read(void **state)
     }
 }
 
-/* --- how many signals there may be --- */
+/* --- the limit on signals --- */
 
-static void limit_follows_what_can_be_in_flight(void **state)
+static void the_signal_limit_follows_the_packets_in_flight(void **state)
 {
     (void)state;
     assert_int_equal(rtl_signals_limit(0, 0), 4096);
     assert_int_equal(rtl_signals_limit(0, 64), 4096 + 80);
     assert_int_equal(rtl_signals_limit(0, 4 * 16384), 4096 + 65536 + 16384);
-    assert_int_equal(rtl_signals_limit(0, 128ull << 20), 524288); /* whatever queues an application makes */
+    assert_int_equal(rtl_signals_limit(0, 128ull << 20), 524288); /* whatever queues an application creates */
     assert_int_equal(rtl_signals_limit(0, UINT64_MAX), 524288);
-    assert_int_equal(rtl_signals_limit(1, 4 * 16384), 1); /* the user's word stands */
+    assert_int_equal(rtl_signals_limit(1, 4 * 16384), 1); /* the user's setting has priority */
     assert_int_equal(rtl_signals_limit(20000, 64), 20000);
     assert_int_equal(rtl_signals_limit(UINT32_MAX, 64), 524288);
     for (uint64_t packets = 0, before = 0; packets < 600000; packets += 1111) {
@@ -316,13 +315,13 @@ static void limit_follows_what_can_be_in_flight(void **state)
     }
 }
 
-static void pending_ring_has_room_for_a_full_queue(void **state)
+static void the_pending_ring_holds_a_full_queue(void **state)
 {
     (void)state;
     assert_int_equal(rtl_pending_slots(0, 0), 4096);
     assert_int_equal(rtl_pending_slots(2049, 0), 8192);
     assert_int_equal(rtl_pending_slots(16384, 0), 32768);
-    assert_int_equal(rtl_pending_slots(64, 20000), 32768); /* so many may be between two rounds of the worker */
+    assert_int_equal(rtl_pending_slots(64, 20000), 32768); /* the worker may collect this many in one round */
     assert_int_equal(rtl_pending_slots(1 << 20, 0), 65536);
     assert_int_equal(rtl_pending_slots(UINT32_MAX, UINT32_MAX), 65536);
 }
@@ -331,17 +330,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_are_exact),
-        cmocka_unit_test(rates_are_guessed),
-        cmocka_unit_test(counter_follows_the_clock),
-        cmocka_unit_test(jumping_counter_is_noticed),
-        cmocka_unit_test(line_is_used_ahead_if_it_fits),
+        cmocka_unit_test(tick_rates_are_guessed),
+        cmocka_unit_test(the_counter_follows_the_clock),
+        cmocka_unit_test(a_jumping_counter_is_detected),
+        cmocka_unit_test(a_line_is_extrapolated_only_if_it_fits),
         cmocka_unit_test(agent_clocks_are_calibrated),
-        cmocka_unit_test(shift_by_release),
-        cmocka_unit_test(slots_are_found),
+        cmocka_unit_test(the_table_shift_depends_on_the_release),
+        cmocka_unit_test(api_table_slots_are_found),
         cmocka_unit_test(tables_that_cannot_be_read_are_refused),
-        cmocka_unit_test(options_are_read),
-        cmocka_unit_test(limit_follows_what_can_be_in_flight),
-        cmocka_unit_test(pending_ring_has_room_for_a_full_queue),
+        cmocka_unit_test(options_are_parsed),
+        cmocka_unit_test(the_signal_limit_follows_the_packets_in_flight),
+        cmocka_unit_test(the_pending_ring_holds_a_full_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

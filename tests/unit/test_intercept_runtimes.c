@@ -1,6 +1,6 @@
 /*
- * Runtimes that come one after the other in a process, from libraries of their own: this program stands for one
- * library, and a table that lies in allocated memory for another.
+ * Runtimes loaded one after another in a process, each from its own library: this program stands for one library, a
+ * table in allocated memory for another.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,11 @@
 #include "runtime_fixture.h"
 #include "intercept/load.h"
 
-/* As AMD's runtimes call it. */
+/* Named as AMD's runtimes call it. */
 extern int rocprofiler_register_library_api_table(const char *name, uint32_t (*import)(void), uint32_t version,
                                                   void **tables, uint64_t count, uint64_t *id);
 
-/* The root of another runtime's table; its core and amd_ext are the same. */
+/* Return the root of another runtime's table, with the same core and amd_ext tables. */
 static void *other_root(void)
 {
     static void *made;
@@ -37,35 +37,35 @@ static int free_all(void **state)
     return free_signals(state);
 }
 
-static void earlier_one_that_was_not_traced_ends(void **state)
+static void an_earlier_untraced_runtime_ends(void **state)
 {
     (void)state;
     fill_tables();
-    core.version[0] = 9; /* of no known layout */
+    core.version[0] = 9; /* an unknown layout */
     assert_true(OnLoad(&root, 1, 0, NULL));
     core.version[0] = 2;
     assert_true(OnLoad(other_root(), 1, 0, NULL));
     assert_true(is_traced());
-    OnUnload(); /* from this program, whose runtime was the first */
+    OnUnload(); /* from this program, whose runtime was the first one */
     assert_true(is_traced());
     rtl_unload();
     assert_false(is_traced());
 }
 
-static void queue_that_is_made_too_late(void **state)
+static void a_queue_created_after_the_unload_is_untimed(void **state)
 {
     (void)state;
     fill_tables();
     assert_true(OnLoad(&root, 1, 0, NULL));
     OnUnload();
-    hsa_queue_t *queue = app_queue(); /* the first one of all */
+    hsa_queue_t *queue = app_queue(); /* the very first one */
     struct rtl_tracker *tracker = handler_data;
     assert_null(tracker->pool);
     assert_int_equal(atomic_load(&tracker->reason), RTL_UNTIMED_SHUTDOWN);
     app_queue_destroy(queue);
 }
 
-static void late_calls_while_an_unknown_one_comes(void **state)
+static void late_calls_during_an_unknown_runtime_do_no_harm(void **state)
 {
     (void)state;
     fill_tables();
@@ -79,7 +79,7 @@ static void late_calls_while_an_unknown_one_comes(void **state)
     app_queue_destroy(queue);
 }
 
-/* --- a table that the runtime registers, inside hsa_init and under a lock of its own --- */
+/* --- a table that the runtime registers inside hsa_init, under its own lock --- */
 
 static pthread_mutex_t runtime_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool at_the_lock, is_registered;
@@ -121,7 +121,7 @@ static void shut_down(void)
     assert_int_equal(hook(), HSA_STATUS_SUCCESS);
 }
 
-static void next_table_while_a_thread_opens_through_the_last(void **state)
+static void a_new_table_during_a_late_hsa_init_does_not_deadlock(void **state)
 {
     (void)state;
     pthread_t late, next;
@@ -137,7 +137,7 @@ static void next_table_while_a_thread_opens_through_the_last(void **state)
     fill_tables();
     core.slot[0] = (void *)opens;
     atomic_store(&is_registered, false);
-    pthread_mutex_lock(&runtime_lock); /* the next hsa_init is in the runtime */
+    pthread_mutex_lock(&runtime_lock); /* the next hsa_init holds the runtime's lock */
     assert_int_equal(pthread_create(&late, NULL, opens_late, &hook), 0);
     await(&at_the_lock);
     assert_int_equal(pthread_create(&next, NULL, registers, NULL), 0);
@@ -154,10 +154,10 @@ static void next_table_while_a_thread_opens_through_the_last(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(earlier_one_that_was_not_traced_ends),
-        cmocka_unit_test(queue_that_is_made_too_late),
-        cmocka_unit_test(late_calls_while_an_unknown_one_comes),
-        cmocka_unit_test(next_table_while_a_thread_opens_through_the_last),
+        cmocka_unit_test(an_earlier_untraced_runtime_ends),
+        cmocka_unit_test(a_queue_created_after_the_unload_is_untimed),
+        cmocka_unit_test(late_calls_during_an_unknown_runtime_do_no_harm),
+        cmocka_unit_test(a_new_table_during_a_late_hsa_init_does_not_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, free_all);
 }

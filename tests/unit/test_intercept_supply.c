@@ -28,7 +28,7 @@ static uint32_t alive;
 
 static bool make(hsa_signal_t *signal)
 {
-    static amd_signal_t one; /* which one it is makes no difference here */
+    static amd_signal_t one; /* the value makes no difference here */
     signal->handle = (uintptr_t)&one;
     alive++;
     return true;
@@ -72,7 +72,7 @@ static void see(void)
     collector->most = taken > collector->most ? taken : collector->most;
 }
 
-/* Takes `n` signals as dispatches do; returns how many dispatches found none. */
+/* Take `n` signals as dispatches do. Return how many dispatches found none. */
 static uint32_t take(uint32_t n)
 {
     uint32_t before = taken;
@@ -94,7 +94,7 @@ static uint32_t look(uint64_t later)
     uint32_t before = alive;
     now += later;
     rtl_supply_tend(&supply, collector, now);
-    assert_in_range(alive > before ? alive - before : before - alive, 0, A_LOOK); /* others wait meanwhile */
+    assert_in_range(alive > before ? alive - before : before - alive, 0, A_LOOK); /* queues wait meanwhile */
     assert_int_equal(alive, atomic_load(&collector->pool->created));
     return alive;
 }
@@ -109,7 +109,7 @@ static void flood(void)
         ;
 }
 
-static void grows_with_use_and_no_further(void **state)
+static void the_supply_grows_with_use(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++)
@@ -127,8 +127,8 @@ static void grows_with_use_and_no_further(void **state)
     give_all();
 }
 
-/* At a million dispatches a second, of which none is over meanwhile, only the first few find no signal. */
-static void keeps_up_with_a_burst(void **state)
+/* At a million dispatches a second that don't complete, only the first few find no signal. */
+static void the_supply_keeps_up_with_a_burst(void **state)
 {
     (void)state;
     uint32_t missed = 0, late = 0;
@@ -143,14 +143,14 @@ static void keeps_up_with_a_burst(void **state)
     give_all();
 }
 
-static void shrinks_when_it_is_not_needed_for_long(void **state)
+static void the_supply_shrinks_when_unused_for_long(void **state)
 {
     (void)state;
     flood();
     give_all();
     assert_int_equal(rtl_supply_due(&supply, collector, now), SPAN - (now - supply.since));
-    assert_int_equal(look(SPAN), LIMIT); /* the flood was in this span, */
-    assert_int_equal(look(SPAN), LIMIT); /* and in the one before */
+    assert_int_equal(look(SPAN), LIMIT); /* the burst was in this span, */
+    assert_int_equal(look(SPAN), LIMIT); /* and in the previous one */
     assert_int_equal(rtl_supply_due(&supply, collector, now), SPAN);
     look(SPAN);
     uint32_t looks = 0;
@@ -160,13 +160,13 @@ static void shrinks_when_it_is_not_needed_for_long(void **state)
     }
     assert_int_equal(alive, START);
     assert_in_range(looks, LIMIT / A_LOOK, LIMIT / A_LOOK + 2);
-    assert_int_equal(look(3 * SPAN), START); /* the worker may sleep for ever */
-    flood();                                 /* and it can be had all again */
+    assert_int_equal(look(3 * SPAN), START); /* the worker may park forever */
+    flood();                                 /* and all signals are available again */
     assert_int_equal(alive, LIMIT);
     give_all();
 }
 
-static void what_is_needed_again_is_kept(void **state)
+static void the_supply_keeps_signals_that_are_used_again(void **state)
 {
     (void)state;
     flood();
@@ -190,7 +190,7 @@ static void what_is_needed_again_is_kept(void **state)
 }
 
 /* A queue was destroyed, and the limit fell. Signals above the limit stay in use, and are destroyed once unused. */
-static void a_lower_limit_is_come_to(void **state)
+static void the_supply_shrinks_to_a_lower_limit(void **state)
 {
     (void)state;
     flood();
@@ -222,8 +222,8 @@ static long resident(void) /* pages of this process */
     return here;
 }
 
-/* What there is room for is 100 MB and more; in a child, because what is locked stays so. */
-static void locked_memory_is_not_filled(void **state)
+/* A pool reserves 100 MB and more; locked memory must not make it resident. In a child, because mlockall lasts. */
+static void a_pool_stays_small_in_locked_memory(void **state)
 {
     (void)state;
     int status;
@@ -243,12 +243,12 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(grows_with_use_and_no_further),
-        TEST(keeps_up_with_a_burst),
-        TEST(shrinks_when_it_is_not_needed_for_long),
-        TEST(what_is_needed_again_is_kept),
-        TEST(a_lower_limit_is_come_to),
-        TEST(locked_memory_is_not_filled),
+        TEST(the_supply_grows_with_use),
+        TEST(the_supply_keeps_up_with_a_burst),
+        TEST(the_supply_shrinks_when_unused_for_long),
+        TEST(the_supply_keeps_signals_that_are_used_again),
+        TEST(the_supply_shrinks_to_a_lower_limit),
+        TEST(a_pool_stays_small_in_locked_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The parts of the library that threads share without locks, under threads: the signal pool, the pending ring and the
- * kernel map. Built with ThreadSanitizer too (make tsan).
+ * The library's lock-free parts under threads: the signal pool, the pending ring and the kernel map. Also built with
+ * ThreadSanitizer (make tsan).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static bool odd_ones_are_looked_at(uint32_t number)
     return number % 2;
 }
 
-static void signals_that_are_looked_at_stay(void **state)
+static void signals_being_read_are_not_destroyed(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 100);
@@ -75,7 +75,7 @@ static void signals_that_are_looked_at_stay(void **state)
     rtl_pool_free(pool);
 }
 
-static void pool_grows_to_its_limit_and_shrinks(void **state)
+static void the_pool_grows_to_its_limit_and_shrinks(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 100);
@@ -98,15 +98,15 @@ static void pool_grows_to_its_limit_and_shrinks(void **state)
     rtl_pool_return(pool, numbers, 100);
     assert_int_equal(rtl_pool_destroy(pool, 70, nobody_looks), 70);
     assert_int_equal(atomic_load(&alive), 30);
-    assert_int_equal(rtl_pool_make(pool, numbers, 70), 70); /* numbers are used again */
+    assert_int_equal(rtl_pool_make(pool, numbers, 70), 70); /* numbers are reused */
     rtl_pool_return(pool, numbers, 70);
     assert_int_equal(rtl_pool_destroy(pool, 4096, nobody_looks), 100);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
 }
 
-/* As many as were asked for, each with a number of its own, again and again; and stand-ins beside them. */
-static void any_limit_can_be_asked_for(void **state)
+/* Get the requested number of signals, each with a unique number, again and again; stand-ins beside them. */
+static void a_pool_works_with_any_limit(void **state)
 {
     static const struct {
         uint32_t asked, signals, stand_ins;
@@ -132,7 +132,7 @@ static void any_limit_can_be_asked_for(void **state)
             }
             rtl_pool_return(pool, numbers, got);
             assert_int_equal(rtl_pool_free_count(pool), got);
-            assert_int_equal(rtl_pool_acquire(pool, numbers, 1), 1); /* so that it begins elsewhere each time */
+            assert_int_equal(rtl_pool_acquire(pool, numbers, 1), 1); /* so that each round starts at another place */
             rtl_pool_return(pool, numbers, 1);
             got = 0;
             for (uint32_t n; (n = rtl_pool_acquire(pool, numbers + got, RTL_SIGNALS_BATCH)) != 0;)
@@ -161,9 +161,10 @@ static void any_limit_can_be_asked_for(void **state)
         assert_true(rtl_ring_slots(n) >= n && (rtl_ring_slots(n) & (rtl_ring_slots(n) - 1)) == 0);
 }
 
-/* More signals in a pool's life than there are numbers below its limit: a long process that gives back what a burst
- * needed, again and again. */
-static void numbers_never_run_out(void **state)
+/* More signals in a pool's life than numbers below its limit: a long process that returns the signals of a burst, again
+ * and again.
+ */
+static void signal_numbers_never_run_out(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 1000);
@@ -177,8 +178,8 @@ static void numbers_never_run_out(void **state)
     rtl_pool_free(pool);
 }
 
-/* What was made under one limit is there under the next, and all that is free is found, whatever ring it lies in. */
-static void limit_rises_and_sinks(void **state)
+/* Signals made under one limit stay valid under the next one, and free ones are found in both rings. */
+static void a_pools_limit_rises_and_falls(void **state)
 {
     static const uint32_t limits[] = {100, 1000, 50, 300, 20000, 64, 90000};
     static uint32_t numbers[90000];
@@ -207,14 +208,14 @@ static void limit_rises_and_sinks(void **state)
     assert_int_equal(rtl_pool_destroy(pool, RTL_NUMBERS, nobody_looks), there);
     assert_int_equal(rtl_pool_make(pool, numbers, 10), 10);
     for (uint32_t k = 0; k < 10; k++)
-        assert_true(numbers[k] < 64); /* the lowest numbers are used again: memory stays what it is */
+        assert_true(numbers[k] < 64); /* the lowest numbers are reused: memory doesn't grow */
     rtl_pool_return(pool, numbers, 10);
     rtl_pool_destroy(pool, 10, nobody_looks);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
 }
 
-static void runtime_that_makes_no_more_is_not_asked_again(void **state)
+static void a_runtime_that_refuses_signals_is_not_asked_again(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 4096);
@@ -231,7 +232,7 @@ static void runtime_that_makes_no_more_is_not_asked_again(void **state)
     rtl_pool_free(pool);
 }
 
-/* --- pool and rings together: queues that take signals and push them, a worker that brings them back --- */
+/* --- pool and rings together: queues take signals and push them, a worker returns them --- */
 
 enum { QUEUES = 4, ROUNDS = 100000 };
 
@@ -239,7 +240,7 @@ struct queue {
     struct rtl_pool *pool;
     struct rtl_pending ring;
     _Atomic bool over;
-    uint64_t none; /* times that there was no signal */
+    uint64_t none; /* how often there was no signal */
 };
 
 static void *dispatch(void *data)
@@ -258,13 +259,13 @@ static void *dispatch(void *data)
             continue;
         }
         uint32_t number = cache[--cached];
-        /* only its owner may look at it: TSan says if another thread has the same number */
+        /* only the owner may access it: TSan reports another thread with the same number */
         q->pool->inflight[number].index = i;
         *rtl_pending_next(&q->ring) = (struct rtl_pending_dispatch){.submit = i, .number = number};
         rtl_pending_push(&q->ring);
         i++;
     }
-    /* what is left at hand goes through the ring too, marked */
+    /* cached signals pass through the ring, too, with a mark */
     while (cached) {
         if (!rtl_pending_room(&q->ring)) {
             sched_yield();
@@ -279,9 +280,9 @@ static void *dispatch(void *data)
     return NULL;
 }
 
-/* As queues come and go while others dispatch. */
+/* As when queues come and go while others dispatch. */
 static _Atomic bool all_over;
-enum { HIGHEST = 300 }; /* two rings more than it begins with */
+enum { HIGHEST = 300 }; /* two rings more than at the start */
 
 static void *change_the_limit(void *data)
 {
@@ -293,7 +294,7 @@ static void *change_the_limit(void *data)
     return NULL;
 }
 
-static void signals_go_round(void **state)
+static void signals_circulate_between_queues_and_worker(void **state)
 {
     (void)state;
     struct rtl_pool *pool = rtl_pool_create(&maker, 50);
@@ -339,7 +340,7 @@ static void signals_go_round(void **state)
     }
     assert_true(atomic_load(&pool->created) <= HIGHEST);
     assert_int_equal(rtl_pool_free_count(pool), atomic_load(&pool->created));
-    assert_int_equal(atomic_load(&pool->made), atomic_load(&pool->created)); /* never more than at the most at once */
+    assert_int_equal(atomic_load(&pool->made), atomic_load(&pool->created)); /* never above the limit */
     rtl_pool_destroy(pool, 4096, nobody_looks);
     assert_int_equal(atomic_load(&alive), 0);
     rtl_pool_free(pool);
@@ -347,7 +348,7 @@ static void signals_go_round(void **state)
 
 /* --- the kernel map --- */
 
-static void map_holds_what_was_put(void **state)
+static void the_map_holds_its_entries(void **state)
 {
     (void)state;
     static struct rtl_map map; /* all zero is an empty map */
@@ -370,7 +371,7 @@ static void map_holds_what_was_put(void **state)
     rtl_map_free(&map);
 }
 
-static void churn_does_not_grow_the_map(void **state)
+static void churn_does_not_grow_the_kernel_map(void **state)
 {
     (void)state;
     static struct rtl_map map; /* all zero is an empty map */
@@ -391,7 +392,7 @@ enum { STABLE = 1000 };
 static struct rtl_map shared;
 static _Atomic bool map_over;
 
-/* Says what was missed, or NULL: cmocka's assertions work on the main thread only. */
+/* Return the missed key, or NULL: cmocka's assertions work on the main thread only. */
 static void *look_up(void *data)
 {
     bool missed = false;
@@ -405,7 +406,7 @@ static void *look_up(void *data)
     return missed ? (void *)(uintptr_t) "an entry that stays was missed" : NULL;
 }
 
-static void readers_never_miss_what_stays(void **state)
+static void readers_never_miss_a_lasting_entry(void **state)
 {
     (void)state;
     pthread_t reader[2];
@@ -433,16 +434,16 @@ static void readers_never_miss_what_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pool_grows_to_its_limit_and_shrinks),
-        cmocka_unit_test(signals_that_are_looked_at_stay),
-        cmocka_unit_test(any_limit_can_be_asked_for),
-        cmocka_unit_test(runtime_that_makes_no_more_is_not_asked_again),
-        cmocka_unit_test(signals_go_round),
-        cmocka_unit_test(map_holds_what_was_put),
-        cmocka_unit_test(churn_does_not_grow_the_map),
-        cmocka_unit_test(readers_never_miss_what_stays),
-        cmocka_unit_test(numbers_never_run_out),
-        cmocka_unit_test(limit_rises_and_sinks),
+        cmocka_unit_test(the_pool_grows_to_its_limit_and_shrinks),
+        cmocka_unit_test(signals_being_read_are_not_destroyed),
+        cmocka_unit_test(a_pool_works_with_any_limit),
+        cmocka_unit_test(a_runtime_that_refuses_signals_is_not_asked_again),
+        cmocka_unit_test(signals_circulate_between_queues_and_worker),
+        cmocka_unit_test(the_map_holds_its_entries),
+        cmocka_unit_test(churn_does_not_grow_the_kernel_map),
+        cmocka_unit_test(readers_never_miss_a_lasting_entry),
+        cmocka_unit_test(signal_numbers_never_run_out),
+        cmocka_unit_test(a_pools_limit_rises_and_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Looking how full a queue is, against whoever destroys signals at that very moment. A signal lies on a page of its own
- * that can't be read: the one that reads it is held there, what the other thread would do is done, and it goes on.
+ * A reader of a queue's fill level against a thread that destroys signals at the same moment. A signal lies on its own
+ * unreadable page: its reader stops there, the other thread's action runs, and the reader continues.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,9 +20,9 @@
 
 enum { PAGE = 4096, SLOTS = 64 };
 
-static void *page;         /* the signal that is read */
-static uint32_t destroyed; /* signals, ever */
-static uint32_t reads;     /* of that page, that were held */
+static void *page;         /* the page of the signal */
+static uint32_t destroyed; /* number of destroyed signals */
+static uint32_t reads;     /* reads of that page that were stopped */
 static void (*meanwhile)(void);
 
 static bool make(hsa_signal_t *signal)
@@ -34,14 +34,14 @@ static bool make(hsa_signal_t *signal)
 
 static void destroy(hsa_signal_t signal)
 {
-    (void)signal; /* what reads it afterwards shall not die here: it is counted */
+    (void)signal; /* a later read must not crash here: it is counted */
     destroyed++;
 }
 
 static const struct rtl_signal_maker maker = {make, destroy};
 static struct rtl_pool *pool;
 static struct {
-    _Alignas(PAGE) struct rtl_tracker tracker; /* on pages of its own, too: a write to it can be held */
+    _Alignas(PAGE) struct rtl_tracker tracker; /* on its own pages, too: a write to it can be stopped */
     _Alignas(PAGE) char behind;
 } alone;
 #define tracker alone.tracker
@@ -85,7 +85,7 @@ static void end(void)
     rtl_pool_free(pool);
 }
 
-/* As the worker does it when the packet is over: collected, given back, and destroyed at once. */
+/* The worker's actions when the packet has completed: collect the signal, return it, destroy it at once. */
 static uint32_t number;
 static uint32_t destroyed_meanwhile;
 
@@ -110,13 +110,14 @@ static void a_signal_that_is_read_is_not_destroyed(void **state)
     rtl_throttle_wait(&tracker, 1);
     assert_null(meanwhile); /* it did read the signal */
     assert_int_equal(destroyed_meanwhile, 0);
-    assert_int_equal(tracker.known, SLOTS);                                  /* and found out that the packet is over */
-    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_throttle_is_reading), 1); /* nobody looks any more */
+    /* and found that the packet has completed */
+    assert_int_equal(tracker.known, SLOTS);
+    assert_int_equal(rtl_pool_destroy(pool, 8, rtl_throttle_is_reading), 1); /* no thread reads it any more */
     end();
 }
 
-/* Harvested before it looks: the signal may be gone, and isn't read. */
-static void a_signal_that_was_given_back_is_not_read(void **state)
+/* The signal was collected before the read: it may be destroyed, so it isn't read. */
+static void a_returned_signal_is_not_read(void **state)
 {
     (void)state;
     begin(&number);
@@ -132,7 +133,8 @@ static void a_signal_that_was_given_back_is_not_read(void **state)
     end();
 }
 
-/* Harvested when it is about to say that it looks, and just being destroyed: it finds out, and doesn't read the signal.
+/* Collect the signal just before the reader announces itself, and begin to destroy it: the reader must notice and not
+ * read.
  */
 static void harvest_and_begin_to_destroy(void)
 {
@@ -144,7 +146,7 @@ static void harvest_and_begin_to_destroy(void)
     mprotect(page, PAGE, PROT_NONE);
 }
 
-static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
+static void a_signal_destroyed_before_the_announcement_is_not_read(void **state)
 {
     (void)state;
     begin(&number);
@@ -163,7 +165,7 @@ static void a_signal_that_goes_before_it_is_announced_is_not_read(void **state)
 
 static void release_gauges(void)
 {
-    __atomic_store_n(&((amd_signal_t *)page)->value, 0, __ATOMIC_RELAXED); /* its packet is over just now */
+    __atomic_store_n(&((amd_signal_t *)page)->value, 0, __ATOMIC_RELAXED); /* its packet completes just now */
     rtl_throttle_release();
 }
 
@@ -180,19 +182,19 @@ static void a_gauge_that_is_read_is_not_destroyed(void **state)
     meanwhile = release_gauges;
     rtl_throttle_wait(&tracker, 1);
     assert_null(meanwhile);
-    assert_int_equal(destroyed, RTL_MARKS - 1); /* the others */
+    assert_int_equal(destroyed, RTL_MARKS - 1); /* the other ones */
     assert_int_equal(tracker.known, SLOTS);
     assert_false(rtl_throttle_send_marker(&tracker, &signal)); /* there are none any more */
     end();
 }
 
-static void gauges_go_but_for_those_under_way(void **state)
+static void gauges_are_destroyed_unless_in_flight(void **state)
 {
     hsa_signal_t signal;
     (void)state;
     begin(&number);
     rtl_throttle_prepare(&tracker);
-    rtl_throttle_prepare(&tracker); /* once is enough */
+    rtl_throttle_prepare(&tracker); /* a second call changes nothing */
     tracker.written = 16;
     assert_true(rtl_throttle_send_marker(&tracker, &signal));
     rtl_throttle_release();
@@ -201,7 +203,7 @@ static void gauges_go_but_for_those_under_way(void **state)
     end();
 }
 
-/* How many packets may be under way: three quarters of the queue, or one batch that is longer. */
+/* Packets that may be in flight: three quarters of the queue, or one batch that is longer. */
 static void *take(void *data)
 {
     for (uint64_t taken = 1; taken <= *(const uint64_t *)data; taken++) {
@@ -215,7 +217,7 @@ static void a_batch_waits_until_it_fits(void **state)
 {
     enum { WRITTEN = 60 };
     static const struct {
-        uint64_t batch, left; /* and how many packets may be left before it goes */
+        uint64_t batch, left; /* packets that may be left before the batch is submitted */
     } cases[] = {{1, 47}, {8, 40}, {47, 1}, {48, 0}, {49, 0}, {64, 0}};
     (void)state;
     for (unsigned c = 0, again = 0; c < sizeof cases / sizeof cases[0];) {
@@ -240,10 +242,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_that_is_read_is_not_destroyed),
-        cmocka_unit_test(a_signal_that_was_given_back_is_not_read),
-        cmocka_unit_test(a_signal_that_goes_before_it_is_announced_is_not_read),
+        cmocka_unit_test(a_returned_signal_is_not_read),
+        cmocka_unit_test(a_signal_destroyed_before_the_announcement_is_not_read),
         cmocka_unit_test(a_gauge_that_is_read_is_not_destroyed),
-        cmocka_unit_test(gauges_go_but_for_those_under_way),
+        cmocka_unit_test(gauges_are_destroyed_unless_in_flight),
         cmocka_unit_test(a_batch_waits_until_it_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * A GPU whose clock can be wrong: one time stamp that makes no sense, a clock that goes back or leaps, a runtime that
- * hasn't noticed or is wrong itself. Kernels before and after are timed, and what is kept of the GPU stays in order.
+ * A GPU whose clock is wrong: one impossible time stamp, a clock that goes back or leaps, a runtime that hasn't noticed
+ * or is wrong itself. Kernels before and after must be timed, and the GPU's state must stay valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define SECOND 1000000000ull
 
-/* The GPU's clock: 100 MHz, 0 at `zero` of the host's. `told_zero` is what the runtime believes. */
+/* The GPU's clock: 100 MHz, 0 at `zero` of the host's clock. The runtime believes in `told_zero`. */
 static uint64_t zero, told_zero;
 static bool no_answer;
 static uint64_t offset; /* of system time */
@@ -33,7 +33,7 @@ static hsa_status_t system_info(hsa_system_info_t what, void *answer)
 static hsa_status_t told(hsa_agent_t agent, uint64_t tick, uint64_t *time)
 {
     (void)agent;
-    /* as runtimes do it: from a signed distance, in floating point; what is out of range becomes 2^63 */
+    /* as runtimes compute it: from a signed distance in floating point; out of range becomes 2^63 */
     double at = (double)(int64_t)tick * 10 + (double)(int64_t)told_zero + (double)offset;
     *time = at > -9e18 && at < 9e18 ? (uint64_t)(int64_t)tick * 10 + told_zero + offset : 1ull << 63;
     return no_answer ? HSA_STATUS_ERROR : HSA_STATUS_SUCCESS;
@@ -87,7 +87,7 @@ static void unload(void)
     OnUnload();
 }
 
-/* Hands one over, and completes it with those ticks. True if it was timed. */
+/* Submit a kernel and complete it with these ticks. Return true if it was timed. */
 static bool leave(uint64_t start, uint64_t end)
 {
     uint64_t over = AT(counters_of()->completed), timed = AT(kernel()->count);
@@ -99,8 +99,8 @@ static bool leave(uint64_t start, uint64_t end)
 }
 
 /*
- * One of 1 us that began just after it was handed over. It is timed, and its wait is what it was: less than it took to
- * get here, and a second at most that the machine may have been busy.
+ * Submit a kernel of 1 us that begins right after its submission. It must be timed, with a wait less than the time
+ * until here, or at most a second on a busy machine.
  */
 static void right_one(void)
 {
@@ -123,7 +123,7 @@ static uint64_t idle_ns(void)
     return sum;
 }
 
-/* All that is known of the GPU and the queue, over all loads, lies within the time that has passed. */
+/* Check that all times of the GPU and the queue, over all loads, lie within the elapsed time. */
 static uint64_t began;
 static void in_order(void)
 {
@@ -135,7 +135,7 @@ static void in_order(void)
     assert_in_range(AT(kernel()->max_ns), 0, passed);
 }
 
-/* A gap on the queue is recorded, to the tick: nothing stands in its way. */
+/* Check that a gap on the queue is recorded to the tick. */
 static void gap_is_exact(void)
 {
     right_one();
@@ -145,13 +145,13 @@ static void gap_is_exact(void)
     assert_int_equal(AT(gaps()->total_ns) - total, (start - last) * 10);
 }
 
-static void one_end_that_cannot_be(void **state)
+static void an_impossible_end_is_not_timed(void **state)
 {
     (void)state;
     load();
     struct rtl_queue *line = counters_of();
     right_one();
-    /* the ones of the future, short and long; and one that began before all */
+    /* kernels of the future, short and long, and one that began before everything */
     const uint64_t far = 1ull << 62;
     const struct {
         uint64_t start, end;
@@ -175,8 +175,8 @@ static void one_end_that_cannot_be(void **state)
     unload();
 }
 
-/* The very first one: nothing is known yet that it could be compared with. */
-static void the_first_end_cannot_be(void **state)
+/* The very first kernel: there is nothing to compare it with. */
+static void an_impossible_first_end_is_not_timed(void **state)
 {
     (void)state;
     load();
@@ -186,12 +186,12 @@ static void the_first_end_cannot_be(void **state)
     unload();
 }
 
-static void ends_in_the_past_that_pass(void **state)
+static void plausible_ends_in_the_past_are_timed(void **state)
 {
     (void)state;
     load();
     right_one();
-    assert_true(leave(~0ull - 5, ~0ull - 1)); /* it can't be told from a clock that was set */
+    assert_true(leave(~0ull - 5, ~0ull - 1)); /* can't be distinguished from a clock that was set */
     right_one();
     assert_true(leave(3, 5));
     right_one();
@@ -200,32 +200,32 @@ static void ends_in_the_past_that_pass(void **state)
     unload();
 }
 
-static void a_clock_that_leaps_is_drawn_anew(void **state)
+static void a_leaping_clock_is_calibrated_again(void **state)
 {
     (void)state;
     load();
     right_one();
     right_one();
     uint64_t busy = AT(gpu()->busy_ns);
-    zero = told_zero = rtl_clock_now() - SECOND / 2; /* a reset: it began anew */
+    zero = told_zero = rtl_clock_now() - SECOND / 2; /* a reset: it began again at 0 */
     right_one();
     right_one();
-    assert_int_equal(AT(gpu()->busy_ns) - busy, 2000); /* and goes on */
+    assert_int_equal(AT(gpu()->busy_ns) - busy, 2000); /* and continues */
     in_order();
     gap_is_exact();
-    zero = told_zero -= 5000 * SECOND; /* the machine slept, the GPU's clock didn't */
+    zero = told_zero -= 5000 * SECOND; /* the machine was suspended, the GPU's clock ran on */
     right_one();
     right_one();
     in_order();
     gap_is_exact();
-    offset += 7000 * SECOND; /* and now nor did the system's */
+    offset += 7000 * SECOND; /* and now the system's clock did, too */
     right_one();
     in_order();
     gap_is_exact();
     unload();
 }
 
-static void a_leap_that_the_runtime_has_not_noticed(void **state)
+static void a_leap_unknown_to_the_runtime_is_survived(void **state)
 {
     (void)state;
     load();
@@ -234,17 +234,17 @@ static void a_leap_that_the_runtime_has_not_noticed(void **state)
     for (int i = 0; i < 10; i++) {
         right_one();
         in_order();
-        zero -= SECOND / 33; /* the line has to be drawn again each time */
+        zero -= SECOND / 33; /* each time the line has to be calibrated again */
     }
     gap_is_exact();
-    told_zero = zero; /* now it has */
+    told_zero = zero; /* now the runtime has noticed */
     zero = told_zero -= SECOND / 10;
     right_one();
     gap_is_exact();
     unload();
 }
 
-static void a_runtime_that_is_wrong_is_not_believed_for_ever(void **state)
+static void a_wrong_runtime_is_not_trusted_forever(void **state)
 {
     (void)state;
     load();
@@ -263,7 +263,7 @@ static void a_runtime_that_is_wrong_is_not_believed_for_ever(void **state)
     gap_is_exact();
     told_zero = zero -= SECOND / 10; /* right again */
     right_one();
-    assert_false(leave(1ull << 62, 1ull << 62)); /* and believed again */
+    assert_false(leave(1ull << 62, 1ull << 62)); /* and trusted again */
     for (int i = 0; i < 20; i++) {               /* never in a row */
         assert_false(leave(1ull << 62, 1ull << 62));
         right_one();
@@ -272,7 +272,7 @@ static void a_runtime_that_is_wrong_is_not_believed_for_ever(void **state)
     unload();
 }
 
-static void a_runtime_that_says_nothing(void **state)
+static void a_runtime_without_clock_answers_is_survived(void **state)
 {
     (void)state;
     load();
@@ -280,7 +280,7 @@ static void a_runtime_that_says_nothing(void **state)
     no_answer = true;
     for (uint64_t until = tick_now() + 2100000; tick_now() < until;)
         sched_yield();
-    right_one(); /* the line is of 20 ms ago, and goes on */
+    right_one(); /* the line is 20 ms old, and is still used */
     assert_false(leave(1ull << 40, 1ull << 40));
     right_one();
     in_order();
@@ -288,15 +288,15 @@ static void a_runtime_that_says_nothing(void **state)
     unload();
 }
 
-/* What was counted before the runtime was loaded again is there, and nobody had to read it back from the segment. */
-static void busy_time_goes_on_over_loads(void **state)
+/* Sums from before a reload stay, and the library doesn't read them back from the segment. */
+static void busy_time_continues_over_loads(void **state)
 {
     (void)state;
     load();
     uint64_t busy = AT(gpu()->busy_ns);
     right_one();
     assert_int_equal(AT(gpu()->busy_ns), busy + 1000);
-    __atomic_store_n(&rtl_tool.segment.agents[0].busy_ns, 77, __ATOMIC_RELAXED); /* whoever could write to it */
+    __atomic_store_n(&rtl_tool.segment.agents[0].busy_ns, 77, __ATOMIC_RELAXED); /* another writer could change it */
     unload();
     load();
     right_one();
@@ -307,14 +307,14 @@ static void busy_time_goes_on_over_loads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_end_that_cannot_be),
-        cmocka_unit_test(the_first_end_cannot_be),
-        cmocka_unit_test(ends_in_the_past_that_pass),
-        cmocka_unit_test(a_clock_that_leaps_is_drawn_anew),
-        cmocka_unit_test(a_leap_that_the_runtime_has_not_noticed),
-        cmocka_unit_test(a_runtime_that_is_wrong_is_not_believed_for_ever),
-        cmocka_unit_test(a_runtime_that_says_nothing),
-        cmocka_unit_test(busy_time_goes_on_over_loads),
+        cmocka_unit_test(an_impossible_end_is_not_timed),
+        cmocka_unit_test(an_impossible_first_end_is_not_timed),
+        cmocka_unit_test(plausible_ends_in_the_past_are_timed),
+        cmocka_unit_test(a_leaping_clock_is_calibrated_again),
+        cmocka_unit_test(a_leap_unknown_to_the_runtime_is_survived),
+        cmocka_unit_test(a_wrong_runtime_is_not_trusted_forever),
+        cmocka_unit_test(a_runtime_without_clock_answers_is_survived),
+        cmocka_unit_test(busy_time_continues_over_loads),
     };
     began = rtl_clock_now();
     return cmocka_run_group_tests(tests, NULL, free_signals);

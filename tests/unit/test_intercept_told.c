@@ -1,6 +1,6 @@
 /*
- * What is told of a queue's dispatches, with times that are known: gaps and waits, kernels for whose times there is no
- * memory, signals that pass from a timed kernel to one that isn't. And a queue that must not fill up.
+ * Reports about a queue's dispatches, with known times: gaps and waits, kernels without memory for their times, signals
+ * that pass from a timed kernel to an untimed one. Also a queue that must not fill up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ enum { KERNELS = 24, OCTAVES = 30 };
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* The system, which may have no more memory for the segment. */
+/* The system may have no more memory for the segment. */
 static _Atomic bool no_memory;
 __attribute__((visibility("default"))) int madvise(void *at, size_t length, int advice)
 {
@@ -39,7 +39,7 @@ __attribute__((visibility("default"))) int madvise(void *at, size_t length, int 
     return real(at, length, advice);
 }
 
-/* From now on the runtime may give the kernel's address to another. */
+/* From now on the runtime may reuse the kernel's address. */
 static bool gone_before;
 static hsa_status_t executable_goes(hsa_executable_t executable)
 {
@@ -77,18 +77,18 @@ static void dispatch_at(uint64_t start, uint64_t ticks)
     wait_completed(counters_of(), before + 1);
 }
 
-static void gaps_are_from_the_latest_end(void **state)
+static void gaps_are_counted_from_the_latest_end(void **state)
 {
     (void)state;
     load();
     hsa_queue_t *queue = app_queue();
-    dispatch_at(1000000, 100); /* in front of the first there is none */
+    dispatch_at(1000000, 100); /* no gap before the first kernel */
     assert_int_equal(AT(gaps()->count), 0);
     dispatch_at(1000350, 400); /* 250 ticks later */
     assert_int_equal(AT(gaps()->count), 1);
     assert_int_equal(AT(gaps()->total_ns), 2500);
     assert_int_equal(AT(gaps()->min_ns), 2500);
-    dispatch_at(1000400, 50); /* beside that one, and over before it */
+    dispatch_at(1000400, 50); /* beside that one, and ends before it */
     assert_int_equal(AT(gaps()->total_ns), 2500);
     assert_int_equal(AT(gaps()->min_ns), 0);
     dispatch_at(1001750, 10); /* 1000 after the end of the longer one */
@@ -102,13 +102,13 @@ static void gaps_are_from_the_latest_end(void **state)
     app_queue_destroy(queue);
     for (int i = 0; i < patience() && atomic_load(&tracker->state) != RTL_TRACKER_FREE; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    app_queue(); /* the next queue's first kernel has none either */
+    app_queue(); /* the next queue's first kernel has no gap either */
     dispatch_at(1002000, 10);
     assert_int_equal(AT(gaps()->count), 4);
 }
 
-/* Kernels without the barrier bit complete in any order, and new ones come meanwhile. */
-static void overtaking_kernels_are_all_seen(void **state)
+/* Kernels without the barrier bit complete in any order, and new ones arrive meanwhile. */
+static void overtaking_kernels_are_all_timed(void **state)
 {
     enum { FLYING = 20, SWAPS = 100 };
     static packet_t in_flight[FLYING];
@@ -132,7 +132,7 @@ static void overtaking_kernels_are_all_seen(void **state)
     wait_completed(counters_of(), completed + FLYING);
 }
 
-static void unloaded_kernel_is_forgotten_in_time(void **state)
+static void an_unloaded_kernels_address_is_forgotten_in_time(void **state)
 {
     (void)state;
     const uint64_t *unknown = &rtl_tool.segment.dispatches[RTL_KERNEL_UNKNOWN].calls;
@@ -156,11 +156,11 @@ static uint64_t boot_ns(void)
     return now;
 }
 
-/* From the submission to the start, which this runtime's GPU has on the clock of its system times ten. */
-static void waits_are_from_the_submission(void **state)
+/* From submission to start; this runtime's GPU has its system's clock divided by ten. */
+static void waits_are_counted_from_the_submission(void **state)
 {
     (void)state;
-    dispatch_at(boot_ns() / 10, 1); /* the line to host time is drawn anew */
+    dispatch_at(boot_ns() / 10, 1); /* the line to host time is calibrated again */
     for (int i = 0; i < 3; i++) {
         packet_t p = kernel_packet(object_of(1), 0);
         uint64_t before = AT(counters_of()->completed), total = AT(waits()->total_ns), count = AT(waits()->count);
@@ -178,8 +178,8 @@ static void waits_are_from_the_submission(void **state)
     }
 }
 
-/* Whoever takes a signal from a timed kernel reads its times first, also for a kernel that can't be timed itself. */
-static void untimed_kernel_leaves_the_times_before(void **state)
+/* A dispatch that reuses a timed kernel's signal reads its times first, even if it can't be timed itself. */
+static void an_untimed_kernel_keeps_the_earlier_times(void **state)
 {
     (void)state;
     struct rtl_tracker *tracker = handler_data;
@@ -193,7 +193,7 @@ static void untimed_kernel_leaves_the_times_before(void **state)
     complete(&p, 2000000, 12);
     __atomic_store_n(&memory->value, 1, __ATOMIC_RELAXED);
     uint32_t stand_ins = atomic_load(&tracker->pool->stand_ins), at_hand = tracker->stand_ins_cached;
-    tracker->stand_ins_cached = 0; /* all stand-ins are taken */
+    tracker->stand_ins_cached = 0; /* no stand-in is free */
     atomic_store(&tracker->pool->stand_ins, RTL_SIGNALS_LIMIT);
     hand_over(&p, 1);
     assert_int_equal(AT(line->untimed[RTL_UNTIMED_NO_ROOM]), 1);
@@ -207,8 +207,8 @@ static void untimed_kernel_leaves_the_times_before(void **state)
     app_signal_destroy(signal);
 }
 
-/* What a packet of an unknown kind does with its signal isn't known: its times are nobody's, for good. */
-static void packet_of_unknown_kind_spoils_its_signal(void **state)
+/* An unknown kind of packet may write anything to its signal: its times belong to no kernel from then on. */
+static void an_unknown_packets_signal_gives_no_times(void **state)
 {
     static const unsigned barrier = HSA_PACKET_TYPE_BARRIER_AND, vendor = HSA_PACKET_TYPE_VENDOR_SPECIFIC;
     (void)state;
@@ -217,7 +217,7 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
         hsa_signal_t signal = app_signal(1);
         uint64_t shared = AT(line->untimed[RTL_UNTIMED_SHARED_SIGNAL]), completed = AT(line->completed);
         packet_t p = kernel_packet(object_of(1), signal.handle), other = other_packet(known ? barrier : vendor, 1);
-        other.setup = 77; /* the format of a vendor's packet */
+        other.setup = 77; /* a vendor's packet format */
         other.completion_signal = signal;
         hand_over(&other, 1);
         complete(&other, 2500000, 100);
@@ -229,7 +229,7 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
         app_signal_destroy(signal);
     }
 
-    /* in a slot that isn't valid yet lies what was there before, or half of what will be */
+    /* an invalid slot holds an old packet, or half of a new one */
     hsa_signal_t signal = app_signal(1);
     packet_t invalid = other_packet(HSA_PACKET_TYPE_INVALID, 1);
     invalid.completion_signal = signal;
@@ -245,7 +245,7 @@ static void packet_of_unknown_kind_spoils_its_signal(void **state)
     app_signal_destroy(signal);
 }
 
-/* A worker that sleeps is woken by whatever is to be timed. */
+/* Every kind of timed dispatch wakes a parked worker. */
 static void each_kind_of_dispatch_wakes_the_worker(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void each_kind_of_dispatch_wakes_the_worker(void **state)
         assert_int_equal(atomic_load(&rtl_hot.parked), 1);
         __atomic_store_n(&((amd_signal_t *)(uintptr_t)signal.handle)->value, 1, __ATOMIC_RELAXED);
         hand_over(kind == 1 ? &p[1] : p, n);
-        assert_int_equal(atomic_load(&rtl_hot.parked), 0); /* it doesn't sleep while something is in flight */
+        assert_int_equal(atomic_load(&rtl_hot.parked), 0); /* it doesn't park while something is in flight */
         for (uint64_t i = 0; i < n; i++)
             complete(&written[i], 3000000 + (uint64_t)kind * 1000, 10);
         wait_completed(counters_of(), completed + n);
@@ -267,8 +267,8 @@ static void each_kind_of_dispatch_wakes_the_worker(void **state)
     app_signal_destroy(signal);
 }
 
-/* On runtimes that need it a dispatch is held back while three quarters of the queue are taken, for a bounded time. */
-static void full_queue_holds_the_dispatch_back(void **state)
+/* On runtimes that need it, a dispatch waits while three quarters of the queue are in use, for a bounded time. */
+static void a_full_queue_delays_the_dispatch(void **state)
 {
     (void)state;
     static packet_t in_flight[RING];
@@ -290,13 +290,13 @@ static void full_queue_holds_the_dispatch_back(void **state)
     wait_completed(counters_of(), RING * 3 / 4 + 1);
     for (int i = 0; i < patience() && AT(rtl_tool.segment.header->signals_peak) < RING * 3 / 4 + 1; i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_int_equal(AT(rtl_tool.segment.header->signals_peak), RING * 3 / 4 + 1); /* the most there were at once */
+    assert_int_equal(AT(rtl_tool.segment.header->signals_peak), RING * 3 / 4 + 1); /* the maximum at once */
     rtl_tool.fragile = false;
     OnUnload();
 }
 
-/* What is present is used up; from then on kernels are counted, and said not to be timed for want of memory. */
-static void times_that_find_no_memory_are_counted(void **state)
+/* The present memory is used; from then on kernels are counted as untimed for lack of memory. */
+static void times_without_memory_are_counted(void **state)
 {
     (void)state;
     struct rtl_queue *line = counters_of();
@@ -304,7 +304,7 @@ static void times_that_find_no_memory_are_counted(void **state)
     for (int i = 0; i < patience() && !AT(rtl_tool.segment.header->parked); i++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     for (uint32_t row = 0; row < RTL_KERNELS_MAX; row++)
-        before -= AT(rtl_tool.segment.histograms[row].count); /* of other queues; may well be below 0 */
+        before -= AT(rtl_tool.segment.histograms[row].count); /* of other queues; may be below 0 */
     atomic_store(&no_memory, true);
     for (uint64_t octave = 0; octave < OCTAVES; octave++)
         for (uint64_t kernel = 0; kernel < KERNELS; kernel++, n++) {
@@ -324,15 +324,15 @@ static void times_that_find_no_memory_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_are_from_the_latest_end),
-        cmocka_unit_test(overtaking_kernels_are_all_seen),
-        cmocka_unit_test(unloaded_kernel_is_forgotten_in_time),
-        cmocka_unit_test(waits_are_from_the_submission),
-        cmocka_unit_test(untimed_kernel_leaves_the_times_before),
-        cmocka_unit_test(packet_of_unknown_kind_spoils_its_signal),
+        cmocka_unit_test(gaps_are_counted_from_the_latest_end),
+        cmocka_unit_test(overtaking_kernels_are_all_timed),
+        cmocka_unit_test(an_unloaded_kernels_address_is_forgotten_in_time),
+        cmocka_unit_test(waits_are_counted_from_the_submission),
+        cmocka_unit_test(an_untimed_kernel_keeps_the_earlier_times),
+        cmocka_unit_test(an_unknown_packets_signal_gives_no_times),
         cmocka_unit_test(each_kind_of_dispatch_wakes_the_worker),
-        cmocka_unit_test(times_that_find_no_memory_are_counted),
-        cmocka_unit_test(full_queue_holds_the_dispatch_back),
+        cmocka_unit_test(times_without_memory_are_counted),
+        cmocka_unit_test(a_full_queue_delays_the_dispatch),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

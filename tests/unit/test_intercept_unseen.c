@@ -1,6 +1,6 @@
 /*
- * A runtime that is newer than any at hand: it has a creator of queues whose place in the table isn't known. That is
- * said, once, and what may go into such queues unseen is allowed for.
+ * A runtime newer than any available one: it has a queue constructor whose slot in the table is unknown. The library
+ * prints this once, and allows for packets in queues that it can't see.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 static char said[1024];
 
-/* Loads the library with standard error in `said`. */
+/* Load the library with standard error in `said`. */
 static void load(void)
 {
     FILE *file = tmpfile();
@@ -31,7 +31,7 @@ static void load(void)
     fclose(file);
 }
 
-static void it_is_said_once(void **state)
+static void an_unknown_queue_constructor_is_reported_once(void **state)
 {
     (void)state;
     fill_tables();
@@ -46,7 +46,7 @@ static void it_is_said_once(void **state)
     assert_string_equal(said, "");
 }
 
-static void queues_that_are_seen_count_and_only_own_signals_tell_times(void **state)
+static void seen_queues_are_counted_and_timed_by_library_signals_only(void **state)
 {
     (void)state;
     hsa_queue_t *queue = app_queue();
@@ -68,8 +68,8 @@ static void queues_that_are_seen_count_and_only_own_signals_tell_times(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_said_once),
-        cmocka_unit_test(queues_that_are_seen_count_and_only_own_signals_tell_times),
+        cmocka_unit_test(an_unknown_queue_constructor_is_reported_once),
+        cmocka_unit_test(seen_queues_are_counted_and_timed_by_library_signals_only),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);
 }

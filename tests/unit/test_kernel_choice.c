@@ -1,4 +1,4 @@
-/* Which kernel somebody means by a name, and what is said where several could be meant. */
+/* Choosing a kernel by name, and the message when several match. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void add(const char *name, uint64_t calls)
         .id = RTL_KERNEL_FIRST + at, .name = text[at], .name_length = strlen(text[at]), .calls = calls};
 }
 
-static void by_a_part_or_by_all_of_it(void **state)
+static void a_kernel_is_chosen_by_part_or_full_name(void **state)
 {
     (void)state;
     add("gemm", 10);
@@ -49,7 +49,7 @@ static void by_a_part_or_by_all_of_it(void **state)
     add("silu", 30);
     rtl_kernel_choose(&snapshot, names, "sil", &choice);
     assert_ptr_equal(choice.kernel, &kernels[2]);
-    rtl_kernel_choose(&snapshot, names, "gemm", &choice); /* it is called so */
+    rtl_kernel_choose(&snapshot, names, "gemm", &choice); /* an exact match */
     assert_ptr_equal(choice.kernel, &kernels[0]);
     rtl_kernel_choose(&snapshot, names, "gem", &choice);
     assert_null(choice.kernel);
@@ -60,8 +60,8 @@ static void by_a_part_or_by_all_of_it(void **state)
     assert_true(!choice.kernel && !choice.count);
 }
 
-/* Two whose short names are alike: each by what it has beside the other, whichever of them was seen first. */
-static void by_what_is_shown_of_it(void **state)
+/* Two kernels with equal short names: the displayed name of each adds a difference, whichever was seen first. */
+static void a_kernel_is_chosen_by_its_displayed_name(void **state)
 {
     static const char *const alike[] = {
         "_Z39paged_attention_ll4mi_QKV_mfma16_kernelI4bf165fp8_tLi16ELi128ELi256EEvPT_PKT0_i",
@@ -89,8 +89,8 @@ static void by_what_is_shown_of_it(void **state)
     }
 }
 
-/* They differ where no line would reach. */
-static void long_names_are_told_apart(void **state)
+/* The names differ beyond the end of any line. */
+static void long_names_are_distinguished(void **state)
 {
     char name[LONG + 1];
     (void)state;
@@ -116,9 +116,9 @@ static void long_names_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(by_a_part_or_by_all_of_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(by_what_is_shown_of_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(long_names_are_told_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_kernel_is_chosen_by_part_or_full_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_kernel_is_chosen_by_its_displayed_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(long_names_are_distinguished, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
-/* Links between calls and what they submit: by whose reservation a packet is, whoever hands it on. */
+/* Links between calls and the packets that they submit: a packet belongs to the thread that reserved its slot,
+ * whichever thread publishes it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +15,7 @@
 #include "shm/hip_api_clock.h"
 #include "shm/hip_api_link.h"
 
-/* librtl-hip.so, played: each thread's call is what the test says. */
+/* Replaces librtl-hip.so's: the test sets each thread's call. */
 rtl_hip_api_link_function rtl_api_link;
 
 static __thread struct rtl_hip_api_call mine;
@@ -55,7 +57,7 @@ static struct rtl_hip_api_pair *pair(uint32_t number)
     return (struct rtl_hip_api_pair *)(void *)(segment + header()->pairs_at) + number;
 }
 
-/* Kernels of a node by its pairs, whose buckets say the same. */
+/* Sum a node's kernels over its pairs, and check their buckets. */
 static uint64_t kernels_of_pairs(uint32_t of)
 {
     const struct rtl_hip_api_buckets *b = (const void *)(segment + header()->pairs_at + RTL_HIP_API_PAIR_BUCKETS_AT);
@@ -82,7 +84,7 @@ static uint64_t launches(void)
     return sum;
 }
 
-/* As a reader copies it. */
+/* Read an event as a reader does. */
 static const struct rtl_linked_event *event(uint64_t number)
 {
     static struct rtl_linked_event copy;
@@ -121,10 +123,10 @@ static int end(void **state)
 
 static uint64_t completed(void)
 {
-    return __atomic_load_n(&native_line()->completed, __ATOMIC_ACQUIRE); /* and all that was recorded before */
+    return __atomic_load_n(&native_line()->completed, __ATOMIC_ACQUIRE); /* and everything recorded before */
 }
 
-static void each_packet_is_its_reservers(void **state)
+static void a_packet_belongs_to_its_reserving_thread(void **state)
 {
     (void)state;
     uint64_t over = completed(), linked = counted()->linked, events = AT(rtl_tool.segment.ring->head), sum = launches();
@@ -137,10 +139,10 @@ static void each_packet_is_its_reservers(void **state)
     assert_int_equal(index, other.index + 1);
     assert_int_equal(mine.ordinal, 4);
     put(index, 0x10040);
-    app_ring(index); /* the other's isn't written: nothing goes */
-    mine.id = 201;   /* and this thread goes on to another call */
+    app_ring(index); /* the other packet isn't written: nothing is published */
+    mine.id = 201;   /* and this thread continues in another call */
     other_does(WRITES);
-    other_does(RINGS); /* the other one hands both on */
+    other_does(RINGS); /* the other thread publishes both */
     assert_int_equal(gpu_takes(2), 2);
     WAIT_UNTIL(completed() == over + 2);
     assert_int_equal(counted()->linked, linked + 2);
@@ -162,7 +164,7 @@ static void each_packet_is_its_reservers(void **state)
     }
 }
 
-static void all_ways_to_reserve_are_seen(void **state)
+static void all_reserving_functions_are_linked(void **state)
 {
     (void)state;
     uint64_t over = completed(), linked = counted()->linked;
@@ -171,7 +173,7 @@ static void all_ways_to_reserve_are_seen(void **state)
     app_store(5);
     assert_int_equal(app_add(3), 5);
     assert_int_equal(mine.ordinal, 8);
-    assert_int_not_equal(app_cas(0, 9), 0); /* in vain */
+    assert_int_not_equal(app_cas(0, 9), 0); /* fails */
     assert_int_equal(mine.ordinal, 8);
     for (uint64_t i = 0; i < 8; i++)
         put(i, 0x10000);
@@ -181,12 +183,12 @@ static void all_ways_to_reserve_are_seen(void **state)
     assert_int_equal(counted()->linked, linked + 8);
 }
 
-static void outside_of_calls_is_counted(void **state)
+static void packets_outside_calls_are_counted(void **state)
 {
     (void)state;
     uint64_t over = completed(), events = AT(rtl_tool.segment.ring->head);
     struct rtl_hip_api_queue before = *counted();
-    mine.range = 12; /* which means nothing without a call */
+    mine.range = 12; /* has no meaning without a call */
     put(app_add(1), 0x10000);
     app_ring(0);
     __atomic_fetch_or(&header()->flags, RTL_HIP_API_FLAG_INDIRECT, __ATOMIC_RELAXED);
@@ -204,8 +206,10 @@ static void outside_of_calls_is_counted(void **state)
     assert_int_equal(event(events + 1)->link.range, 0);
 }
 
-/* Far more is reserved than fits, before the first one is looked at: what was noted of that is gone, not another's. */
-static void overtaken_notes_are_nobodys(void **state)
+/* More slots are reserved than notes fit, before the first packet is published: overwritten notes are lost, and no note
+ * goes to another packet.
+ */
+static void overwritten_notes_link_no_packet(void **state)
 {
     (void)state;
     uint64_t over = completed();
@@ -223,8 +227,8 @@ static void overtaken_notes_are_nobodys(void **state)
                      before.unlinked[RTL_HIP_API_UNLINKED_OVERTAKEN] + 1);
 }
 
-/* Another queue at the same address begins at index 0 again. */
-static void notes_of_a_queue_before_are_void(void **state)
+/* Another queue at the same address starts at index 0 again. */
+static void notes_of_an_earlier_queue_are_void(void **state)
 {
     mine = (struct rtl_hip_api_call){.id = 500};
     put(app_add(1), 0x10000);
@@ -245,7 +249,7 @@ static void notes_of_a_queue_before_are_void(void **state)
     assert_int_equal(rtl_links_now().ordinal, 1);
 }
 
-/* Recorded as the worker does: of no range there is no pair, of too many the rest is counted. */
+/* Record as the worker does: without a range there is no pair, and excess pairs are only counted. */
 static void too_many_pairs_are_counted(void **state)
 {
     (void)state;
@@ -278,7 +282,7 @@ static void one_goes_by(void)
     WAIT_UNTIL(completed() == over + 1);
 }
 
-/* A time by it, between two of the system's; false where it says nothing. */
+/* Check the clock's time against the system's before and after. Return false when the clock has no valid line. */
 static bool says_the_time(void)
 {
     enum { MS = 1000000 };
@@ -291,8 +295,8 @@ static bool says_the_time(void)
     return ns != 0;
 }
 
-/* While the worker looks at the clocks, and only then. */
-static void calls_are_told_the_time(void **state)
+/* Only while the worker polls the clocks. */
+static void calls_use_the_clock_while_the_worker_is_awake(void **state)
 {
     (void)state;
     if (!atomic_load(&rtl_hot.tsc))
@@ -304,11 +308,11 @@ static void calls_are_told_the_time(void **state)
             one_goes_by();
             says_the_time();
         }
-        WAIT_UNTIL(rtl_hip_api_clock_version(&api_clock) == 0); /* it has gone to sleep */
+        WAIT_UNTIL(rtl_hip_api_clock_version(&api_clock) == 0); /* the worker is parked */
     }
 }
 
-/* A librtl-hip.so that has no clock, and one whose clock another librtl.so sets. */
+/* A librtl-hip.so without a clock, and one whose clock another librtl.so sets. */
 static bool others_clocks_are_let_be(void)
 {
     static const char another;
@@ -354,9 +358,13 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(each_packet_is_its_reservers), TEST(all_ways_to_reserve_are_seen),     TEST(outside_of_calls_is_counted),
-        TEST(overtaken_notes_are_nobodys),  TEST(notes_of_a_queue_before_are_void), TEST(too_many_pairs_are_counted),
-        TEST(calls_are_told_the_time),
+        TEST(a_packet_belongs_to_its_reserving_thread),
+        TEST(all_reserving_functions_are_linked),
+        TEST(packets_outside_calls_are_counted),
+        TEST(overwritten_notes_link_no_packet),
+        TEST(notes_of_an_earlier_queue_are_void),
+        TEST(too_many_pairs_are_counted),
+        TEST(calls_use_the_clock_while_the_worker_is_awake),
     };
     return cmocka_run_group_tests(tests, load_library, unload_library);
 }

@@ -1,4 +1,4 @@
-/* Several processes as one: the parts add up, in whatever order they came, also after some have ended. */
+/* Merging processes: their parts add up in any order, also after some have exited. */
 #include "tui_synth.h"
 
 #include "model/merge.h"
@@ -60,7 +60,7 @@ static void take(struct rtl_merge *m, uint32_t number, struct synth *p, uint64_t
     rtl_snapshot_free(&s);
 }
 
-/* Kernels in an order of its own, and some work. */
+/* Make kernels in an order of its own, and some work. */
 static void work(struct synth *p, uint32_t times)
 {
     while (p->kernel_count < NAMES) {
@@ -99,7 +99,7 @@ static uint64_t buckets(const struct rtl_histogram_copy *h)
     return sum;
 }
 
-/* Every number of the merged snapshot is the sum of what the processes had when they were taken last. */
+/* Check that every number of the merged snapshot is the sum over the processes' last snapshots. */
 static void assert_sum(const struct rtl_snapshot *s, struct synth *const *of, int count)
 {
     uint64_t counted = 0, timed = 0, busy[2] = {0, 0}, copies = 0, copied = 0;
@@ -153,7 +153,7 @@ static void assert_sum(const struct rtl_snapshot *s, struct synth *const *of, in
     assert_int_equal(copied, copies);
 }
 
-static void parts_add_up(void **state)
+static void merged_numbers_are_the_sums_of_the_parts(void **state)
 {
     (void)state;
     uint32_t numbers[PROCESSES];
@@ -211,15 +211,15 @@ static void the_order_of_processes_does_not_matter(void **state)
     rtl_merge_free(other);
 }
 
-/* Generations of processes come and go, more than are kept one by one. */
-static void totals_never_go_back(void **state)
+/* Processes start and exit, in more generations than are stored one by one. */
+static void merged_totals_never_go_back(void **state)
 {
     (void)state;
     enum { GENERATIONS = 2 * RTL_MEMBERS_MAX };
     uint64_t calls[NAMES] = {0}, counted = 0, busy = 0, copied = 0, expected = 0;
     for (uint32_t i = 0; i < GENERATIONS; i++) {
         struct synth *p = synth_create(2, 2);
-        uint32_t number = join(merge, 5000); /* the pid is always the same */
+        uint32_t number = join(merge, 5000); /* always the same pid */
         assert_int_equal(number, i);
         for (int frame = 0; frame < 2; frame++) {
             struct rtl_snapshot s;
@@ -257,7 +257,7 @@ static void totals_never_go_back(void **state)
     assert_int_equal(counted, expected);
 }
 
-static void snapshots_of_before_stay_as_they_were(void **state)
+static void earlier_snapshots_stay_unchanged(void **state)
 {
     (void)state;
     uint32_t a = join(merge, 100), b = join(merge, 101);
@@ -279,14 +279,14 @@ static void snapshots_of_before_stay_as_they_were(void **state)
         untouched = rtl_group_of(&after, &after.kernels[i]);
         shared += untouched == rtl_group_of(&before, kernel(&before, after.kernels[i].name));
     }
-    assert_int_equal(shared, after.kernel_count - 1); /* only what has changed is made anew */
+    assert_int_equal(shared, after.kernel_count - 1); /* only changed rows are copied */
     rtl_merge_leave(merge, a);
     rtl_snapshot_free(&after);
     assert_int_equal(before.kernels[0].calls, calls);
     rtl_snapshot_free(&before);
 }
 
-static void the_first_one_keeps_its_numbers(void **state)
+static void the_first_process_keeps_its_numbers(void **state)
 {
     (void)state;
     work(processes[0], 30);
@@ -309,12 +309,12 @@ static void the_first_one_keeps_its_numbers(void **state)
     rtl_snapshot_free(&s);
 }
 
-static void gpus_go_by_their_address(void **state)
+static void gpus_are_merged_by_address(void **state)
 {
     (void)state;
     static const uint32_t bdf[2] = {0x0500, 0x0300};
     struct rtl_snapshot s;
-    for (uint32_t i = 0; i < 2; i++) { /* each calls its only GPU number 0 */
+    for (uint32_t i = 0; i < 2; i++) { /* each process calls its only GPU number 0 */
         struct rtl_snapshot one = synth_snapshot(processes[i], 1);
         one.agent_count = 1;
         one.agents[0].gpu = 0;
@@ -338,8 +338,8 @@ static void gpus_go_by_their_address(void **state)
     rtl_snapshot_free(&s);
 }
 
-/* Some of many are shown before all are there; then everything is as if it had come at once. */
-static void some_of_many_come_first(void **state)
+/* A snapshot of some processes comes before all are read; later snapshots equal those of a merge at once. */
+static void some_of_many_processes_are_merged_first(void **state)
 {
     (void)state;
     static const uint32_t bdf[2] = {0x0500, 0x0300};
@@ -361,12 +361,12 @@ static void some_of_many_come_first(void **state)
     assert_int_equal(some.kernel_count, NAMES);
     assert_int_equal(some.agents[0].bdf, 0x0500);
     assert_int_equal(some.parts->member_count, 2);
-    assert_int_equal(some.parts->members[1].start_mono_ns, 0); /* nothing is known of it */
+    assert_int_equal(some.parts->members[1].start_mono_ns, 0); /* nothing is known of it yet */
     for (; rtl_merge_sum_some(merge, 2); rounds++)
         assert_true(rounds < NAMES);
     assert_int_equal(rounds, (NAMES + 1) / 2);
     assert_true(rtl_merge_make(merge, 2, &s));
-    assert_int_equal(s.agents[0].bdf, 0x0300); /* and that is G0 from now on */
+    assert_int_equal(s.agents[0].bdf, 0x0300); /* and stays G0 from now on */
     assert_int_equal(s.agents[0].gpu, 0);
     assert_int_equal(s.queues[0].gpu, 1);
     assert_true(s.counted > some.counted);
@@ -374,7 +374,7 @@ static void some_of_many_come_first(void **state)
     rtl_snapshot_free(&s);
 }
 
-/* --- who is slow --- */
+/* --- the slowest process --- */
 
 static void tick(uint64_t at, int count)
 {
@@ -393,7 +393,7 @@ static const struct rtl_row *row_of(const char *name)
     return NULL;
 }
 
-static void the_slow_one_is_named(void **state)
+static void the_slow_process_is_named(void **state)
 {
     (void)state;
     struct rtl_slowest slowest;
@@ -403,7 +403,7 @@ static void the_slow_one_is_named(void **state)
         for (int n = 0; n < NAMES; n++)
             synth_kernel(processes[i], names[n]);
         for (int n = 0; n < NAMES; n++)
-            synth_record(processes[i], n, 900000, 100); /* long ago: the window doesn't see it */
+            synth_record(processes[i], n, 900000, 100); /* long ago: outside the window */
     }
     tick(1 * RTL_SEC, PROCESSES);
     for (int i = 0; i < PROCESSES; i++) {
@@ -429,7 +429,7 @@ static void the_slow_one_is_named(void **state)
     assert_int_equal(slowest.compared, PROCESSES - 1);
     rtl_slowest_text(model, row_of("softmax"), text, sizeof text);
     assert_string_equal(text, "=");
-    assert_false(rtl_slowest(model, row_of("norm"), &slowest)); /* nobody to compare it with */
+    assert_false(rtl_slowest(model, row_of("norm"), &slowest)); /* no process to compare with */
     rtl_slowest_text(model, row_of("attention"), text, sizeof text);
     assert_string_equal(text, "-");
 
@@ -448,7 +448,7 @@ static void the_slow_one_is_named(void **state)
     assert_true(rows[2].rate > 29.9 && rows[2].rate < 30.1); /* of a window of one second */
 }
 
-static void windows_go_on_when_a_second_one_comes(void **state)
+static void windows_continue_when_a_second_process_joins(void **state)
 {
     (void)state;
     struct rtl_rank ranks[RTL_MEMBERS_MAX];
@@ -469,9 +469,9 @@ static void windows_go_on_when_a_second_one_comes(void **state)
     assert_int_equal(ranks[1].window_calls, 8);
 }
 
-/* --- what tells processes apart --- */
+/* --- identifying processes --- */
 
-static void ranks_are_read(void **state)
+static void ranks_are_parsed(void **state)
 {
     (void)state;
 #define BYTES(text) text, sizeof(text)
@@ -494,7 +494,7 @@ static void ranks_are_read(void **state)
         {BYTES("a"), BYTES("RANK=5x\0NO_RANK=5"), "", -1},
         {BYTES("a"), BYTES("RANK=999999999999"), "", -1},
         {"", 0, "", 0, "", -1},
-        {"_TP", 3, "RANK=77", 6, "R7", 7}, /* cut short: what was read counts */
+        {"_TP", 3, "RANK=77", 6, "R7", 7}, /* truncated: complete variables count */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rtl_member_info info;
@@ -505,7 +505,7 @@ static void ranks_are_read(void **state)
     }
 }
 
-static void containers_are_named(void **state)
+static void containers_are_named_from_cgroups(void **state)
 {
     (void)state;
     char out[20];
@@ -517,7 +517,7 @@ static void containers_are_named(void **state)
     assert_string_equal(out, "");
 }
 
-static void processes_are_found(void **state)
+static void the_scan_finds_this_process(void **state)
 {
     (void)state;
     struct rtl_proc_entry *entries;
@@ -552,18 +552,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(parts_add_up),
+        TEST(merged_numbers_are_the_sums_of_the_parts),
         TEST(the_order_of_processes_does_not_matter),
-        TEST(totals_never_go_back),
-        TEST(snapshots_of_before_stay_as_they_were),
-        TEST(the_first_one_keeps_its_numbers),
-        TEST(gpus_go_by_their_address),
-        TEST(some_of_many_come_first),
-        TEST(the_slow_one_is_named),
-        TEST(windows_go_on_when_a_second_one_comes),
-        TEST(ranks_are_read),
-        TEST(containers_are_named),
-        TEST(processes_are_found),
+        TEST(merged_totals_never_go_back),
+        TEST(earlier_snapshots_stay_unchanged),
+        TEST(the_first_process_keeps_its_numbers),
+        TEST(gpus_are_merged_by_address),
+        TEST(some_of_many_processes_are_merged_first),
+        TEST(the_slow_process_is_named),
+        TEST(windows_continue_when_a_second_process_joins),
+        TEST(ranks_are_parsed),
+        TEST(containers_are_named_from_cgroups),
+        TEST(the_scan_finds_this_process),
         TEST(lost_packets_are_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

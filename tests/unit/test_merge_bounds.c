@@ -1,4 +1,4 @@
-/* What several processes together take when they are merged: memory, ids and names, shared out fairly. */
+/* Bounds of a merge: memory, ids and names, shared fairly among the processes. */
 #include "tui_synth.h"
 
 #include "model/merge.h"
@@ -6,7 +6,7 @@
 
 enum { GREEDY = 3000, OCTAVES = 8, TIMES = OCTAVES * RTL_CHUNK_BUCKETS };
 
-/* A process with many kernels of its own, whose histograms are as full as they can be. */
+/* A process with many kernels, whose histograms are as full as possible. */
 struct greedy {
     struct rtl_snapshot snapshot;
     struct rtl_kernel_snapshot kernels[GREEDY];
@@ -56,7 +56,9 @@ static uint32_t join(struct rtl_merge *m, int pid)
     return rtl_merge_join(m, &(struct rtl_member_info){.pid = pid, .rank = -1});
 }
 
-/* The sums of a frame are right, those of the greedy one coarse perhaps; the other one's are exact. True: some are. */
+/* Check a frame's sums: the greedy process's may be coarse, the other one's must be exact. Return true when some are
+ * coarse.
+ */
 static bool check_sums(const struct rtl_snapshot *s, uint64_t calls)
 {
     bool coarse = false;
@@ -83,7 +85,7 @@ static bool check_sums(const struct rtl_snapshot *s, uint64_t calls)
     return coarse;
 }
 
-/* Bytes of the parts that the snapshots have, each once: one that goes from frame to frame is in neighbours. */
+/* Sum the bytes of the snapshots' parts, each counted once: neighbouring frames may share a part. */
 static size_t bytes_of(const struct rtl_snapshot *s, int frames, uint32_t member)
 {
     size_t bytes = 0;
@@ -97,8 +99,8 @@ static size_t bytes_of(const struct rtl_snapshot *s, int frames, uint32_t member
     return bytes;
 }
 
-/* Whoever calls all that it has, all the time, gets coarse histograms. */
-static void memory_is_shared_out(void **state)
+/* A process that calls all its kernels all the time gets coarse histograms. */
+static void merged_processes_share_memory_fairly(void **state)
 {
     (void)state;
     enum { FRAMES = 12 };
@@ -119,7 +121,7 @@ static void memory_is_shared_out(void **state)
     assert_true(bytes_of(s, FRAMES, b) < 100000);
     for (int f = 0; f < FRAMES; f++)
         rtl_snapshot_free(&s[f]);
-    /* what was let go can be used again */
+    /* released memory is reused */
     call_all(g);
     assert_true(rtl_merge_update(m, a, &g->snapshot));
     assert_true(rtl_merge_make(m, SYNTH_START + FRAMES, &s[FRAMES]));
@@ -130,8 +132,10 @@ static void memory_is_shared_out(void **state)
     free(modest);
 }
 
-/* However many names the first ones have, whoever comes later can name some; the rest is in "(other kernels)". */
-static void ids_are_kept_for_late_ones(void **state)
+/* However many names the first processes have, a later process can still name some; its other kernels are "(other
+ * kernels)".
+ */
+static void ids_are_reserved_for_later_processes(void **state)
 {
     (void)state;
     enum { FIRST = 6, LATE_NAMES = 30 };
@@ -157,8 +161,8 @@ static void ids_are_kept_for_late_ones(void **state)
     rtl_merge_free(m);
 }
 
-/* The same with names that are as long as names can be. */
-static void room_for_names_is_kept_for_late_ones(void **state)
+/* The reserve also holds for names of maximum length. */
+static void name_memory_is_reserved_for_later_processes(void **state)
 {
     (void)state;
     enum { LONG = 300, FIRST = 4 };
@@ -193,8 +197,8 @@ static void room_for_names_is_kept_for_late_ones(void **state)
     rtl_merge_free(m);
 }
 
-/* A kernel's buckets come out of its part as they went in. */
-static void parts_are_unpacked_as_they_were(void **state)
+/* Packing and unpacking a kernel's buckets changes nothing. */
+static void parts_are_unpacked_unchanged(void **state)
 {
     (void)state;
     struct rtl_merge *m = rtl_merge_create();
@@ -228,10 +232,10 @@ static void parts_are_unpacked_as_they_were(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_shared_out),
-        cmocka_unit_test(ids_are_kept_for_late_ones),
-        cmocka_unit_test(room_for_names_is_kept_for_late_ones),
-        cmocka_unit_test(parts_are_unpacked_as_they_were),
+        cmocka_unit_test(merged_processes_share_memory_fairly),
+        cmocka_unit_test(ids_are_reserved_for_later_processes),
+        cmocka_unit_test(name_memory_is_reserved_for_later_processes),
+        cmocka_unit_test(parts_are_unpacked_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

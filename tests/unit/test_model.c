@@ -8,7 +8,7 @@ static const struct rtl_row *row(int kernel)
     return r;
 }
 
-static void the_first_frame_looks_back_to_the_start(void **state)
+static void the_first_frames_window_begins_at_the_start(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a"), b = synth_kernel(p, "b");
@@ -16,7 +16,7 @@ static void the_first_frame_looks_back_to_the_start(void **state)
     synth_record(p, b, 1000, 10);
     p->busy_ns[0] = SECONDS(1);
     p->idle[0][1] = (struct rtl_idle){20, SECONDS(2)};
-    p->idle[0][5] = (struct rtl_idle){4, SECONDS(9)}; /* of before the window: seen late */
+    p->idle[0][5] = (struct rtl_idle){4, SECONDS(9)}; /* before the window: idle time seen late */
     synth_tick(p, m, SECONDS(4));
     assert_null(m->base);
     assert_int_equal(m->span_ns, SECONDS(4));
@@ -33,8 +33,8 @@ static void the_first_frame_looks_back_to_the_start(void **state)
     shown("a b");
 }
 
-/* What was only counted says nothing on how busy a GPU was: that isn't 0. */
-static void a_gpu_of_which_nothing_was_timed_is_not_idle(void **state)
+/* A GPU whose dispatches were only counted has no known busy time: not 0. */
+static void a_gpu_without_timed_dispatches_is_not_idle(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
@@ -49,12 +49,12 @@ static void a_gpu_of_which_nothing_was_timed_is_not_idle(void **state)
     assert_true(m->gpus[0].busy < 0);
     assert_true(m->gpus[0].idle[0] < 0);
     assert_true(m->gpus[0].idle_rate < 0);
-    assert_float_equal(m->gpus[1].busy, 0, 1e-9); /* nothing was sent to that one: it was idle */
-    assert_true(m->busy < 0);                     /* so nor is the mean known */
+    assert_float_equal(m->gpus[1].busy, 0, 1e-9); /* this GPU got no dispatch: idle */
+    assert_true(m->busy < 0);                     /* so the mean is unknown, too */
     synth_untimed(p, a, RTL_UNTIMED_DEMOTED, 10);
     p->busy_ns[0] += SECONDS(0.25);
     synth_tick(p, m, SECONDS(5));
-    assert_float_equal(m->gpus[0].busy, 0.25, 0.01); /* some were timed: as much at least */
+    assert_float_equal(m->gpus[0].busy, 0.25, 0.01); /* some were timed: this is a lower bound */
     synth_tick(p, m, SECONDS(6));
     synth_tick(p, m, SECONDS(7));
     synth_tick(p, m, SECONDS(8));
@@ -69,19 +69,19 @@ static void the_window_slides(void **state)
     for (int t = 1; t <= 40; t++) {
         synth_record(p, a, t <= 20 ? 1000 : 50000, 100);
         synth_tick(p, m, SECONDS(t));
-        if (t > 12) { /* it never covers less than asked for once it is full, and hardly more */
+        if (t > 12) { /* once full it covers at least the requested time, and hardly more */
             assert_true(m->span_ns >= SECONDS(9.7) && m->span_ns <= SECONDS(11));
             assert_int_equal(row(a)->window_calls, m->span_ns / RTL_SEC * 100);
         }
         assert_true(m->ring_count <= RTL_MODEL_RING);
         slow = row(a)->p50;
     }
-    assert_true(slow > 49000 && slow < 51000); /* nothing of the fast half is left */
+    assert_true(slow > 49000 && slow < 51000); /* the fast half has left the window */
     assert_int_equal(row(a)->calls, 4000);
     assert_true(row(a)->window.min_ns > 49000);
 }
 
-static void any_interval_keeps_the_ring_bounded(void **state)
+static void the_history_is_bounded_at_any_interval(void **state)
 {
     (void)state;
     static const double steps[] = {0.05, 0.1, 0.33, 0.9, 1, 2.5, 7, 30};
@@ -112,7 +112,7 @@ static void windows_can_be_chosen(void **state)
     rtl_model_set_window(m, RTL_WINDOW_ALL);
     assert_int_equal(m->span_ns, SECONDS(30));
     assert_int_equal(row(a)->window_calls, 300);
-    rtl_model_set_window(m, SECONDS(60)); /* longer than what is remembered: what there is, and it grows */
+    rtl_model_set_window(m, SECONDS(60)); /* longer than the history: the window is the history, and grows */
     uint64_t span = m->span_ns;
     for (int t = 31; t <= 120; t++) {
         synth_record(p, a, 1000, 10);
@@ -123,7 +123,7 @@ static void windows_can_be_chosen(void **state)
     assert_true(m->span_ns >= SECONDS(58) && m->span_ns <= SECONDS(68));
 }
 
-static void zero_counts_from_now_on(void **state)
+static void zero_restarts_the_counts(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a"), b;
@@ -141,7 +141,7 @@ static void zero_counts_from_now_on(void **state)
     assert_int_equal(row(a)->calls, 7);
     assert_int_equal(row(a)->total_ns, 63000);
     assert_int_equal(row(b)->calls, 2);
-    assert_int_equal(row(a)->window_calls, 7); /* the window does not look behind zero either */
+    assert_int_equal(row(a)->window_calls, 7); /* the window doesn't reach back before zero either */
     assert_true(row(a)->p99 > 8900 && row(a)->p99 < 9100);
     assert_int_equal(m->counted, 9);
     assert_int_equal(rtl_model_since(m), RTL_SEC);
@@ -149,7 +149,7 @@ static void zero_counts_from_now_on(void **state)
     assert_int_equal(m->span_ns, RTL_SEC);
 }
 
-static void ties_stay_in_the_order_of_age(void **state)
+static void ties_are_sorted_by_age(void **state)
 {
     (void)state;
     static const char *const names[] = {"e", "d", "c", "b", "a"};
@@ -170,7 +170,7 @@ static void ties_stay_in_the_order_of_age(void **state)
     shown("e d c b a");
 }
 
-static void what_was_not_measured_comes_last(void **state)
+static void unmeasured_rows_are_last(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "untimed"), b = synth_kernel(p, "slow"), c = synth_kernel(p, "fast");
@@ -182,18 +182,18 @@ static void what_was_not_measured_comes_last(void **state)
     shown("slow fast untimed");
     rtl_model_sort(m, RTL_COLUMN_P99, true);
     shown("fast slow untimed");
-    rtl_model_sort(m, RTL_COLUMN_MIN, false); /* ascends by itself */
+    rtl_model_sort(m, RTL_COLUMN_MIN, false); /* ascending by default */
     shown("fast slow untimed");
     rtl_model_sort(m, RTL_COLUMN_CALLS, false);
     shown("untimed fast slow");
     rtl_model_sort(m, RTL_COLUMN_UNTIMED, false);
     shown("untimed slow fast");
     assert_int_equal(m->untimed, 1000);
-    assert_int_equal(m->lost, 0); /* by design, not lost */
+    assert_int_equal(m->lost, 0); /* deliberately untimed, not lost */
     assert_ptr_equal(m->worst, row(b));
 }
 
-static void the_order_is_held_while_the_cursor_moves(void **state)
+static void the_order_is_frozen_while_the_cursor_moves(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a"), b = synth_kernel(p, "b");
@@ -213,7 +213,7 @@ static void the_order_is_held_while_the_cursor_moves(void **state)
     synth_tick(p, m, SECONDS(4));
     assert_false(rtl_model_order_is_frozen(m));
     shown("new b a");
-    /* with long intervals three of them */
+    /* with long intervals for three of them */
     synth_tick(p, m, SECONDS(34));
     rtl_model_freeze_order(m);
     synth_tick(p, m, SECONDS(64));
@@ -226,7 +226,7 @@ static void the_order_is_held_while_the_cursor_moves(void **state)
     assert_string_equal(m->rows[m->order[2]].kernel->name, "a");
 }
 
-static void filter_search_idle(void **state)
+static void filter_search_and_idle_select_rows(void **state)
 {
     (void)state;
     synth_record(p, synth_kernel(p, "_Z10gemm_floatPf"), 1000, 30);
@@ -236,7 +236,7 @@ static void filter_search_idle(void **state)
     snprintf(m->filter, sizeof m->filter, "gemm");
     rtl_model_refresh(m);
     shown("_Z10gemm_floatPf Gemm_int");
-    snprintf(m->filter, sizeof m->filter, "(float*)"); /* the full name, though the short one is shown */
+    snprintf(m->filter, sizeof m->filter, "(float*)"); /* the full name matches, though the short one is displayed */
     rtl_model_refresh(m);
     shown("_Z10gemm_floatPf");
     assert_int_equal(m->row_count, 3);
@@ -245,7 +245,7 @@ static void filter_search_idle(void **state)
     assert_int_equal(rtl_model_search(m, "GEMM", 0, 1), 0);
     assert_int_equal(rtl_model_search(m, "GEMM", 1, 1), 2);
     assert_int_equal(rtl_model_search(m, "GEMM", 1, -1), 0);
-    assert_int_equal(rtl_model_search(m, "GEMM", 3, 1), 0); /* goes round */
+    assert_int_equal(rtl_model_search(m, "GEMM", 3, 1), 0); /* wraps round */
     assert_int_equal(rtl_model_search(m, "nothing", 0, 1), -1);
     synth_record(p, 1, 1000, 5);
     rtl_model_set_window(m, RTL_WINDOW_INTERVAL);
@@ -257,23 +257,23 @@ static void filter_search_idle(void **state)
     assert_int_equal(rtl_model_position(m, p->kernels[1].id), 0);
 }
 
-static void stale_means_in_flight_and_not_looked_at(void **state)
+static void stale_means_in_flight_without_a_worker(void **state)
 {
     (void)state;
     synth_record(p, synth_kernel(p, "a"), 1000, 30);
     p->heartbeat_ns = SECONDS(1);
     p->passes = 10;
     p->parked = true;
-    for (int t = 1; t < 30; t++) { /* idle for long is not stale */
+    for (int t = 1; t < 30; t++) { /* a long idle time is not stale */
         synth_tick(p, m, SECONDS(t));
         assert_int_equal(m->state, RTL_TARGET_LIVE);
     }
-    p->queues[1].injected += 3; /* it has just been woken up */
+    p->queues[1].injected += 3; /* it was woken just now */
     synth_tick(p, m, SECONDS(30));
     assert_int_equal(m->state, RTL_TARGET_LIVE);
     synth_tick(p, m, SECONDS(31));
     assert_int_equal(m->state, RTL_TARGET_LIVE);
-    synth_tick(p, m, SECONDS(32)); /* and does not wake */
+    synth_tick(p, m, SECONDS(32)); /* and does not wake up */
     assert_int_equal(m->state, RTL_TARGET_STALE);
     synth_tick(p, m, SECONDS(42));
     assert_int_equal(m->stale_ns, SECONDS(12));
@@ -285,7 +285,7 @@ static void stale_means_in_flight_and_not_looked_at(void **state)
     p->queues[1].completed += 3;
     synth_tick(p, m, SECONDS(60));
     assert_int_equal(m->state, RTL_TARGET_LIVE);
-    /* a worker that was awake when it stopped is seen at the first look already */
+    /* a worker that stopped while awake is detected at the first snapshot */
     p->queues[1].injected++;
     synth_tick(p, m, SECONDS(61));
     assert_int_equal(m->state, RTL_TARGET_STALE);
@@ -316,8 +316,8 @@ static void history_keeps_each_interval(void **state)
     assert_int_equal(rtl_model_history(m, row(a), RTL_MODEL_HISTORY), 0);
 }
 
-/* Names are made a few at a time, each once, and those of kernels that come later, too. */
-static void names_are_made_ahead(void **state)
+/* Names are demangled a few at a time, each once, also those of later kernels. */
+static void names_are_demangled_ahead(void **state)
 {
     (void)state;
     static const char *const names[] = {"gemm", "norm", "copy", "attention", "x"};
@@ -336,7 +336,7 @@ static void names_are_made_ahead(void **state)
     assert_int_equal(m->prepared, p->kernels[5].id + 1);
 }
 
-static void nothing_at_all(void **state)
+static void an_empty_model_has_no_rows(void **state)
 {
     (void)state;
     rtl_model_free(m);
@@ -359,7 +359,7 @@ static void hostile_counts_do_not_break_the_sums(void **state)
     (void)state;
     synth_record(p, synth_kernel(p, "a"), 1000, 100);
     synth_tick(p, m, SECONDS(2));
-    p->kernels[0].calls = 3; /* counters that run backwards, clocks too */
+    p->kernels[0].calls = 3; /* counters that run backwards, and clocks */
     p->kernels[0].untimed = UINT64_MAX;
     p->kernels[0].h.count = 1;
     p->busy_ns[0] = UINT64_MAX;
@@ -376,8 +376,8 @@ static void hostile_counts_do_not_break_the_sums(void **state)
             rtl_model_sort(m, (enum rtl_column)c, false);
 }
 
-/* A timer that comes a little early or late doesn't make ten seconds eleven. */
-static void a_late_timer(void **state)
+/* A timer that fires a little early or late must not make a window of ten seconds into eleven. */
+static void a_late_timer_keeps_the_window(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
@@ -391,8 +391,7 @@ static void a_late_timer(void **state)
     assert_int_equal(m->span_ns, SECONDS(21.6) - SECONDS(11));
 }
 
-/* What a destroyed queue had in flight will never complete: it is neither depth nor a reason to call the worker stuck.
- */
+/* Dispatches in flight on a destroyed queue never complete: they count neither for the depth nor for a stuck worker. */
 static void destroyed_queues_have_no_depth(void **state)
 {
     (void)state;
@@ -417,22 +416,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_first_frame_looks_back_to_the_start),
-        TEST(a_gpu_of_which_nothing_was_timed_is_not_idle),
+        TEST(the_first_frames_window_begins_at_the_start),
+        TEST(a_gpu_without_timed_dispatches_is_not_idle),
         TEST(the_window_slides),
-        TEST(any_interval_keeps_the_ring_bounded),
+        TEST(the_history_is_bounded_at_any_interval),
         TEST(windows_can_be_chosen),
-        TEST(a_late_timer),
-        TEST(zero_counts_from_now_on),
-        TEST(ties_stay_in_the_order_of_age),
-        TEST(what_was_not_measured_comes_last),
-        TEST(the_order_is_held_while_the_cursor_moves),
-        TEST(filter_search_idle),
-        TEST(stale_means_in_flight_and_not_looked_at),
+        TEST(a_late_timer_keeps_the_window),
+        TEST(zero_restarts_the_counts),
+        TEST(ties_are_sorted_by_age),
+        TEST(unmeasured_rows_are_last),
+        TEST(the_order_is_frozen_while_the_cursor_moves),
+        TEST(filter_search_and_idle_select_rows),
+        TEST(stale_means_in_flight_without_a_worker),
         TEST(destroyed_queues_have_no_depth),
         TEST(history_keeps_each_interval),
-        TEST(names_are_made_ahead),
-        TEST(nothing_at_all),
+        TEST(names_are_demangled_ahead),
+        TEST(an_empty_model_has_no_rows),
         TEST(hostile_counts_do_not_break_the_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* A pause, and a process that is gone into from among several: afterwards the model is what it would have been without.
+/* A pause, and a view of one process among several: afterwards the model equals one without the pause or the change of
+ * view.
  */
 #include "tui_synth.h"
 
@@ -10,8 +11,9 @@
 enum { PROCESSES = 3, KERNELS = 4 };
 static struct synth *processes[PROCESSES];
 static struct rtl_merge *merge;
-static struct rtl_model *all, *alone, *wanted; /* of all; of one, gone into; of one, watched all the time */
-static bool shared;                            /* they have one GPU together */
+/* of all processes; of one, viewed later; of that one, watched all the time */
+static struct rtl_model *all, *alone, *wanted;
+static bool shared; /* the processes share one GPU */
 
 static int setup(void **state)
 {
@@ -25,7 +27,7 @@ static int setup(void **state)
     for (int i = 0; i < PROCESSES; i++) {
         struct rtl_member_info info = {.pid = 4711 + i, .rank = i};
         processes[i] = synth_create(1, 2);
-        for (int k = 0; k < KERNELS; k++) /* rows of one name are different ones in each process */
+        for (int k = 0; k < KERNELS; k++) /* equal row numbers are different kernels in each process */
             synth_kernel(processes[i], names[(k + i) % KERNELS]);
         rtl_merge_join(merge, &info);
     }
@@ -52,7 +54,7 @@ static struct rtl_snapshot snapshot(int process, uint64_t second)
     return s;
 }
 
-/* What each does in a second: more from time to time, and one of them slower. */
+/* Each process's work in a second: sometimes more, and one process gets slower. */
 static void work(uint64_t second)
 {
     for (int i = 0; i < PROCESSES; i++) {
@@ -118,7 +120,7 @@ static void pass(struct rtl_model *held, const struct rtl_model *model, uint64_t
     assert_true(rtl_model_pause_add(held, model, &s, 1000 * RTL_SEC + second * RTL_SEC));
 }
 
-static void a_pause_leaves_no_hole(void **state)
+static void a_pause_leaves_no_gap(void **state)
 {
     (void)state;
     struct rtl_model *held = NULL;
@@ -134,7 +136,7 @@ static void a_pause_leaves_no_hole(void **state)
         if (second >= 25 && second < 50) {
             pass(held, alone, second);
             rtl_model_sort(alone, second % 2 ? RTL_COLUMN_P99 : RTL_COLUMN_TIME, false);
-            assert_int_equal(alone->rows[0].calls, calls); /* what is shown is held */
+            assert_int_equal(alone->rows[0].calls, calls); /* the display is frozen */
             assert_int_equal(rtl_model_history_length(alone), 23);
             continue;
         }
@@ -145,10 +147,10 @@ static void a_pause_leaves_no_hole(void **state)
         add(alone, 0, second);
         is_same(alone, wanted, rtl_model_history_length(wanted));
     }
-    assert_true(rtl_model_resume(alone, NULL)); /* there was no memory for it */
+    assert_true(rtl_model_resume(alone, NULL)); /* there was no memory for a copy */
 }
 
-static void what_is_chosen_in_a_pause_holds(void **state)
+static void choices_during_a_pause_last(void **state)
 {
     (void)state;
     struct rtl_model *held = NULL;
@@ -174,7 +176,7 @@ static void what_is_chosen_in_a_pause_holds(void **state)
         add(alone, 0, second);
     }
     is_same(alone, wanted, 30);
-    assert_int_equal(alone->counted, wanted->counted); /* since zero, which was pressed in the pause */
+    assert_int_equal(alone->counted, wanted->counted); /* since zero, which was pressed during the pause */
     struct rtl_model *never = rtl_model_pause(alone);
     rtl_model_pause_free(never);
     rtl_model_pause_free(NULL);
@@ -196,8 +198,8 @@ static void watch_all(uint64_t from, uint64_t to)
     }
 }
 
-/* The window, what it is compared with, queues, GPUs and copies are those of a model that watched it all the time. */
-static void one_gone_into_has_its_past(void **state)
+/* Window, comparison, queues, GPUs and copies equal those of a model that watched the process all the time. */
+static void a_process_viewed_later_has_its_history(void **state)
 {
     (void)state;
     watch_all(1, 35);
@@ -216,9 +218,10 @@ static void one_gone_into_has_its_past(void **state)
     }
 }
 
-/* Where another one's times are in the sums, or it is another process by now, nothing is better than something wrong.
+/* When the sums contain another process's times, or the process was replaced, the history is left out: no value is
+ * better than a wrong one.
  */
-static void a_past_that_is_not_known_is_left_out(void **state)
+static void an_unknown_history_is_left_out(void **state)
 {
     (void)state;
     shared = true;
@@ -234,7 +237,7 @@ static void a_past_that_is_not_known_is_left_out(void **state)
     rtl_model_begin_with_history(alone, all, 1, &own);
     assert_non_null(alone->latest);
     rtl_model_forget(alone, 0);
-    rtl_model_begin_with_history(alone, all, 77, &own); /* nobody */
+    rtl_model_begin_with_history(alone, all, 77, &own); /* no such process */
     assert_null(alone->latest);
     rtl_snapshot_free(&own);
 }
@@ -243,10 +246,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_pause_leaves_no_hole),
-        TEST(what_is_chosen_in_a_pause_holds),
-        TEST(one_gone_into_has_its_past),
-        TEST(a_past_that_is_not_known_is_left_out),
+        TEST(a_pause_leaves_no_gap),
+        TEST(choices_during_a_pause_last),
+        TEST(a_process_viewed_later_has_its_history),
+        TEST(an_unknown_history_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

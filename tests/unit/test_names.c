@@ -1,4 +1,4 @@
-/* Kernel names: shortening rules, rows that stay apart, names that another process chose to do harm. */
+/* Kernel names: shortening rules, rows that stay distinct, hostile names from another process. */
 #include "tui_synth.h"
 
 #include "text/demangle.h"
@@ -15,7 +15,7 @@ static void shortened(const char *raw, const char *wanted)
     free(brief);
 }
 
-/* The same for a name that is demangled already. */
+/* Check the short form of a name that is demangled already. */
 static void shortened_plain(const char *full, const char *wanted_template, const char *wanted)
 {
     char *template = rtl_name_template(full), *brief = rtl_name_short("_Z", full);
@@ -27,7 +27,7 @@ static void shortened_plain(const char *full, const char *wanted_template, const
     free(brief);
 }
 
-static void real_names(void **state)
+static void real_names_are_shortened(void **state)
 {
     (void)state;
     shortened("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_"
@@ -53,17 +53,17 @@ static void real_names(void **state)
     shortened("triton_poi_fused_add_mul_silu_3.kd", "triton pointwise #3 add mul silu");
     shortened("__amd_rocclr_copyBuffer", "__amd_rocclr_copyBuffer");
     shortened("_Z6kernelPfi", "kernel");
-    /* more references than are demangled in this process: the helper's answer is no other */
+    /* more references than this process demangles: the helper's answer is equal */
     shortened("_Z3bigI1AILi1EES1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_EvT_T0_T1_",
               "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>>");
-    /* newer than this demangler, and cut off: what is understood */
+    /* newer than this demangler, and truncated: the valid part is shortened */
     shortened("_ZN4vllm18act_and_mul_kernelIN3c108BFloat16EZZ9", "act_and_mul_kernel<bf16,...>");
     shortened("_Z99short", "short");
     shortened("_Z", "_Z");
     shortened("_ZN", "_ZN");
 }
 
-static void return_type_parameters_scopes(void **state)
+static void return_types_parameters_and_scopes_are_dropped(void **state)
 {
     (void)state;
     shortened_plain("void ns::f<int>(int, float)", "ns::f<int>", "f<i32>");
@@ -75,26 +75,27 @@ static void return_type_parameters_scopes(void **state)
                     "a::(anonymous namespace)::f<a::(anonymous namespace)::T>", "f<T>");
     shortened_plain("void f<(ns::Kind)3, (unsigned char)1, 16ul, -1, true>(int)",
                     "f<(ns::Kind)3, (unsigned char)1, 16ul, -1, true>", "f<Kind=3,1,16,-1,true>");
-    shortened_plain("void half<half>(half)", "half<half>", "half<f16>"); /* a kernel may be called like a type */
+    shortened_plain("void half<half>(half)", "half<half>", "half<f16>"); /* a kernel may have a type's name */
     shortened_plain("void f<A<int>::B<double> >(int)", "f<A<int>::B<double> >", "f<A<i32>::B<f64>>");
     shortened_plain("S::operator()(int) const", "S::operator()", "operator()");
     shortened_plain("void ns::f<S::operator<(int)>(int)", "ns::f<S::operator<(int)>", "f<operator<(i32)>");
     shortened_plain("void f<&g(int (*)(int))>(int)", "f<&g(int (*)(int))>", "f<&g(i32(*)(i32))>");
     shortened_plain("void act<float, &(float ns::silu<float>(float const&)), true>(int)",
                     "act<float, &(float ns::silu<float>(float const&)), true>", "act<f32,silu<f32>,true>");
-    shortened_plain("void f<((a)>(b))>(int)", "f<((a)>(b))>", "f<((a)>(b))>"); /* an angle that closes nothing */
+    /* an angle bracket that closes nothing */
+    shortened_plain("void f<((a)>(b))>(int)", "f<((a)>(b))>", "f<((a)>(b))>");
     shortened_plain("run(int)::{lambda(float)#1}::operator()(float) const", "run(int)::{lambda(float)#1}::operator()",
                     "run");
     shortened_plain("void f<int>(int) [clone .kd]", "f<int>", "f<i32>");
     shortened("_Z3ab\xce\xa0", "_Z3ab\xce\xa0");                   /* three bytes end within the letter */
-    shortened_plain(" [clone .kd]", " [clone .kd]", "[clone.kd]"); /* nothing is called nothing */
+    shortened_plain(" [clone .kd]", " [clone .kd]", "[clone.kd]"); /* an empty name stays as it is */
     shortened_plain("", "", "");
     shortened_plain("(((((", "(((((", "(((((");
     shortened_plain(">>>>", ">>>>", ">>>>");
     shortened_plain("::", "::", "::");
 }
 
-/* What serving software really launches, as it looks in code objects: instances that differ late, or in the middle. */
+/* Names that serving software launches, as in code objects: instances that differ late, or in the middle. */
 static const char *const nineteen[] = {
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_",
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
@@ -139,7 +140,7 @@ static int distinct_at(int width, bool ascii)
     return distinct;
 }
 
-static void nineteen_rows_stay_apart(void **state)
+static void nineteen_similar_names_stay_distinct(void **state)
 {
     (void)state;
     assert_int_equal(NINETEEN, 19);
@@ -148,10 +149,10 @@ static void nineteen_rows_stay_apart(void **state)
     for (int width = 10; width < 100; width += 3)
         assert_int_equal(distinct_at(width, false), 19);
     for (int width = 1; width < 10; width++)
-        assert_true(distinct_at(width, false) >= 1); /* nothing to tell apart, but no harm */
+        assert_true(distinct_at(width, false) >= 1); /* too narrow for a difference, but it does no harm */
 }
 
-static void a_shown_name_never_changes(void **state)
+static void a_displayed_name_never_changes(void **state)
 {
     (void)state;
     static const char *const raw[] = {"kernel_aaaaaaaaaa_1_aaaaaaaaaa_xyz", "kernel_aaaaaaaaaa_2_aaaaaaaaaa_xyz",
@@ -161,12 +162,12 @@ static void a_shown_name_never_changes(void **state)
     for (uint32_t i = 0; i < 3; i++)
         snprintf(first[i], sizeof first[i], "%s",
                  rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false));
-    assert_string_equal(first[0], "kernel_…_xyz");     /* the first to be seen has the plain name */
-    assert_string_equal(first[1], "kern…yz aaaaa…_2"); /* the others say what they have and it hasn't */
+    assert_string_equal(first[0], "kernel_…_xyz");     /* the first kernel seen has the plain name */
+    assert_string_equal(first[1], "kern…yz aaaaa…_2"); /* the others display their difference from it */
     assert_string_equal(first[2], "kern…yz aaaaa…_3");
     for (uint32_t i = 3; i-- > 0;)
         assert_string_equal(rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 16, false), first[i]);
-    /* another width and back, asked for in another order: the same names again */
+    /* another width and back, in another order: the names are the same */
     for (uint32_t i = 3; i-- > 0;)
         assert_string_equal(rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, 60, false), raw[i]);
     for (uint32_t i = 3; i-- > 0;)
@@ -174,7 +175,7 @@ static void a_shown_name_never_changes(void **state)
     rtl_names_free(names);
 }
 
-static void a_cut_shows_what_differs(void **state)
+static void a_cut_name_shows_its_difference(void **state)
 {
     (void)state;
     static const char *const raw[] = {"vectorized_kernel_of_some_length<bf16,array<char*,3>>",
@@ -185,7 +186,7 @@ static void a_cut_shows_what_differs(void **state)
         for (uint32_t i = 0; i < 2; i++)
             snprintf(cell[i], sizeof cell[i], "%s",
                      rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_MANGLED, width, false));
-        /* "f16,array<char*,3>>" ends bf16's name as well: it needs the "<" before it, or the hash */
+        /* "f16,array<char*,3>>" also ends bf16's name: it needs the "<" before it, or the hash */
         const char *cut = strstr(cell[1], "…");
         bool clear = strchr(cell[1], '~') || !cut || strstr(cut, "<f16") || strstr(cell[1], "length<f16");
         if (!clear || !strcmp(cell[0], cell[1]))
@@ -194,10 +195,10 @@ static void a_cut_shows_what_differs(void **state)
     rtl_names_free(names);
 }
 
-static void whole_names_differ_too(void **state)
+static void uncut_names_differ_too(void **state)
 {
     (void)state;
-    /* two overloads: short forms are alike, the kernels are not */
+    /* two overloads: the short forms are equal, the kernels are not */
     static const char *const raw[] = {"_Z6kernelPf", "_Z6kernelPi"};
     struct rtl_names *names = rtl_names_create();
     char one[64], two[64];
@@ -213,8 +214,8 @@ static void whole_names_differ_too(void **state)
     rtl_names_free(names);
 }
 
-/* Rows that have the same name, and kernels that are called like the marks that tell those apart. */
-static void marks_are_no_names(void **state)
+/* Rows of equal names, and kernels named like the marks that distinguish such rows. */
+static void marks_are_not_confused_with_names(void **state)
 {
     (void)state;
     enum { SAME = 40, ROWS = 2 * SAME };
@@ -234,7 +235,7 @@ static void marks_are_no_names(void **state)
     }
 }
 
-static void forms(void **state)
+static void each_form_of_a_name_is_printed(void **state)
 {
     (void)state;
     static const char raw[] = "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii.kd";
@@ -250,8 +251,8 @@ static void forms(void **state)
     rtl_names_free(names);
 }
 
-/* Back references that double at each level: 400 bytes that would expand to 2^40 pieces. */
-static void a_bomb_costs_a_bounded_time(void **state)
+/* Back references that double at each level: 400 bytes would expand to 2^40 pieces. */
+static void exponential_names_cost_a_bounded_time(void **state)
 {
     (void)state;
     char bomb[4096] = "_Z1fI1AIiiE", seq[24];
@@ -266,7 +267,7 @@ static void a_bomb_costs_a_bounded_time(void **state)
         snprintf(bomb + strlen(bomb), sizeof bomb - strlen(bomb), "S_I%s%sE", seq, seq);
     }
     snprintf(bomb + strlen(bomb), sizeof bomb - strlen(bomb), "EvT_");
-    for (int i = 0; i < 20; i++) /* each of them alone would take years; a time is not asserted, this just has to end */
+    for (int i = 0; i < 20; i++) /* each of them alone would take years: the test only has to end */
         assert_null(rtl_demangle(bomb, strlen(bomb)));
 }
 
@@ -296,15 +297,15 @@ static void random_names_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_names),
-        cmocka_unit_test(return_type_parameters_scopes),
-        cmocka_unit_test(nineteen_rows_stay_apart),
-        cmocka_unit_test(a_shown_name_never_changes),
-        cmocka_unit_test(a_cut_shows_what_differs),
-        cmocka_unit_test(whole_names_differ_too),
-        cmocka_unit_test(marks_are_no_names),
-        cmocka_unit_test(forms),
-        cmocka_unit_test(a_bomb_costs_a_bounded_time),
+        cmocka_unit_test(real_names_are_shortened),
+        cmocka_unit_test(return_types_parameters_and_scopes_are_dropped),
+        cmocka_unit_test(nineteen_similar_names_stay_distinct),
+        cmocka_unit_test(a_displayed_name_never_changes),
+        cmocka_unit_test(a_cut_name_shows_its_difference),
+        cmocka_unit_test(uncut_names_differ_too),
+        cmocka_unit_test(marks_are_not_confused_with_names),
+        cmocka_unit_test(each_form_of_a_name_is_printed),
+        cmocka_unit_test(exponential_names_cost_a_bounded_time),
         cmocka_unit_test(random_names_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

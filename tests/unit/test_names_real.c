@@ -1,6 +1,6 @@
 /*
- * The kernels of real programs (tests/fixtures/kernels.tsv): each has the short name that stands there, fits any width,
- * and rows of one program can be told apart. RTL_GOLDEN=write writes the short names anew; look at the difference then.
+ * The kernels of real programs (tests/fixtures/kernels.tsv): each has the recorded short name, fits any width, and rows
+ * of a program are distinct. RTL_GOLDEN=write writes the short names; review their diff.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static int unload(void **state)
     return 0;
 }
 
-static void short_names_are_as_they_were(void **state)
+static void short_names_equal_the_recorded_ones(void **state)
 {
     (void)state;
     const char *write = getenv("RTL_GOLDEN");
@@ -85,7 +85,7 @@ static void short_names_are_as_they_were(void **state)
         fclose(file);
 }
 
-static int columns(const char *text) /* nothing wider than one is in these names */
+static int columns(const char *text) /* these names have no wide characters */
 {
     int n = 0;
     for (; *text; text++)
@@ -93,7 +93,7 @@ static int columns(const char *text) /* nothing wider than one is in these names
     return n;
 }
 
-static void rows_of_a_program_stay_apart(void **state)
+static void rows_of_a_program_are_distinct(void **state)
 {
     (void)state;
     static const int widths[] = {16, 34, 80, 200};
@@ -120,8 +120,8 @@ static void rows_of_a_program_stay_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_names_are_as_they_were),
-        cmocka_unit_test(rows_of_a_program_stay_apart),
+        cmocka_unit_test(short_names_equal_the_recorded_ones),
+        cmocka_unit_test(rows_of_a_program_are_distinct),
     };
     return cmocka_run_group_tests_name("names_real", tests, load, unload);
 }

@@ -1,8 +1,7 @@
 /*
- * The rules for kernel names: each shows its example as it says, and a list of 260 names of vLLM, SGLang, PyTorch,
- * aiter, CK, Tensile, RCCL, Triton and MIOpen (tests/fixtures/kernel-names.txt) is shown at four widths as in the
- * golden files. RTL_GOLDEN=write writes those anew, RTL_GOLDEN=print prints what is shown for the examples; look at the
- * difference then.
+ * The rules for kernel names: each rule's example has its short form, and 260 names of vLLM, SGLang, PyTorch, aiter,
+ * CK, Tensile, RCCL, Triton and MIOpen (tests/fixtures/kernel-names.txt) equal the golden files at four widths.
+ * RTL_GOLDEN=write writes the golden files, RTL_GOLDEN=print prints the examples' short forms; review the diff.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +119,7 @@ static void every_family_has_a_table(void **state)
     assert_false(rtl_name_family_parse("gem", &none));
 }
 
-static void the_list_is_shown_as_in_the_golden_files(void **state)
+static void the_list_equals_the_golden_files(void **state)
 {
     (void)state;
     static const int widths[] = {26, 43, 58, 100};
@@ -150,8 +149,8 @@ static void the_list_is_shown_as_in_the_golden_files(void **state)
     }
 }
 
-/* Whatever the names are, different ones never look alike: real ones, and those with a little changed in them. */
-static void different_names_look_different(void **state)
+/* Different names never get equal short forms: real names, and slightly changed ones. */
+static void different_names_have_different_short_forms(void **state)
 {
     (void)state;
     enum { ROWS = 1200, LEAST_WIDTH = 16 };
@@ -185,7 +184,7 @@ static void different_names_look_different(void **state)
                 if (!strcmp(cell[i], cell[j]))
                     fail_msg("in %d columns both are '%s':\n%s\n%s", widths[w], cell[i], raw[j], raw[i]);
         }
-        for (uint32_t i = 0; i < ROWS; i++) /* the same when they are asked for again */
+        for (uint32_t i = 0; i < ROWS; i++) /* the same when requested again */
             assert_ptr_equal(cell[i],
                              rtl_names_cell(names, i, raw[i], strlen(raw[i]), RTL_NAME_SHORT, widths[w], w % 2));
         rtl_names_free(names);
@@ -194,8 +193,8 @@ static void different_names_look_different(void **state)
         free(raw[i]);
 }
 
-/* The second of two rows shows what it has and the first hasn't, or has not and the first has. */
-static void rows_say_what_tells_them_apart(void **state)
+/* The second of two rows displays its difference from the first: a part that only one of them has. */
+static void rows_display_their_difference(void **state)
 {
     (void)state;
     static const struct {
@@ -235,7 +234,7 @@ static void shown_as(const char *raw, const char *wanted)
     free(full);
 }
 
-static void types_of_gemms(void **state)
+static void types_of_gemms_are_displayed(void **state)
 {
     (void)state;
     static const struct {
@@ -267,7 +266,7 @@ static void types_of_gemms(void **state)
     }
 }
 
-static void what_the_demangler_refuses(void **state)
+static void names_that_the_demangler_refuses_are_shortened(void **state)
 {
     (void)state;
     static const struct {
@@ -291,7 +290,7 @@ static void what_the_demangler_refuses(void **state)
         {"_ZS9_", NULL},
         {"x", NULL},
     };
-    /* what an older demangler takes for "bool _Accum" */
+    /* an older demangler reads this as "bool _Accum" */
     shown_as("_ZN5aiter19grouped_topk_kernelIDF16bLb1EEEvPT_", "grouped_topk_kernel<bf16,true>");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *name = rtl_demangle_partly(names[i].mangled);
@@ -302,20 +301,20 @@ static void what_the_demangler_refuses(void **state)
     }
 }
 
-/* Whatever the name is, the text, the copies for references and the stack are bounded. */
-static void what_the_demangler_refuses_is_bounded(void **state)
+/* For any name the text, the copies for references and the stack are bounded. */
+static void partial_demangling_is_bounded(void **state)
 {
     (void)state;
     enum { LONG = 1000000, TEXT_MAX = 16 << 10 };
     char *raw = malloc(LONG + 1), bomb[4000] = "_Z1fI1AIiiE";
     assert_non_null(raw);
-    for (int i = 0; i < 40; i++) { /* references that double at each level end where the text is full */
+    for (int i = 0; i < 40; i++) { /* references that double at each level stop when the text is full */
         size_t used = strlen(bomb);
         snprintf(bomb + used, sizeof bomb - used, i < 10 ? "S_IS%d_S%d_E" : "S_IS%c_S%c_E", i < 10 ? i : 'A' + i % 26,
                  i < 10 ? i : 'A' + i % 26);
     }
     static const char *const pieces[] = {"99" A33 A33 A33, "P", "1a", "N",
-                                         "1aI"}; /* long, deep, with copies of each part */
+                                         "1aI"}; /* long and deep, with copies of each part */
     static const char *const heads[] = {"_Z1fI", "_Z1fI", "_ZN", "_Z1fI", "_Z"};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t used = (size_t)sprintf(raw, "%s", heads[i]), more = strlen(pieces[i]);
@@ -331,7 +330,7 @@ static void what_the_demangler_refuses_is_bounded(void **state)
     free(raw);
 }
 
-static void the_users_rules_come_first(void **state)
+static void a_users_rules_have_priority(void **state)
 {
     (void)state;
     static const char raw[] = "_ZN5mylib11fused_scaleIDF16bLi8EEEvv", norm[] = "my_rms_norm_f32";
@@ -360,7 +359,7 @@ static void the_users_rules_come_first(void **state)
     rtl_name_rules_free(rules);
 }
 
-static void what_is_wrong_with_a_rule(void **state)
+static void wrong_rules_get_a_message(void **state)
 {
     (void)state;
     assert_null(rtl_name_show_wrong("a $0 $op1 (unroll $2) | ${bt} $more"));
@@ -383,14 +382,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_shows_its_example_as_stated),
         cmocka_unit_test(every_family_has_a_table),
-        cmocka_unit_test(the_list_is_shown_as_in_the_golden_files),
-        cmocka_unit_test(different_names_look_different),
-        cmocka_unit_test(rows_say_what_tells_them_apart),
-        cmocka_unit_test(types_of_gemms),
-        cmocka_unit_test(what_the_demangler_refuses),
-        cmocka_unit_test(what_the_demangler_refuses_is_bounded),
-        cmocka_unit_test(the_users_rules_come_first),
-        cmocka_unit_test(what_is_wrong_with_a_rule),
+        cmocka_unit_test(the_list_equals_the_golden_files),
+        cmocka_unit_test(different_names_have_different_short_forms),
+        cmocka_unit_test(rows_display_their_difference),
+        cmocka_unit_test(types_of_gemms_are_displayed),
+        cmocka_unit_test(names_that_the_demangler_refuses_are_shortened),
+        cmocka_unit_test(partial_demangling_is_bounded),
+        cmocka_unit_test(a_users_rules_have_priority),
+        cmocka_unit_test(wrong_rules_get_a_message),
     };
     return cmocka_run_group_tests_name("names_rules", tests, load, unload);
 }

@@ -1,4 +1,4 @@
-/* Observing from outside, the parts that are pure: counting a ring, which packet runs, whose times a signal has. */
+/* The pure parts of observing from outside: counting a ring, the running packet, the owner of a signal's times. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +47,7 @@ static bool take(void *context, uint64_t number, const struct rtl_ring_packet *p
     return true;
 }
 
-static void counting_is_in_order_and_once(void **state)
+static void packets_are_counted_in_order_and_once(void **state)
 {
     (void)state;
     for (int i = 0; i < RING; i++)
@@ -57,7 +57,7 @@ static void counting_is_in_order_and_once(void **state)
     assert_int_equal(rtl_ring_counter_wanted(&counter, 3, 0), 3);
     assert_int_equal(rtl_ring_counter_count(&counter, ring, 3, 0, 3, 0, take, NULL), 3);
     assert_int_equal(rtl_ring_counter_wanted(&counter, 3, 3), 0);
-    uint64_t until = 4; /* one that isn't taken now comes again */
+    uint64_t until = 4; /* a packet that isn't counted now comes again */
     assert_int_equal(rtl_ring_counter_count(&counter, ring, 3, 3, 6, 3, take, &until), 1);
     assert_int_equal(rtl_ring_counter_wanted(&counter, 6, 3), 2);
     assert_int_equal(rtl_ring_counter_count(&counter, ring, 2, 3, 6, 3, take, NULL), 2);
@@ -67,12 +67,12 @@ static void counting_is_in_order_and_once(void **state)
     assert_int_equal(counter.lost, 0);
 }
 
-static void a_packet_counts_when_it_is_there(void **state)
+static void a_packet_counts_once_it_is_written(void **state)
 {
     (void)state;
     struct rtl_ring_packet p = dispatch(INVALID);
     assert_int_equal(rtl_packet_kind(&p, false), RTL_PACKET_UNREADY);
-    assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_DISPATCH); /* the processor took its header */
+    assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_DISPATCH); /* the packet processor invalidated its header */
     p.kernel_object = 0;
     assert_int_equal(rtl_packet_kind(&p, true), RTL_PACKET_OTHER);
     p = dispatch(INVALID);
@@ -87,24 +87,24 @@ static void a_packet_counts_when_it_is_there(void **state)
     assert_int_equal(rtl_packet_kind(&p, false), RTL_PACKET_OTHER);
 }
 
-static void what_was_overwritten_is_lost_to_the_packet(void **state)
+static void overwritten_packets_are_counted_exactly_as_lost(void **state)
 {
     (void)state;
     for (int i = 0; i < RING; i++)
         ring[i] = dispatch(DISPATCH);
     taken_count = 0;
     rtl_ring_counter_begin(&counter, RING, 0, false);
-    /* eleven were submitted meanwhile: the first three are gone, whatever the copies hold */
+    /* eleven were submitted meanwhile: the first three are overwritten, whatever the copies hold */
     assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 8, 11, 9, take, NULL), 8);
     assert_int_equal(counter.lost, 3);
     assert_int_equal(taken[0], 3);
-    /* the next look comes two rings later: what is left is a ring */
+    /* two rings later: one ring of packets is left */
     assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 30, 30, 30, take, NULL), 14);
     assert_int_equal(counter.lost, 3 + 14);
     assert_int_equal(rtl_ring_counter_wanted(&counter, 30, 30), RING);
     assert_int_equal(rtl_ring_counter_count(&counter, ring, RING, 30, 30, 30, take, NULL), RING);
     assert_int_equal(taken_count + counter.lost, 30);
-    /* who waits for a free slot has counted up the write index, and written nothing */
+    /* a thread that waits for a free slot has incremented the write index, but written nothing */
     rtl_ring_counter_begin(&counter, RING, 0, false);
     taken_count = 0;
     assert_int_equal(rtl_ring_counter_wanted(&counter, 10, 0), RING);
@@ -112,7 +112,7 @@ static void what_was_overwritten_is_lost_to_the_packet(void **state)
     assert_int_equal(counter.lost, 0);
 }
 
-static void what_was_before_our_time_is_no_loss(void **state)
+static void packets_before_the_start_are_not_lost(void **state)
 {
     (void)state;
     for (int i = 0; i < RING; i++)
@@ -123,13 +123,13 @@ static void what_was_before_our_time_is_no_loss(void **state)
     rtl_ring_counter_count(&counter, ring, RING, 100, 103, 103, take, NULL);
     assert_int_equal(counter.lost, 0);
     assert_int_equal(taken_count, 5);
-    rtl_ring_counter_begin(&counter, RING, 100, true); /* the queue came while we looked: all of it is ours */
+    rtl_ring_counter_begin(&counter, RING, 100, true); /* the queue was created meanwhile: all its packets count */
     assert_int_equal(counter.lost, 92);
     rtl_ring_counter_count(&counter, ring, RING, 100, 103, 103, take, NULL);
     assert_int_equal(counter.lost, 95);
 }
 
-static void indices_that_lie_are_bounded(void **state)
+static void false_indices_are_bounded(void **state)
 {
     (void)state;
     rtl_ring_counter_begin(&counter, RING, UINT64_MAX, false);
@@ -143,7 +143,7 @@ static void indices_that_lie_are_bounded(void **state)
     assert_int_equal(counter.next, UINT64_MAX - RING);
 }
 
-/* --- which packet runs --- */
+/* --- the running packet --- */
 
 static void see(struct rtl_evidence *e, struct rtl_queue_moment look, int times)
 {
@@ -151,7 +151,7 @@ static void see(struct rtl_evidence *e, struct rtl_queue_moment look, int times)
         rtl_convention_add_evidence(e, &look);
 }
 
-static void the_convention_follows_from_signals(void **state)
+static void the_read_indexs_meaning_follows_from_signals(void **state)
 {
     (void)state;
     struct rtl_queue_moment
@@ -163,16 +163,16 @@ static void the_convention_follows_from_signals(void **state)
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
     see(&e, ended, 1);
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_LATE);
-    see(&e, pending, 1); /* one in eight is no late packet processor */
+    see(&e, pending, 1); /* one in eight contradicts a late read index */
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
     see(&e, pending, 3);
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_EARLY);
     e = (struct rtl_evidence){0, 0};
     look = ended;
-    look.queued = false; /* it has just come: nobody may have noticed */
+    look.queued = false; /* it was submitted just now: possibly not processed yet */
     see(&e, look, 20);
     look = ended;
-    look.before_in_order = false; /* something from further before may run still */
+    look.before_in_order = false; /* an earlier packet may still run */
     see(&e, look, 20);
     look = ended;
     look.before_signalled = false;
@@ -181,7 +181,7 @@ static void the_convention_follows_from_signals(void **state)
     look.waiting = false;
     see(&e, look, 20);
     look = pending;
-    look.queued = false; /* what looks pending may be something else by now, where the signal was */
+    look.queued = false; /* a pending value may belong to another signal at that address by now */
     see(&e, look, 20);
     look = pending;
     look.waiting = false;
@@ -189,14 +189,14 @@ static void the_convention_follows_from_signals(void **state)
     assert_int_equal(rtl_convention_judge(&e), RTL_CONVENTION_UNKNOWN);
 }
 
-static void who_runs_depends_on_it(void **state)
+static void the_running_packet_depends_on_the_read_indexs_meaning(void **state)
 {
     (void)state;
     struct rtl_queue_moment look = {.waiting = true, .in_order = true, .before = true};
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_UNKNOWN, &look), 1);
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_LATE, &look), 0);
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
-    look.blocked = true; /* by a signal of somebody else: nobody knows whether the one before has ended */
+    look.blocked = true; /* another program's signal: the previous packet's end is unknown */
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), 1);
     look.before_signalled = look.before_pending = true;
     assert_int_equal(rtl_convention_running(RTL_CONVENTION_EARLY, &look), -1);
@@ -212,7 +212,7 @@ static void who_runs_depends_on_it(void **state)
 static struct rtl_signal_user users[RTL_SIGNAL_USERS];
 static struct rtl_awaited_ring awaited, other;
 
-static void a_signal_that_is_used_again_times_nothing(void **state)
+static void a_reused_signal_times_no_packet(void **state)
 {
     (void)state;
     memset(&awaited, 0, sizeof awaited);
@@ -227,7 +227,7 @@ static void a_signal_that_is_used_again_times_nothing(void **state)
     awaited.at[1].until = 5;
     rtl_await_displaced(users, &awaited, 5, 0x80);
     assert_false(awaited.at[1].given_up);
-    rtl_await_displaced(users, &other, 9, 0x80); /* of another queue nobody knows */
+    rtl_await_displaced(users, &other, 9, 0x80); /* the order to another queue's packet is unknown */
     assert_true(awaited.at[1].given_up);
     assert_true(rtl_await(users, &awaited, &(struct rtl_awaited){.number = 6, .signal = 0xc0}));
     awaited.at[2].read = true;
@@ -242,12 +242,12 @@ static void a_signal_that_is_used_again_times_nothing(void **state)
         assert_null(users[i].ring);
 }
 
-static void ticks_become_time_once_their_length_is_known(void **state)
+static void ticks_become_time_once_the_rate_is_known(void **state)
 {
     (void)state;
     enum { TICK = 10 };
     struct rtl_tick_clock clock = {0};
-    const uint64_t zero = 5000000000; /* of the host's clock at tick 0 */
+    const uint64_t zero = 5000000000; /* host time at tick 0 */
     uint64_t known = 0;
     for (uint64_t ms = 1; ms < 400; ms++) {
         uint64_t now = zero + ms * 1000000, end = (now - zero - 20000) / TICK, start = end - 1000;
@@ -258,16 +258,18 @@ static void ticks_become_time_once_their_length_is_known(void **state)
     assert_int_equal(clock.hz, 100000000);
     assert_true(known > 200);
     uint64_t now = zero + 400000000, tick = (now - zero) / TICK;
-    assert_true(rtl_tick_duration(&clock, tick - 100000, tick - 99000, now - 500000, now) == UINT64_MAX); /* older */
-    assert_true(rtl_tick_duration(&clock, tick + 90000, tick + 100000, now - 500000, now) == UINT64_MAX); /* to come */
+    assert_true(rtl_tick_duration(&clock, tick - 100000, tick - 99000, now - 500000, now) == UINT64_MAX); /* too old */
+    /* in the future */
+    assert_true(rtl_tick_duration(&clock, tick + 90000, tick + 100000, now - 500000, now) == UINT64_MAX);
     assert_true(rtl_tick_duration(&clock, tick - 10, tick - 20, now - 500000, now) == UINT64_MAX);
     assert_true(rtl_tick_duration(&clock, 0, tick, now - 500000, now) == UINT64_MAX);
     assert_true(rtl_tick_duration(&clock, tick - 10, tick - 10, now - 500000, now) == 0); /* no ticks are a time */
 }
 
-/* The first reading comes 6 ms late: 25 MHz look like 27 until it is known how late it can have been. A clock that was
- * learnt from what was somebody else's is learnt again. */
-static void a_late_reading_sets_no_wrong_clock(void **state)
+/* The first sample comes 6 ms late: 25 MHz looks like 27 MHz until the possible delay is known. A rate learnt from
+ * another queue's times is learnt again.
+ */
+static void a_late_sample_sets_no_wrong_rate(void **state)
 {
     (void)state;
     enum { TICK = 40 };
@@ -277,10 +279,10 @@ static void a_late_reading_sets_no_wrong_clock(void **state)
         uint64_t known = 0;
         for (uint64_t ms = 1; ms < 4000; ms++) {
             if (ms == 2)
-                ms = 8; /* nothing is read while the first one isn't */
+                ms = 8; /* no sample until the first one is read */
             uint64_t done = zero + ms * 1000000, end = (done - zero) / TICK, start = end - 1000;
             uint64_t now = done + (ms == 1 ? 6000000 : 20000), after = done - 500000;
-            if (wrong && ms <= 800) /* by another clock, of 27 MHz */
+            if (wrong && ms <= 800) /* from another clock, of 27 MHz */
                 end = (done - zero) * 27 / 1000, start = end - 1000;
             uint64_t ns = rtl_tick_duration(&clock, start, end, after, now);
             known += ns == 1000 * TICK;
@@ -293,9 +295,9 @@ static void a_late_reading_sets_no_wrong_clock(void **state)
     }
 }
 
-/* --- what the process says --- */
+/* --- the process's data --- */
 
-static void mappings_are_read_as_they_are(void **state)
+static void mappings_are_parsed(void **state)
 {
     (void)state;
     static const char text[] = "1000-3000 rw-p 00000000 00:00 0 \n"
@@ -327,7 +329,7 @@ static void mappings_are_read_as_they_are(void **state)
     rtl_mappings_free(&m);
 }
 
-static void uris_of_code_objects(void **state)
+static void uris_of_code_objects_are_parsed(void **state)
 {
     (void)state;
     char path[64];
@@ -355,14 +357,14 @@ static void uris_of_code_objects(void **state)
         assert_false(rtl_code_object_uri(wrong[i], path, sizeof path, &offset, &size));
 }
 
-static void names_have_one_row_each(void **state)
+static void each_name_has_one_row(void **state)
 {
     (void)state;
     struct rtl_kernel_names *n = rtl_kernel_names_create();
     uint32_t length;
     rtl_kernel_names_add(n, "gemm", 4, 0x100);
     rtl_kernel_names_add(n, "norm", 4, 0x200);
-    rtl_kernel_names_add(n, "gemm", 4, 0x300); /* of another GPU */
+    rtl_kernel_names_add(n, "gemm", 4, 0x300); /* on another GPU */
     assert_int_equal(rtl_kernel_names_row(n, 0x100), RTL_KERNEL_FIRST);
     assert_int_equal(rtl_kernel_names_row(n, 0x300), RTL_KERNEL_FIRST);
     assert_int_equal(rtl_kernel_names_row(n, 0x200), RTL_KERNEL_FIRST + 1);
@@ -371,9 +373,9 @@ static void names_have_one_row_each(void **state)
     rtl_kernel_names_set_nameless(n, 0x999);
     assert_true(rtl_kernel_names_known(n, 0x999));
     assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_UNKNOWN);
-    rtl_kernel_names_add(n, "late", 4, 0x999); /* its code object came after all */
+    rtl_kernel_names_add(n, "late", 4, 0x999); /* its code object was found later */
     assert_int_equal(rtl_kernel_names_row(n, 0x999), RTL_KERNEL_FIRST + 2);
-    /* a megabyte of a name is cut, and stays apart from another of the same beginning */
+    /* a name of a megabyte is cut, and stays distinct from another with the same beginning */
     size_t bytes = 1 << 20;
     char *large = malloc(bytes);
     memset(large, 'x', bytes);
@@ -404,8 +406,8 @@ static bool count_symbol(void *context, const struct rtl_elf_symbol *symbol)
     return true;
 }
 
-/* Symbols that all name the same text of megabytes, and one with a short name behind them. */
-static void names_of_symbols_are_scanned_within_bounds(void **state)
+/* Symbols that share a text of megabytes, and one with a short name after them. */
+static void symbol_names_are_scanned_within_bounds(void **state)
 {
     (void)state;
     enum { SYMBOLS = 5000, TEXT = 4 << 20, HASH = 0x400, SYMTAB = 0x1000, STRINGS = 0x40000 };
@@ -428,7 +430,7 @@ static void names_of_symbols_are_scanned_within_bounds(void **state)
     symbols[1].st_name = TEXT - 8; /* a short one */
     for (int i = 2; i < SYMBOLS; i++)
         symbols[i].st_name = 1;
-    symbols[SYMBOLS - 1].st_name = TEXT - 8; /* behind what is scanned */
+    symbols[SYMBOLS - 1].st_name = TEXT - 8; /* after the scanned ones */
     FILE *file = tmpfile();
     assert_non_null(file);
     assert_int_equal(fwrite(image, 1, size, file), size);
@@ -457,8 +459,8 @@ static void only_plain_files_are_opened(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
-/* Indices near the end of all numbers, and one that goes back between two readings. */
-static void indices_that_go_back_end_a_queue(void **state)
+/* Indices near the maximum, and an index that goes back between two samples. */
+static void an_index_that_goes_back_ends_a_queue(void **state)
 {
     (void)state;
     enum { SLOTS = 8, AT = 0x1000 };
@@ -484,10 +486,10 @@ static void indices_that_go_back_end_a_queue(void **state)
     o->users = calloc(RTL_SIGNAL_USERS, sizeof *o->users);
     assert_true(rtl_observed_queue_begin(&q, &found, &head, true));
     assert_true(rtl_observed_queue_poll(o, &q, &head, 1));
-    head.write_index = head.read_index = UINT64_MAX - 1; /* the one in the file stays 3 */
+    head.write_index = head.read_index = UINT64_MAX - 1; /* the file's index stays 3 */
     assert_false(rtl_observed_queue_poll(o, &q, &head, 2));
     assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
-    assert_true(rtl_observed_queue_poll(o, &q, &head, 3)); /* and that ends */
+    assert_true(rtl_observed_queue_poll(o, &q, &head, 3)); /* and that ends it */
     rtl_observed_queue_end(o, &q);
     rtl_kernel_names_free(o->names);
     free(o->users);
@@ -499,22 +501,22 @@ static void indices_that_go_back_end_a_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counting_is_in_order_and_once),
-        cmocka_unit_test(a_packet_counts_when_it_is_there),
-        cmocka_unit_test(what_was_overwritten_is_lost_to_the_packet),
-        cmocka_unit_test(what_was_before_our_time_is_no_loss),
-        cmocka_unit_test(indices_that_lie_are_bounded),
-        cmocka_unit_test(the_convention_follows_from_signals),
-        cmocka_unit_test(who_runs_depends_on_it),
-        cmocka_unit_test(a_signal_that_is_used_again_times_nothing),
-        cmocka_unit_test(ticks_become_time_once_their_length_is_known),
-        cmocka_unit_test(a_late_reading_sets_no_wrong_clock),
-        cmocka_unit_test(mappings_are_read_as_they_are),
-        cmocka_unit_test(uris_of_code_objects),
-        cmocka_unit_test(names_have_one_row_each),
-        cmocka_unit_test(names_of_symbols_are_scanned_within_bounds),
+        cmocka_unit_test(packets_are_counted_in_order_and_once),
+        cmocka_unit_test(a_packet_counts_once_it_is_written),
+        cmocka_unit_test(overwritten_packets_are_counted_exactly_as_lost),
+        cmocka_unit_test(packets_before_the_start_are_not_lost),
+        cmocka_unit_test(false_indices_are_bounded),
+        cmocka_unit_test(the_read_indexs_meaning_follows_from_signals),
+        cmocka_unit_test(the_running_packet_depends_on_the_read_indexs_meaning),
+        cmocka_unit_test(a_reused_signal_times_no_packet),
+        cmocka_unit_test(ticks_become_time_once_the_rate_is_known),
+        cmocka_unit_test(a_late_sample_sets_no_wrong_rate),
+        cmocka_unit_test(mappings_are_parsed),
+        cmocka_unit_test(uris_of_code_objects_are_parsed),
+        cmocka_unit_test(each_name_has_one_row),
+        cmocka_unit_test(symbol_names_are_scanned_within_bounds),
         cmocka_unit_test(only_plain_files_are_opened),
-        cmocka_unit_test(indices_that_go_back_end_a_queue),
+        cmocka_unit_test(an_index_that_goes_back_ends_a_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

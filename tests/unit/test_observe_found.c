@@ -1,4 +1,4 @@
-/* What observing costs and finds: names without room, a clock, pauses, who is asked again. */
+/* Cost and results of observing: names without memory, a clock, pauses, and which process is searched again. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,8 +10,8 @@
 #include "observe/signal_times.h"
 #include "watch/attach_backoff.h"
 
-/* More kernel objects than there is room for: packets go on being counted, without a name, and it is said. */
-static void kernels_beyond_all_room_are_unknown(void **state)
+/* More kernel objects than fit: packets are still counted, without a name, and the snapshot reports it. */
+static void kernels_beyond_the_table_are_unknown(void **state)
 {
     (void)state;
     enum { ROOM = 1 << 20 };
@@ -20,7 +20,7 @@ static void kernels_beyond_all_room_are_unknown(void **state)
         rtl_kernel_names_add(n, "gemm", 4, 64 * i);
     assert_false(rtl_kernel_names_full(n));
     assert_false(rtl_kernel_names_known(n, 64 * (ROOM + 1ull)));
-    rtl_kernel_names_add(n, "norm", 4, 64); /* what has a place keeps it */
+    rtl_kernel_names_add(n, "norm", 4, 64); /* kernels in the table stay */
     assert_false(rtl_kernel_names_full(n));
     assert_int_equal(rtl_kernel_names_row(n, 64), RTL_KERNEL_FIRST + 1);
     rtl_kernel_names_add(n, "gemm", 4, 64 * (ROOM + 1ull));
@@ -30,7 +30,7 @@ static void kernels_beyond_all_room_are_unknown(void **state)
     rtl_kernel_names_free(n);
 }
 
-/* Of a clock that nobody knows the length comes out as near as the readings are. */
+/* The rate of an unknown clock is measured as exactly as the samples allow. */
 static void an_unknown_clock_is_measured(void **state)
 {
     (void)state;
@@ -42,34 +42,34 @@ static void an_unknown_clock_is_measured(void **state)
     assert_in_range(clock.hz, 32900000, 33100000);
 }
 
-/* --- what it costs --- */
+/* --- cost --- */
 
-static void pauses_keep_the_budget_of_all(void **state)
+static void pauses_keep_the_total_budget(void **state)
 {
     (void)state;
     const uint64_t ms = 1000000, second = 1000 * ms;
     struct rtl_pace one = {.cpu = 0.05, .looking = 1, .scanning = 1, .cost_ns = 30000}, p = one;
     assert_int_equal(rtl_pace_poll_ns(&p), 2 * ms); /* nothing runs */
     p.rate = 10000;
-    assert_in_range(rtl_pace_poll_ns(&p), 799000, 801000); /* it would want 12.5 us: 30 us are 3.75 % of so many */
+    assert_in_range(rtl_pace_poll_ns(&p), 799000, 801000); /* the goal is 12.5 us: 30 us are 3.75 % of the pause */
     p.looking = 10;
     assert_in_range(rtl_pace_poll_ns(&p), 7999000, 8001000);
     p.cost_ns = 1e9;
-    assert_int_equal(rtl_pace_poll_ns(&p), 4 * second); /* somebody watches */
+    assert_int_equal(rtl_pace_poll_ns(&p), 4 * second); /* a viewer watches */
     p = one;
     p.past_library = true;
     assert_int_equal(rtl_pace_poll_ns(&p), 20 * ms);
-    /* a quarter of 5 %, for the scans of all */
+    /* a quarter of 5 %, for the scans of all processes */
     assert_in_range(rtl_pace_scan_ns(&one, 20 * ms), 1599 * ms, 1601 * ms);
     p.scanning = 20;
     assert_in_range(rtl_pace_scan_ns(&p, 20 * ms), 31999 * ms, 32001 * ms);
     assert_in_range(rtl_pace_scan_ns(&p, UINT64_MAX), second, 3600 * second);
 }
 
-/* --- who has nothing to be observed --- */
+/* --- processes without queues --- */
 
-/* A forked child of a large process: looked into after pauses that grow, and not for longer than that at once. */
-static void who_has_nothing_is_asked_less_and_less(void **state)
+/* A large process's forked child: searched after growing pauses, and each search is short. */
+static void a_process_without_queues_is_searched_less_and_less(void **state)
 {
     (void)state;
     const uint64_t ms = 1000000, second = 1000 * ms;
@@ -88,13 +88,13 @@ static void who_has_nothing_is_asked_less_and_less(void **state)
     for (uint64_t now = 22 * second; now < 322 * second; now += second)
         if (rtl_attach_backoff_allows(&r, &child, now))
             rtl_attach_backoff_record(&r, &child, true, now, now), asked++;
-    assert_in_range(asked, 2 + 8, 2 + 11); /* never longer than 32 s */
+    assert_in_range(asked, 2 + 8, 2 + 11); /* at least every 32 s */
     rtl_attach_backoff_begin_round(&r, &reused, 1);
     assert_int_equal(r.count, 0);
     rtl_attach_backoff_free(&r);
 }
 
-static void nobody_waits_for_many_of_them_at_once(void **state)
+static void many_processes_without_queues_delay_no_other(void **state)
 {
     (void)state;
     enum { CHILDREN = 32 };
@@ -124,11 +124,11 @@ static void nobody_waits_for_many_of_them_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_beyond_all_room_are_unknown),
+        cmocka_unit_test(kernels_beyond_the_table_are_unknown),
         cmocka_unit_test(an_unknown_clock_is_measured),
-        cmocka_unit_test(pauses_keep_the_budget_of_all),
-        cmocka_unit_test(who_has_nothing_is_asked_less_and_less),
-        cmocka_unit_test(nobody_waits_for_many_of_them_at_once),
+        cmocka_unit_test(pauses_keep_the_total_budget),
+        cmocka_unit_test(a_process_without_queues_is_searched_less_and_less),
+        cmocka_unit_test(many_processes_without_queues_delay_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

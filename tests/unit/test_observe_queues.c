@@ -1,4 +1,5 @@
-/* Queues in another process's memory: which page is one, in what kinds of memory it is found, and how a search goes on.
+/* Queues in another process's memory: which page is a queue, in which kinds of memory it is found, and how a search
+ * continues.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "observe/mappings.h"
 #include "observe/queue_finder.h"
 
-static void what_looks_like_a_queue(void **state)
+static void pages_of_queues_are_recognised(void **state)
 {
     (void)state;
     const struct rtl_queue_head good = {
@@ -41,7 +42,7 @@ enum { QUEUE_AT = 0x2000, BELL_AT = 0x2400, RING_AT = 0x40000, DOORBELL_AT = 0x9
 #define RING_LINES     "40000-41000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr\n"
 #define DOORBELL_LINES "900000-902000 rw-s c000000000000000 00:05 7 /dev/kfd\nRss: 0 kB\nVmFlags: rd wr sh io dc pf\n"
 
-/* Finds what is in `memory_file`, mapped as `smaps_lines` say; the search starts anew and has time enough. */
+/* Search `memory_file`, mapped as `smaps_lines` describe, with a new search and enough time. */
 static uint32_t find_in(FILE *memory_file, const char *smaps_lines, struct rtl_found_queue *found, uint32_t most)
 {
     struct rtl_target_memory memory;
@@ -59,7 +60,7 @@ static uint32_t find_in(FILE *memory_file, const char *smaps_lines, struct rtl_f
     return count;
 }
 
-/* A queue of ROCm 7.2.4 with the signal of its doorbell behind it. What its fields say may be changed. */
+/* A queue of ROCm 7.2.4, followed by its doorbell's signal. Tests may change its fields. */
 static struct rtl_queue_head queue_head;
 static struct rtl_signal_image queue_bell;
 
@@ -93,9 +94,8 @@ static uint32_t find_queue(const char *smaps_lines, struct rtl_found_queue *foun
     return count;
 }
 
-/* Found without a look at the ring, so that it can be told; what is no device's and can't be read is no queue at all.
- */
-static void a_ring_in_device_memory_is_told_and_not_read(void **state)
+/* A queue in device memory is found without reading its ring. An unreadable ring outside device memory is no queue. */
+static void a_ring_in_device_memory_is_reported_but_not_read(void **state)
 {
     (void)state;
     static const char *const device[] = {"rd wr sh io de", "rd wr sh pf dd", "rd wr sh dc io pf"};
@@ -107,7 +107,7 @@ static void a_ring_in_device_memory_is_told_and_not_read(void **state)
                  "2000-3000 rw-p 00000000 00:00 0 \nRss: 4 kB\nVmFlags: rd wr dc\n"
                  "100000-101000 rw-s 00000000 00:05 7 /dev/dri/renderD128\nRss: 4 kB\nVmFlags: %s\n" DOORBELL_LINES,
                  i < sizeof device / sizeof *device ? device[i] : "rd wr sh dc");
-        queue_head.ring = 0x100000; /* there are no bytes to be read */
+        queue_head.ring = 0x100000; /* no readable bytes there */
         if (i == sizeof device / sizeof *device) {
             assert_int_equal(find_queue(lines, found), 0);
             break;
@@ -119,7 +119,7 @@ static void a_ring_in_device_memory_is_told_and_not_read(void **state)
     }
 }
 
-/* The kinds of memory that releases of the runtime and kinds of GPUs have their queues in (src/observe/README.md). */
+/* The kinds of memory that runtime releases and GPUs use for queues (src/observe/README.md). */
 static void a_queue_is_found_in_each_kind_of_memory(void **state)
 {
     (void)state;
@@ -164,8 +164,8 @@ static void a_queue_is_found_in_each_kind_of_memory(void **state)
     }
 }
 
-/* A doorbell is in a device's file: what points elsewhere is a copy of a queue, in a forked child, or a forgery. */
-static void a_doorbell_that_is_no_devices_makes_no_queue(void **state)
+/* A doorbell lies in a device's file. One elsewhere is a queue's copy in a forked child, or a forgery. */
+static void a_doorbell_outside_a_device_makes_no_queue(void **state)
 {
     (void)state;
     static const char queue_lines[] = "2000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n" RING_LINES;
@@ -196,7 +196,7 @@ static void a_doorbell_that_is_no_devices_makes_no_queue(void **state)
         snprintf(lines, sizeof lines, "%s%s", queue_lines, others[i]);
         assert_int_equal(find_queue(lines, found), 0);
         snprintf(lines, sizeof lines, "%s%s910000-911000 rw-s 0 00:05 7 /dev/kfd\nVmFlags: rd wr sh\n", queue_lines,
-                 others[i]); /* a doorbell of somebody else is there */
+                 others[i]); /* another device's doorbell is there */
         assert_int_equal(find_queue(lines, found), 0);
     }
     snprintf(lines, sizeof lines, "%s" DOORBELL_LINES, queue_lines);
@@ -220,8 +220,8 @@ static void a_doorbell_that_is_no_devices_makes_no_queue(void **state)
     }
 }
 
-/* Fields that only newer runtimes and firmware know, and the indices, may hold anything. */
-static void what_newer_runtimes_write_into_a_queue_hides_none(void **state)
+/* Fields of newer runtimes and firmware, and the indices, may hold any value. */
+static void fields_of_newer_runtimes_hide_no_queue(void **state)
 {
     (void)state;
     static const char lines[] = "2000-3000 rw-p 0 00:00 0 \nRss: 4 kB\nVmFlags: rd wr ac\n" RING_LINES DOORBELL_LINES;
@@ -233,7 +233,7 @@ static void what_newer_runtimes_write_into_a_queue_hides_none(void **state)
     queue_head.scratch_at = queue_head.scratch_bytes = queue_head.reserved4 = UINT64_MAX;
     assert_int_equal(find_queue(lines, found), 1);
     assert_int_equal(found[0].size, 64);
-    /* a ring that goes beyond what can be read */
+    /* a ring that extends past readable memory */
     queue_head.size = 128;
     assert_int_equal(find_queue(lines, found), 0);
     queue_head.size = RTL_RING_PACKETS_MAX;
@@ -252,9 +252,10 @@ static void put_queue(int fd, uint64_t at, uint64_t ring_at)
     assert_int_equal(pwrite(fd, &bell, sizeof bell, (off_t)at + 0x400), sizeof bell);
 }
 
-/* With no time at all: some pages a call, and the next call goes on. What is found in the first round was there before;
- * what comes to where the search had been has come since. */
-static void a_search_that_is_cut_off_goes_on(void **state)
+/* Without time: a few pages per call, and the next call continues. A queue found in the first round existed before; one
+ * in memory already searched is new.
+ */
+static void an_interrupted_search_continues(void **state)
 {
     (void)state;
     enum { FROM = 0x10000, TO = 0x610000, RING = 0x600000, FAR = 0x500000, MOST = 2, CALLS = 64 };
@@ -279,14 +280,14 @@ static void a_search_that_is_cut_off_goes_on(void **state)
     assert_false(found[0].looked_before);
     assert_false(rtl_queue_search_done(&search));
     assert_false(search.whole);
-    put_queue(fileno(file), FROM, RING); /* it had been there */
+    put_queue(fileno(file), FROM, RING); /* it had existed before */
     for (n = calls = 0; !n && calls < CALLS; calls++)
         n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0, 0);
     assert_int_equal(n, 1);
     assert_int_equal(found[0].at, FROM);
     assert_true(found[0].looked_before);
     assert_int_equal(search.rounds[RTL_SEARCH_LIKELY], 1);
-    /* with time enough all of it, from wherever it was */
+    /* with enough time all memory, from any position */
     put_queue(fileno(file), FROM + 0x1000, RING);
     assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 60000000000, 60000000000), MOST);
     assert_true(search.whole);
@@ -297,9 +298,10 @@ static void a_search_that_is_cut_off_goes_on(void **state)
     fclose(file);
 }
 
-/* A large process: each call searches all memory where runtimes put queues, and a piece of the rest. Until the rest was
- * searched once, nobody knows that a queue wasn't there before. */
-static void the_rest_of_memory_is_searched_in_pieces(void **state)
+/* A large process: each call searches all likely memory, and a piece of the other memory. Until all of that was
+ * searched once, a found queue may be old.
+ */
+static void other_memory_is_searched_in_pieces(void **state)
 {
     (void)state;
     enum { NEAR = 0x4000, RING = 0x8000, FAR = 0x800000, MOST = 4, CALLS = 64 };
@@ -343,7 +345,7 @@ static void the_rest_of_memory_is_searched_in_pieces(void **state)
     fclose(file);
 }
 
-/* A forked child has its parent's memory and no doorbells: a call without time is through with it. */
+/* A forked child has its parent's memory and no doorbells: a call without time completes the search. */
 static void memory_without_doorbells_is_not_read(void **state)
 {
     (void)state;
@@ -367,9 +369,8 @@ static void memory_without_doorbells_is_not_read(void **state)
     fclose(file);
 }
 
-/* What was swapped out is brought back where queues are likely, and left alone in the rest; untouched pages everywhere.
- */
-static void the_rest_is_not_swapped_in(void **state)
+/* Swapped-out pages are read where queues are likely, and skipped elsewhere; untouched pages are skipped everywhere. */
+static void other_memory_is_not_swapped_in(void **state)
 {
     (void)state;
     enum { PAGES = 0x30 };
@@ -392,7 +393,7 @@ static void the_rest_is_not_swapped_in(void **state)
         assert_int_equal(regions[1].to, 7 * PAGE);
     }
     close(memory.pagemap);
-    memory.pagemap = -1; /* without it all of a process's pages may be there, or may not */
+    memory.pagemap = -1; /* without pagemap a page's presence is unknown */
     memory.pid = getpid();
     uint64_t at = PAGE;
     assert_int_equal(rtl_target_regions(&memory, true, &at, 9 * PAGE, regions), 1);
@@ -405,8 +406,8 @@ static void the_rest_is_not_swapped_in(void **state)
     fclose(file);
 }
 
-/* A search for queues leaves the rest of memory as it is: only queues' own pages are brought back. */
-static void a_search_brings_back_small_mappings_only(void **state)
+/* A search swaps in only the pages of queues. */
+static void a_search_swaps_in_small_mappings_only(void **state)
 {
     (void)state;
     enum { NEAR = 0x4000, FAR = 0x20000, RING = 0x8000, PAGES = 0x60, MOST = 4 };
@@ -440,16 +441,16 @@ static void a_search_brings_back_small_mappings_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_looks_like_a_queue),
+        cmocka_unit_test(pages_of_queues_are_recognised),
         cmocka_unit_test(a_queue_is_found_in_each_kind_of_memory),
-        cmocka_unit_test(a_doorbell_that_is_no_devices_makes_no_queue),
-        cmocka_unit_test(what_newer_runtimes_write_into_a_queue_hides_none),
-        cmocka_unit_test(a_ring_in_device_memory_is_told_and_not_read),
-        cmocka_unit_test(a_search_that_is_cut_off_goes_on),
-        cmocka_unit_test(the_rest_of_memory_is_searched_in_pieces),
+        cmocka_unit_test(a_doorbell_outside_a_device_makes_no_queue),
+        cmocka_unit_test(fields_of_newer_runtimes_hide_no_queue),
+        cmocka_unit_test(a_ring_in_device_memory_is_reported_but_not_read),
+        cmocka_unit_test(an_interrupted_search_continues),
+        cmocka_unit_test(other_memory_is_searched_in_pieces),
         cmocka_unit_test(memory_without_doorbells_is_not_read),
-        cmocka_unit_test(the_rest_is_not_swapped_in),
-        cmocka_unit_test(a_search_brings_back_small_mappings_only),
+        cmocka_unit_test(other_memory_is_not_swapped_in),
+        cmocka_unit_test(a_search_swaps_in_small_mappings_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* An observer's thread, at work on a process that lends itself to it: this one, with queues that it makes up. */
+/* An observer's thread on a process: this one, with synthetic queues. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 enum { PAGE = 4096, SLOTS = 64, QUEUES = 173, BELL = 0x400, CODE_BYTES = 0x1000 };
 
-__attribute__((visibility("default"))) struct r_debug _amdgpu_r_debug; /* what the runtime has */
+__attribute__((visibility("default"))) struct r_debug _amdgpu_r_debug; /* the runtime's symbol */
 static struct link_map code;
 static char code_name[64], code_bytes[2][CODE_BYTES];
 
@@ -48,7 +48,7 @@ static void make_queue(unsigned i)
     memcpy(head_of(i), &head, sizeof head);
 }
 
-/* So many dispatches are submitted and taken at once. */
+/* Submit and process this many dispatches at once. */
 static void dispatch(unsigned i, uint64_t count)
 {
     struct rtl_queue_head *h = head_of(i);
@@ -121,7 +121,7 @@ static uint64_t passes(void)
     return snapshot.passes;
 }
 
-/* Until a snapshot has that; it stays. */
+/* Wait for a snapshot with at least this value; it stays available. */
 static void wait_for(uint64_t (*what)(void), uint64_t least)
 {
     for (int i = 0; i < 6000; i++) {
@@ -131,7 +131,7 @@ static void wait_for(uint64_t (*what)(void), uint64_t least)
             return;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    fail_msg("it never came to that");
+    fail_msg("the awaited value never came");
 }
 
 static void wait_for_none(uint64_t (*what)(void))
@@ -143,10 +143,10 @@ static void wait_for_none(uint64_t (*what)(void))
             return;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
-    fail_msg("it never came to that");
+    fail_msg("the awaited value never came");
 }
 
-static void what_was_before_is_no_loss_and_what_comes_is(void **state)
+static void earlier_packets_are_no_loss_but_later_ones_are(void **state)
 {
     (void)state;
     make_queue(0);
@@ -165,8 +165,8 @@ static void what_was_before_is_no_loss_and_what_comes_is(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-/* A write index that steps back for a moment ends a queue, which is found again, and goes on where it was. */
-static void a_queue_that_comes_back_counts_nothing_twice(void **state)
+/* A write index that briefly goes back ends a queue; it is found again and continues its counts. */
+static void a_queue_found_again_counts_nothing_twice(void **state)
 {
     (void)state;
     make_queue(0);
@@ -189,7 +189,7 @@ static void a_queue_that_comes_back_counts_nothing_twice(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void those_without_room_are_counted(void **state)
+static void queues_beyond_the_table_are_counted(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < QUEUES; i++)
@@ -201,8 +201,10 @@ static void those_without_room_are_counted(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-/* Without a descriptor to search with it goes on with what it knows, says so, and takes up the search again. */
-static void a_search_that_fails_is_no_end(void **state)
+/* Without a free descriptor for the search, the observer continues with the known queues, reports it, and resumes the
+ * search later.
+ */
+static void a_failed_search_is_resumed(void **state)
 {
     (void)state;
     struct rlimit was, none;
@@ -232,7 +234,7 @@ static void a_search_that_fails_is_no_end(void **state)
 
 static unsigned timed_waits;
 
-int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) /* libc's, for the whole test */
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) /* libc's, for the complete test */
 {
     timed_waits++;
     for (;;) {
@@ -246,13 +248,13 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     }
 }
 
-static void who_hangs_is_waited_for_once(void **state)
+static void a_hanging_observer_is_waited_for_once(void **state)
 {
     (void)state;
     make_queue(0);
     assert_int_equal(observe((struct rtl_observer_options){.named = true}), RTL_READER_OK);
     wait_for(living, 1);
-    pthread_mutex_lock(&observer->lock); /* its thread, in a page that nobody brings */
+    pthread_mutex_lock(&observer->lock); /* its thread blocks in a page that never arrives */
     timed_waits = 0;
     for (int i = 0; i < 10; i++) {
         rtl_snapshot_free(&snapshot);
@@ -268,7 +270,7 @@ static void who_hangs_is_waited_for_once(void **state)
 
 /* --- kernels --- */
 
-/* A code object with one kernel at 0x40. */
+/* Make a code object with one kernel at 0x40. */
 static void make_code(char *at, const char *kernel)
 {
     enum { SYMBOLS = 0x400, STRINGS = 0x600, HASH = 0x300, DYNAMIC = 0x200 };
@@ -291,7 +293,7 @@ static void make_code(char *at, const char *kernel)
     snprintf(at + STRINGS + 1, 60, "%s.kd", kernel);
 }
 
-/* In place of what was there: the entry, its name and where it is loaded are where the other's were. */
+/* Replace the loaded code object: list entry, name and address stay equal. */
 static void load_code(unsigned which)
 {
     snprintf(code_name, sizeof code_name, "memory://%d#offset=0x%llx&size=%d", (int)getpid(),
@@ -308,7 +310,7 @@ static uint64_t calls_of(const char *name)
     return 0;
 }
 
-static void a_kernel_in_the_place_of_another_has_its_own_name(void **state)
+static void a_kernel_at_another_ones_address_has_its_own_name(void **state)
 {
     (void)state;
     make_code(code_bytes[0], "before");
@@ -319,7 +321,7 @@ static void a_kernel_in_the_place_of_another_has_its_own_name(void **state)
     assert_int_equal(observe((struct rtl_observer_options){.named = true}), RTL_READER_OK);
     wait_for(dispatches, 10);
     for (unsigned i = 1; i <= 8; i++) {
-        pthread_mutex_lock(&observer->lock); /* between two looks */
+        pthread_mutex_lock(&observer->lock); /* between two searches */
         load_code(i & 1);
         dispatch(0, 3);
         pthread_mutex_unlock(&observer->lock);
@@ -345,8 +347,8 @@ static uint64_t past_counted(struct rtl_queue_snapshot *q, uint64_t now)
     return counted;
 }
 
-/* The library shows a queue later than it usually does: from then on it is the library's. */
-static void what_the_library_has_after_all_is_given_back(void **state)
+/* The library publishes a queue later than usual: from then on it is the library's. */
+static void a_queue_that_the_library_publishes_later_is_dropped(void **state)
 {
     (void)state;
     struct rtl_queue_snapshot its = {.live = true, .real_id = 1};
@@ -376,13 +378,13 @@ static void what_the_library_has_after_all_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_was_before_is_no_loss_and_what_comes_is),
-        TEST(a_queue_that_comes_back_counts_nothing_twice),
-        TEST(those_without_room_are_counted),
-        TEST(a_search_that_fails_is_no_end),
-        TEST(who_hangs_is_waited_for_once),
-        TEST(what_the_library_has_after_all_is_given_back),
-        TEST(a_kernel_in_the_place_of_another_has_its_own_name),
+        TEST(earlier_packets_are_no_loss_but_later_ones_are),
+        TEST(a_queue_found_again_counts_nothing_twice),
+        TEST(queues_beyond_the_table_are_counted),
+        TEST(a_failed_search_is_resumed),
+        TEST(a_hanging_observer_is_waited_for_once),
+        TEST(a_queue_that_the_library_publishes_later_is_dropped),
+        TEST(a_kernel_at_another_ones_address_has_its_own_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* Outputs: what may be replaced, and what is left when nothing comes of it. */
+/* Output files: what may be replaced, and what remains after a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 static char folder[] = "/tmp/rtl-outfile.XXXXXX", why[300];
 
-/* What somebody else does between two calls of ours; once. */
+/* Another user's action between two of our system calls; runs once. */
 static void (*meanwhile)(void);
 
 static void let_others(void)
@@ -104,7 +104,7 @@ static void put(struct rtl_outfile *file, const char *text)
     assert_int_equal(write(rtl_outfile_fd(file), text, strlen(text)), strlen(text));
 }
 
-static void a_new_file_is_there_when_it_is_put_there(void **state)
+static void a_new_file_exists_once_it_is_placed(void **state)
 {
     (void)state;
     struct rtl_outfile *file = open_it("out", false, NULL);
@@ -115,13 +115,13 @@ static void a_new_file_is_there_when_it_is_put_there(void **state)
     assert_true(rtl_outfile_place(file, why, sizeof why));
     assert_string_equal(read_back("out"), "one");
     put(file, " two");
-    assert_true(rtl_outfile_place(file, why, sizeof why)); /* again is nothing */
+    assert_true(rtl_outfile_place(file, why, sizeof why)); /* a second call changes nothing */
     rtl_outfile_close(file);
     assert_string_equal(read_back("out"), "one two");
     assert_int_equal(files(), 1);
 }
 
-static void what_is_not_put_there_leaves_nothing(void **state)
+static void an_unplaced_file_leaves_nothing(void **state)
 {
     (void)state;
     make("out", "old", 0600);
@@ -133,7 +133,7 @@ static void what_is_not_put_there_leaves_nothing(void **state)
     assert_int_equal(files(), 1);
 }
 
-static void nothing_is_replaced_unasked(void **state)
+static void nothing_is_replaced_without_force(void **state)
 {
     (void)state;
     struct stat info;
@@ -146,7 +146,7 @@ static void nothing_is_replaced_unasked(void **state)
     rtl_outfile_close(file);
     assert_string_equal(read_back("out"), "new");
     assert_true(!stat("out", &info) && (info.st_mode & 07777) == 0604);
-    file = open_it("late", false, NULL); /* what came there meanwhile */
+    file = open_it("late", false, NULL); /* created by another program meanwhile */
     make("late", "another's", 0600);
     assert_false(rtl_outfile_place(file, why, sizeof why));
     assert_non_null(strstr(why, "exists by now"));
@@ -155,7 +155,7 @@ static void nothing_is_replaced_unasked(void **state)
     assert_int_equal(files(), 2);
 }
 
-static void setuid_is_not_handed_on(void **state)
+static void setuid_is_not_copied(void **state)
 {
     (void)state;
     struct stat info;
@@ -166,7 +166,7 @@ static void setuid_is_not_handed_on(void **state)
     assert_true(!stat("out", &info) && (info.st_mode & 07777) == 0711);
 }
 
-static void what_is_read_is_never_the_output(void **state)
+static void the_input_is_never_the_output(void **state)
 {
     (void)state;
     make("in.db", "data", 0600);
@@ -181,7 +181,7 @@ static void what_is_read_is_never_the_output(void **state)
         assert_null(open_it(names[i], true, "in.db"));
         assert_non_null(strstr(why, "is the recording itself"));
     }
-    assert_null(open_it("./new", true, "new")); /* neither is there yet */
+    assert_null(open_it("./new", true, "new")); /* neither exists yet */
     struct rtl_outfile *file = open_it("in", true, "in.db"), *other = open_it("sub/in.db", true, "in.db");
     assert_true(file && other);
     rtl_outfile_close(file);
@@ -189,7 +189,7 @@ static void what_is_read_is_never_the_output(void **state)
     assert_string_equal(read_back("in.db"), "data");
 }
 
-static void links_stay_and_lead_somewhere(void **state)
+static void links_stay_and_are_followed(void **state)
 {
     (void)state;
     char to[20] = "";
@@ -212,7 +212,7 @@ static void links_stay_and_lead_somewhere(void **state)
     assert_null(open_it("real/", true, NULL));
 }
 
-static void what_is_no_file_is_written_as_it_is(void **state)
+static void devices_and_pipes_are_written_directly(void **state)
 {
     (void)state;
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null"};
@@ -227,7 +227,7 @@ static void what_is_no_file_is_written_as_it_is(void **state)
     assert_true(fcntl(STDOUT_FILENO, F_GETFD) >= 0); /* it was not closed */
 }
 
-static void a_signal_takes_away_what_is_not_there_yet(void **state)
+static void a_signal_deletes_the_unplaced_file(void **state)
 {
     (void)state;
     pid_t child = fork();
@@ -260,8 +260,8 @@ static void lead_from_pipe(void)
     assert_int_equal(symlink("precious", "pipe"), 0);
 }
 
-/* A link in a folder that others write into may lead elsewhere by the time that it is followed. */
-static void what_changes_meanwhile_is_left_alone(void **state)
+/* In a folder that others can write to, a link may change before it is followed. */
+static void an_output_link_that_changes_meanwhile_is_not_followed(void **state)
 {
     (void)state;
     make("precious", "precious", 0600);
@@ -283,15 +283,11 @@ static void what_changes_meanwhile_is_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_new_file_is_there_when_it_is_put_there),
-        TEST(what_is_not_put_there_leaves_nothing),
-        TEST(nothing_is_replaced_unasked),
-        TEST(setuid_is_not_handed_on),
-        TEST(what_is_read_is_never_the_output),
-        TEST(links_stay_and_lead_somewhere),
-        TEST(what_is_no_file_is_written_as_it_is),
-        TEST(what_changes_meanwhile_is_left_alone),
-        TEST(a_signal_takes_away_what_is_not_there_yet),
+        TEST(a_new_file_exists_once_it_is_placed),    TEST(an_unplaced_file_leaves_nothing),
+        TEST(nothing_is_replaced_without_force),      TEST(setuid_is_not_copied),
+        TEST(the_input_is_never_the_output),          TEST(links_stay_and_are_followed),
+        TEST(devices_and_pipes_are_written_directly), TEST(an_output_link_that_changes_meanwhile_is_not_followed),
+        TEST(a_signal_deletes_the_unplaced_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Queues past the library: which they are, and what a segment's snapshot becomes with them. */
+/* Queues that the library can't see: how they are identified, and how they are added to a segment's snapshot. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,8 +33,7 @@ static void queue(uint32_t slot, uint64_t id)
         .slot = slot, .live = true, .shared = slot == RTL_QUEUE_SHARED, .queue_id = id, .real_id = id + 1};
 }
 
-/* A traced process with two kernels, two queues and as many GPUs as that; one queue past the library with 10
- * dispatches. */
+/* Make a traced process with two kernels, two queues and `gpus` GPUs; one unseen queue has 10 dispatches. */
 static void begin(uint32_t gpus)
 {
     memset(past, 0, sizeof *past);
@@ -67,7 +66,7 @@ static uint64_t calls_of(uint32_t id)
     return UINT64_MAX;
 }
 
-static void they_are_those_that_the_segment_has_not(void **state)
+static void unseen_queues_are_those_not_in_the_segment(void **state)
 {
     (void)state;
     struct rtl_traced_queues t;
@@ -78,21 +77,21 @@ static void they_are_those_that_the_segment_has_not(void **state)
     assert_int_equal(t.refused, 1);
     assert_int_equal(rtl_traced_queues_find(&t, 7, 0), 1);
     assert_int_equal(rtl_traced_queues_find(&t, 8, 0), -1);
-    snapshot.queues[1].live = false; /* another may have its number */
+    snapshot.queues[1].live = false; /* another queue may have its number */
     rtl_traced_queues_of(&snapshot, 5, &t);
     assert_int_equal(rtl_traced_queues_find(&t, 7, 0), -1);
     snapshot.queues[0].real_id = 0; /* an older library */
     rtl_traced_queues_of(&snapshot, 5, &t);
     assert_int_equal(t.as_of_ns, 0);
     snapshot.queues[0].real_id = 1;
-    snapshot.notes = RTL_NOTE_QUEUES_SHARED; /* who shares a slot has no number */
+    snapshot.notes = RTL_NOTE_QUEUES_SHARED; /* queues that share a slot have no number */
     rtl_traced_queues_of(&snapshot, 5, &t);
     assert_int_equal(t.as_of_ns, 0);
     rtl_snapshot_free(&snapshot);
 }
 
 /* Each runtime of a process numbers its queues from 0. */
-static void queues_of_two_runtimes_are_told_apart_by_key(void **state)
+static void queues_of_two_runtimes_are_distinguished_by_key(void **state)
 {
     (void)state;
     struct rtl_traced_queues t;
@@ -108,7 +107,7 @@ static void queues_of_two_runtimes_are_told_apart_by_key(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void the_library_gets_its_time(void **state)
+static void the_library_has_time_to_publish_a_queue(void **state)
 {
     (void)state;
     struct rtl_candidate c = {.seen_ns = 10ull * SECOND};
@@ -144,7 +143,7 @@ static void kernels_of_one_name_have_one_row(void **state)
     assert_int_equal(snapshot.untimed[RTL_UNTIMED_OBSERVED], 10);
     assert_int_equal(snapshot.untimed_total, 10);
     rtl_snapshot_free(&snapshot);
-    /* the library sees it, too, from now on: its calls move there, and are in no other row */
+    /* from now on the library sees the queue, too: its calls move there, and no other row has them */
     snapshot.kernels = NULL;
     uint32_t rows = past->row_count;
     kernel(2, "gemm", 100);
@@ -154,7 +153,7 @@ static void kernels_of_one_name_have_one_row(void **state)
     assert_int_equal(calls_of(9), 23);
     assert_int_equal(calls_of(FIRST_ALONE - 1), 0);
     rtl_snapshot_free(&snapshot);
-    /* a segment that has all rows leaves no room */
+    /* a segment with all rows in use leaves no room */
     begin(1);
     row("alone", 3);
     kernel(FIRST_ALONE, "last", 1);
@@ -164,7 +163,7 @@ static void kernels_of_one_name_have_one_row(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void queues_stand_beside_the_others(void **state)
+static void unseen_queues_are_appended(void **state)
 {
     (void)state;
     begin(1);
@@ -177,14 +176,14 @@ static void queues_stand_beside_the_others(void **state)
     assert_int_equal(snapshot.queue_count, 5);
     for (uint32_t i = 1; i < snapshot.queue_count; i++)
         assert_true(snapshot.queues[i - 1].slot < snapshot.queues[i].slot);
-    assert_int_equal(snapshot.queues[2].gpu, 0); /* there is no other */
+    assert_int_equal(snapshot.queues[2].gpu, 0); /* there is no other GPU */
     assert_int_equal(snapshot.agent_count, 1);
-    /* the one that lives was the one that the library had to leave */
+    /* the live queue was the one that the library had to refuse */
     assert_int_equal(snapshot.queues_refused, 0);
     assert_int_equal(snapshot.notes, RTL_NOTE_PACKETS_UNSEEN);
     assert_int_equal(snapshot.packets_lost, 3);
     rtl_snapshot_free(&snapshot);
-    /* of two GPUs nobody knows which: it is one more */
+    /* with two GPUs the GPU is unknown: one more row */
     begin(2);
     past->queues[0].agent = UINT32_MAX;
     past->queues[past->queue_count++] = (struct rtl_queue_snapshot){.slot = 1, .agent = 1};
@@ -196,14 +195,14 @@ static void queues_stand_beside_the_others(void **state)
     assert_int_equal(snapshot.queues[3].gpu, 1);
     assert_int_equal(snapshot.queues[4].gpu, 2);
     rtl_snapshot_free(&snapshot);
-    /* slots that the segment has are its own */
+    /* the segment's slots keep their queues */
     begin(1);
     queue(RTL_QUEUE_SHARED - 1, 9);
     assert_true(rtl_past_library_add(past, &snapshot));
     assert_int_equal(snapshot.queue_count, 3);
     assert_int_equal(snapshot.counted, 160);
     rtl_snapshot_free(&snapshot);
-    /* nothing there: nothing changes */
+    /* no unseen queue: no change */
     begin(1);
     past->queue_count = 0;
     row("gemm", 5);
@@ -215,11 +214,11 @@ static void queues_stand_beside_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_those_that_the_segment_has_not),
-        cmocka_unit_test(queues_of_two_runtimes_are_told_apart_by_key),
-        cmocka_unit_test(the_library_gets_its_time),
+        cmocka_unit_test(unseen_queues_are_those_not_in_the_segment),
+        cmocka_unit_test(queues_of_two_runtimes_are_distinguished_by_key),
+        cmocka_unit_test(the_library_has_time_to_publish_a_queue),
         cmocka_unit_test(kernels_of_one_name_have_one_row),
-        cmocka_unit_test(queues_stand_beside_the_others),
+        cmocka_unit_test(unseen_queues_are_appended),
     };
     past = calloc(1, sizeof *past);
     int failed = past ? cmocka_run_group_tests(tests, NULL, NULL) : 1;

@@ -1,6 +1,6 @@
 /*
- * The viewer's side of a probe: which pages are opened, what a request looks like, and what is believed of a state that
- * the process may have forged, or writes meanwhile.
+ * The viewer's side of a probe: which pages it opens, what a request contains, and how it reads a state that the
+ * process may forge or change meanwhile.
  */
 #include "process_fixture.h"
 
@@ -14,7 +14,7 @@
 
 /* --- words --- */
 
-static void words_are_what_was_said(void **state)
+static void probe_words_decode_to_what_was_encoded(void **state)
 {
     (void)state;
     uint64_t random = 42;
@@ -97,7 +97,7 @@ static void of_an_older_library(int ready)
     segment.header->minor = 6;
 }
 
-static bool wants_setting; /* of the last one that was asked */
+static bool wants_setting; /* in the last request */
 
 static enum rtl_reader_status probe_of(void (*body)(int ready))
 {
@@ -116,7 +116,7 @@ static enum rtl_reader_status probe_of(void (*body)(int ready))
         wants_setting = rtl_probe_wants_setting(reader);
         assert_names(pid);
         assert_null(strchr(why, '\n'));
-        rtl_probe_heartbeat(&link); /* into nothing */
+        rtl_probe_heartbeat(&link); /* must reach no page */
         assert_int_equal(rtl_probe_prepare(reader, &link, 4711, 0), 0);
         assert_int_equal(rtl_probe_disarm(reader, &link), 0);
     }
@@ -126,7 +126,7 @@ static enum rtl_reader_status probe_of(void (*body)(int ready))
     return status;
 }
 
-static void pages_that_are_none_are_refused(void **state)
+static void invalid_probe_pages_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(probe_of(with_probe), RTL_READER_OK);
@@ -136,10 +136,10 @@ static void pages_that_are_none_are_refused(void **state)
     assert_int_equal(probe_of(of_a_later_version), RTL_READER_NO_PROBE);
     assert_int_equal(probe_of(closed), RTL_READER_NO_PROBE);
     assert_says("closed a descriptor");
-    assert_false(wants_setting); /* it has that */
+    assert_false(wants_setting); /* the library has the setting */
     assert_int_equal(probe_of(of_an_older_library), RTL_READER_NO_PROBE);
     assert_says("1.6");
-    assert_false(wants_setting); /* which it doesn't know */
+    assert_false(wants_setting); /* an unknown setting */
     assert_int_equal(probe_of(switched_off), RTL_READER_NO_PROBE);
     assert_says("RTL_MODE=off");
     assert_false(wants_setting);
@@ -148,7 +148,7 @@ static void pages_that_are_none_are_refused(void **state)
     assert_true(wants_setting);
 }
 
-/* --- requests and states, with both ends here --- */
+/* --- requests and states, both ends in this process --- */
 
 static struct rtl_segment own;
 static struct rtl_reader *reader;
@@ -172,7 +172,7 @@ static struct rtl_probe_word word_now(void)
     return word;
 }
 
-static void requests_are_as_they_should_be(void **state)
+static void requests_have_all_fields(void **state)
 {
     (void)state;
     static const char code[] = "a probed copy";
@@ -192,7 +192,7 @@ static void requests_are_as_they_should_be(void **state)
     assert_int_equal(word_now().ask, RTL_PROBE_ASK_PREPARE);
     const struct rtl_probe_page page = *own.probe_page;
     assert_int_equal(rtl_probe_arm(reader, &link_to, (uint16_t)(first + 1), &request, code, sizeof code), 0);
-    assert_memory_equal(own.probe_page, &page, sizeof page); /* another's request stays as it is */
+    assert_memory_equal(own.probe_page, &page, sizeof page); /* another viewer's request stays unchanged */
     uint16_t second = rtl_probe_arm(reader, &link_to, first, &request, code, sizeof code);
     assert_int_not_equal(second, first);
     assert_int_equal(word_now().ask, RTL_PROBE_ASK_ARM);
@@ -203,7 +203,7 @@ static void requests_are_as_they_should_be(void **state)
     assert_memory_equal((const char *)own.probe_page + RTL_PROBE_CODE_AT, code, sizeof code);
     assert_int_equal(rtl_probe_arm(reader, &link_to, second, &request, code, RTL_PROBE_CODE_MAX + 1ull), 0);
     assert_int_equal(word_now().number, second);
-    /* numbers go round, past 0 and past the one that was taken up, also when the page was wiped */
+    /* numbers wrap round, skip 0 and the number in use, also when the page was zeroed */
     for (int i = 0; i < 70000; i++) {
         uint16_t number = rtl_probe_disarm(reader, &link_to);
         assert_int_not_equal(number, 0);
@@ -215,7 +215,7 @@ static void requests_are_as_they_should_be(void **state)
     own.probe->number = 1;
     link_to.page->word = 0;
     assert_int_equal(rtl_probe_disarm(reader, &link_to), 2);
-    own.probe->number = 6; /* somebody has put an older word there */
+    own.probe->number = 6; /* another viewer has written an older word */
     link_to.page->word = rtl_probe_encode((struct rtl_probe_word){.number = 5});
     assert_int_equal(rtl_probe_disarm(reader, &link_to), 7);
 }
@@ -243,13 +243,13 @@ static void forged_states_are_bounded(void **state)
         assert_true(rtl_reader_probe(reader, &read));
         assert_true(!read.duration_min_ns && !read.min && !read.max && !read.tail_max_ns && !read.tails);
     }
-    own.probe->sequence = 7; /* who wrote was killed */
+    own.probe->sequence = 7; /* the writer was killed */
     assert_false(rtl_reader_probe(reader, &read));
     memset(own.probe, 0, sizeof *own.probe);
 }
 
-/* Libraries of before minor version 8, and 9, have less of it: what lies behind isn't their state. */
-static void an_older_librarys_state(void **state)
+/* Libraries before minor version 8, and before 9, have a shorter state: memory after it isn't read. */
+static void an_older_librarys_state_is_read(void **state)
 {
     (void)state;
     struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE];
@@ -277,19 +277,19 @@ static void an_older_librarys_state(void **state)
     memset(own.probe, 0, sizeof *own.probe);
 }
 
-/* As old viewers do: they know nothing of dies, and take an entry that is longer than they need. */
-static void an_older_viewers_reading(void **state)
+/* Old viewers don't know of dies, and accept an entry longer than they need. */
+static void an_older_viewer_reads_the_state(void **state)
 {
     (void)state;
     const struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE];
     assert_in_range(section->stride, offsetof(struct rtl_probe_state, dies), RTL_STRIDE_GROWTH * RTL_PROBE_STATE_FIRST);
     assert_int_equal(section->capacity, 1);
-    assert_int_equal(section[1].offset, section->offset + section->stride); /* one struct to the library */
+    assert_int_equal(section[1].offset, section->offset + section->stride); /* one struct in the library */
     assert_int_equal(own.header->features_required, 0);
 }
 
-/* What isn't said to be there isn't read, wherever its section is said to lie. */
-static void dies_that_there_are(void **state)
+/* Dies without their section are not read, wherever the section claims to be. */
+static void only_announced_dies_are_read(void **state)
 {
     (void)state;
     struct rtl_section *section = &own.header->section[RTL_SECTION_PROBE_DIES];
@@ -308,7 +308,7 @@ static void dies_that_there_are(void **state)
         }
         assert_int_equal(rtl_probe_units(&read), dies > 1 ? RTL_PROBE_UNITS_ALL : RTL_PROBE_UNITS);
     }
-    section->capacity = 2; /* fewer than there can be */
+    section->capacity = 2; /* fewer than the maximum */
     assert_int_equal(rtl_reader_open(getpid(), &one, why, sizeof why), RTL_READER_OK);
     assert_true(rtl_reader_probe(one, &read));
     assert_int_equal(read.die[1].busy[RTL_PROBE_UNITS - 1], 2);
@@ -324,7 +324,7 @@ static void dies_that_there_are(void **state)
     memset(own.probe, 0, sizeof *own.probe);
 }
 
-/* A writer between any two words that are read. */
+/* The writer runs between any two words that the reader loads. */
 static unsigned every, met;
 static void write_meanwhile(void *context, uint64_t offset)
 {
@@ -339,7 +339,7 @@ static void write_meanwhile(void *context, uint64_t offset)
     own.probe->sequence++;
 }
 
-static void states_are_whole(void **state)
+static void states_are_never_torn(void **state)
 {
     (void)state;
     struct rtl_probe_state read;
@@ -359,7 +359,7 @@ static void states_are_whole(void **state)
     assert_true(got > 100 && met > 1000);
 }
 
-/* Two that took one number for theirs would both think that the probe is theirs. */
+/* Two viewers with one number would both believe that the probe is theirs. */
 enum { REQUESTS = 20000 };
 static uint8_t had[1 << 16];
 
@@ -377,7 +377,7 @@ static void no_two_requests_have_one_number(void **state)
     pthread_t other;
     (void)state;
     if (FIXTURE_TSAN)
-        skip(); /* the body of a request is written by two at a time, which processes can't be kept from */
+        skip(); /* two threads write the body of one request at a time; processes can't be kept from that */
     assert_int_equal(pthread_create(&other, NULL, ask_often, NULL), 0);
     ask_often(NULL);
     pthread_join(other, NULL);
@@ -389,14 +389,14 @@ static void no_two_requests_have_one_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_what_was_said),
-        cmocka_unit_test(pages_that_are_none_are_refused),
-        cmocka_unit_test(requests_are_as_they_should_be),
+        cmocka_unit_test(probe_words_decode_to_what_was_encoded),
+        cmocka_unit_test(invalid_probe_pages_are_refused),
+        cmocka_unit_test(requests_have_all_fields),
         cmocka_unit_test(forged_states_are_bounded),
-        cmocka_unit_test(an_older_librarys_state),
-        cmocka_unit_test(an_older_viewers_reading),
-        cmocka_unit_test(dies_that_there_are),
-        cmocka_unit_test(states_are_whole),
+        cmocka_unit_test(an_older_librarys_state_is_read),
+        cmocka_unit_test(an_older_viewer_reads_the_state),
+        cmocka_unit_test(only_announced_dies_are_read),
+        cmocka_unit_test(states_are_never_torn),
         cmocka_unit_test(no_two_requests_have_one_number),
     };
     return cmocka_run_group_tests(tests, open_own, NULL);

@@ -1,6 +1,4 @@
-/*
- * How a code object's symbols are read: names that are hostile.
- */
+/* Reading a code object's symbols with hostile names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +11,8 @@
 
 #include "probe/code_object.h"
 
-/* Names that lie in one another, each of them too long: what is looked at is bounded all the same. */
-static void names_without_end(void **unused)
+/* Overlapping names, each too long: the number of bytes read is bounded all the same. */
+static void overlapping_symbol_names_are_bounded(void **unused)
 {
     enum { SYMBOLS = 4000, FEW = 100, NAMES = SYMBOLS * sizeof(Elf64_Sym), LAST = RTL_CODE_NAME_MAX + 1 };
     static const char name[] = "sum.kd";
@@ -33,7 +31,7 @@ static void names_without_end(void **unused)
                                      .strings = NAMES,
                                      .string_bytes = LAST + sizeof name};
     assert_false(rtl_code_find_kernel(&object, "sum", &address));
-    object.symbols = (SYMBOLS - FEW) * sizeof last; /* behind so few it is found */
+    object.symbols = (SYMBOLS - FEW) * sizeof last; /* after so few it is found */
     object.symbol_count = FEW;
     assert_true(rtl_code_find_kernel(&object, "sum", &address));
     assert_int_equal(address, 0x40);
@@ -43,7 +41,7 @@ static void names_without_end(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_without_end),
+        cmocka_unit_test(overlapping_symbol_names_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What a probe's numbers say, whatever they are. */
+/* The numbers computed from a probe's state, for any state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "model/probe_figures.h"
 #include "probing/stall_costs.h"
 
-static void figures(void **state)
+static void figures_of_a_probe_are_exact(void **state)
 {
     (void)state;
     struct rtl_probe_state s = {.recorded = 4,
@@ -47,7 +47,7 @@ static void figures(void **state)
     assert_int_equal(f.p50.high, 8191);
     s.durations[11]++;
     rtl_probe_figures(&s, &f);
-    assert_int_equal(f.p50.low, 3000); /* no less than the least */
+    assert_int_equal(f.p50.low, 3000); /* not below the minimum */
     assert_int_equal(f.p50.high, 4095);
     assert_int_equal(f.p99.low, 4096);
     assert_int_equal(f.units, 8);
@@ -65,8 +65,8 @@ static void figures(void **state)
     assert_true(rtl_probe_slower(&f, 500) == 2.0 && rtl_probe_slower(&f, 0) == 0.0);
 }
 
-/* Units of all dies are ranked together, and the dies by what theirs have in all. */
-static void figures_of_dies(void **state)
+/* Units of all dies are ranked together, and dies by the sum over their units. */
+static void dies_are_ranked_by_their_sums(void **state)
 {
     (void)state;
     struct rtl_probe_state s = {.recorded = 1, .waves = 8, .sum = 2000, .dies = 8};
@@ -96,14 +96,14 @@ static void figures_of_dies(void **state)
     assert_int_equal(f.dies.max, 700);
     assert_int_equal(f.dies.mean, 2000 / 7);
     assert_true(f.dies.imbalance == 700 * 7 / 2000.0);
-    s.dies = 1; /* what lies there then is none of its numbers */
+    s.dies = 1; /* the values there no longer count */
     rtl_probe_figures(&s, &f);
     assert_int_equal(f.units, 2);
     assert_int_equal(f.busy_max, 300);
     assert_false(f.dies.there || f.dies.busy);
 }
 
-static void figures_of_nothing_and_of_too_much(void **state)
+static void empty_and_overflowing_figures_are_bounded(void **state)
 {
     (void)state;
     struct rtl_probe_state s = {0};
@@ -121,23 +121,23 @@ static void figures_of_nothing_and_of_too_much(void **state)
     s.dies = 0;
     assert_true(strlen(rtl_probe_cycles_text(f.p99).text) > 0);
     memset(s.busy, 0, sizeof s.busy);
-    s.busy[3] = s.busy[200] = 1ull << 63; /* whose sum is no number of 64 bits */
+    s.busy[3] = s.busy[200] = 1ull << 63; /* their sum exceeds 64 bits */
     rtl_probe_figures(&s, &f);
     assert_true(f.imbalance >= 1 && f.imbalance <= 2 && f.busy_mean > 1ull << 62);
     s.durations[0] = s.durations[63] = UINT64_MAX;
-    s.min = 1000000; /* which contradicts */
+    s.min = 1000000; /* a contradiction */
     s.max = 1;
     rtl_probe_figures(&s, &f);
     assert_true(f.p50.low <= f.p50.high && f.p99.low <= f.p99.high);
 }
 
-static void gaps_between_waves(void **state)
+static void figures_show_gaps_between_waves(void **state)
 {
     (void)state;
     struct rtl_probe_state s = {.recorded = 1, .waves = 100, .sum = 3000};
     struct rtl_probe_figures f;
     rtl_probe_figures(&s, &f);
-    assert_true(!f.gaps && !f.gap_mean && f.gap_share <= 0); /* none is told of */
+    assert_true(!f.gaps && !f.gap_mean && f.gap_share <= 0); /* no gap was recorded */
     s.gap_sum = 1000;
     s.gaps[3] = 49;
     s.gaps[4] = 50;
@@ -149,14 +149,14 @@ static void gaps_between_waves(void **state)
     assert_int_equal(f.gap_p50.high, 31);
     assert_int_equal(f.gap_p99.high, 31);
     assert_true(f.gap_share == 0.25);
-    memset(&s, 0xff, sizeof s); /* whatever a process says */
+    memset(&s, 0xff, sizeof s); /* any values of a process */
     rtl_probe_figures(&s, &f);
     assert_int_equal(f.gaps, UINT64_MAX);
     assert_true(f.gap_share == 0.5 && f.gap_p99.low <= f.gap_p99.high);
 }
 
-/* The step in which half of the waves had ended is known, not when in it. */
-static void tails_to_a_step(void **state)
+/* Half of the waves had ended within a known step; the time within the step is unknown. */
+static void tails_are_known_to_a_step(void **state)
 {
     (void)state;
     struct rtl_probe_state s = {
@@ -169,7 +169,7 @@ static void tails_to_a_step(void **state)
     assert_string_equal(rtl_probe_times_text(f.tail_mean, RTL_UNIT_AUTO).text, "500ns-1.50µs");
     assert_string_equal(rtl_probe_times_text(f.tail_max, RTL_UNIT_AUTO).text, "2.00µs-3.00µs");
     assert_int_equal(f.tail_longest_ns, 255000);
-    s.tail_step_ns = 3000; /* all of them may be nothing */
+    s.tail_step_ns = 3000; /* the result may be zero */
     rtl_probe_figures(&s, &f);
     assert_string_equal(rtl_probe_times_text(f.tail_p50, RTL_UNIT_AUTO).text, "up to 3.00µs");
     assert_string_equal(rtl_probe_times_text(f.tail_max, RTL_UNIT_NS).text, "up to 3000ns");
@@ -181,8 +181,10 @@ static void tails_to_a_step(void **state)
     assert_true(!f.tail_p50.high && !f.tail_max.high && !f.tail_longest_ns);
 }
 
-/* One in ten takes ten times as long: a median knows nothing of it, and a probe that costs nothing would look dear. */
-static void others_by_their_mean(void **state)
+/* One dispatch in ten takes ten times as long. The median doesn't show it, and a probe without cost would look
+ * expensive.
+ */
+static void other_dispatches_are_compared_by_their_mean(void **state)
 {
     (void)state;
     struct rtl_octave old = {.octave = 1, .bucket = {50}}, new = {.octave = 1, .bucket = {150}};
@@ -218,7 +220,7 @@ static const char *report(const struct rtl_probe_session *session)
     return text;
 }
 
-static void waves_that_record_nothing(void **state)
+static void without_recorded_waves_figures_are_empty(void **state)
 {
     (void)state;
     struct rtl_probe_session session = {.finding = true, .probing = {.counted = true}};
@@ -260,7 +262,7 @@ static void waves_that_record_nothing(void **state)
                            "dies      2 of up to 8 had waves; cycles: mean 200, max 300 (xcc2), imbalance 1.50\n"));
 }
 
-static void waits_of_several_copies(void **unused)
+static void stalls_of_several_copies_are_added(void **unused)
 {
     (void)unused;
     struct rtl_stall_costs s = {0};
@@ -297,8 +299,8 @@ static void waits_of_several_copies(void **unused)
     rtl_stall_costs_free(&s);
 }
 
-/* Each die has added up those of its own waves. */
-static void waits_on_dies(void **unused)
+/* Each die has the sums of its own waves. */
+static void stalls_of_dies_are_added(void **unused)
 {
     (void)unused;
     struct rtl_stall_costs s = {0};
@@ -319,8 +321,8 @@ static void waits_on_dies(void **unused)
     rtl_stall_costs_free(&s);
 }
 
-/* A copy that has recorded nothing has no waits; one whose waves have recorded nothing has no shares. */
-static void waits_that_nobody_knows(void **unused)
+/* A copy without results has no stalls; a copy whose waves recorded nothing has no shares. */
+static void unknown_stalls_have_no_shares(void **unused)
 {
     (void)unused;
     struct rtl_stall_costs s = {0};
@@ -345,8 +347,8 @@ static void waits_that_nobody_knows(void **unused)
     rtl_stall_costs_free(&s);
 }
 
-/* How far it is never goes back, and never beyond the end. */
-static void how_far_waits_are(void **unused)
+/* The progress never goes back, and never exceeds the end. */
+static void the_progress_of_stalls_never_goes_back(void **unused)
 {
     (void)unused;
     struct rtl_stall_costs s = {0};
@@ -366,8 +368,8 @@ static void how_far_waits_are(void **unused)
     assert_int_equal(rtl_stall_costs_progress(&s, 3, 20, 20).done, 60);
 }
 
-/* Whatever a process says, shares are shares, and nothing runs over. */
-static void waits_that_make_no_sense(void **unused)
+/* With any values of a process, shares are valid and no sum overflows. */
+static void impossible_stalls_are_bounded(void **unused)
 {
     (void)unused;
     struct rtl_stall_costs s = {0};
@@ -386,7 +388,7 @@ static void waits_that_make_no_sense(void **unused)
     assert_true(rtl_probe_clock_cycles(&(struct rtl_stall_costs){0}) == 0);
 }
 
-static void waits_in_words(void **unused)
+static void stalls_are_printed(void **unused)
 {
     (void)unused;
     static const struct {
@@ -404,19 +406,19 @@ static void waits_in_words(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_of_several_copies),
-        cmocka_unit_test(waits_on_dies),
-        cmocka_unit_test(waits_that_nobody_knows),
-        cmocka_unit_test(how_far_waits_are),
-        cmocka_unit_test(waits_that_make_no_sense),
-        cmocka_unit_test(waits_in_words),
-        cmocka_unit_test(figures),
-        cmocka_unit_test(figures_of_dies),
-        cmocka_unit_test(figures_of_nothing_and_of_too_much),
-        cmocka_unit_test(gaps_between_waves),
-        cmocka_unit_test(tails_to_a_step),
-        cmocka_unit_test(others_by_their_mean),
-        cmocka_unit_test(waves_that_record_nothing),
+        cmocka_unit_test(stalls_of_several_copies_are_added),
+        cmocka_unit_test(stalls_of_dies_are_added),
+        cmocka_unit_test(unknown_stalls_have_no_shares),
+        cmocka_unit_test(the_progress_of_stalls_never_goes_back),
+        cmocka_unit_test(impossible_stalls_are_bounded),
+        cmocka_unit_test(stalls_are_printed),
+        cmocka_unit_test(figures_of_a_probe_are_exact),
+        cmocka_unit_test(dies_are_ranked_by_their_sums),
+        cmocka_unit_test(empty_and_overflowing_figures_are_bounded),
+        cmocka_unit_test(figures_show_gaps_between_waves),
+        cmocka_unit_test(tails_are_known_to_a_step),
+        cmocka_unit_test(other_dispatches_are_compared_by_their_mean),
+        cmocka_unit_test(without_recorded_waves_figures_are_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

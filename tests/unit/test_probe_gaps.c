@@ -1,28 +1,16 @@
 /*
- * The gap between waves: what copies of kernels record of it is, to the cycle, what the software GPU's interpreter
- * counts itself, whatever the table of slots holds before; and nothing of it where there is no table.
+ * The gap between waves: kernel copies record exactly the gaps that the software GPU's interpreter counts, with any
+ * contents of the slot table; without a table they record none.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "copy_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "probe/code_writer.h"
-#include "probe/patch.h"
-#include "shm/probe.h"
-
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x1000000, ARGS_VA = 0x900000 };
-enum { GROUPS = 3200, ITEMS = 100, WAVES = 2 * GROUPS, UNITS = 2 /* of each die */ };
-/* Between the two clocks that a copy reads there is one instruction of the wave behind, and of the one before a wait,
- * two moves, the exchange and the end. */
+enum { BLOCK_VA = 0x1000000 };
+enum { GROUPS = 3200, ITEMS = 100, WAVES = 2 * GROUPS, UNITS = 2 /* on each die */ };
+/* Between the two clock reads of a copy are one instruction of the later wave, and of the earlier wave a wait, two
+ * moves, the exchange and the end.
+ */
 enum { ASIDE = 6 * GCN_CYCLES };
-static const uint64_t CLOCK = 0xfffff000; /* its low half runs over meanwhile */
-#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
+static const uint64_t CLOCK = 0xfffff000; /* its low half overflows meanwhile */
 
 /* s[0:1] the arguments, s2 the workgroup's number: odd workgroups end early. */
 static const uint32_t kernel[] = {
@@ -37,10 +25,8 @@ static const uint32_t kernel[] = {
     0xbf810000,             /* s_endpgm */
 };
 
-/* Pages, one a die, and tables behind them. */
+/* Pages, one for each die, followed by the tables. */
 static _Alignas(8) char block[RTL_PROBE_BLOCK_DIES];
-static uint32_t dies;
-static size_t block_bytes; /* of it that are memory */
 
 static struct rtl_probe_block *page_of(uint32_t die)
 {
@@ -52,36 +38,7 @@ static uint64_t *slots_of(uint32_t die)
     return (uint64_t *)(void *)(block + dies * RTL_PROBE_BLOCK_BYTES) + (size_t)die * RTL_PROBE_SLOTS;
 }
 
-static uint32_t data[4096];
-static uint64_t args[2] = {DATA_VA};
-static char *original;
-static size_t original_bytes;
-static struct rtl_probe_patch patch;
 static struct gcn_account account;
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
-                                   {COPY_VA, patch.bytes, patch.code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, block_bytes, block},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].host && va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
-
-static uint64_t descriptor_in(const void *code, size_t bytes)
-{
-    struct rtl_code_object object;
-    uint64_t address;
-    assert_int_equal(rtl_code_open(&object, code, bytes), RTL_PROBE_NONE);
-    assert_true(rtl_code_find_kernel(&object, "sum", &address));
-    return address; /* addresses in what code_writer.c writes are offsets in the file */
-}
 
 static void run(uint64_t object, enum gcn_target target, unsigned threads)
 {
@@ -108,12 +65,8 @@ static void run(uint64_t object, enum gcn_target target, unsigned threads)
 
 static void make_copy(uint32_t machine, bool gaps, bool waits)
 {
-    struct rtl_code_draft draft = {.flags = machine,
-                                   .abi_version = 2,
-                                   .kernel = "sum",
-                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
-                                   .text = kernel,
-                                   .text_bytes = sizeof kernel};
+    struct rtl_code_draft draft = draft_of(kernel, sizeof kernel / sizeof *kernel);
+    draft.flags = machine;
     original = rtl_code_write(&draft, &original_bytes);
     assert_non_null(original);
     const struct rtl_probe_order order = {.code = original,
@@ -129,7 +82,8 @@ static void make_copy(uint32_t machine, bool gaps, bool waits)
     memset(block, 0, sizeof block);
     for (uint32_t die = 0; die < dies; die++)
         rtl_probe_block_clear(page_of(die));
-    block_bytes = gaps ? rtl_probe_block_bytes(dies) : dies * RTL_PROBE_BLOCK_BYTES;
+    size_t mapped = gaps ? rtl_probe_block_bytes(dies) : dies * RTL_PROBE_BLOCK_BYTES;
+    block_span = (struct gcn_span){BLOCK_VA, mapped, block};
 }
 
 static void forget_copy(void)
@@ -148,12 +102,12 @@ static uint64_t sum_of(const _Atomic uint64_t *values, unsigned count)
     return sum;
 }
 
-/* Its page has what its units had, its table what they have left there, and nobody else has touched either. */
+/* Check that its page has its units' gaps, its table has their last values, and nothing else was changed. */
 static void compare_die(uint32_t die, enum gcn_target target, uint64_t before)
 {
     const _Atomic uint64_t *had = account.gaps + die * RTL_PROBE_UNITS;
     uint64_t gaps = sum_of(had, RTL_PROBE_UNITS), slots = target == GCN_GFX906 ? 10 : 8, used = 0, told = 0;
-    assert_int_equal(gaps, WAVES / dies - UNITS * 4 * slots); /* all but the first of each slot */
+    assert_int_equal(gaps, WAVES / dies - UNITS * 4 * slots); /* all but the first wave of each slot */
     assert_int_equal(page_of(die)->gap_sum,
                      sum_of(account.gap_cycles + die * RTL_PROBE_UNITS, RTL_PROBE_UNITS) + gaps * ASIDE);
     for (unsigned i = 0; i < RTL_PROBE_DURATIONS; i++)
@@ -193,7 +147,7 @@ static void compare(uint32_t machine, enum gcn_target target, unsigned threads, 
     forget_copy();
 }
 
-static void gaps_are_those_of_the_interpreter(void **unused)
+static void recorded_gaps_equal_the_interpreters(void **unused)
 {
     (void)unused;
     for (unsigned threads = 1; threads < 4; threads++) {
@@ -203,8 +157,8 @@ static void gaps_are_those_of_the_interpreter(void **unused)
     }
 }
 
-/* No gap is below 0, whatever the table says. */
-static void a_table_that_was_not_cleared(void **unused)
+/* No gap is negative, whatever the table holds. */
+static void an_uncleared_table_gives_no_negative_gap(void **unused)
 {
     (void)unused;
     compare(RTL_CODE_GFX906, GCN_GFX906, 2, UINT64_MAX);
@@ -212,8 +166,8 @@ static void a_table_that_was_not_cleared(void **unused)
     compare(RTL_CODE_GFX942, GCN_GFX942, 2, UINT64_MAX);
 }
 
-/* Neither where there are pages alone, which is what older libraries have, nor with waits: they would fault here. */
-static void nothing_without_a_table(void **unused)
+/* With the pages alone, as in older libraries, and with stalls, no gap is recorded: a table access would fault here. */
+static void without_a_table_no_gap_is_recorded(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 4; i++) {
@@ -234,9 +188,10 @@ static void nothing_without_a_table(void **unused)
     }
 }
 
-/* Two waves that are there at the same time never share a slot: between one's end and the next one's beginning there
- * are some cycles, so that no gap is negative. */
-static void slots_of_the_interpreter(void **unused)
+/* Two waves at the same time never share a slot: some cycles lie between one wave's end and the next one's start, so no
+ * gap is negative.
+ */
+static void waves_at_the_same_time_never_share_a_slot(void **unused)
 {
     (void)unused;
     make_copy(RTL_CODE_GFX906, true, false);
@@ -250,10 +205,10 @@ static void slots_of_the_interpreter(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_are_those_of_the_interpreter),
-        cmocka_unit_test(a_table_that_was_not_cleared),
-        cmocka_unit_test(nothing_without_a_table),
-        cmocka_unit_test(slots_of_the_interpreter),
+        cmocka_unit_test(recorded_gaps_equal_the_interpreters),
+        cmocka_unit_test(an_uncleared_table_gives_no_negative_gap),
+        cmocka_unit_test(without_a_table_no_gap_is_recorded),
+        cmocka_unit_test(waves_at_the_same_time_never_share_a_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
- * Probed copies of kernels: which are refused and why, what a copy is made of, and that it computes what the original
- * does, in the software GPU's interpreter, while its waves are recorded. And the looks at instructions, against the
+ * Probed copies of kernels: which are refused and why, their contents, and that a copy computes the original's results
+ * in the software GPU's interpreter while its waves are recorded. Also the classification of instructions, against the
  * interpreter's decoder.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "copy_fixture.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,7 +14,7 @@
 #include "probe/patch.h"
 #include "shm/probe.h"
 
-/* --- looks at instructions --- */
+/* --- classification of instructions --- */
 
 static uint64_t state = 88172645463325252ull;
 static uint32_t any_word(void)
@@ -30,7 +25,7 @@ static uint32_t any_word(void)
     return (uint32_t)(state >> 16);
 }
 
-static void looks_agree_with_the_decoder(void **unused)
+static void the_classification_agrees_with_the_decoder(void **unused)
 {
     (void)unused;
     unsigned known = 0;
@@ -53,7 +48,7 @@ static void looks_agree_with_the_decoder(void **unused)
         assert_int_equal(look.kind == RTL_GCN_READ_PC, in.op == GCN_s_getpc_b64);
         assert_int_equal(look.kind == RTL_GCN_BRANCH, in.op == GCN_s_branch);
         assert_int_equal(look.kind == RTL_GCN_JUMP, in.op == GCN_s_setpc_b64);
-        /* no scalar register is left out: sources, destinations, the bases of memory */
+        /* no scalar register is left out: sources, destinations, memory bases */
         bool caches = in.op >= GCN_s_dcache_inv && in.op <= GCN_s_dcache_wb_vol;
         bool idle = caches || in.op == GCN_s_set_gpr_idx_on || in.op == GCN_s_memtime || in.op == GCN_s_memrealtime;
         for (unsigned n = 0; n < 3 && !idle; n++)
@@ -68,7 +63,7 @@ static void looks_agree_with_the_decoder(void **unused)
     assert_true(known > 500000);
 }
 
-static void widths_of_registers(void **unused)
+static void widths_of_registers_are_known(void **unused)
 {
     (void)unused;
     static const struct {
@@ -81,7 +76,7 @@ static void widths_of_registers(void **unused)
         {{0xdc508000, 0x02140001}, 22}, /* global_load_dword v2, v1, s[20:21] */
         {{0xe0500000, 0x28060100}, 41}, /* buffer_load_dword v1, s[24:27], s40 */
         {{0xd1190001, 0x00020501}, 2},  /* v_add_co_u32 v1, s[0:1] */
-        {{0xbe802a01}, 102},            /* s_movrels_b32: any */
+        {{0xbe802a01}, 102},            /* s_movrels_b32: any register */
         {{0xbf8c0000}, 0},              /* s_waitcnt */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -91,21 +86,7 @@ static void widths_of_registers(void **unused)
 /* --- kernels made here --- */
 
 enum { S_ENDPGM = (int)0xbf810000, S_NOP = (int)0xbf800000, MANY = 40000 };
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, ARGS_VA = 0x900000 };
-static const uint64_t BLOCK_VA = 0xffffd000; /* the fourth page is beyond what 32 bits reach */
-#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
-
-static struct rtl_code_draft draft_of(const uint32_t *words, size_t n)
-{
-    return (struct rtl_code_draft){.flags = RTL_CODE_GFX90A,
-                                   .abi_version = 2,
-                                   .kernel = "sum",
-                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
-                                   .text = words,
-                                   .text_bytes = n * 4};
-}
-
-static struct rtl_probe_patch patch;
+static const uint64_t BLOCK_VA = 0xffffd000; /* the fourth page is beyond 32 bits */
 
 static enum rtl_probe_refusal patch_draft(const struct rtl_code_draft *draft, const struct rtl_probe_order *how)
 {
@@ -130,7 +111,7 @@ static enum rtl_probe_refusal refusal_of(const uint32_t *words, size_t n)
     return why;
 }
 
-static void what_code_is_refused_for(void **unused)
+static void unsuitable_code_is_refused(void **unused)
 {
     (void)unused;
     static const struct {
@@ -139,11 +120,11 @@ static void what_code_is_refused_for(void **unused)
         uint32_t words[5], n;
     } cases[] = {
         {RTL_PROBE_NONE, 0, {S_ENDPGM}, 1},
-        {RTL_PROBE_INSTRUCTION, 4, {S_NOP, 0xf0000000, 0, S_ENDPGM}, 4}, /* an image */
+        {RTL_PROBE_INSTRUCTION, 4, {S_NOP, 0xf0000000, 0, S_ENDPGM}, 4}, /* an image instruction */
         {RTL_PROBE_INSTRUCTION, 0, {0xbf9f0000, S_ENDPGM}, 2},
         {RTL_PROBE_INSTRUCTION, 0, {0xbe801cff, S_NOP, S_ENDPGM}, 3}, /* s_getpc_b64 with a literal */
         {RTL_PROBE_LEAVES, 8, {S_NOP, S_NOP}, 2},
-        {RTL_PROBE_LEAVES, 0, {0xbe8000ff}, 1}, /* cut off */
+        {RTL_PROBE_LEAVES, 0, {0xbe8000ff}, 1}, /* truncated */
         {RTL_PROBE_LEAVES, 28, {0xbf840006, S_NOP, S_ENDPGM, 0xbf82fffe}, 4},
         {RTL_PROBE_BEFORE, 0, {0xbf82fff0, S_ENDPGM}, 2},
         {RTL_PROBE_MIDDLE, 8, {0xbf840001, 0xbe8000ff, S_NOP, S_ENDPGM}, 4},
@@ -156,11 +137,11 @@ static void what_code_is_refused_for(void **unused)
         {RTL_PROBE_PRIVILEGED, 0, {0xbe801f00, S_ENDPGM}, 2},
         {RTL_PROBE_MODE, 0, {0xbf100000, S_ENDPGM}, 2},             /* s_setvskip */
         {RTL_PROBE_MODE, 0, {0xba000701, 1, S_ENDPGM}, 3},          /* s_setreg_imm32_b32 hwreg(MODE, 28, 1) */
-        {RTL_PROBE_NONE, 0, {0xba001901, 0xf0, S_ENDPGM}, 3},       /* its modes of floats */
+        {RTL_PROBE_NONE, 0, {0xba001901, 0xf0, S_ENDPGM}, 3},       /* its float modes */
         {RTL_PROBE_ENDING, 0, {0xbf9b0000}, 1},                     /* s_endpgm_saved */
-        {RTL_PROBE_NO_END, 0, {0xbf82ffff, S_ENDPGM}, 2},           /* for ever */
-        {RTL_PROBE_NO_END, 0, {0xbe9e1e04}, 1},                     /* s_swappc_b64, which doesn't come back */
-        {RTL_PROBE_NONE, 0, {0xbf840001, 0xbf820000, S_ENDPGM}, 3}, /* what isn't reached isn't looked at */
+        {RTL_PROBE_NO_END, 0, {0xbf82ffff, S_ENDPGM}, 2},           /* an endless loop */
+        {RTL_PROBE_NO_END, 0, {0xbe9e1e04}, 1},                     /* s_swappc_b64, which doesn't return */
+        {RTL_PROBE_NONE, 0, {0xbf840001, 0xbf820000, S_ENDPGM}, 3}, /* unreachable code isn't classified */
         {RTL_PROBE_NONE, 0, {0xbf820001, 0xf0000000, S_ENDPGM}, 3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -170,7 +151,7 @@ static void what_code_is_refused_for(void **unused)
     }
 }
 
-static void what_is_too_large(void **unused)
+static void too_large_a_kernel_is_refused(void **unused)
 {
     (void)unused;
     uint32_t *words = malloc(MANY * sizeof *words);
@@ -186,7 +167,7 @@ static void what_is_too_large(void **unused)
     free(words);
 }
 
-static void what_descriptors_are_refused_for(void **unused)
+static void unsuitable_descriptors_are_refused(void **unused)
 {
     (void)unused;
     const uint32_t words[] = {S_ENDPGM};
@@ -196,23 +177,23 @@ static void what_descriptors_are_refused_for(void **unused)
         uint32_t machine;
     } cases[] = {
         {RTL_PROBE_WAVE32, {.properties = 1 << 10}, RTL_CODE_GFX90A},
-        {RTL_PROBE_LEAVES, {.preload = 2}, RTL_CODE_GFX90A},     /* there is no code to begin with then */
-        {RTL_PROBE_DESCRIPTOR, {.preload = 2}, RTL_CODE_GFX906}, /* which can't */
+        {RTL_PROBE_LEAVES, {.preload = 2}, RTL_CODE_GFX90A},     /* then there is no code at the start */
+        {RTL_PROBE_DESCRIPTOR, {.preload = 2}, RTL_CODE_GFX906}, /* not possible on this target */
         {RTL_PROBE_DESCRIPTOR, {.properties = 1 << 7}, RTL_CODE_GFX90A},
         {RTL_PROBE_DESCRIPTOR, {.reserved0 = 1}, RTL_CODE_GFX90A},
         {RTL_PROBE_DESCRIPTOR, {.reserved1 = {0, 0, 0, 0, 1}}, RTL_CODE_GFX90A},
         {RTL_PROBE_DESCRIPTOR, {.reserved2 = 1}, RTL_CODE_GFX90A},
         {RTL_PROBE_DESCRIPTOR, {.rsrc1 = 1 << 10}, RTL_CODE_GFX90A}, /* a priority */
-        {RTL_PROBE_DESCRIPTOR, {.rsrc1 = 1 << 22}, RTL_CODE_GFX90A}, /* to be debugged */
+        {RTL_PROBE_DESCRIPTOR, {.rsrc1 = 1 << 22}, RTL_CODE_GFX90A}, /* debug mode */
         {RTL_PROBE_DESCRIPTOR, {.rsrc2 = 1 << 6}, RTL_CODE_GFX90A},  /* a trap handler */
-        {RTL_PROBE_DESCRIPTOR, {.rsrc2 = 1 << 15}, RTL_CODE_GFX90A}, /* LDS, which is the packet's */
-        {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1}, RTL_CODE_GFX906},       /* which has no such registers */
+        {RTL_PROBE_DESCRIPTOR, {.rsrc2 = 1 << 15}, RTL_CODE_GFX90A}, /* LDS, which the packet sets */
+        {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1}, RTL_CODE_GFX906},       /* this target has no such registers */
         {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX90A},
         {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX90A},
         {RTL_PROBE_NONE, {.rsrc1 = 1 << 21 | 1 << 23 | 0xc0 << 12, .rsrc2 = 1 << 24 | 3 << 11}, RTL_CODE_GFX906},
         {RTL_PROBE_NONE, {.rsrc3 = 1 | 1 << 16}, RTL_CODE_GFX942},
         {RTL_PROBE_DESCRIPTOR, {.rsrc3 = 1 << 6}, RTL_CODE_GFX942},
-        {RTL_PROBE_TARGET, {0}, 0x40}, /* gfx940, gfx941: nobody has them */
+        {RTL_PROBE_TARGET, {0}, 0x40}, /* gfx940, gfx941: not in use */
         {RTL_PROBE_TARGET, {0}, 0x4b},
         {RTL_PROBE_TARGET, {0}, 0x36},
     };
@@ -234,7 +215,7 @@ static void what_descriptors_are_refused_for(void **unused)
     }
 }
 
-static void what_orders_are_refused_for(void **unused)
+static void unsuitable_orders_are_refused(void **unused)
 {
     (void)unused;
     const uint32_t words[] = {0xbe901c00, S_ENDPGM}; /* s_getpc_b64 s[16:17] */
@@ -251,7 +232,7 @@ static void what_orders_are_refused_for(void **unused)
     order.ends_shift = 64;
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_BLOCK);
     order = usual;
-    order.dies = false; /* which only GPUs that have several need */
+    order.dies = false; /* only GPUs of several dies need it */
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_NONE);
     rtl_probe_patch_free(&patch);
     draft.flags = RTL_CODE_GFX942;
@@ -264,7 +245,7 @@ static void what_orders_are_refused_for(void **unused)
     assert_int_equal(patch_draft(&draft, &order), RTL_PROBE_NO_KERNEL);
 }
 
-static void damaged_objects(void **unused)
+static void damaged_code_objects_are_refused(void **unused)
 {
     (void)unused;
     const uint32_t words[] = {S_ENDPGM};
@@ -278,34 +259,35 @@ static void damaged_objects(void **unused)
     for (order.bytes = 0; order.bytes < whole; order.bytes++) {
         enum rtl_probe_refusal why = rtl_probe_patch(&order, &patch);
         bool told = why == RTL_PROBE_NO_CODE_OBJECT || why == RTL_PROBE_DAMAGED;
-        assert_true(told || (!why && order.bytes > sections)); /* the last of its sections doesn't matter */
+        assert_true(told || (!why && order.bytes > sections)); /* the end of its last section doesn't matter */
         rtl_probe_patch_free(&patch);
     }
     for (enum rtl_probe_refusal why = 0; why < RTL_PROBE_REFUSAL_COUNT; why++) {
         assert_true(strlen(rtl_probe_refusal_text(why)) > 5);
-        for (enum rtl_probe_refusal other = 0; other < why; other++) /* each is told apart */
+        for (enum rtl_probe_refusal other = 0; other < why; other++) /* each reason has its own text */
             assert_string_not_equal(rtl_probe_refusal_text(why), rtl_probe_refusal_text(other));
     }
     assert_non_null(rtl_probe_refusal_text(RTL_PROBE_REFUSAL_COUNT));
     free(code);
 }
 
-static void where_the_clock_is_kept(void **unused)
+static void the_clock_gets_free_registers(void **unused)
 {
     (void)unused;
     static const struct {
         enum rtl_probe_refusal why;
         uint32_t words[2], given, vgprs, kept, after;
     } cases[] = {
-        {RTL_PROBE_NONE, {S_NOP, S_ENDPGM}, 16, 0, 8, 32},           /* above what the exit stub writes */
-        {RTL_PROBE_NONE, {0xbe910080, S_ENDPGM}, 32, 0, 20, 32},     /* s17: what may be a pair ends with s18 */
-        {RTL_PROBE_NONE, {0xbe980080, S_ENDPGM}, 32, 0, 26, 48},     /* s24: no room beside the extra ones */
-        {RTL_PROBE_NONE, {0xbe802a01, S_ENDPGM}, 48, 0, 48, 64},     /* by number: behind all that is given */
-        {RTL_PROBE_NONE, {0xbe9e1e04, S_ENDPGM}, 48, 0, 48, 64},     /* what is called may use all of them */
+        {RTL_PROBE_NONE, {S_NOP, S_ENDPGM}, 16, 0, 8, 32},           /* above the registers that the exit stub writes */
+        {RTL_PROBE_NONE, {0xbe910080, S_ENDPGM}, 32, 0, 20, 32},     /* s17: a possible pair ends with s18 */
+        {RTL_PROBE_NONE, {0xbe980080, S_ENDPGM}, 32, 0, 26, 48},     /* s24: no room beside the extra registers */
+        {RTL_PROBE_NONE, {0xbe802a01, S_ENDPGM}, 48, 0, 48, 64},     /* by number: after all allocated registers */
+        {RTL_PROBE_NONE, {0xbe9e1e04, S_ENDPGM}, 48, 0, 48, 64},     /* the called code may use all of them */
         {RTL_PROBE_REGISTERS, {0xbee20080, S_ENDPGM}, 112, 0, 0, 0}, /* s98 */
         {RTL_PROBE_REGISTERS, {0xbe802a01, S_ENDPGM}, 112, 0, 0, 0},
         {RTL_PROBE_OCCUPANCY, {0xbeda0080, S_ENDPGM}, 96, 0, 0, 0}, /* s90: 7 waves instead of 8 */
-        {RTL_PROBE_NONE, {0xbeda0080, S_ENDPGM}, 96, 8, 92, 112},   /* 72 vector registers: no more than 7 anyhow */
+        /* 72 vector registers: no more than 7 waves anyway */
+        {RTL_PROBE_NONE, {0xbeda0080, S_ENDPGM}, 96, 8, 92, 112},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rtl_code_draft draft = draft_of(cases[i].words, 2);
@@ -320,40 +302,11 @@ static void where_the_clock_is_kept(void **unused)
 /* --- a copy beside its original --- */
 
 static struct rtl_probe_block block[RTL_PROBE_DIES];
-static uint32_t dies; /* that there is memory for */
-static uint32_t data[4096];
-static uint64_t args[2] = {DATA_VA};
-static char *original;
-static size_t original_bytes;
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
-                                   {COPY_VA, patch.bytes, patch.code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, dies * sizeof *block, (char *)block},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].host && va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
-
-static uint64_t descriptor_in(const void *code, size_t bytes)
-{
-    struct rtl_code_object object;
-    uint64_t address;
-    assert_int_equal(rtl_code_open(&object, code, bytes), RTL_PROBE_NONE);
-    assert_true(rtl_code_find_kernel(&object, "sum", &address));
-    return address; /* addresses in what code_writer.c writes are offsets in the file */
-}
 
 enum { GROUPS = 21, ITEMS = 100, WAVES = 2 * GROUPS };
 
 static struct gcn_account account;
-static const uint64_t CLOCK = 0xfffffff0; /* its low half runs over within each wave */
+static const uint64_t CLOCK = 0xfffffff0; /* its low half overflows within each wave */
 
 static void run(uint64_t object, enum gcn_target target)
 {
@@ -376,8 +329,9 @@ static void run(uint64_t object, enum gcn_target target)
         fail_msg("%s at %x", report.what, (unsigned)report.pc);
 }
 
-/* As LLVM's assembler made it: s[0:1] the arguments, s2 the workgroup's number. Odd workgroups end early; all items
- * store their number, the first word of each workgroup gets the low half of the program counter added. */
+/* From LLVM's assembler: s[0:1] the arguments, s2 the workgroup's number. Odd workgroups end early; all items store
+ * their number, and the low half of the program counter is added to each workgroup's first word.
+ */
 static const uint32_t kernel[] = {
     0xc0060100, 0x00000000, /* s_load_dwordx2 s[4:5], s[0:1], 0x0 */
     0xbe861c00,             /* s_getpc_b64 s[6:7] */
@@ -396,7 +350,7 @@ static const uint32_t kernel[] = {
     0xbf810000,             /* s_endpgm */
 };
 
-/* Numbers of all dies: each wave wrote to its own one's page, or the first one has all. Into `all`, but for units'. */
+/* Sum the dies into `all`, except the units: each wave wrote to its die's page, or the first page has all. */
 static void gather(struct rtl_probe_block *all)
 {
     rtl_probe_block_clear(all);
@@ -406,11 +360,12 @@ static void gather(struct rtl_probe_block *all)
     }
 }
 
-/* Where arguments come: read by the kernel; in registers, where it begins at its second entry; the same kernel where
- * nobody does that, and its first one loads them. */
+/* How arguments arrive: read by the kernel; preloaded into registers, with a start at the second entry; or not
+ * preloaded, and the first entry loads them.
+ */
 enum arguments { READ, IN_REGISTERS, NOT_IN_REGISTERS };
 
-/* s[2:3] the first argument, s4 the workgroup's number: where `kernel` has both, which follows */
+/* loads s[2:3], the first argument, and continues at the second entry; s4 is the workgroup's number */
 static const uint32_t loads_argument[] = {
     0xc0060080, 0x00000000, /* s_load_dwordx2 s[2:3], s[0:1], 0x0 */
     0xbf8cc07f,             /* s_waitcnt lgkmcnt(0) */
@@ -444,7 +399,8 @@ static struct rtl_code_draft draft_with(uint32_t *words, enum arguments argument
     return draft;
 }
 
-/* Both as somebody reads them who knows nothing of arguments in registers; the rest of the descriptor says how many. */
+/* Clear the preload field, as for a reader that doesn't know preloading; other fields of the descriptor give the count.
+ */
 static void forget_preload(void *code, uint64_t descriptor)
 {
     static const uint16_t none;
@@ -475,6 +431,7 @@ static void compare_with_original(uint32_t machine, enum gcn_target target, enum
         forget_preload(patch.code, descriptor_in(patch.code, patch.bytes));
     }
     dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
+    block_span = (struct gcn_span){BLOCK_VA, dies * sizeof *block, (char *)block};
     for (uint32_t die = 0; die < dies; die++)
         rtl_probe_block_clear(&block[die]);
     run(order.object, target);
@@ -484,8 +441,10 @@ static void compare_with_original(uint32_t machine, enum gcn_target target, enum
     run(COPY_VA + descriptor_in(patch.code, patch.bytes), target);
     assert_memory_equal(data, expected, sizeof data);
 
-    /* 8 instructions more a wave before the clock is read: 4 of the entry's behind its clock, a branch instead of the
-     * end, a wait, and 3 instead of reading the pc; the first and the last of the original aren't between the clocks */
+    /* 8 instructions more per wave before the clock is read: the entry stub's 4 after its clock, a branch instead of
+     * the end, a wait, and 3 instead of reading the pc. The original's first and last instructions are not between the
+     * clocks.
+     */
     gather(&all);
     assert_int_equal(all.waves, WAVES);
     uint64_t sum = 0, durations = 0, ends = 0;
@@ -504,7 +463,7 @@ static void compare_with_original(uint32_t machine, enum gcn_target target, enum
         ends += all.ends[i];
     assert_int_equal(durations, WAVES);
     assert_int_equal(ends, WAVES);
-    /* odd workgroups are 2 instructions shorter; the second wave of a workgroup is no shorter than the first */
+    /* odd workgroups are 2 instructions shorter; the second wave of a workgroup is no shorter than the first one */
     assert_int_equal(all.max - all.min, 2 * GCN_CYCLES);
     unsigned short_ones = GROUPS / 2 * 2, bit = 63 - (unsigned)__builtin_clzll(all.min);
     assert_int_equal(all.min * short_ones + all.max * (WAVES - short_ones), sum);
@@ -518,7 +477,7 @@ static void compare_with_original(uint32_t machine, enum gcn_target target, enum
     original = NULL;
 }
 
-static void a_copy_computes_the_same(void **unused)
+static void a_copy_computes_the_originals_results(void **unused)
 {
     (void)unused;
     compare_with_original(RTL_CODE_GFX906, GCN_GFX906, READ);
@@ -526,7 +485,7 @@ static void a_copy_computes_the_same(void **unused)
     compare_with_original(RTL_CODE_GFX942, GCN_GFX942, READ);
 }
 
-static void with_arguments_in_registers(void **unused)
+static void a_copy_with_preloaded_arguments_computes_the_same(void **unused)
 {
     (void)unused;
     compare_with_original(RTL_CODE_GFX90A, GCN_GFX90A, IN_REGISTERS);
@@ -535,7 +494,7 @@ static void with_arguments_in_registers(void **unused)
     compare_with_original(RTL_CODE_GFX942, GCN_GFX942, NOT_IN_REGISTERS);
 }
 
-static void a_copy_is_the_original_but_for_what_is_replaced(void **unused)
+static void a_copy_differs_only_in_replaced_instructions(void **unused)
 {
     (void)unused;
     enum { ENTRY_ROOM = 64, N = sizeof kernel / sizeof *kernel };
@@ -576,17 +535,17 @@ static void a_copy_is_the_original_but_for_what_is_replaced(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_agree_with_the_decoder),
-        cmocka_unit_test(widths_of_registers),
-        cmocka_unit_test(what_code_is_refused_for),
-        cmocka_unit_test(what_is_too_large),
-        cmocka_unit_test(what_descriptors_are_refused_for),
-        cmocka_unit_test(what_orders_are_refused_for),
-        cmocka_unit_test(damaged_objects),
-        cmocka_unit_test(where_the_clock_is_kept),
-        cmocka_unit_test(a_copy_computes_the_same),
-        cmocka_unit_test(with_arguments_in_registers),
-        cmocka_unit_test(a_copy_is_the_original_but_for_what_is_replaced),
+        cmocka_unit_test(the_classification_agrees_with_the_decoder),
+        cmocka_unit_test(widths_of_registers_are_known),
+        cmocka_unit_test(unsuitable_code_is_refused),
+        cmocka_unit_test(too_large_a_kernel_is_refused),
+        cmocka_unit_test(unsuitable_descriptors_are_refused),
+        cmocka_unit_test(unsuitable_orders_are_refused),
+        cmocka_unit_test(damaged_code_objects_are_refused),
+        cmocka_unit_test(the_clock_gets_free_registers),
+        cmocka_unit_test(a_copy_computes_the_originals_results),
+        cmocka_unit_test(a_copy_with_preloaded_arguments_computes_the_same),
+        cmocka_unit_test(a_copy_differs_only_in_replaced_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* A viewer's probe, step by step: each refusal, each end, and libraries that lie. */
+/* A viewer's probe, step by step: each refusal, each end, and libraries that give false answers. */
 #include "probing_fixture.h"
 
 #include <stdlib.h>
 
 #include "probe/stubs.h"
 
-static void the_whole_way(void **state)
+static void a_probe_runs_from_request_to_end(void **state)
 {
     (void)state;
     arm();
@@ -23,11 +23,11 @@ static void the_whole_way(void **state)
     assert_true(rtl_probe_plan_is_done(&p));
     assert_int_equal(p.state.waves, 77);
     assert_string_equal(rtl_probe_plan_word(&p), "done");
-    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0); /* there is nothing to be taken back */
+    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0); /* nothing to disarm */
     over(RTL_PROBING_LIBRARY, "the probe ended: as many dispatches as were wanted were probed");
 }
 
-static void done_before_it_was_seen_armed(void **state)
+static void a_probe_done_before_it_was_seen_armed_ends(void **state)
 {
     (void)state;
     prepare();
@@ -41,7 +41,7 @@ static void done_before_it_was_seen_armed(void **state)
     assert_int_equal(p.state.recorded, 5);
 }
 
-static void what_the_library_refuses(void **state)
+static void refusals_of_the_library_get_a_message(void **state)
 {
     static const struct {
         enum rtl_probe_why why;
@@ -83,7 +83,7 @@ static void what_the_library_refuses(void **state)
         }
 }
 
-static void what_ends_it(void **state)
+static void each_end_of_a_probe_gets_a_message(void **state)
 {
     static const struct {
         enum rtl_probe_why why;
@@ -112,8 +112,8 @@ static void what_ends_it(void **state)
     }
 }
 
-/* A code object a GPU: which is whose, the library knows. */
-static void the_kernel_of_the_other_gpu(void **state)
+/* Each GPU has its own code object; only the library knows which. */
+static void the_kernel_of_the_other_gpu_is_tried(void **state)
 {
     (void)state;
     look(0);
@@ -128,8 +128,9 @@ static void the_kernel_of_the_other_gpu(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE], 2);
 }
 
-/* Which rests: when the library has no other one, it is waited for where it is, and no longer than one alone. */
-static void the_only_one_there_is(void **state)
+/* The kernel is idle, and the library has no other one: the plan waits for this one, no longer than for a single one.
+ */
+static void an_idle_kernel_without_alternative_is_waited_for(void **state)
 {
     (void)state;
     arm();
@@ -152,8 +153,8 @@ static void the_only_one_there_is(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE], 3);
 }
 
-/* It was unloaded meanwhile. */
-static void the_only_one_there_was(void **state)
+/* The kernel was unloaded meanwhile. */
+static void an_unloaded_kernel_without_alternative_ends(void **state)
 {
     (void)state;
     arm();
@@ -165,7 +166,7 @@ static void the_only_one_there_was(void **state)
     over(RTL_PROBING_LIBRARY, "it can't be probed: the process has no such kernel on that GPU; was it unloaded?");
 }
 
-static void dispatches_on_the_other_gpu_alone(void **state)
+static void dispatches_on_the_other_gpu_are_probed(void **state)
 {
     (void)state;
     arm();
@@ -174,35 +175,35 @@ static void dispatches_on_the_other_gpu_alone(void **state)
     assert_int_equal(look(1), RTL_PROBING_DO_ASK);
     assert_int_equal(p.ask, RTL_PROBE_ASK_PREPARE);
     assert_int_equal(p.request.kernel_object, 0x2000);
-    assert_int_equal(look(0), RTL_PROBING_DO_WAIT); /* what its library says is of the one before */
+    assert_int_equal(look(0), RTL_PROBING_DO_WAIT); /* the library's state is the previous request's */
     library.kernel_object = 0x2000;
     library.agent = 3;
     library.block = 0x8000;
     answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
-    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* once more: its numbers go elsewhere */
-    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* and until it is there */
+    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* again: the copy has another block */
+    assert_int_equal(look(0), RTL_PROBING_DO_PATCH); /* until the patch is ready */
     assert_int_equal(p.state.block, 0x8000);
     rtl_probe_plan_patched(&p, RTL_PROBE_NONE, 2, 3000, now);
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);
     library.dispatches = 0;
     answer(RTL_PROBE_PHASE_ARMED, RTL_PROBE_WHY_NONE);
     assert_int_equal(look(0), RTL_PROBING_DO_WAIT);
-    assert_int_equal(look(RTL_PROBING_WAIT_NS + 1), RTL_PROBING_DO_WAIT); /* there is no third one */
+    assert_int_equal(look(RTL_PROBING_WAIT_NS + 1), RTL_PROBING_DO_WAIT); /* there is no third GPU */
     assert_int_equal(p.target, 1);
-    begin(state); /* one that is probed is enough to stay */
+    begin(state); /* one probed dispatch is enough to stay */
     arm();
     library.dispatches = 9;
     library.probed = 1;
     assert_int_equal(look(2 * RTL_PROBING_WAIT_NS - 1), RTL_PROBING_DO_WAIT);
     assert_int_equal(p.target, 0);
-    begin(state); /* where none comes, it may be that it is dispatched elsewhere */
+    begin(state); /* without probed dispatches, the kernel may run on another GPU */
     arm();
     assert_int_equal(look(RTL_PROBING_WAIT_NS), RTL_PROBING_DO_WAIT);
     assert_int_equal(look(1), RTL_PROBING_DO_ASK);
     assert_int_equal(p.target, 1);
 }
 
-static void what_the_patch_refuses(void **state)
+static void a_refused_patch_ends_the_probe(void **state)
 {
     (void)state;
     prepare();
@@ -212,7 +213,7 @@ static void what_the_patch_refuses(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_ARM], 0);
 }
 
-static void no_code(void **state)
+static void missing_code_ends_the_probe(void **state)
 {
     (void)state;
     rtl_probe_plan_begin(&p, &(struct rtl_probe_plan_targets){.every = 1}, now);
@@ -221,7 +222,7 @@ static void no_code(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE] + asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
-static void nobody_answers(void **state)
+static void a_silent_library_ends_the_probe(void **state)
 {
     (void)state;
     look(0);
@@ -230,7 +231,7 @@ static void nobody_answers(void **state)
     assert_int_equal(p.over, RTL_PROBING_NO_ANSWER);
     assert_int_equal(look(0), RTL_PROBING_DO_ASK); /* in case it wakes up */
     assert_int_equal(p.ask, RTL_PROBE_ASK_DISARM);
-    assert_int_equal(look(0), RTL_PROBING_DO_END); /* not waited for again */
+    assert_int_equal(look(0), RTL_PROBING_DO_END); /* no second wait */
     over(RTL_PROBING_NO_ANSWER, "not probed: its library doesn't answer; does the process hang, or dispatch nothing?");
     begin(state);
     prepare();
@@ -240,7 +241,7 @@ static void nobody_answers(void **state)
     assert_int_equal(p.over, RTL_PROBING_NO_ANSWER);
 }
 
-static void no_dispatch(void **state)
+static void without_dispatches_the_probe_ends(void **state)
 {
     (void)state;
     p.plan.targets = 1;
@@ -252,7 +253,7 @@ static void no_dispatch(void **state)
     look(1);
     over(RTL_PROBING_NO_DISPATCH, "the probe ended: no dispatch of it came for 10 s; probe a kernel that runs now");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 1);
-    begin(state); /* they come, but none is probed */
+    begin(state); /* dispatches come, but none is probed */
     p.plan.targets = 1;
     arm();
     for (int i = 0; i < 30 && p.over == RTL_PROBING_NOT; i++) {
@@ -261,7 +262,7 @@ static void no_dispatch(void **state)
     }
     over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches run, but none of them is probed; they may be "
                                  "another GPU's, or their packets of a kind that is left as it is");
-    begin(state); /* one in ten of few takes its time */
+    begin(state); /* one in ten of a few takes time */
     p.plan.targets = 1;
     arm();
     for (int i = 0; i < 30; i++) {
@@ -271,25 +272,25 @@ static void no_dispatch(void **state)
     }
 }
 
-static void stopped_and_timed_out(void **state)
+static void a_stopped_probe_keeps_its_reason(void **state)
 {
     (void)state;
     arm();
     library.recorded = library.probed = 2;
     look(0);
     rtl_probe_plan_stop(&p, RTL_PROBING_STOPPED, now);
-    rtl_probe_plan_stop(&p, RTL_PROBING_TIMEOUT, now); /* the first counts */
+    rtl_probe_plan_stop(&p, RTL_PROBING_TIMEOUT, now); /* the first reason counts */
     assert_true(rtl_probe_plan_holds(&p));
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);
     assert_int_equal(p.ask, RTL_PROBE_ASK_DISARM);
     answer(RTL_PROBE_PHASE_ENDING, RTL_PROBE_WHY_DISARMED);
-    assert_int_equal(look(0), RTL_PROBING_DO_WAIT); /* one is in flight, and brings numbers */
+    assert_int_equal(look(0), RTL_PROBING_DO_WAIT); /* one dispatch is in flight, and delivers numbers */
     library.recorded = library.probed = 3;
     answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_DISARMED);
     assert_int_equal(look(0), RTL_PROBING_DO_END);
     assert_int_equal(p.state.recorded, 3);
     over(RTL_PROBING_STOPPED, "the probe ended: it was stopped");
-    begin(state); /* it never lets go: not waited for without end */
+    begin(state); /* the library never ends it: the wait is bounded */
     arm();
     rtl_probe_plan_stop(&p, RTL_PROBING_STOPPED, now);
     look(0);
@@ -303,15 +304,15 @@ static void stopped_and_timed_out(void **state)
     assert_int_equal(p.over, RTL_PROBING_TIMEOUT);
     over(RTL_PROBING_TIMEOUT, "the probe ended: the time for it is over; --timeout gives it more, --every probes more "
                               "of its dispatches");
-    begin(state); /* before anything was asked for */
+    begin(state); /* before any request */
     rtl_probe_plan_stop(&p, RTL_PROBING_STOPPED, now);
     over(RTL_PROBING_STOPPED, "not probed: it was stopped");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
-/* --- what no library says --- */
+/* --- answers that no library gives --- */
 
-static void numbers_that_go_back(void **state)
+static void numbers_that_go_back_end_the_probe(void **state)
 {
     static const size_t fields[] = {
         offsetof(struct rtl_probe_state, dispatches), offsetof(struct rtl_probe_state, probed),
@@ -324,13 +325,13 @@ static void numbers_that_go_back(void **state)
         *(uint64_t *)(void *)((char *)&library + fields[i]) = 3;
         look(0);
         assert_int_equal(p.over, RTL_PROBING_DAMAGED);
-        assert_int_equal(p.state.dispatches, UINT64_MAX); /* the last that made sense */
+        assert_int_equal(p.state.dispatches, UINT64_MAX); /* the last valid value */
         over(RTL_PROBING_DAMAGED, "the probe ended: its library's numbers are impossible; the segment is damaged");
         assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 1);
     }
 }
 
-static void never_to_be_read(void **state)
+static void an_unreadable_state_ends_the_probe(void **state)
 {
     (void)state;
     seen.state = NULL;
@@ -340,7 +341,7 @@ static void never_to_be_read(void **state)
                                  "the segment is damaged");
     begin(state);
     arm();
-    seen.state = NULL; /* now and then is no matter */
+    seen.state = NULL; /* a single failed read doesn't matter */
     assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
     seen.state = &library;
     assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
@@ -352,7 +353,7 @@ static void never_to_be_read(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_END);
 }
 
-static void answers_without_sense(void **state)
+static void senseless_answers_end_the_probe(void **state)
 {
     for (int i = 0; i < 5; i++) {
         begin(state);
@@ -382,8 +383,8 @@ static void answers_without_sense(void **state)
     assert_int_equal(p.over, RTL_PROBING_DAMAGED);
 }
 
-/* Whatever a library says, it ends; and what was asked for is asked back. */
-static void any_library(void **state)
+/* With any answers the plan ends, and disarms every request. */
+static void any_library_ends_and_is_disarmed(void **state)
 {
     int held = 0;
     srand(1);
@@ -423,7 +424,7 @@ static void any_library(void **state)
 
 /* --- arithmetic --- */
 
-static void how_coarse_and_how_often(void **state)
+static void tail_step_and_probe_interval_are_chosen(void **state)
 {
     (void)state;
     assert_int_equal(rtl_probe_plan_ends_shift(0, 25000000), 0);
@@ -441,24 +442,24 @@ static void how_coarse_and_how_often(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(the_whole_way, begin),
-        cmocka_unit_test_setup(done_before_it_was_seen_armed, begin),
-        cmocka_unit_test_setup(what_the_library_refuses, begin),
-        cmocka_unit_test_setup(what_ends_it, begin),
-        cmocka_unit_test_setup(the_kernel_of_the_other_gpu, begin),
-        cmocka_unit_test_setup(the_only_one_there_is, begin),
-        cmocka_unit_test_setup(the_only_one_there_was, begin),
-        cmocka_unit_test_setup(dispatches_on_the_other_gpu_alone, begin),
-        cmocka_unit_test_setup(what_the_patch_refuses, begin),
-        cmocka_unit_test_setup(no_code, begin),
-        cmocka_unit_test_setup(nobody_answers, begin),
-        cmocka_unit_test_setup(no_dispatch, begin),
-        cmocka_unit_test_setup(stopped_and_timed_out, begin),
-        cmocka_unit_test_setup(numbers_that_go_back, begin),
-        cmocka_unit_test_setup(never_to_be_read, begin),
-        cmocka_unit_test_setup(answers_without_sense, begin),
-        cmocka_unit_test_setup(any_library, begin),
-        cmocka_unit_test(how_coarse_and_how_often),
+        cmocka_unit_test_setup(a_probe_runs_from_request_to_end, begin),
+        cmocka_unit_test_setup(a_probe_done_before_it_was_seen_armed_ends, begin),
+        cmocka_unit_test_setup(refusals_of_the_library_get_a_message, begin),
+        cmocka_unit_test_setup(each_end_of_a_probe_gets_a_message, begin),
+        cmocka_unit_test_setup(the_kernel_of_the_other_gpu_is_tried, begin),
+        cmocka_unit_test_setup(an_idle_kernel_without_alternative_is_waited_for, begin),
+        cmocka_unit_test_setup(an_unloaded_kernel_without_alternative_ends, begin),
+        cmocka_unit_test_setup(dispatches_on_the_other_gpu_are_probed, begin),
+        cmocka_unit_test_setup(a_refused_patch_ends_the_probe, begin),
+        cmocka_unit_test_setup(missing_code_ends_the_probe, begin),
+        cmocka_unit_test_setup(a_silent_library_ends_the_probe, begin),
+        cmocka_unit_test_setup(without_dispatches_the_probe_ends, begin),
+        cmocka_unit_test_setup(a_stopped_probe_keeps_its_reason, begin),
+        cmocka_unit_test_setup(numbers_that_go_back_end_the_probe, begin),
+        cmocka_unit_test_setup(an_unreadable_state_ends_the_probe, begin),
+        cmocka_unit_test_setup(senseless_answers_end_the_probe, begin),
+        cmocka_unit_test_setup(any_library_ends_and_is_disarmed, begin),
+        cmocka_unit_test(tail_step_and_probe_interval_are_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* A viewer's probe where others have a part in it: viewers that probe as well, and programs that exit. */
+/* A viewer's probe with other actors: viewers that probe, too, and programs that exit. */
 #include "probing_fixture.h"
 
-static void another_viewer(void **state)
+static void another_viewers_probe_refuses_ours(void **state)
 {
     (void)state;
     library.phase = RTL_PROBE_PHASE_ARMED;
@@ -13,15 +13,15 @@ static void another_viewer(void **state)
     assert_int_equal(look(SEC), RTL_PROBING_DO_END);
     over(RTL_PROBING_OTHER_VIEWER,
          "not probed: another viewer has a probe there; one at a time: wait until that is over");
-    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0); /* that one goes on */
-    /* one that died: its heartbeat stands still */
+    assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0); /* that probe continues */
+    /* a dead viewer: its heartbeat stands still */
     begin(state);
     library.phase = RTL_PROBE_PHASE_ARMED;
     seen.beats = true;
     for (int i = 0; i < 3; i++)
         assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
     assert_int_equal(look(SEC), RTL_PROBING_DO_ASK);
-    /* or that is over meanwhile */
+    /* or one that ends meanwhile */
     begin(state);
     library.phase = RTL_PROBE_PHASE_ENDING;
     assert_int_equal(look(0), RTL_PROBING_DO_WAIT);
@@ -29,7 +29,7 @@ static void another_viewer(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_ASK);
 }
 
-static void the_process_ends(void **state)
+static void a_process_that_exits_ends_the_probe(void **state)
 {
     (void)state;
     arm();
@@ -51,8 +51,8 @@ static void the_process_ends(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_END);
 }
 
-/* What was wanted was probed before it exited, and before its time was over. */
-static void done_and_exited_at_once(void **state)
+/* The requested dispatches were probed before the process exited and before the time was over. */
+static void a_probe_done_as_the_process_exits_is_done(void **state)
 {
     for (int i = 0; i < 4; i++) {
         begin(state);
@@ -76,7 +76,7 @@ static void done_and_exited_at_once(void **state)
     answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_SHUTDOWN);
     seen.alive = false;
     over(RTL_PROBING_EXITED, "the probe ended: the process has exited");
-    begin(state); /* what is over is another one's */
+    begin(state); /* the end belongs to another probe */
     arm();
     library.number++;
     library.phase = RTL_PROBE_PHASE_OVER;
@@ -85,7 +85,7 @@ static void done_and_exited_at_once(void **state)
     over(RTL_PROBING_EXITED, "the probe ended: the process has exited");
 }
 
-static void replaced(void **state)
+static void a_probe_replaced_by_another_viewer_ends(void **state)
 {
     (void)state;
     arm();
@@ -96,8 +96,8 @@ static void replaced(void **state)
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
 }
 
-/* Two begin together: the page holds one request, and that of the second one is in it. */
-static void another_viewer_asks_at_the_same_time(void **state)
+/* Two viewers begin together: the page holds one request, the second viewer's. */
+static void a_simultaneous_request_of_another_viewer_wins(void **state)
 {
     static const char text[] = "not probed: another viewer has replaced it; one at a time: wait until that is over";
     (void)state;
@@ -107,7 +107,7 @@ static void another_viewer_asks_at_the_same_time(void **state)
     assert_int_equal(look(SEC), RTL_PROBING_DO_END);
     over(RTL_PROBING_REPLACED, text);
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
-    begin(state); /* ours was taken up before: the code isn't written over the other's request */
+    begin(state); /* our request was executed before: the code must not overwrite the other request */
     seen.beats = true;
     prepare();
     rtl_probe_plan_patched(&p, RTL_PROBE_NONE, 1, 3000, now);
@@ -115,7 +115,7 @@ static void another_viewer_asks_at_the_same_time(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_END);
     over(RTL_PROBING_REPLACED, text);
     assert_int_equal(asked[RTL_PROBE_ASK_ARM] + asked[RTL_PROBE_ASK_DISARM], 0);
-    begin(state); /* nor is that for the next GPU */
+    begin(state); /* nor must the request for the next GPU */
     seen.beats = true;
     look(0);
     answer(RTL_PROBE_PHASE_IDLE, RTL_PROBE_WHY_NO_KERNEL);
@@ -123,14 +123,14 @@ static void another_viewer_asks_at_the_same_time(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_END);
     over(RTL_PROBING_REPLACED, text);
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE], 1);
-    begin(state); /* a page whose word is none says nothing */
+    begin(state); /* an invalid word on the page has no meaning */
     look(0);
     seen.number = 0;
     assert_int_equal(look(SEC), RTL_PROBING_DO_WAIT);
 }
 
-/* Stopped by Ctrl-Z, it was nobody's any more: what is there now is another viewer's, and stays. */
-static void another_viewer_came_meanwhile(void **state)
+/* A viewer stopped by Ctrl-Z lost its probe: the page's new request belongs to another viewer, and stays. */
+static void another_viewers_later_request_stays(void **state)
 {
     (void)state;
     seen.beats = true;
@@ -141,7 +141,7 @@ static void another_viewer_came_meanwhile(void **state)
     assert_int_equal(look(0), RTL_PROBING_DO_END);
     over(RTL_PROBING_STOPPED, "the probe ended: it was stopped");
     assert_int_equal(asked[RTL_PROBE_ASK_DISARM], 0);
-    begin(state); /* and one that comes while it is taken back isn't waited for */
+    begin(state); /* a request that comes during the disarming isn't waited for */
     seen.beats = true;
     arm();
     rtl_probe_plan_stop(&p, RTL_PROBING_STOPPED, now);
@@ -157,12 +157,12 @@ static void another_viewer_came_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(another_viewer, begin),
-        cmocka_unit_test_setup(the_process_ends, begin),
-        cmocka_unit_test_setup(done_and_exited_at_once, begin),
-        cmocka_unit_test_setup(replaced, begin),
-        cmocka_unit_test_setup(another_viewer_asks_at_the_same_time, begin),
-        cmocka_unit_test_setup(another_viewer_came_meanwhile, begin),
+        cmocka_unit_test_setup(another_viewers_probe_refuses_ours, begin),
+        cmocka_unit_test_setup(a_process_that_exits_ends_the_probe, begin),
+        cmocka_unit_test_setup(a_probe_done_as_the_process_exits_is_done, begin),
+        cmocka_unit_test_setup(a_probe_replaced_by_another_viewer_ends, begin),
+        cmocka_unit_test_setup(a_simultaneous_request_of_another_viewer_wins, begin),
+        cmocka_unit_test_setup(another_viewers_later_request_stays, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * A probe from its code to what is asked of the library: the test is the process, the runtime with its list of code
+ * A probe from its code to the requests to the library: the test acts as the process, the runtime with its list of code
  * objects, and the library that answers.
  */
 #include "segment_fixture.h"
@@ -19,10 +19,10 @@ enum { CODES = 3, GPUS = 2, PAGE = 4096, TEXT = 100 << 10, AT = 2 * PAGE + TEXT,
 
 /* --- the process, its runtime and the library --- */
 
-__attribute__((visibility("default"))) struct r_debug _amdgpu_r_debug; /* what the runtime has */
+__attribute__((visibility("default"))) struct r_debug _amdgpu_r_debug; /* the runtime's symbol */
 static struct link_map entries[CODES];
 static char uris[CODES][80];
-static uint8_t *file[CODES], *loaded[CODES]; /* what was handed to the runtime, and where it has put that */
+static uint8_t *file[CODES], *loaded[CODES]; /* files passed to the runtime, and where it loaded them */
 static size_t bytes;
 
 static struct rtl_segment segment;
@@ -34,7 +34,7 @@ static struct rtl_probe_session *session;
 static char why[300];
 static uint64_t now;
 
-/* The list has the first so many. */
+/* The list has the first `count` objects. */
 static void list(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ static void list(unsigned count)
     _amdgpu_r_debug.r_map = count ? entries : NULL;
 }
 
-/* A kernel of this length, loaded everywhere. */
+/* Make a kernel of this length, loaded everywhere. */
 static uint32_t machine = RTL_CODE_GFX90A;
 static void make_codes(size_t text_bytes)
 {
@@ -81,7 +81,7 @@ static struct rtl_code_symbol symbol_of(const uint8_t *code)
     for (uint64_t i = 0; i < object.symbol_count; i++)
         if (rtl_code_symbol(&object, i, &symbol) && symbol.kernel)
             return symbol;
-    fail_msg("no kernel in it");
+    fail_msg("the code object has no kernel");
     return symbol;
 }
 
@@ -155,7 +155,7 @@ static void open_session(int gpu)
                      RTL_READER_OK);
 }
 
-/* Until something is asked for, or it is over; a thread looks for the code meanwhile. */
+/* Step until the session makes this request, or ends; a thread searches the code meanwhile. */
 static void step_to(enum rtl_probe_ask ask)
 {
     uint16_t before = segment.probe->number;
@@ -164,9 +164,9 @@ static void step_to(enum rtl_probe_ask ask)
     assert_int_equal(word().ask, ask);
 }
 
-/* --- code that comes and goes --- */
+/* --- code that is loaded and unloaded --- */
 
-static void what_is_there_is_probed(void **state)
+static void a_loaded_kernel_is_probed(void **state)
 {
     (void)state;
     open_session(-1);
@@ -180,7 +180,7 @@ static void what_is_there_is_probed(void **state)
 }
 
 static unsigned
-takes_in(const struct rtl_probe_patch *patch) /* what its slot has: global_atomic_swap_x2 ... glc, or sc0 */
+takes_in(const struct rtl_probe_patch *patch) /* exchanges with the slot table: global_atomic_swap_x2 ... glc, or sc0 */
 {
     unsigned found = 0;
     for (size_t at = 0; at + 4 <= patch->bytes; at += 4) {
@@ -191,8 +191,8 @@ takes_in(const struct rtl_probe_patch *patch) /* what its slot has: global_atomi
     return found;
 }
 
-/* A library of before has the page alone: a copy that wrote to a table behind it would write to somebody's memory. */
-static void what_an_older_library_has_no_room_for(void **state)
+/* An older library maps the page alone: a copy that writes to a table after it would write to other memory. */
+static void an_older_library_gets_no_slot_table(void **state)
 {
     static const uint64_t there[] = {0, RTL_PROBE_BLOCK_BYTES, RTL_PROBE_BLOCK_ALL - 1, RTL_PROBE_BLOCK_ALL};
     for (unsigned i = 0; i < sizeof there / sizeof *there; i++) {
@@ -209,8 +209,8 @@ static void what_an_older_library_has_no_room_for(void **state)
     }
 }
 
-/* Nor has one of before minor version 9 for several dies: its kernel is left alone. */
-static void dies_that_an_older_library_does_not_know(void **state)
+/* A library before minor version 9 doesn't know several dies: such kernels are not probed. */
+static void an_older_library_probes_no_kernel_of_several_dies(void **state)
 {
     machine = RTL_CODE_GFX942;
     for (int i = 0; i < 2; i++) {
@@ -227,9 +227,8 @@ static void dies_that_an_older_library_does_not_know(void **state)
     machine = RTL_CODE_GFX90A;
 }
 
-/* Between the first look at it and the library's answer: another one in its place, the same one elsewhere, or none at
- * all. */
-static void what_was_loaded_anew_is_left_alone(void **state)
+/* Between the first read of the code and the library's answer, it was replaced, loaded elsewhere, or unloaded. */
+static void reloaded_code_is_not_probed(void **state)
 {
     for (int i = 0; i < 3; i++) {
         if (i) {
@@ -256,8 +255,8 @@ static void what_was_loaded_anew_is_left_alone(void **state)
     }
 }
 
-/* Before anybody noticed: there is no memory to look into, which is not for want of permission. */
-static void one_that_has_just_exited(void **state)
+/* The process exited unnoticed: its memory is unreadable, but permission is not the reason. */
+static void an_exited_process_is_reported_as_exited(void **state)
 {
     (void)state;
     siginfo_t info;
@@ -281,8 +280,8 @@ static void one_that_has_just_exited(void **state)
     }
 }
 
-/* Its file was replaced meanwhile: what is loaded is as it was. */
-static void what_has_changed_is_left_alone(void **state)
+/* The file was replaced meanwhile: the loaded code is unchanged. */
+static void changed_code_is_not_probed(void **state)
 {
     (void)state;
     open_session(-1);
@@ -293,15 +292,15 @@ static void what_has_changed_is_left_alone(void **state)
     assert_string_equal(rtl_probe_plan_word(&session->probing), "code_changed");
 }
 
-/* The library sees it go while it is looked at: that is not waited for. */
-static void what_goes_meanwhile(void **state)
+/* The library reports the unload during the search: the session doesn't wait for the search. */
+static void code_unloaded_meanwhile_ends_the_probe(void **state)
 {
     (void)state;
     open_session(-1);
     step_to(RTL_PROBE_ASK_PREPARE);
     answer(RTL_PROBE_PHASE_PREPARED, RTL_PROBE_WHY_NONE);
     assert_true(rtl_probe_session_step(session, true, now));
-    if (session->probing.stage == RTL_PROBING_AT_PATCH) { /* else the thread was as fast */
+    if (session->probing.stage == RTL_PROBING_AT_PATCH) { /* otherwise the thread was faster */
         answer(RTL_PROBE_PHASE_OVER, RTL_PROBE_WHY_KERNEL_GONE);
         assert_false(rtl_probe_session_step(session, true, now));
         assert_string_equal(rtl_probe_plan_word(&session->probing), "kernel_gone");
@@ -309,9 +308,9 @@ static void what_goes_meanwhile(void **state)
     }
 }
 
-/* --- which of several --- */
+/* --- several kernels of one name --- */
 
-static void all_of_one_name_are_tried(void **state)
+static void all_kernels_of_one_name_are_tried(void **state)
 {
     unsigned asked[CODES][GPUS] = {{0}}, first = 0;
     (void)state;
@@ -333,7 +332,7 @@ static void all_of_one_name_are_tried(void **state)
     assert_int_equal(first, 0);
 }
 
-static void on_the_gpu_that_is_wanted(void **state)
+static void only_the_requested_gpu_is_probed(void **state)
 {
     (void)state;
     list(CODES);
@@ -356,8 +355,9 @@ static void open_alike(struct rtl_probe_session *before, int gpu)
                      RTL_READER_OK);
 }
 
-/* The code object of the first is asked for first, whatever its place in the list; then others of the same code. */
-static void the_same_code_object_again(void **state)
+/* The first session's code object is requested first, whatever its place in the list; then others with the same code.
+ */
+static void a_second_session_prefers_the_same_code_object(void **state)
 {
     (void)state;
     file[0][PAGE + 4] ^= 1, loaded[0][PAGE + 4] ^= 1; /* another program's kernel of that name */
@@ -382,7 +382,7 @@ static void the_same_code_object_again(void **state)
     rtl_probe_session_close(before);
 }
 
-static void the_same_code_is_gone(void **state)
+static void a_second_session_ends_when_its_code_is_gone(void **state)
 {
     (void)state;
     open_session(-1);
@@ -398,7 +398,7 @@ static void the_same_code_is_gone(void **state)
     rtl_probe_session_close(before);
 }
 
-/* --- what is compared --- */
+/* --- comparison of the loaded code with its file --- */
 
 static const struct rtl_probe_fetch_copy *found(struct rtl_probe_fetch **code, enum rtl_probe_fetch_result result)
 {
@@ -410,7 +410,7 @@ static const struct rtl_probe_fetch_copy *found(struct rtl_probe_fetch **code, e
     return result == RTL_PROBE_CODE_FOUND ? rtl_probe_fetch_copy(*code, 0) : NULL;
 }
 
-/* A stripped object doesn't say how long its functions are. */
+/* A stripped object doesn't give the functions' lengths. */
 static void strip_lengths(void)
 {
     struct rtl_code_object object;
@@ -424,7 +424,7 @@ static void strip_lengths(void)
     }
 }
 
-static void all_of_the_code_is_compared(void **state)
+static void all_loaded_code_is_compared_with_its_file(void **state)
 {
     static const size_t places[] = {4, 70 << 10, TEXT - 4};
     struct rtl_probe_fetch *code;
@@ -443,8 +443,8 @@ static void all_of_the_code_is_compared(void **state)
         }
 }
 
-/* Its descriptor can be seen from the host, its instructions can't. */
-static void what_nobody_can_see_was_not_compared(void **state)
+/* The host can read the descriptor, but not the instructions. */
+static void unreadable_instructions_are_not_compared(void **state)
 {
     struct rtl_probe_fetch *code;
     (void)state;
@@ -458,7 +458,7 @@ static void what_nobody_can_see_was_not_compared(void **state)
 
 /* --- other viewers --- */
 
-static void who_closes_takes_back_only_its_own(void **state)
+static void closing_disarms_only_its_own_request(void **state)
 {
     struct rtl_probe_link other;
     (void)state;
@@ -480,8 +480,8 @@ static void who_closes_takes_back_only_its_own(void **state)
 
 /* --- screens --- */
 
-/* Another process is looked at: the one that was left is kept by the screen behind. */
-static void the_probe_of_a_screen_that_was_left(void **state)
+/* The viewer shows another process: the screen behind keeps the probe of the previous one. */
+static void a_left_screen_keeps_its_probe_until_dropped(void **state)
 {
     struct rtl_loop *kept = calloc(1, sizeof *kept), *behind = calloc(1, sizeof *behind),
                     *shown = calloc(1, sizeof *shown);
@@ -494,7 +494,7 @@ static void the_probe_of_a_screen_that_was_left(void **state)
     open_session(-1);
     kept->probe = session;
     session = NULL;
-    kept->ui.pid = behind->recorder.pid = getpid(); /* it is recorded there, too */
+    kept->ui.pid = behind->recorder.pid = getpid(); /* and records it */
     assert_true(rtl_loop_has_probe(shown));
     for (uint64_t until = fixture_now_ns() + 30 * SEC; kept->probe->finding && fixture_now_ns() < until;) {
         rtl_loop_step_probes(shown);
@@ -503,7 +503,7 @@ static void the_probe_of_a_screen_that_was_left(void **state)
     assert_int_equal(word().ask, RTL_PROBE_ASK_PREPARE);
     assert_true(behind->recorder.probe.there && behind->recorder.probe.runs && !shown->recorder.probe.there);
     assert_string_equal(behind->recorder.probe.stage, "on its way");
-    rtl_loop_drop_probes(shown); /* as a signal has it */
+    rtl_loop_drop_probes(shown); /* as on a signal */
     assert_int_equal(word().ask, RTL_PROBE_ASK_DISARM);
     assert_null(kept->probe);
     assert_false(behind->recorder.probe.runs);
@@ -515,7 +515,7 @@ static void the_probe_of_a_screen_that_was_left(void **state)
     free(kept);
 }
 
-/* Of two screens on one process that in front has the newer probe: it is what is recorded. */
+/* Two screens show one process: the front one has the newer probe, which is recorded. */
 static void the_probe_in_front_is_recorded(void **state)
 {
     struct rtl_loop *behind = calloc(1, sizeof *behind), *kept = calloc(1, sizeof *kept),
@@ -537,7 +537,7 @@ static void the_probe_in_front_is_recorded(void **state)
     assert_int_equal(kept->recorder.probe.kernel, 3);
     assert_int_equal(shown->recorder.probe.kernel, 3);
     shown->ui.probe.kernel = 4;
-    shown->ui.stalls = &waits; /* for those there is no place */
+    shown->ui.stalls = &waits; /* stalls are not recorded */
     rtl_loop_step_probes(shown);
     assert_int_equal(behind->recorder.probe.kernel, 2);
     free(shown);
@@ -548,21 +548,21 @@ static void the_probe_in_front_is_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_there_is_probed, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_an_older_library_has_no_room_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(dies_that_an_older_library_does_not_know, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_loaded_anew_is_left_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_that_has_just_exited, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_has_changed_is_left_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_goes_meanwhile, setup, teardown),
-        cmocka_unit_test_setup_teardown(all_of_one_name_are_tried, setup, teardown),
-        cmocka_unit_test_setup_teardown(on_the_gpu_that_is_wanted, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_same_code_object_again, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_same_code_is_gone, setup, teardown),
-        cmocka_unit_test_setup_teardown(all_of_the_code_is_compared, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_nobody_can_see_was_not_compared, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_closes_takes_back_only_its_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_probe_of_a_screen_that_was_left, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_loaded_kernel_is_probed, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_older_library_gets_no_slot_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_older_library_probes_no_kernel_of_several_dies, setup, teardown),
+        cmocka_unit_test_setup_teardown(reloaded_code_is_not_probed, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_exited_process_is_reported_as_exited, setup, teardown),
+        cmocka_unit_test_setup_teardown(changed_code_is_not_probed, setup, teardown),
+        cmocka_unit_test_setup_teardown(code_unloaded_meanwhile_ends_the_probe, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_kernels_of_one_name_are_tried, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_the_requested_gpu_is_probed, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_second_session_prefers_the_same_code_object, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_second_session_ends_when_its_code_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(all_loaded_code_is_compared_with_its_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(unreadable_instructions_are_not_compared, setup, teardown),
+        cmocka_unit_test_setup_teardown(closing_disarms_only_its_own_request, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_left_screen_keeps_its_probe_until_dropped, setup, teardown),
         cmocka_unit_test(the_probe_in_front_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,31 +1,19 @@
 /*
- * Copies of kernels that time waits: that they compute what the original does, SCC and all, that each wait is timed in
- * one of the rounds, and that its passes and cycles are those that the interpreter counted by itself. And which kernels
- * are refused.
+ * Kernel copies that time stalls: a copy computes the original's results and keeps SCC, each wait is timed in one
+ * round, and its passes and cycles equal the interpreter's own counts. Also the refused kernels.
  */
-#include "../vgpu/gcn/gcn.h"
+#include "copy_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "probe/code_writer.h"
-#include "probe/patch.h"
 #include "probe/stubs.h"
-#include "shm/probe.h"
 
-enum { ORIGINAL_VA = 0x100000, COPY_VA = 0x400000, DATA_VA = 0x700000, BLOCK_VA = 0x800000, ARGS_VA = 0x900000 };
+enum { BLOCK_VA = 0x800000 };
 enum { S_ENDPGM = (int)0xbf810000, S_NOP = (int)0xbf800000, S_WAITCNT = (int)0xbf8cc07f, ENTRY_ROOM = 64 };
 enum { GROUPS = 21, ITEMS = 100, WAVES = 2 * GROUPS, MANY = 40000 };
 enum { VECTOR_CYCLES = 400, SCALAR_CYCLES = 100, LDS_CYCLES = 60 };
-#define SGPRS(count) (((count) / 16u - 1) * 2 << 6)
 
-/* As LLVM's assembler made it: s[0:1] the arguments, s2 the workgroup's number. Around every wait but the first and the
- * last SCC is in use; odd workgroups leave out the last wait. */
+/* From LLVM's assembler: s[0:1] the arguments, s2 the workgroup's number. SCC is in use around every wait but the first
+ * and the last one; odd workgroups skip the last wait.
+ */
 static const uint32_t kernel[] = {
     0xc0060100, 0x00000000, /* s_load_dwordx2 s[4:5], s[0:1], 0x0 */
     0xbe860085,             /* s_mov_b32 s6, 5 */
@@ -60,30 +48,9 @@ static const struct {
     unsigned passes;
 } waits[WAITS] = {{5, false, WAVES}, {10, true, 5 * WAVES}, {18, false, WAVES}, {19, false, WAVES}, {26, true, 22}};
 
-static struct rtl_probe_block pages[RTL_PROBE_DIES], block; /* what is written; the sums */
-static uint32_t dies;                                       /* pages that are memory */
-static uint32_t data[4096];
-static uint64_t args[2] = {DATA_VA};
-static char *original;
-static size_t original_bytes;
-static struct rtl_probe_patch patch;
+static struct rtl_probe_block pages[RTL_PROBE_DIES], block; /* written by the waves; their sums */
 static _Atomic uint64_t passes[MANY], cycles[MANY];
 static uint32_t words[N];
-
-static bool find(uint64_t va, struct gcn_span *span)
-{
-    const struct gcn_span all[] = {{ORIGINAL_VA, original_bytes, original},
-                                   {COPY_VA, patch.bytes, patch.code},
-                                   {DATA_VA, sizeof data, (char *)data},
-                                   {BLOCK_VA, dies * sizeof *pages, (char *)pages},
-                                   {ARGS_VA, sizeof args, (char *)args}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].host && va - all[i].va < all[i].bytes) {
-            *span = all[i];
-            return true;
-        }
-    return false;
-}
 
 static uint64_t place_in(const void *code, size_t bytes, uint64_t *text)
 {
@@ -96,10 +63,10 @@ static uint64_t place_in(const void *code, size_t bytes, uint64_t *text)
     assert_true(rtl_code_at(&object, address, false, &at) >= sizeof d);
     memcpy(&d, at, sizeof d);
     *text = address + (uint64_t)d.entry;
-    return address; /* addresses in what code_writer.c writes are offsets in the file */
+    return address; /* code_writer.c writes addresses as offsets in the file */
 }
 
-/* What waits took is counted by word from `text` on. */
+/* The account counts each wait's cycles by its word, from `text` on. */
 static void run(uint64_t object, uint64_t text, enum gcn_target target)
 {
     struct gcn_report report;
@@ -121,7 +88,7 @@ static void run(uint64_t object, uint64_t text, enum gcn_target target)
                                 .units = 10 * dies,
                                 .engines = 4 * dies,
                                 .dies = dies,
-                                .counted_clock = 0xfffffc00, /* its low half runs over while the loop waits */
+                                .counted_clock = 0xfffffc00, /* its low half overflows while the loop waits */
                                 .unset = 0xa5a5a5a5,
                                 .waits = &latency};
     for (unsigned i = 0; i < sizeof data / sizeof *data; i++)
@@ -130,16 +97,6 @@ static void run(uint64_t object, uint64_t text, enum gcn_target target)
         passes[i] = cycles[i] = 0;
     if (gcn_run(&launch, &report) != GCN_DONE)
         fail_msg("%s at %x", report.what, (unsigned)report.pc);
-}
-
-static struct rtl_code_draft draft_of(const uint32_t *text, size_t n)
-{
-    return (struct rtl_code_draft){.flags = RTL_CODE_GFX90A,
-                                   .abi_version = 2,
-                                   .kernel = "sum",
-                                   .descriptor = {.rsrc1 = SGPRS(32), .rsrc2 = 2 << 1 | 1 << 7, .properties = 1 << 3},
-                                   .text = text,
-                                   .text_bytes = n * 4};
 }
 
 static uint32_t word_of(uint64_t text, uint32_t i)
@@ -153,7 +110,7 @@ struct numbers {
     uint64_t passes, cycles;
 };
 
-/* One copy: its results, and each of its waits against the interpreter's account of both runs. */
+/* Check one copy: its results, and each wait against the interpreter's accounts of both runs. */
 static void compare_copy(const uint32_t *expected, const struct numbers *plain, enum gcn_target target, bool alone,
                          unsigned seen[WAITS])
 {
@@ -163,14 +120,14 @@ static void compare_copy(const uint32_t *expected, const struct numbers *plain, 
     run(COPY_VA + object, COPY_VA + text, target);
     assert_memory_equal(data, expected, sizeof data);
     rtl_probe_block_clear(&block);
-    for (uint32_t die = 0; die < dies; die++) { /* each has its own sums */
+    for (uint32_t die = 0; die < dies; die++) { /* each die has its own sums */
         assert_true(pages[die].waves && pages[die].busy[1] == pages[die].waves);
         rtl_probe_block_add(&block, &pages[die]);
         for (uint32_t i = 0; i < RTL_PROBE_UNITS; i++)
             block.busy[i] += pages[die].busy[i];
     }
     assert_int_equal(block.waves, WAVES);
-    assert_int_equal(block.busy[1], WAVES); /* the clock alone: what it takes itself, and the wait's and its own step */
+    assert_int_equal(block.busy[1], WAVES); /* the clock alone: its own cost, the wait's step and the read's step */
     assert_int_equal(block.busy[0], WAVES * (uint64_t)(SCALAR_CYCLES + GCN_CYCLES));
     for (uint32_t i = 0; i < patch.timed; i++) {
         unsigned which = 0;
@@ -188,10 +145,9 @@ static void compare_copy(const uint32_t *expected, const struct numbers *plain, 
         assert_int_equal(ways, waits[which].passes);
         assert_int_equal(ways, plain[which].passes);
         assert_int_equal(took, cycles[stub + 2] + ways * 2 * GCN_CYCLES);
-        if (waits[which].vector &&
-            alone) /* two steps of the copy pass while the load is under way, and two are added */
+        if (waits[which].vector && alone) /* two steps of the copy run while the load is in flight, and two are added */
             assert_int_equal(took, plain[which].cycles);
-        if (!waits[which].vector) /* the clock is waited for, too, and nothing here takes longer */
+        if (!waits[which].vector) /* the wait covers the clock's read, too, and nothing here takes longer */
             assert_in_range(took, ways * (patch.wait[i].word >> 8 & 15 ? 2 * GCN_CYCLES : SCALAR_CYCLES + GCN_CYCLES),
                             plain[which].cycles + ways * (SCALAR_CYCLES + 8));
     }
@@ -205,7 +161,7 @@ static void compare_copy(const uint32_t *expected, const struct numbers *plain, 
         assert_int_equal(block.busy[i], 0);
 }
 
-/* `crowded`: a register is in use that leaves room for one wait in each copy */
+/* `crowded`: a register is in use, so that each copy has room for one wait only */
 static void compare(uint32_t machine, enum gcn_target target, bool crowded)
 {
     static uint32_t expected[sizeof data / sizeof *data];
@@ -215,10 +171,11 @@ static void compare(uint32_t machine, enum gcn_target target, bool crowded)
     struct rtl_code_draft draft = draft_of(words, N);
     draft.flags = machine;
     if (crowded) {
-        words[4] = 0x7e060256; /* v_mov_b32_e32 v3, s86, whatever that is */
+        words[4] = 0x7e060256; /* v_mov_b32_e32 v3, s86, with any value */
         draft.descriptor.rsrc1 = SGPRS(112) | 8;
     }
     dies = target == GCN_GFX942 ? RTL_PROBE_DIES : 1;
+    block_span = (struct gcn_span){BLOCK_VA, dies * sizeof *pages, (char *)pages};
     original = rtl_code_write(&draft, &original_bytes);
     uint64_t text, object = place_in(original, original_bytes, &text);
     run(ORIGINAL_VA + object, ORIGINAL_VA + text, target);
@@ -247,7 +204,7 @@ static void compare(uint32_t machine, enum gcn_target target, bool crowded)
     original = NULL;
 }
 
-static void a_copy_computes_the_same_and_times_waits(void **unused)
+static void a_copy_computes_the_same_and_times_stalls(void **unused)
 {
     (void)unused;
     compare(RTL_CODE_GFX906, GCN_GFX906, false);
@@ -255,7 +212,7 @@ static void a_copy_computes_the_same_and_times_waits(void **unused)
     compare(RTL_CODE_GFX942, GCN_GFX942, false);
 }
 
-static void one_wait_in_each_copy(void **unused)
+static void a_crowded_kernel_has_one_wait_per_copy(void **unused)
 {
     (void)unused;
     compare(RTL_CODE_GFX906, GCN_GFX906, true);
@@ -263,7 +220,7 @@ static void one_wait_in_each_copy(void **unused)
     compare(RTL_CODE_GFX942, GCN_GFX942, true);
 }
 
-/* --- what is refused, and how many fit --- */
+/* --- refusals, and how many waits fit --- */
 
 static enum rtl_probe_refusal patch_words(const uint32_t *code, size_t n, uint32_t sgprs, uint32_t round)
 {
@@ -280,7 +237,7 @@ static enum rtl_probe_refusal patch_words(const uint32_t *code, size_t n, uint32
     return why;
 }
 
-static void what_is_refused(void **unused)
+static void unsuitable_kernels_are_refused(void **unused)
 {
     (void)unused;
     static const struct {
@@ -288,10 +245,10 @@ static void what_is_refused(void **unused)
         uint32_t code[5], n, given, vgprs, after;
     } cases[] = {
         {RTL_PROBE_NO_WAIT, {S_NOP, S_ENDPGM}, 2, 32, 0, 0},
-        {RTL_PROBE_NO_WAIT, {0xbf820001, S_WAITCNT, S_ENDPGM}, 3, 32, 0, 0}, /* which isn't reached */
+        {RTL_PROBE_NO_WAIT, {0xbf820001, S_WAITCNT, S_ENDPGM}, 3, 32, 0, 0}, /* unreachable */
         {RTL_PROBE_NONE, {S_WAITCNT, S_ENDPGM}, 2, 16, 0, 32},
         {RTL_PROBE_NONE, {0xbed40080, S_WAITCNT, S_ENDPGM}, 3, 112, 8, 112},    /* s84 */
-        {RTL_PROBE_REGISTERS, {0xbed70080, S_WAITCNT, S_ENDPGM}, 3, 112, 8, 0}, /* s87: without waits it could be */
+        {RTL_PROBE_REGISTERS, {0xbed70080, S_WAITCNT, S_ENDPGM}, 3, 112, 8, 0}, /* s87: possible without waits */
         {RTL_PROBE_OCCUPANCY, {0xbed20080, S_WAITCNT, S_ENDPGM}, 3, 96, 0, 0},  /* s82: likewise */
         {RTL_PROBE_NONE, {0xbec60080, S_WAITCNT, S_WAITCNT, S_WAITCNT, S_ENDPGM}, 5, 96, 0, 96}, /* s70: two of them */
         {RTL_PROBE_NO_END, {S_WAITCNT, 0xbf82fffe}, 2, 32, 0, 0},
@@ -303,8 +260,8 @@ static void what_is_refused(void **unused)
     }
 }
 
-/* Each wait is in one round, and rounds differ by one wait at most. */
-static void rounds_have_all_waits(void **unused)
+/* Each wait is in one round, and the rounds' sizes differ by one wait at most. */
+static void rounds_cover_all_waits(void **unused)
 {
     (void)unused;
     static uint32_t code[MANY];
@@ -330,7 +287,7 @@ static void rounds_have_all_waits(void **unused)
     }
 }
 
-static void what_is_too_large(void **unused)
+static void too_large_a_copy_is_refused(void **unused)
 {
     (void)unused;
     static uint32_t code[MANY];
@@ -338,7 +295,7 @@ static void what_is_too_large(void **unused)
         code[i] = (uint32_t)S_NOP;
     for (unsigned i = 0; i < RTL_STUB_WAITS_MAX; i++)
         code[i] = (uint32_t)S_WAITCNT;
-    code[32400] = (uint32_t)S_ENDPGM; /* a copy that doesn't time them has room for its stubs */
+    code[32400] = (uint32_t)S_ENDPGM; /* a copy without timed waits has room for its stubs */
     assert_int_equal(patch_words(code, MANY, SGPRS(32), 0), RTL_PROBE_TOO_LARGE);
     code[32200] = (uint32_t)S_ENDPGM;
     assert_int_equal(patch_words(code, MANY, SGPRS(32), 0), RTL_PROBE_NONE);
@@ -347,11 +304,11 @@ static void what_is_too_large(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_computes_the_same_and_times_waits),
-        cmocka_unit_test(one_wait_in_each_copy),
-        cmocka_unit_test(what_is_refused),
-        cmocka_unit_test(rounds_have_all_waits),
-        cmocka_unit_test(what_is_too_large),
+        cmocka_unit_test(a_copy_computes_the_same_and_times_stalls),
+        cmocka_unit_test(a_crowded_kernel_has_one_wait_per_copy),
+        cmocka_unit_test(unsuitable_kernels_are_refused),
+        cmocka_unit_test(rounds_cover_all_waits),
+        cmocka_unit_test(too_large_a_copy_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* What /proc and the system say of a process and its user; the system's answers are the test's. */
+/* Facts of /proc and the system about a process and its user; the test replaces the system's answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include <pwd.h>
@@ -20,7 +20,7 @@ static uint64_t now_ns = 1000;
 static int asked;
 static bool nobody_answers;
 
-/* In libc's place. */
+/* Replaces libc's. */
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
     if (clock != CLOCK_MONOTONIC)
@@ -38,7 +38,7 @@ struct passwd *getpwuid(uid_t uid)
     return nobody_answers ? NULL : &user;
 }
 
-static void a_user_is_asked_for_once(void **state)
+static void a_users_name_is_looked_up_once(void **state)
 {
     (void)state;
     const uint64_t minute = 60000000000ull;
@@ -50,7 +50,7 @@ static void a_user_is_asked_for_once(void **state)
         now_ns += 100 * minute;
     }
     assert_int_equal(asked, 1);
-    /* nor is one who has no name, for a while */
+    /* nor is a user without a name, for a while */
     nobody_answers = true;
     for (int i = 0; i < 3; i++) {
         rtl_user_name(71, name, sizeof name);
@@ -67,7 +67,7 @@ static void a_user_is_asked_for_once(void **state)
     assert_string_equal(name, "u70");
 }
 
-static void more_users_than_are_kept_are_asked_for_again(void **state)
+static void users_beyond_the_cache_are_looked_up_again(void **state)
 {
     (void)state;
     char name[80], start[16];
@@ -81,7 +81,7 @@ static void more_users_than_are_kept_are_asked_for_again(void **state)
     assert_int_equal(asked, before);
 }
 
-static void a_processs_user(void **state)
+static void a_process_has_its_users_name(void **state)
 {
     (void)state;
     char name[80], start[16];
@@ -94,9 +94,9 @@ static void a_processs_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_user_is_asked_for_once),
-        cmocka_unit_test(more_users_than_are_kept_are_asked_for_again),
-        cmocka_unit_test(a_processs_user),
+        cmocka_unit_test(a_users_name_is_looked_up_once),
+        cmocka_unit_test(users_beyond_the_cache_are_looked_up_again),
+        cmocka_unit_test(a_process_has_its_users_name),
     };
     return cmocka_run_group_tests_name("what a process is", tests, NULL, NULL);
 }

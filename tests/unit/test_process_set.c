@@ -1,8 +1,8 @@
 /*
- * Who is watched, and what of them is recorded: processes that come late, end in the middle of a frame, or share a file
- * with somebody who has it locked. The processes are children of the test (process_fixture.h).
+ * The watched processes and their recordings: processes that start later, exit in the middle of a frame, or share a
+ * file that another program has locked. The processes are children of the test (process_fixture.h).
  */
-#define why fixture_why /* the parts have some of their own */
+#define why fixture_why /* the included files have a `why` of their own */
 #include "process_fixture.h"
 #undef why
 
@@ -35,17 +35,17 @@ static struct rtl_process_set *open_targets(const pid_t *pids, uint32_t count)
     return targets;
 }
 
-/* New ones are looked for now and then. */
+/* The set searches for new processes at intervals. */
 static void look_until(struct rtl_process_set *targets, uint32_t count)
 {
     while (rtl_process_set_alive(targets) && rtl_process_set_count(targets) < count)
         usleep(20000);
 }
 
-/* --- who is watched --- */
+/* --- watched processes --- */
 
-/* A process that ends can be found once more, with the segment whose end was seen: that isn't another process. */
-static void whose_end_was_seen_is_not_taken_in_again(void **state)
+/* An exited process can be found once more with its old segment: it is not a new process. */
+static void an_exited_process_is_not_added_again(void **state)
 {
     (void)state;
     pid_t pids[2] = {start_process(traced), start_process(traced)};
@@ -68,7 +68,9 @@ static void whose_end_was_seen_is_not_taken_in_again(void **state)
     end_process(pids[1]);
 }
 
-/* Its segment has its mark once it has been looked at twice: when it is tried, in both ways, and then opened. */
+/* Its segment gets its mark after the reader has closed it three times: the first attempt, made in two ways, then the
+ * open.
+ */
 static void marked_late(int ready)
 {
     char path[40], events[4096];
@@ -89,8 +91,8 @@ static void marked_late(int ready)
         pause();
 }
 
-/* One that had nothing yet when all were looked at, and then something: it is there once. */
-static void who_is_late_is_one_process(void **state)
+/* A process without a segment at the first scan, and with one later: it is in the set once. */
+static void a_process_traced_later_is_added_once(void **state)
 {
     (void)state;
     struct rtl_snapshot snapshot;
@@ -108,7 +110,7 @@ static void who_is_late_is_one_process(void **state)
     end_process(other);
 }
 
-/* --- what is recorded --- */
+/* --- their recordings --- */
 
 /* With another kernel than `traced`. */
 static void traced_otherwise(int ready)
@@ -125,7 +127,7 @@ static char folder[] = "/tmp/test_process_set.XXXXXX", path[64];
 static struct rtl_frame_recorder recorder;
 static int slept_ms;
 
-int sqlite3_sleep(int ms); /* in place of SQLite's: nobody waits, and it is known for how long nobody did */
+int sqlite3_sleep(int ms); /* replaces SQLite's: no wait, but the requested time is added up */
 int sqlite3_sleep(int ms)
 {
     slept_ms += ms;
@@ -173,7 +175,7 @@ static enum rtl_db_status save(void)
     return status;
 }
 
-/* So many rows of that kind are in the file, of a process or of all (0). */
+/* Count such rows in the file, of one process or of all (0). */
 static int64_t rows(const char *from, pid_t pid)
 {
     struct rtl_db *db;
@@ -201,8 +203,8 @@ static struct rtl_db *lock(void)
     return db;
 }
 
-/* The file is locked while one of two ends: that is a failure until its last state is in it. */
-static void a_last_state_is_not_lost(void **state)
+/* The file is locked while one of two processes exits: the exit is a failure until its last state is stored. */
+static void the_last_state_of_a_process_is_recorded(void **state)
 {
     (void)state;
     pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
@@ -224,8 +226,8 @@ static void a_last_state_is_not_lost(void **state)
     end_process(pids[0]);
 }
 
-/* The same of one that had no frame before, whose kernels have to be named, and of a recorder that is stopped first. */
-static void what_is_missing_stays_known(void **state)
+/* A process without an earlier frame, whose kernels must be named, and a recorder that stops first. */
+static void a_missing_last_state_is_remembered(void **state)
 {
     (void)state;
     pid_t pids[3] = {start_process(traced), getpid(), 0};
@@ -249,7 +251,7 @@ static void what_is_missing_stays_known(void **state)
     rtl_db_close(db);
 }
 
-static volatile int *told; /* in shared memory: 1 to be traced now, 2 it is */
+static volatile int *told; /* in shared memory: 1 requests tracing, 2 confirms it */
 
 static void parent_of_one(int ready)
 {
@@ -267,8 +269,8 @@ static void parent_of_one(int ready)
     _exit(0);
 }
 
-/* Its child comes in the very interval in which it ends: its last state is in the recording, as such. */
-static void one_ends_as_its_child_comes(void **state)
+/* Its child appears in the interval in which it exits: the recording has its last state, marked as such. */
+static void a_process_exits_as_its_child_appears(void **state)
 {
     (void)state;
     struct rtl_snapshot snapshot;
@@ -296,8 +298,8 @@ static void one_ends_as_its_child_comes(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-/* A snapshot is taken as one ends: the recording that goes on beside it has the end, too. */
-static void a_snapshot_leaves_the_recording_its_end(void **state)
+/* A snapshot is saved as a process exits: the running recording gets the exit, too. */
+static void a_snapshot_leaves_the_exit_to_the_recording(void **state)
 {
     (void)state;
     pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
@@ -315,7 +317,7 @@ static void a_snapshot_leaves_the_recording_its_end(void **state)
     end_process(pids[0]);
 }
 
-/* What is handed over of a probe goes into the recording of its own process, alone or among several. */
+/* A probe's data goes into its own process's recording, for one process and for several. */
 static void a_probe_is_recorded_with_its_process(void **state)
 {
     (void)state;
@@ -327,7 +329,7 @@ static void a_probe_is_recorded_with_its_process(void **state)
     assert_int_equal(frame(), RTL_DB_OK);
     rtl_frame_recorder_stop(&recorder);
     assert_int_equal(rows(PROBES, 0), 0);
-    rtl_frame_recorder_probe(&recorder, pids[0], &probe); /* before a recording begins, and a snapshot is taken */
+    rtl_frame_recorder_probe(&recorder, pids[0], &probe); /* before a recording begins, and a snapshot is saved */
     assert_int_equal(rtl_frame_recorder_start(&recorder, 300), RTL_DB_OK);
     assert_int_equal(frame(), RTL_DB_OK);
     assert_int_equal(save(), RTL_DB_OK);
@@ -348,8 +350,8 @@ static void a_probe_is_recorded_with_its_process(void **state)
     end_process(pids[1]);
 }
 
-/* Nothing is said to be saved that isn't. */
-static void what_has_ended_is_not_saved(void **state)
+/* The snapshot reports success only for data that it saved. */
+static void an_exited_process_is_not_saved(void **state)
 {
     (void)state;
     pid_t pids[2] = {start_process(traced), start_process(traced_otherwise)};
@@ -358,7 +360,7 @@ static void what_has_ended_is_not_saved(void **state)
     assert_int_equal(recorder.saved_processes, 2);
     assert_int_equal(recorder.saved_kernels, 2);
     end_process(pids[1]);
-    assert_int_equal(save(), RTL_DB_OK); /* it has ended before this one */
+    assert_int_equal(save(), RTL_DB_OK); /* it exited before this snapshot */
     assert_int_equal(recorder.saved_processes, 1);
     assert_int_equal(recorder.saved_kernels, 1);
     assert_int_equal(rows(SAVED, 0), 3);
@@ -371,8 +373,8 @@ static void what_has_ended_is_not_saved(void **state)
     stop_recorder();
 }
 
-/* Whoever has the file locked holds up a frame for as long as was said, however many processes are in it. */
-static void a_lock_is_waited_for_once(void **state)
+/* A locked file delays a frame by the time limit in total, however many processes are recorded in it. */
+static void a_lock_delays_a_frame_once(void **state)
 {
     (void)state;
     pid_t pids[4] = {start_process(traced), getpid(), 0, 0};
@@ -416,15 +418,15 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_late_is_one_process),
-        cmocka_unit_test(whose_end_was_seen_is_not_taken_in_again),
-        cmocka_unit_test(a_last_state_is_not_lost),
-        cmocka_unit_test(what_is_missing_stays_known),
-        cmocka_unit_test(one_ends_as_its_child_comes),
-        cmocka_unit_test(a_snapshot_leaves_the_recording_its_end),
+        cmocka_unit_test(a_process_traced_later_is_added_once),
+        cmocka_unit_test(an_exited_process_is_not_added_again),
+        cmocka_unit_test(the_last_state_of_a_process_is_recorded),
+        cmocka_unit_test(a_missing_last_state_is_remembered),
+        cmocka_unit_test(a_process_exits_as_its_child_appears),
+        cmocka_unit_test(a_snapshot_leaves_the_exit_to_the_recording),
         cmocka_unit_test(a_probe_is_recorded_with_its_process),
-        cmocka_unit_test(what_has_ended_is_not_saved),
-        cmocka_unit_test(a_lock_is_waited_for_once),
+        cmocka_unit_test(an_exited_process_is_not_saved),
+        cmocka_unit_test(a_lock_delays_a_frame_once),
     };
     return cmocka_run_group_tests_name("targets", tests, make_folder, remove_folder);
 }

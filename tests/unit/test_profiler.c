@@ -1,4 +1,4 @@
-/* What of an environment makes rocprofiler-sdk active, and what a process that was left out is told. */
+/* Environment variables that activate rocprofiler-sdk, and the explanation for a process that was left out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void a_tool_in_the_environment_makes_it_active(void **state)
     assert_string_equal(of(on[0], on[1]).why, on[0]);
 }
 
-static void the_switch_for_both_is_read_as_the_runtime_reads_it(void **state)
+static void the_common_switch_is_parsed_as_in_the_runtime(void **state)
 {
     (void)state;
     static const char *const on[] = {"1", "2", "10", "yes", "on", "", "x0", "-0"};
@@ -63,7 +63,7 @@ static void the_switch_for_both_is_read_as_the_runtime_reads_it(void **state)
     }
 }
 
-static void its_words_are_bounded_and_printable(void **state)
+static void the_explanation_is_bounded_and_printable(void **state)
 {
     (void)state;
     char entry[5000] = "ROCP_TOOL_LIBRARIES=";
@@ -75,7 +75,7 @@ static void its_words_are_bounded_and_printable(void **state)
         assert_true(*c >= ' ');
 }
 
-/* Returns the explanation for a process with that use of the GPU. */
+/* Return the explanation for a process with this GPU use. */
 static const char *line(struct rtl_gpu_use use)
 {
     static char why[2000];
@@ -84,7 +84,7 @@ static const char *line(struct rtl_gpu_use use)
     return why;
 }
 
-static void what_a_process_was_left_out_for_is_said(void **state)
+static void the_explanation_names_why_a_process_was_left_out(void **state)
 {
     (void)state;
     const struct rtl_profiler alone = of("ROCP_TOOL_LIBRARIES=x.so", NULL);
@@ -101,7 +101,7 @@ static void what_a_process_was_left_out_for_is_said(void **state)
     assert_non_null(strstr(line((struct rtl_gpu_use){.library = true, .runtime = true}), "no segment"));
 }
 
-static void each_library_of_ours_gives_way_to_its_own_kind(void **state)
+static void each_of_our_libraries_yields_to_its_own_kind(void **state)
 {
     (void)state;
     assert_true(rtl_preload_same_kind("/old/librtl.so.1", "/n/librtl.so"));
@@ -116,10 +116,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tool_in_the_environment_makes_it_active),
-        cmocka_unit_test(the_switch_for_both_is_read_as_the_runtime_reads_it),
-        cmocka_unit_test(its_words_are_bounded_and_printable),
-        cmocka_unit_test(what_a_process_was_left_out_for_is_said),
-        cmocka_unit_test(each_library_of_ours_gives_way_to_its_own_kind),
+        cmocka_unit_test(the_common_switch_is_parsed_as_in_the_runtime),
+        cmocka_unit_test(the_explanation_is_bounded_and_printable),
+        cmocka_unit_test(the_explanation_names_why_a_process_was_left_out),
+        cmocka_unit_test(each_of_our_libraries_yields_to_its_own_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

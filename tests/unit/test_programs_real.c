@@ -1,6 +1,6 @@
 /*
- * Queues, copies and shapes of real programs (tests/fixtures/programs.tsv): a process that has them in its segment is
- * shown with every queue and every direction of copies, and a trace has every shape as it was.
+ * Queues, copies and shapes of real programs (tests/fixtures/programs.tsv): the screen displays every queue and every
+ * direction of copies, and a trace has every workgroup and grid size.
  */
 #include "rocpd_fixture.h"
 #include "tui_synth.h"
@@ -12,9 +12,9 @@
 enum { MOST = 400, COLUMNS = 7, PROGRAMS = 32 };
 static struct {
     char *line, *kind, *program;
-    char *column[COLUMNS]; /* what follows */
+    char *column[COLUMNS]; /* depends on the kind */
 } rows[MOST];
-static int row_count, programs[PROGRAMS + 1], program_count; /* the first row of each, and the end */
+static int row_count, programs[PROGRAMS + 1], program_count; /* each program's first row, and the end */
 
 static int load(void **state)
 {
@@ -69,7 +69,7 @@ static enum rtl_direction direction(int row)
     return RTL_COPY_H2D;
 }
 
-/* The segment as the library leaves it once nothing is in flight. */
+/* Fill the segment as the library leaves it when nothing is in flight. */
 static void fill(struct rtl_segment *segment, int first, int end)
 {
     int slot = 0;
@@ -105,7 +105,7 @@ static void fill(struct rtl_segment *segment, int first, int end)
     rtl_recorder_destroy(recorder);
 }
 
-/* The words of the line whose first two are these; how many. */
+/* Split the line that begins with these two words. Return its number of words. */
 static int words_of(const char *text, const char *first, const char *second, char words[16][32])
 {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
@@ -147,7 +147,7 @@ static void every_queue_and_copy_is_on_the_screen(void **state)
         fill(&segment, programs[p], programs[p + 1]);
         struct rtl_reader *reader = fixture_reader(&segment);
         assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
-        assert_true(rtl_model_add(model, &snapshot, 1000 * RTL_SEC)); /* which owns it now */
+        assert_true(rtl_model_add(model, &snapshot, 1000 * RTL_SEC)); /* the model owns it now */
         rtl_ui_init(&ui, model, 4711, rows[programs[p]].program);
         char *queues = page(&ui, RTL_VIEW_QUEUES), *copies = page(&ui, RTL_VIEW_COPIES), words[16][32], gpu[24],
              name[8];

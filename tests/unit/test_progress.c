@@ -1,4 +1,4 @@
-/* The line of progress: on a terminal after a while and cleared at the end, and nothing anywhere else. */
+/* The progress line: on a terminal after a delay, cleared at the end, and nowhere else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "options/complain.h"
 #include "options/progress.h"
 
-/* Standard error is `fd` until put_back. */
+/* Redirect standard error to `fd` until put_back. */
 static int kept;
 
 static void redirect(int fd)
@@ -32,7 +32,7 @@ static void put_back(void)
     close(kept);
 }
 
-/* What has been written to the other side, as far as it is there. */
+/* Read what has arrived at the other end. */
 static void collect(int fd, char *text, size_t size)
 {
     size_t used = strlen(text);
@@ -44,7 +44,7 @@ static void collect(int fd, char *text, size_t size)
     text[used] = '\0';
 }
 
-static void a_terminal_has_it_and_is_cleared(void **state)
+static void a_terminal_shows_progress_and_is_cleared(void **state)
 {
     (void)state;
     char text[1 << 14] = "";
@@ -55,7 +55,7 @@ static void a_terminal_has_it_and_is_cleared(void **state)
     setenv("TERM", "xterm", 1);
     redirect(slave);
     rtl_progress_begin("reading", "a\033b.db");
-    while (!strstr(text, "25 %")) { /* until it is late enough, however slow this machine is */
+    while (!strstr(text, "25 %")) { /* until the delay has passed, on a machine of any speed */
         rtl_progress_at(1, 4);
         collect(master, text, sizeof text);
     }
@@ -71,7 +71,7 @@ static void a_terminal_has_it_and_is_cleared(void **state)
     assert_null(strchr(complaint + 1, '%'));
 }
 
-static void nothing_else_has(void **state)
+static void only_a_terminal_shows_progress(void **state)
 {
     (void)state;
     char text[100] = "";
@@ -80,7 +80,7 @@ static void nothing_else_has(void **state)
     setenv("TERM", "xterm", 1);
     redirect(ends[1]);
     rtl_progress_begin("reading", "a.db");
-    for (int i = 0; i < 700; i++) { /* longer than it would take on a terminal to be shown */
+    for (int i = 0; i < 700; i++) { /* longer than the delay on a terminal */
         rtl_progress_at(1, 4);
         assert_false(rtl_progress_tick());
         poll(NULL, 0, 1);
@@ -96,8 +96,8 @@ static void nothing_else_has(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_terminal_has_it_and_is_cleared),
-        cmocka_unit_test(nothing_else_has),
+        cmocka_unit_test(a_terminal_shows_progress_and_is_cleared),
+        cmocka_unit_test(only_a_terminal_shows_progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

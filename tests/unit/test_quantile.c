@@ -1,6 +1,6 @@
 /*
- * Quantiles, windows and bins against exact sorting: values go the whole way, through the recorder, the segment and a
- * snapshot, and the answer has to lie within 1/128 of the value at the nearest rank.
+ * Quantiles, windows and bins against exact sorting: values pass through the recorder, the segment and a snapshot, and
+ * a quantile must lie within 1/128 of the value at the nearest rank.
  */
 #include "segment_fixture.h"
 
@@ -52,14 +52,14 @@ static double constant(int i)
     return 41800;
 }
 
-/* A clock of 100 MHz: only every tenth nanosecond happens. */
+/* A clock of 100 MHz: only every tenth nanosecond occurs. */
 static double quantised(int i)
 {
     (void)i;
     return 10 * floor(20 + 30 * fixture_unit(&seed));
 }
 
-/* Three values far apart, with nothing in between: ranks at the very edge of a gap. */
+/* Three values far apart: ranks at the edge of a gap. */
 static double with_gaps(int i)
 {
     return i % 2 == 0 ? 150 : i % 100 == 1 ? 900000000000.0 : 5000000;
@@ -92,7 +92,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The smallest value whose cumulative share reaches q, by sorting. */
+/* Return the smallest value whose cumulative share reaches q, by sorting. */
 static uint64_t exact(const uint64_t *sorted, uint64_t n, double q)
 {
     uint64_t rank = 1;
@@ -157,7 +157,7 @@ static void record_all(struct setup *s, uint64_t (*values)[VALUES], uint64_t tot
     }
 }
 
-static void against_sorting_since_the_start(void **state)
+static void quantiles_since_the_start_equal_sorting(void **state)
 {
     struct setup *s = *state;
     uint64_t(*values)[VALUES] = malloc(sizeof(uint64_t[DISTRIBUTIONS][VALUES])), total[DISTRIBUTIONS];
@@ -183,8 +183,8 @@ static void against_sorting_since_the_start(void **state)
     free(values);
 }
 
-/* What happened before is another distribution altogether: the window must not see it. */
-static void against_sorting_in_a_window(void **state)
+/* Earlier values have another distribution, which must not affect the window. */
+static void quantiles_in_a_window_equal_sorting(void **state)
 {
     struct setup *s = *state;
     uint64_t(*values)[VALUES] = malloc(sizeof(uint64_t[DISTRIBUTIONS][VALUES])), total[DISTRIBUTIONS];
@@ -205,11 +205,11 @@ static void against_sorting_in_a_window(void **state)
         assert_int_equal(w.total_ns, total[d]);
         assert_false(w.approximate);
         assert_quantiles(distributions[d].name, a, b, values[d], VALUES);
-        /* the edges of the first and last bucket that grew enclose the values, at most a bucket wide of them */
+        /* the edges of the first and last bucket that grew enclose the values, at most a bucket away from them */
         assert_true(w.min_ns <= values[d][0] && (values[d][0] - w.min_ns) * 64 <= values[d][0]);
         assert_true(w.max_ns >= values[d][VALUES - 1] &&
                     (w.max_ns - values[d][VALUES - 1]) * 64 <= values[d][VALUES - 1]);
-        /* and nothing in a window is beyond what has been since the start */
+        /* and nothing in a window is beyond the values since the start */
         assert_true(w.min_ns >= b->min_ns && w.max_ns <= b->max_ns);
 
         uint64_t none[WANTED];
@@ -253,13 +253,13 @@ static void bins_hold_every_value_once(void **state)
 }
 
 /* Ranks at small counts, where an off-by-one shows: 1..200 values, all different. */
-static void nearest_rank_at_small_counts(void **state)
+static void small_counts_use_the_nearest_rank(void **state)
 {
     struct setup *s = *state;
     uint64_t values[200];
     struct rtl_snapshot snapshot = {0};
     for (uint64_t n = 1; n <= 200; n++) {
-        values[n - 1] = 1000 + 100 * n; /* further apart than buckets are wide */
+        values[n - 1] = 1000 + 100 * n; /* further apart than a bucket's width */
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_KERNEL(s->kernel[0]), values[n - 1]);
         assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
         assert_quantiles("small", NULL, &fixture_find(&snapshot, s->kernel[0])->histogram, values, n);
@@ -267,7 +267,7 @@ static void nearest_rank_at_small_counts(void **state)
     }
 }
 
-/* Counts known per octave only: the answer stays in the octave, and says that it is approximate. */
+/* Counts known per octave only: the answer stays in the octave and is marked as approximate. */
 static void coarse_counts_stay_in_their_octave(void **state)
 {
     (void)state;
@@ -294,7 +294,7 @@ static void coarse_counts_stay_in_their_octave(void **state)
     assert_int_equal(bins[2], 37);
 }
 
-/* One octave of a histogram by hand. */
+/* Make one octave of a histogram by hand. */
 static struct rtl_histogram_copy by_hand(struct rtl_octave *octave, uint64_t min, uint64_t max)
 {
     struct rtl_histogram_copy h = {.min_ns = min, .max_ns = max, .octave_count = 1, .octaves = octave};
@@ -303,7 +303,7 @@ static struct rtl_histogram_copy by_hand(struct rtl_octave *octave, uint64_t min
     return h;
 }
 
-/* A window's last bucket ends at the exact maximum, if that is what the bucket holds; be it its very first value. */
+/* A window's last bucket ends at the exact maximum if it holds it, even as its very first value. */
 static void exact_extremes_narrow_the_window(void **state)
 {
     (void)state;
@@ -319,9 +319,9 @@ static void exact_extremes_narrow_the_window(void **state)
         struct rtl_window w = rtl_window_between(&a, &b);
         assert_int_equal(w.count, 2);
         assert_int_equal(w.max_ns, low + into);
-        assert_int_equal(w.min_ns, rtl_bucket_low(first + 20)); /* the minimum is of before the window */
+        assert_int_equal(w.min_ns, rtl_bucket_low(first + 20)); /* the minimum was before the window */
         assert_false(w.approximate);
-        /* and the same from the other end: a new minimum that is the last value of its bucket */
+        /* and at the other end: a new minimum that is the last value of its bucket */
         before.bucket[0] = before.bucket[1] = 0;
         before.bucket[60] = 5;
         after = before;
@@ -334,8 +334,8 @@ static void exact_extremes_narrow_the_window(void **state)
     }
 }
 
-/* A copy that is off by one somewhere makes every window off that begins or ends with it. */
-static void what_is_approximate_stays_so(void **state)
+/* An approximate snapshot makes every window approximate that begins or ends with it. */
+static void an_approximate_snapshot_makes_its_windows_approximate(void **state)
 {
     (void)state;
     for (int which = 0; which < 4; which++) {
@@ -353,8 +353,8 @@ static void what_is_approximate_stays_so(void **state)
     }
 }
 
-/* Rows of a drawing: edges on buckets' edges count whole, in between a bucket is divided, the sum stays. */
-static void edges_divide_buckets(void **state)
+/* Rows of a drawing: a bucket counts fully if the edges lie on its edges, otherwise it is divided; the sum stays. */
+static void edges_within_a_bucket_divide_its_count(void **state)
 {
     (void)state;
     const uint32_t at = rtl_bucket_of(4096);
@@ -370,7 +370,7 @@ static void edges_divide_buckets(void **state)
     assert_int_equal(bins[1], 500);
     assert_int_equal(bins[2], 1500);
     assert_int_equal(bins[3], 1500);
-    /* the outermost edges are where the values end, so all of a bucket lies within them */
+    /* the outermost edges are the values' ends, so they enclose all of the bucket */
     rtl_bin(NULL, &h, (const double[]){sqrt(low * next), next, high}, 3, bins);
     assert_int_equal(bins[0], 1000);
     assert_int_equal(bins[1], 3000);
@@ -383,10 +383,10 @@ static void edges_divide_buckets(void **state)
     rtl_bin(NULL, &h, (const double[]){1, 2, low, 1e9, 1e10}, 5, bins);
     assert_int_equal(bins[0] + bins[1] + bins[3], 0);
     assert_int_equal(bins[2], 4000);
-    rtl_bin(NULL, &h, (const double[]){10, 20, 30}, 3, bins); /* beyond the last: into the last */
+    rtl_bin(NULL, &h, (const double[]){10, 20, 30}, 3, bins); /* beyond the last edge: into the last bin */
     assert_int_equal(bins[0], 0);
     assert_int_equal(bins[1], 4000);
-    /* what is known for the octave only is spread over all of it, not a spike in its middle */
+    /* an octave's count is spread over the octave, without a spike in its middle */
     uint64_t coarse[RTL_OCTAVES_MAX] = {[6] = 3000};
     struct rtl_histogram_copy c = {.count = 3000, .coarse = coarse, .approximate = true};
     rtl_bin(NULL, &c, (const double[]){2048, 2048 * cbrt(2), 2048 * cbrt(4), 4096}, 4, bins);
@@ -394,7 +394,7 @@ static void edges_divide_buckets(void **state)
         assert_int_equal(bins[i], 1000);
 }
 
-static void empty_histogram_has_no_quantiles(void **state)
+static void an_empty_histogram_has_no_quantiles(void **state)
 {
     (void)state;
     struct rtl_histogram_copy h = {0};
@@ -409,15 +409,15 @@ static void empty_histogram_has_no_quantiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(against_sorting_since_the_start, start, stop),
-        cmocka_unit_test_setup_teardown(against_sorting_in_a_window, start, stop),
+        cmocka_unit_test_setup_teardown(quantiles_since_the_start_equal_sorting, start, stop),
+        cmocka_unit_test_setup_teardown(quantiles_in_a_window_equal_sorting, start, stop),
         cmocka_unit_test_setup_teardown(bins_hold_every_value_once, start, stop),
-        cmocka_unit_test_setup_teardown(nearest_rank_at_small_counts, start, stop),
+        cmocka_unit_test_setup_teardown(small_counts_use_the_nearest_rank, start, stop),
         cmocka_unit_test(coarse_counts_stay_in_their_octave),
         cmocka_unit_test(exact_extremes_narrow_the_window),
-        cmocka_unit_test(what_is_approximate_stays_so),
-        cmocka_unit_test(edges_divide_buckets),
-        cmocka_unit_test(empty_histogram_has_no_quantiles),
+        cmocka_unit_test(an_approximate_snapshot_makes_its_windows_approximate),
+        cmocka_unit_test(edges_within_a_bucket_divide_its_count),
+        cmocka_unit_test(an_empty_histogram_has_no_quantiles),
     };
     return cmocka_run_group_tests_name("quantile", tests, NULL, NULL);
 }

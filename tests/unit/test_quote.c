@@ -1,9 +1,9 @@
-/* How text looks in JSON, in CSV and in messages, whatever it holds. */
+/* Any text in JSON, in CSV and in messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include <json-c/json.h>
@@ -29,7 +29,7 @@ static const char *csv(const char *text)
     return made;
 }
 
-static void cells_are_quoted_where_they_have_to_be(void **state)
+static void csv_cells_are_quoted_where_necessary(void **state)
 {
     (void)state;
     static const char *const cells[][2] = {
@@ -47,7 +47,7 @@ static void cells_are_quoted_where_they_have_to_be(void **state)
         {"\xef\xbc\x9d"
          "1",
          "'\xef\xbc\x9d"
-         "1"}, /* the wide = */
+         "1"}, /* the wide = sign */
         {"a=b", "a=b"},
         {"a\rb\nc\t", "a\\x0db\\x0ac\\x09"},
         {"\r=1", "\\x0d=1"},
@@ -59,7 +59,7 @@ static void cells_are_quoted_where_they_have_to_be(void **state)
         assert_string_equal(csv(cells[i][0]), cells[i][1]);
 }
 
-static void strings_are_json(void **state)
+static void strings_are_valid_json(void **state)
 {
     (void)state;
     static const char *const texts[][2] = {
@@ -71,7 +71,7 @@ static void strings_are_json(void **state)
          "a\xc3",
          "\"\\ufffda\\ufffd\""},
         {"\xe2\x80\xae", "\"\\u202e\""},
-        {"\xf3\xa0\x80\x81", "\"\\udb40\\udc01\""}, /* a tag: two halves */
+        {"\xf3\xa0\x80\x81", "\"\\udb40\\udc01\""}, /* a tag character: a surrogate pair */
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *made = 0;
@@ -93,14 +93,14 @@ static char *complaint(const char *format, ...)
     return line;
 }
 
-static void a_message_is_one_line_that_controls_nothing(void **state)
+static void a_message_is_one_line_without_control_characters(void **state)
 {
     (void)state;
     char *line =
         complaint("cannot open %s: %s", "a\n\x1b]0;x\x07\xc2\x9b\xe2\x80\xae", "gr\xc3\xbc\xc3\x9f \xe4\xb8\xad");
     assert_string_equal(line, "cannot open a\\x0a\\x1b]0;x\\x07\\u{9b}\\u{202e}: gr\xc3\xbc\xc3\x9f \xe4\xb8\xad");
     free(line);
-    line = complaint("%s", "already \\x1b"); /* escaped twice is escaped once */
+    line = complaint("%s", "already \\x1b"); /* escaping twice equals escaping once */
     assert_string_equal(line, "already \\x1b");
     free(line);
     char bytes[256], text[4 * 256 + 1];
@@ -110,7 +110,7 @@ static void a_message_is_one_line_that_controls_nothing(void **state)
     assert_int_equal(n, strlen(text));
     for (size_t i = 0; i < n; i++)
         assert_true(text[i] >= 0x20 && text[i] < 0x7f);
-    for (size_t size = 0; size < 40; size++) { /* never beyond, never half an escape */
+    for (size_t size = 0; size < 40; size++) { /* never beyond the size, never half an escape */
         memset(text, 'x', sizeof text);
         n = rtl_text_line(text, size, "a\x1b\xe2\x80\xae", 5);
         assert_true(text[size] == 'x' && n <= 13 && (size == 0 || (n < size && !text[n])));
@@ -121,9 +121,9 @@ static void a_message_is_one_line_that_controls_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells_are_quoted_where_they_have_to_be),
-        cmocka_unit_test(strings_are_json),
-        cmocka_unit_test(a_message_is_one_line_that_controls_nothing),
+        cmocka_unit_test(csv_cells_are_quoted_where_necessary),
+        cmocka_unit_test(strings_are_valid_json),
+        cmocka_unit_test(a_message_is_one_line_without_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

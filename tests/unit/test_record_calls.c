@@ -1,6 +1,6 @@
 /*
- * Calls of HIP and ranges of roctx in recordings: what changed is kept, and replayed frame by frame in both directions
- * it is what was recorded; files without them are read, and what can't be is said.
+ * HIP calls and roctx ranges in recordings: a recording stores changes, and a replay in both directions returns the
+ * recorded frames. Files without calls are read; impossible values are refused with a message.
  */
 #include "hip_api_fixture.h"
 
@@ -71,9 +71,9 @@ static void same_calls(const struct rtl_hip_api_snapshot *a, const struct rtl_hi
     assert_int_equal(a->pops_unbalanced, b->pops_unbalanced);
 }
 
-enum { FRAMES = 238 }; /* more than two checkpoints of a replay */
+enum { FRAMES = 238 }; /* a replay has more than two checkpoints */
 
-/* The process at a frame: functions, ranges and kernels come one after another; some frames have no calls at all. */
+/* Advance the process to frame `t`: functions, ranges and kernels come one after another; some frames have no calls. */
 static bool grow(int t)
 {
     static int launch, copy, decode, kernel;
@@ -105,7 +105,7 @@ static bool grow(int t)
         inner = synth_node(&c, outer, "attention");
         c.launches[c.launch_count++].kernel = "first_kernel";
     }
-    if (t == 30) { /* before its sibling by name */
+    if (t == 30) { /* sorts before its sibling */
         c.pairs[0].node = inner;
         c.pairs[1].node = synth_node(&c, outer, "a");
         c.pairs[0].kernel = c.pairs[1].kernel = "first_kernel";
@@ -128,7 +128,7 @@ static bool grow(int t)
     return t % 40 != 39;
 }
 
-static void calls_come_back(void **state)
+static void replayed_calls_equal_the_recorded_ones(void **state)
 {
     (void)state;
     static struct rtl_snapshot all[FRAMES];
@@ -145,7 +145,7 @@ static void calls_come_back(void **state)
     struct rtl_replay *replay;
     assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
     uint32_t at = 7;
-    for (int i = 0; i < 2 * FRAMES + 100; i++) { /* forward, back, and about */
+    for (int i = 0; i < 2 * FRAMES + 100; i++) { /* forward, backward, then at random */
         uint32_t frame = i < FRAMES ? (uint32_t)i : i < 2 * FRAMES ? (uint32_t)(2 * FRAMES - 1 - i) : at;
         struct rtl_snapshot s;
         bool exited;
@@ -184,8 +184,8 @@ static enum rtl_db_status replayed(void)
     return status;
 }
 
-/* What no recorder has written is refused, in words. */
-static void damage_is_said(void **state)
+/* Values that no recorder writes are refused with a message. */
+static void damaged_calls_are_refused_with_a_message(void **state)
 {
     (void)state;
     static const char *const changes[] = {
@@ -221,7 +221,7 @@ static void damage_is_said(void **state)
     }
 }
 
-static void without_calls_there_are_no_tables(void **state)
+static void recordings_without_calls_have_no_call_tables(void **state)
 {
     (void)state;
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
@@ -241,7 +241,7 @@ static void without_calls_there_are_no_tables(void **state)
     assert_int_equal(replayed(), RTL_DB_OK);
 }
 
-/* As many functions and ranges as a segment may have, all called after `of`. */
+/* Make as many functions and ranges as a segment can have, all called after `of`. */
 static struct rtl_snapshot full_of(int of, uint64_t t)
 {
     const struct rtl_hip_api_room room = {RTL_HIP_API_ROWS, 0, RTL_HIP_API_NODES, 0, 0, 0};
@@ -254,7 +254,7 @@ static struct rtl_snapshot full_of(int of, uint64_t t)
         *row = (struct rtl_hip_api_row_snapshot){.kind = RTL_HIP_API_LAUNCH, .bytes = t + i};
         row->name_bytes = (uint32_t)snprintf(row->name, sizeof row->name, "call %d %05u", of, (unsigned)i);
     }
-    for (uint32_t i = 0; i < RTL_HIP_API_NODES; i++) { /* a sibling of each goes further down */
+    for (uint32_t i = 0; i < RTL_HIP_API_NODES; i++) { /* each node gets a child */
         struct rtl_hip_api_node_snapshot *n = &calls->nodes[calls->node_count++];
         *n = (struct rtl_hip_api_node_snapshot){.parent = i < 2 ? 0 : i - 2, .count = t + i};
         n->name_bytes = i ? (uint32_t)snprintf(n->name, sizeof n->name, "range %d %05u", of, (unsigned)i) : 0;
@@ -263,15 +263,15 @@ static struct rtl_snapshot full_of(int of, uint64_t t)
     return s;
 }
 
-/* A process that calls everything something else in each frame: what a replay has no room for is left out, and said. */
-static void names_without_end(void **state)
+/* The process calls other functions in each frame. A replay leaves out what exceeds its memory, and reports it. */
+static void a_replay_leaves_out_names_beyond_its_memory(void **state)
 {
     (void)state;
     enum { NEW = 3 };
     struct rtl_snapshot all[NEW];
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
     for (int t = 0; t < NEW; t++) {
-        all[t] = full_of(t % 2, (uint64_t)(t + 1) * RTL_SEC); /* the last one is called as the first one again */
+        all[t] = full_of(t % 2, (uint64_t)(t + 1) * RTL_SEC); /* the last frame's calls equal the first one's */
         assert_int_equal(rtl_recording_add(r, &all[t], (uint64_t)t, false), RTL_DB_OK);
     }
     rtl_recording_close(r);
@@ -296,15 +296,15 @@ static void names_without_end(void **state)
         rtl_snapshot_free(&all[t]);
 }
 
-/* What a frame that failed has named is not: all numbers are there for the next one. */
-static void numbers_are_taken_back(void **state)
+/* A failed frame's new numbers are withdrawn, so that the next frame can use them. */
+static void a_failed_frames_numbers_are_withdrawn(void **state)
 {
     (void)state;
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
     struct rtl_snapshot first = full_of(0, RTL_SEC), other = full_of(1, 2 * RTL_SEC);
     struct rtl_db *db = rtl_recording_db(r);
     assert_int_equal(rtl_db_need(db, &rtl_calls_set), RTL_DB_OK);
-    rtl_db_exec(db, "PRAGMA max_page_count=1"); /* it stays as large as it is */
+    rtl_db_exec(db, "PRAGMA max_page_count=1"); /* the file can't grow */
     for (int i = 0; i < 2; i++)
         assert_int_equal(rtl_recording_add(r, &first, 1, false), RTL_DB_FULL);
     rtl_db_exec(db, "PRAGMA max_page_count=1000000");
@@ -320,11 +320,11 @@ static void numbers_are_taken_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(calls_come_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damage_is_said, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_calls_there_are_no_tables, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(names_without_end, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(numbers_are_taken_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(replayed_calls_equal_the_recorded_ones, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_calls_are_refused_with_a_message, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(recordings_without_calls_have_no_call_tables, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_replay_leaves_out_names_beyond_its_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_failed_frames_numbers_are_withdrawn, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The database layer: whose files it takes, how it fails, and what is left after it was killed. */
+/* The database layer: which files it accepts, how it fails, and what remains after the writer was killed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static const struct rtl_db_set words = {
     "test_word", "CREATE TABLE test_word(w TEXT); CREATE VIEW test_words AS SELECT * FROM test_word"};
 
-static void a_file_is_made_and_found_again(void **state)
+static void a_file_is_created_and_reopened(void **state)
 {
     (void)state;
     struct rtl_db *db = open_db(&writing);
@@ -25,7 +25,7 @@ static void a_file_is_made_and_found_again(void **state)
     rtl_db_close(db);
     db = open_db(&writing);
     assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
-    assert_int_equal(rtl_db_need(db, &words), RTL_DB_OK); /* another set, in the same file */
+    assert_int_equal(rtl_db_need(db, &words), RTL_DB_OK); /* another set of tables in the same file */
     assert_true(rtl_db_has(db, "test_words"));
     rtl_db_close(db);
     db = open_db(&reading);
@@ -48,7 +48,7 @@ static void a_file_is_made_and_found_again(void **state)
     rtl_db_close(db);
 }
 
-static void the_file_of_another_is_left_alone(void **state)
+static void a_file_of_another_program_is_left_alone(void **state)
 {
     (void)state;
     char text[5000], after[5000];
@@ -73,7 +73,7 @@ static void the_file_of_another_is_left_alone(void **state)
     rtl_db_close(db);
 }
 
-static void force_keeps_what_is_ours(void **state)
+static void force_keeps_a_recording(void **state)
 {
     (void)state;
     struct rtl_db *db = open_db(&writing);
@@ -85,7 +85,7 @@ static void force_keeps_what_is_ours(void **state)
     rtl_db_close(db);
 }
 
-static void paths_that_cannot_be(void **state)
+static void unusable_paths_are_refused(void **state)
 {
     (void)state;
     char good[sizeof path];
@@ -100,13 +100,13 @@ static void paths_that_cannot_be(void **state)
     strcpy(path, good);
     write_file(path, "", 0);
     refuses(&reading, RTL_DB_SCHEMA, "empty");
-    if (geteuid()) { /* root may write anything */
+    if (geteuid()) { /* root may write everywhere */
         assert_int_equal(chmod(path, 0444), 0);
         refuses(&writing, RTL_DB_PATH, "Permission denied");
     }
 }
 
-static void a_lock_is_waited_for_and_told(void **state)
+static void a_lock_is_waited_for_and_reported(void **state)
 {
     (void)state;
     struct rtl_db *a = open_db(&writing), *b = open_db(&writing);
@@ -114,7 +114,7 @@ static void a_lock_is_waited_for_and_told(void **state)
     rtl_db_begin(a);
     insert(a, 0, 1);
     rtl_db_begin(b);
-    insert(b, 1, 2); /* does nothing: the error is latched */
+    insert(b, 1, 2); /* no effect: the error is latched */
     assert_int_equal(rtl_db_commit(b), RTL_DB_BUSY);
     assert_non_null(strstr(rtl_db_why(b), "locked"));
     assert_int_equal(rtl_db_commit(a), RTL_DB_OK);
@@ -126,7 +126,7 @@ static void a_lock_is_waited_for_and_told(void **state)
     rtl_db_close(b);
 }
 
-static void a_full_disk_costs_one_transaction(void **state)
+static void a_full_disk_loses_one_transaction(void **state)
 {
     (void)state;
     struct rtl_db *db = open_db(&writing);
@@ -149,7 +149,7 @@ static void a_full_disk_costs_one_transaction(void **state)
     rtl_db_close(db);
 }
 
-static void damage_is_told(void **state)
+static void damage_is_reported(void **state)
 {
     (void)state;
     struct rtl_db *db = open_db(&writing);
@@ -174,12 +174,12 @@ static void damage_is_told(void **state)
     assert_non_null(strstr(rtl_db_why(db), "damaged"));
     rtl_db_close(db);
     fd = open(path, O_WRONLY);
-    assert_int_equal(pwrite(fd, junk, 1, 0), 1); /* not even a database */
+    assert_int_equal(pwrite(fd, junk, 1, 0), 1); /* not a database at all */
     close(fd);
     refuses(&reading, RTL_DB_SCHEMA, "not a recording");
 }
 
-static void what_was_committed_survives_a_kill(void **state)
+static void committed_rows_survive_a_kill(void **state)
 {
     (void)state;
     int ready[2];
@@ -194,7 +194,7 @@ static void what_was_committed_survives_a_kill(void **state)
             insert(db, i * 100, i * 100 + 100);
             rtl_db_commit(db);
         }
-        rtl_db_exec(db, "PRAGMA cache_size = 4"); /* so that it writes into the file before it is done */
+        rtl_db_exec(db, "PRAGMA cache_size = 4"); /* SQLite writes into the file before the commit */
         rtl_db_begin(db);
         insert(db, 500, 20000);
         byte = 1;
@@ -251,14 +251,14 @@ static void ids_of_two_writers_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_is_made_and_found_again),
-        TEST(the_file_of_another_is_left_alone),
-        TEST(force_keeps_what_is_ours),
-        TEST(paths_that_cannot_be),
-        TEST(a_lock_is_waited_for_and_told),
-        TEST(a_full_disk_costs_one_transaction),
-        TEST(damage_is_told),
-        TEST(what_was_committed_survives_a_kill),
+        TEST(a_file_is_created_and_reopened),
+        TEST(a_file_of_another_program_is_left_alone),
+        TEST(force_keeps_a_recording),
+        TEST(unusable_paths_are_refused),
+        TEST(a_lock_is_waited_for_and_reported),
+        TEST(a_full_disk_loses_one_transaction),
+        TEST(damage_is_reported),
+        TEST(committed_rows_survive_a_kill),
         TEST(ids_of_two_writers_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

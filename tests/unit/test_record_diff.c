@@ -1,4 +1,4 @@
-/* Two spans side by side: matching, shares, changes, cost, order, and what counts as slower. */
+/* Comparing two spans: matching, shares, changes, cost, order, and which change counts as slower. */
 #include "hip_api_fixture.h"
 
 #include <json-c/json.h>
@@ -69,7 +69,7 @@ static void kernels_are_matched_by_name_and_sorted_by_cost(void **state)
     synth_record(a, synth_kernel(a, "gone"), 5000, 100);
     synth_record(a, synth_kernel(a, "faster"), 4000, 1000);
     synth_kernel(b, "never called");
-    synth_record(b, synth_kernel(b, "faster"), 2000, 1000); /* other rows than in A */
+    synth_record(b, synth_kernel(b, "faster"), 2000, 1000); /* rows differ from A's */
     synth_record(b, synth_kernel(b, "new"), 7000, 10);
     synth_record(b, synth_kernel(b, "slower"), 1500, 2000);
     synth_record(b, synth_kernel(b, "same"), 1000, 4000);
@@ -95,7 +95,7 @@ static void kernels_are_matched_by_name_and_sorted_by_cost(void **state)
     clean(&diff);
 }
 
-static void only_what_matters_fails(void **state)
+static void only_significant_changes_fail(void **state)
 {
     (void)state;
     struct rtl_diff diff;
@@ -109,7 +109,7 @@ static void only_what_matters_fails(void **state)
     synth_record(b, synth_kernel(b, "few"), 9000000, 9);
     synth_record(a, synth_kernel(a, "hundred"), 1000000, 100);
     synth_record(b, synth_kernel(b, "hundred"), 1000000, 90);
-    synth_record(b, 3, 2000000, 10); /* too few to speak of a p99 */
+    synth_record(b, 3, 2000000, 10); /* too few durations for a p99 */
     synth_record(a, synth_kernel(a, "small before"), 1000, 100);
     synth_record(b, synth_kernel(b, "small before"), 3000, 10000);
     synth_record(a, synth_kernel(a, "small now"), 1000, 10000);
@@ -128,8 +128,8 @@ static void only_what_matters_fails(void **state)
     clean(&diff);
 }
 
-/* One that has grown from next to nothing matters, and one that has shrunk to it. */
-static void a_share_in_one_span_is_enough(void **state)
+/* A kernel that grew from almost nothing counts, and one that shrank to it. */
+static void a_kernel_grown_from_a_small_share_fails(void **state)
 {
     (void)state;
     struct rtl_diff diff;
@@ -145,7 +145,7 @@ static void a_share_in_one_span_is_enough(void **state)
     clean(&diff);
 }
 
-static void a_series_counts_from_its_first_frame(void **state)
+static void a_recording_counts_from_its_first_frame(void **state)
 {
     (void)state;
     struct rtl_diff diff;
@@ -178,14 +178,14 @@ static void sums_do_not_wrap(void **state)
     clean(&diff);
 }
 
-static void the_same_place_is_not_the_same_kernel(void **state)
+static void kernels_are_matched_by_name_not_by_row(void **state)
 {
     (void)state;
     struct rtl_diff diff;
     synth_record(a, synth_kernel(a, "k"), 1000, 10);
     synth_record(b, synth_kernel(b, "earlier"), 1000, 10);
     snapshots[2] = synth_snapshot(b, RTL_SEC / 2);
-    b->kernels[0].name = "another"; /* no honest file */
+    b->kernels[0].name = "another"; /* a damaged file */
     make(&diff, true);
     assert_true(row(&diff, "another")->b.calls == 10);
     clean(&diff);
@@ -207,7 +207,7 @@ static void a_process_is_known_by_number_and_both_clocks(void **state)
         other.start_real_ns += i == 2;
         assert_false(rtl_diff_contains(&first, &other));
     }
-    struct rtl_snapshot unknown = first, unknown_later = later; /* a file that doesn't say */
+    struct rtl_snapshot unknown = first, unknown_later = later; /* a file without clocks */
     unknown.start_mono_ns = unknown_later.start_mono_ns = 0;
     assert_false(rtl_diff_contains(&unknown, &unknown_later));
 }
@@ -242,7 +242,7 @@ static void write_snapshot(const char *path, struct synth *p, uint64_t at, uint6
 static char before[] = "/tmp/rtl-diff.XXXXXX", after[] = "/tmp/rtl-diff.XXXXXX", other[] = "/tmp/rtl-diff.XXXXXX";
 static char *printed;
 
-/* rtl-top diff X Y OPTION...; what it prints is in `printed`. */
+/* Run `rtl-top diff X Y OPTION...`; the output goes into `printed`. */
 static int run_diff(const char *x, const char *y, const char *option, const char *value)
 {
     size_t size;
@@ -288,10 +288,10 @@ static void make_files(void)
     synth_record(a, idle, 500, 7);
     synth_record(a, fine, 20000, 50000);
     write_snapshot(before, a, 60 * RTL_SEC, SYNTH_START);
-    synth_record(a, k, 20000, 600); /* twice as long, for a moment */
+    synth_record(a, k, 20000, 600); /* twice as long, but briefly */
     synth_record(a, fine, 20000, 300);
     write_snapshot(after, a, 61 * RTL_SEC, SYNTH_START);
-    write_snapshot(other, a, 61 * RTL_SEC, SYNTH_START + 1); /* of another process under the same number */
+    write_snapshot(other, a, 61 * RTL_SEC, SYNTH_START + 1); /* another process with the same pid */
 }
 
 static void remove_files(void)
@@ -303,12 +303,12 @@ static void remove_files(void)
     printed = NULL;
 }
 
-/* A comparison of nothing has not passed. */
-static void nothing_to_compare_is_no_success(void **state)
+/* Comparing nothing is not a pass. */
+static void nothing_to_compare_fails(void **state)
 {
     (void)state;
     make_files();
-    write_snapshot(other, a, 62 * RTL_SEC, SYNTH_START); /* nothing ran since the last one */
+    write_snapshot(other, a, 62 * RTL_SEC, SYNTH_START); /* nothing ran since the previous snapshot */
     assert_int_equal(run_diff(after, other, "--fail-over", "10%"), RTL_DB_MISSING);
     assert_null(strstr(printed, "slower by"));
     assert_int_equal(run_diff(after, other, NULL, NULL), 0);
@@ -332,29 +332,29 @@ static void the_later_snapshot_counts_from_the_earlier_one(void **state)
     assert_true(p50 > 19800 && p50 < 20200 && p99 > 19800 && p99 < 20200);
     assert_int_equal(number("only before", "b", "calls"), 0);
     assert_int_equal(number("as ever", "b", "calls"), 300);
-    /* the other way round it is the first file that counts from the second one */
+    /* in reverse order the first file counts from the second one */
     assert_int_equal(run_diff(after, before, "--json", NULL), 0);
     assert_int_equal(number("gets slow", "a", "calls"), 600);
     assert_int_equal(number("gets slow", "b", "calls"), 100000);
     remove_files();
 }
 
-static void cumulative_counts_from_the_start(void **state)
+static void option_cumulative_counts_from_the_start(void **state)
 {
     (void)state;
     make_files();
     assert_int_equal(run_diff(before, after, "--cumulative", NULL), 0);
     assert_null(strstr(printed, "since"));
-    assert_int_equal(run_diff(before, other, "--fail-over", "10%"), 0); /* another process: as they are */
+    assert_int_equal(run_diff(before, other, "--fail-over", "10%"), 0); /* another process: no subtraction */
     assert_null(strstr(printed, "since"));
-    assert_non_null(strstr(printed, "snapshot of 1:0")); /* both of their lines */
+    assert_non_null(strstr(printed, "snapshot of 1:0")); /* the header names both snapshots */
     assert_int_equal(run_diff(before, before, "--json", NULL), 0);
     assert_int_equal(number("gets slow", "a", "calls"), 100000);
     assert_int_equal(number("gets slow", "b", "calls"), 100000);
     remove_files();
 }
 
-/* Functions and ranges apart, by name; of a span that begins later what grew since. */
+/* Functions and ranges are separate rows, matched by name. A span that begins later counts only its own calls. */
 static void calls_are_compared_by_name(void **state)
 {
     (void)state;
@@ -364,12 +364,12 @@ static void calls_are_compared_by_name(void **state)
         gone = synth_call(&ca, RTL_HIP_API_COPY, "hipMemcpy");
     int first = synth_call(&cb, RTL_HIP_API_LAUNCH, "hipAbove"),
         same = synth_call(&cb, RTL_HIP_API_LAUNCH, "hipLaunchKernel");
-    int step = synth_call(&cb, RTL_HIP_API_RANGE, "hipLaunchKernel"); /* a range may be called so, too */
+    int step = synth_call(&cb, RTL_HIP_API_RANGE, "hipLaunchKernel"); /* a range may have a function's name */
     synth_add(&ca.rows[launch].h, 1000, 100);
     synth_add(&ca.rows[gone].h, 500, 10);
     synth_add(&cb.rows[same].h, 5000, 50);
     snapshots[2] = synth_snapshot(b, RTL_SEC);
-    cb.count = 2; /* before there was a range */
+    cb.count = 2; /* before the range existed */
     synth_put_calls(b, &cb, &snapshots[2]);
     cb.count = 3;
     synth_add(&cb.rows[same].h, 2000, 200);
@@ -388,7 +388,7 @@ static void calls_are_compared_by_name(void **state)
     assert_true(row(&diff, "hipLaunchKernel")->cost_ns > 199999 && row(&diff, "hipLaunchKernel")->cost_ns < 200001);
     assert_false(row(&diff, "hipMemcpy")->b.there);
     assert_false(row(&diff, "hipAbove")->a.there);
-    assert_string_equal(diff.rows[0].name, "hipLaunchKernel"); /* the dearest */
+    assert_string_equal(diff.rows[0].name, "hipLaunchKernel"); /* the most expensive */
     rtl_diff_free(&diff);
     assert_true(rtl_diff_make_calls(&sa, &sb, RTL_DIFF_RANGES, &diff));
     assert_int_equal(diff.count, 1);
@@ -406,16 +406,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(kernels_are_matched_by_name_and_sorted_by_cost),
-        TEST(only_what_matters_fails),
-        TEST(a_share_in_one_span_is_enough),
-        TEST(a_series_counts_from_its_first_frame),
+        TEST(only_significant_changes_fail),
+        TEST(a_kernel_grown_from_a_small_share_fails),
+        TEST(a_recording_counts_from_its_first_frame),
         TEST(sums_do_not_wrap),
-        TEST(the_same_place_is_not_the_same_kernel),
+        TEST(kernels_are_matched_by_name_not_by_row),
         TEST(calls_are_compared_by_name),
         cmocka_unit_test(a_process_is_known_by_number_and_both_clocks),
-        TEST(nothing_to_compare_is_no_success),
+        TEST(nothing_to_compare_fails),
         TEST(the_later_snapshot_counts_from_the_earlier_one),
-        TEST(cumulative_counts_from_the_start),
+        TEST(option_cumulative_counts_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

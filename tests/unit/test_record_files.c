@@ -1,4 +1,4 @@
-/* What lies beside a recording, and who has it locked: a reader changes nothing, a writer only what is its own. */
+/* Files beside a recording, and locks on it: a reader changes nothing, a writer only its own files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void put_journal(const char *name)
     free(journal);
 }
 
-/* A recorder that was killed while it changed the file: what it had committed are `kept` rows. */
+/* Leave a file as a recorder killed in a transaction does; `kept` rows are committed. */
 static void be_killed(int64_t kept)
 {
     int ready[2];
@@ -33,7 +33,7 @@ static void be_killed(int64_t kept)
         rtl_db_begin(db);
         insert(db, 0, kept);
         rtl_db_commit(db);
-        rtl_db_exec(db, "PRAGMA cache_size = 4"); /* so that it writes into the file before it is done */
+        rtl_db_exec(db, "PRAGMA cache_size = 4"); /* SQLite writes into the file before the commit */
         rtl_db_begin(db);
         rtl_db_exec(db, "UPDATE test_number SET n = n + 1000000, t = 'another text'");
         insert(db, kept, 20000);
@@ -52,7 +52,7 @@ static void be_killed(int64_t kept)
 
 /* --- journals --- */
 
-static void a_journal_deletes_nothing_of_anothers(void **state)
+static void a_journal_cannot_delete_another_file(void **state)
 {
     (void)state;
     make_recording(10);
@@ -62,9 +62,9 @@ static void a_journal_deletes_nothing_of_anothers(void **state)
     refuses(&reading, RTL_DB_SCHEMA, "names another file");
     refuses(&(struct rtl_db_options){.foreign = true}, RTL_DB_SCHEMA, "names another file");
     refuses(&writing, RTL_DB_SCHEMA, "names another file");
-    refuses(&forced, RTL_DB_SCHEMA, "names another file"); /* what is ours is never replaced */
+    refuses(&forced, RTL_DB_SCHEMA, "names another file"); /* --force never replaces a recording */
     assert_true(fixture_state() == before);
-    /* one that comes while the file is open */
+    /* a journal that appears while the file is open */
     unlink(beside);
     struct rtl_db *reader = open_db(&reading), *writer = open_db(&writing);
     put_journal(victim);
@@ -85,7 +85,7 @@ static void a_journal_deletes_nothing_of_anothers(void **state)
     rtl_db_close(writer);
 }
 
-/* What SQLite could be brought to ask for, asked as it would: the file system of the database that was opened last. */
+/* Return the file system (VFS) of the database opened last, to make requests that SQLite could be tricked into. */
 static sqlite3_vfs *system_of_last(void)
 {
     char name[32];
@@ -99,7 +99,7 @@ static sqlite3_vfs *system_of_last(void)
     return last;
 }
 
-static void nothing_else_is_there_for_sqlite(void **state)
+static void sqlite_can_open_no_other_file(void **state)
 {
     (void)state;
     make_recording(3);
@@ -130,13 +130,13 @@ static void nothing_else_is_there_for_sqlite(void **state)
     }
 }
 
-static void a_journal_without_a_name_is_read_with(void **state)
+static void a_journal_without_a_name_is_applied(void **state)
 {
     (void)state;
     make_recording(10);
     put_journal(NULL);
     int fd = open(path, O_WRONLY);
-    assert_int_equal(pwrite(fd, "\5\0\0\0\11", 5, 100), 5); /* the first page as it was being changed: no table */
+    assert_int_equal(pwrite(fd, "\5\0\0\0\11", 5, 100), 5); /* the first page in the middle of a change: no table */
     close(fd);
     uint64_t before = fixture_state();
     struct rtl_db *db = open_db(&reading);
@@ -145,8 +145,8 @@ static void a_journal_without_a_name_is_read_with(void **state)
     assert_true(fixture_state() == before);
 }
 
-/* The last page that a recorder saved may be there in part: it has not been changed yet. */
-static void a_page_that_was_saved_in_part_is_not_taken(void **state)
+/* The last saved page may be incomplete: the recorder had not changed that page yet. */
+static void a_page_saved_in_part_is_not_restored(void **state)
 {
     (void)state;
     size_t size;
@@ -161,17 +161,17 @@ static void a_page_that_was_saved_in_part_is_not_taken(void **state)
     rtl_db_close(db);
 }
 
-static void what_a_killed_recorder_had_committed_is_read(void **state)
+static void a_killed_recorders_commits_are_read(void **state)
 {
     (void)state;
     be_killed(500);
     uint64_t before = fixture_state();
-    struct rtl_db *a = open_db(&reading), *b = open_db(&reading); /* readers don't hinder one another */
+    struct rtl_db *a = open_db(&reading), *b = open_db(&reading); /* readers don't block each other */
     assert_int_equal(rows(a), 500);
     assert_int_equal(rtl_db_one(a, "SELECT sum(n) FROM test_number"), 499 * 250);
     assert_int_equal(rtl_db_one(b, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
     assert_true(fixture_state() == before);
-    /* the next recorder rolls back, and the same readers go on with what it writes */
+    /* the next recorder rolls back; the open readers then read its rows */
     struct rtl_db *writer = open_db(&writing);
     rtl_db_begin(writer);
     insert(writer, 500, 700);
@@ -180,14 +180,14 @@ static void what_a_killed_recorder_had_committed_is_read(void **state)
     assert_int_equal(access(beside, F_OK), -1);
     assert_int_equal(rows(a), 700);
     assert_int_equal(rows(b), 700);
-    be_killed(100); /* once more */
+    be_killed(100); /* again */
     assert_int_equal(rows(a), 800);
     assert_int_equal(rtl_db_one(b, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
     rtl_db_close(a);
     rtl_db_close(b);
 }
 
-static void a_reader_needs_no_permission_to_write(void **state)
+static void a_reader_needs_no_write_permission(void **state)
 {
     (void)state;
     int status = 0;
@@ -226,13 +226,13 @@ static void a_link_to_a_recording_is_that_recording(void **state)
     strcpy(path, good);
 }
 
-static void a_transaction_that_goes_on_is_waited_for_or_left_out(void **state)
+static void an_open_transaction_is_waited_for_or_ignored(void **state)
 {
     (void)state;
     make_recording(5);
     struct rtl_db *writer = open_db(&writing);
     rtl_db_begin(writer);
-    insert(writer, 5, 8); /* the file is as it was, its journal lies there, and somebody is writing it */
+    insert(writer, 5, 8); /* an unchanged file, its journal, and a program that is writing */
     struct rtl_db *reader = open_db(&reading);
     assert_int_equal(rows(reader), 5);
     assert_int_equal(rtl_db_commit(writer), RTL_DB_OK);
@@ -246,8 +246,8 @@ static bool asks_twice(void *times)
     return ++*(int *)times == 2;
 }
 
-/* A journal of headers and nothing else takes long to read: who wants to leave is heard meanwhile. */
-static void a_journal_of_headers_can_be_left(void **state)
+/* Reading a journal of headers only takes long: a request to leave is noticed meanwhile. */
+static void a_journal_of_headers_can_be_interrupted(void **state)
 {
     (void)state;
     enum { HEADERS = 1000 };
@@ -267,15 +267,15 @@ static void a_journal_of_headers_can_be_left(void **state)
     assert_int_equal(unlink(beside), 0);
 }
 
-/* What may lie there instead of a journal: to wait for, to write through, to read without end. */
-static void what_is_no_plain_file_is_not_touched(void **state)
+/* Other file types in the journal's place: a reader could block on them, write through them or read without end. */
+static void a_journal_that_is_no_plain_file_is_not_touched(void **state)
 {
     (void)state;
     char made[sizeof beside];
     for (int kind = 0; kind < 4; kind++)
         for (int which = 0; which < 2; which++) {
             if (kind == 3 && which == 1)
-                continue; /* SQLite has no use for a folder there */
+                continue; /* SQLite ignores a folder there */
             unlink(path);
             make_recording(3);
             write_file(victim, "\0precious", 9);
@@ -300,9 +300,8 @@ static void what_is_no_plain_file_is_not_touched(void **state)
         }
 }
 
-/* In a folder where anybody may make files: what somebody else laid beside a recording is not taken for a part of it.
- */
-static void what_another_user_lays_there_is_not_taken(void **state)
+/* In a world-writable folder, another user's file beside a recording is not used as its journal. */
+static void another_users_journal_is_not_used(void **state)
 {
     (void)state;
     static const char *const suffix[] = {"-journal", "-wal"};
@@ -321,12 +320,12 @@ static void what_another_user_lays_there_is_not_taken(void **state)
         refuses(&reading, RTL_DB_PATH, "belongs to another user");
         refuses(&writing, RTL_DB_PATH, "belongs to another user");
         assert_true(fixture_state() == before);
-        assert_int_equal(chown(path, NOBODY, NOBODY), 0); /* whose database it is may */
+        assert_int_equal(chown(path, NOBODY, NOBODY), 0); /* the database's owner may add one */
         struct rtl_db *db = open_db(&reading);
         assert_int_equal(rows(db), 3);
         rtl_db_close(db);
         assert_int_equal(chown(path, 0, 0), 0);
-        assert_int_equal(chmod(folder, 0777), 0); /* who may take the recording away itself has no need for that */
+        assert_int_equal(chmod(folder, 0777), 0); /* the user could delete the recording anyway */
         db = open_db(&reading);
         assert_int_equal(rows(db), 3);
         rtl_db_close(db);
@@ -335,7 +334,7 @@ static void what_another_user_lays_there_is_not_taken(void **state)
     }
 }
 
-/* What somebody else does between two looks of ours; once. */
+/* Runs once between two of our system calls: the other user acts here. */
 static void (*meanwhile)(void);
 
 int access(const char *name, int what)
@@ -353,8 +352,8 @@ static void lead_to_victim(void)
     assert_int_equal(symlink("precious", path), 0);
 }
 
-/* A link in a folder that others write into may lead elsewhere by the time that SQLite reads it. */
-static void what_changes_meanwhile_is_left_alone(void **state)
+/* In a folder that others can write to, a link may change before SQLite follows it. */
+static void a_link_that_changes_meanwhile_is_not_followed(void **state)
 {
     (void)state;
     const struct rtl_db_options *options[] = {&reading, &writing, &forced};
@@ -374,7 +373,7 @@ static void what_changes_meanwhile_is_left_alone(void **state)
     }
 }
 
-/* Of a journal that goes on for a terabyte of nothing, and of one that saves a page again and again. */
+/* A sparse journal of a terabyte, and a journal that saves one page again and again. */
 static void a_journal_is_read_within_bounds(void **state)
 {
     (void)state;
@@ -382,7 +381,7 @@ static void a_journal_is_read_within_bounds(void **state)
     put_journal(NULL);
     assert_int_equal(truncate(beside, 1ll << 40), 0);
     int fd = open(beside, O_WRONLY);
-    assert_int_equal(pwrite(fd, "\377\377\377\377", 4, 8), 4); /* as many records as there is room for */
+    assert_int_equal(pwrite(fd, "\377\377\377\377", 4, 8), 4); /* record count: as many as fit */
     close(fd);
     struct rtl_db *db = open_db(&reading);
     assert_int_equal(rows(db), 3);
@@ -401,7 +400,7 @@ static void a_journal_is_read_within_bounds(void **state)
 
 /* --- locks --- */
 
-/* A process of its own, that tries to write when it is told to: 0 if it could, 1 if it was locked out. */
+/* Another process that tries to write on request: 0 if it could, 1 if the lock refused it. */
 struct other {
     pid_t pid;
     int go[2];
@@ -434,7 +433,7 @@ static int ask_other(struct other *o)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void another_opening_does_not_let_go_of_a_lock(void **state)
+static void a_second_open_keeps_the_first_ones_lock(void **state)
 {
     (void)state;
     struct rtl_db *second;
@@ -446,10 +445,10 @@ static void another_opening_does_not_let_go_of_a_lock(void **state)
         rtl_db_begin(first);
         insert(first, 3, 4);
         switch (way) {
-        case 0: /* a second one stays open */
+        case 0: /* a second one stays open, */
             second = open_db(&reading);
             break;
-        case 1: /* or is closed again */
+        case 1: /* is closed again, */
             rtl_db_close(open_db(&reading));
             second = NULL;
             break;
@@ -474,12 +473,12 @@ static void another_opening_does_not_let_go_of_a_lock(void **state)
 
 /* --- replacing --- */
 
-static void what_is_replaced_leaves_no_journal(void **state)
+static void a_replaced_file_leaves_no_journal(void **state)
 {
     (void)state;
     make_recording(1000);
     run_sql("PRAGMA user_version = 99");
-    put_journal(NULL); /* of the old one: rolled back into the new one it would bring the old first page back */
+    put_journal(NULL); /* the old file's journal: a rollback would copy the old first page into the new file */
     char shm[sizeof path + 4];
     snprintf(shm, sizeof shm, "%s-shm", path);
     write_file(shm, "x", 1);
@@ -490,15 +489,16 @@ static void what_is_replaced_leaves_no_journal(void **state)
     assert_int_equal(rtl_db_need(db, &numbers), RTL_DB_OK);
     assert_int_equal(rows(db), 0);
     rtl_db_close(db);
-    run_sql("PRAGMA user_version = 0"); /* older than the first */
+    run_sql("PRAGMA user_version = 0"); /* older than the first version */
     refuses(&writing, RTL_DB_SCHEMA, "version 0");
     refuses(&reading, RTL_DB_SCHEMA, "version 0");
-    run_sql("PRAGMA user_version = 1; PRAGMA application_id = 7"); /* another program's, that counts as we do */
+    /* another program's file with the same version number */
+    run_sql("PRAGMA user_version = 1; PRAGMA application_id = 7");
     refuses(&writing, RTL_DB_SCHEMA, "not a recording");
     refuses(&reading, RTL_DB_SCHEMA, "not a recording");
 }
 
-static void what_is_in_use_is_not_replaced(void **state)
+static void a_file_in_use_is_not_replaced(void **state)
 {
     (void)state;
     make_recording(10);
@@ -523,8 +523,8 @@ static void what_is_in_use_is_not_replaced(void **state)
     waitpid(child, NULL, 0);
 }
 
-/* On a full disk, say; what was there before stays. */
-static void what_cannot_be_begun_leaves_nothing(void **state)
+/* After a failure (disk full, say), the earlier contents stay. */
+static void a_recording_that_cannot_begin_leaves_nothing(void **state)
 {
     (void)state;
     for (int there = 0; there < 2; there++) {
@@ -545,7 +545,7 @@ static void what_cannot_be_begun_leaves_nothing(void **state)
     }
 }
 
-static void names_that_sqlite_takes_otherwise_are_files(void **state)
+static void names_special_to_sqlite_are_plain_files(void **state)
 {
     (void)state;
     static const char *const names[] = {":memory:", "file:x?mode=memory", "file::memory:"};
@@ -569,24 +569,24 @@ static void names_that_sqlite_takes_otherwise_are_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_journal_deletes_nothing_of_anothers),
-        TEST(nothing_else_is_there_for_sqlite),
-        TEST(a_journal_without_a_name_is_read_with),
-        TEST(a_page_that_was_saved_in_part_is_not_taken),
-        TEST(what_a_killed_recorder_had_committed_is_read),
-        TEST(a_reader_needs_no_permission_to_write),
+        TEST(a_journal_cannot_delete_another_file),
+        TEST(sqlite_can_open_no_other_file),
+        TEST(a_journal_without_a_name_is_applied),
+        TEST(a_page_saved_in_part_is_not_restored),
+        TEST(a_killed_recorders_commits_are_read),
+        TEST(a_reader_needs_no_write_permission),
         TEST(a_link_to_a_recording_is_that_recording),
-        TEST(a_transaction_that_goes_on_is_waited_for_or_left_out),
-        TEST(a_journal_of_headers_can_be_left),
-        TEST(what_is_no_plain_file_is_not_touched),
-        TEST(what_another_user_lays_there_is_not_taken),
-        TEST(what_changes_meanwhile_is_left_alone),
+        TEST(an_open_transaction_is_waited_for_or_ignored),
+        TEST(a_journal_of_headers_can_be_interrupted),
+        TEST(a_journal_that_is_no_plain_file_is_not_touched),
+        TEST(another_users_journal_is_not_used),
+        TEST(a_link_that_changes_meanwhile_is_not_followed),
         TEST(a_journal_is_read_within_bounds),
-        TEST(another_opening_does_not_let_go_of_a_lock),
-        TEST(what_is_replaced_leaves_no_journal),
-        TEST(what_is_in_use_is_not_replaced),
-        TEST(what_cannot_be_begun_leaves_nothing),
-        TEST(names_that_sqlite_takes_otherwise_are_files),
+        TEST(a_second_open_keeps_the_first_ones_lock),
+        TEST(a_replaced_file_leaves_no_journal),
+        TEST(a_file_in_use_is_not_replaced),
+        TEST(a_recording_that_cannot_begin_leaves_nothing),
+        TEST(names_special_to_sqlite_are_plain_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

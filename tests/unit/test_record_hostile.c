@@ -1,4 +1,4 @@
-/* Recordings that are programs: what stands in place of a table, what never ends, what is too long. */
+/* Recordings that attack their reader: views in place of tables, endless queries, oversized values. */
 #include "tui_synth.h"
 
 #include "record_fixture.h"
@@ -29,7 +29,7 @@ static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, stru
     names->full = names->short_name = k->name;
 }
 
-/* With a probe, whose table is made when there is something of one. */
+/* With a probe: its table is created only when there is data. */
 static enum rtl_db_status open_recording(struct rtl_recording **r)
 {
     const struct rtl_probe_told probe = {.there = true, .kernel = RTL_KERNEL_FIRST, .counted = true};
@@ -71,7 +71,7 @@ static void make_trace(void)
     rtl_db_close(db);
 }
 
-/* Opens it and reads all frames. */
+/* Open it and read all frames. */
 static enum rtl_db_status replay(void)
 {
     struct rtl_replay *r;
@@ -116,7 +116,7 @@ static void must_be(enum rtl_db_status is, enum rtl_db_status wanted, const char
         fail_msg("%s gives %d and '%s', not %d and '%s'", of, (int)is, why, (int)wanted, says ? says : "");
 }
 
-/* An endless one of any table, in its columns. */
+/* Replace a table by an endless view with the table's columns. */
 static void put_view(const char *table, const char *name)
 {
     char sql[400];
@@ -128,7 +128,7 @@ static void put_view(const char *table, const char *name)
     run_sql(sql);
 }
 
-static void a_view_is_no_table(void **state)
+static void a_view_in_place_of_a_table_is_refused(void **state)
 {
     (void)state;
     static const char *const tables[] = {
@@ -139,11 +139,11 @@ static void a_view_is_no_table(void **state)
         make_recording(2);
         put_view(tables[i], tables[i]);
         must_be(replay(), RTL_DB_SCHEMA, "view", tables[i]);
-        /* of a probe nothing is written there, and that is told; the frame is */
+        /* the probe's table is not written, with a message; the frame is */
         bool probe = !strcmp(tables[i], "rtl_probe_sample");
         must_be(add_a_frame(), probe ? RTL_DB_OK : RTL_DB_SCHEMA, "view", tables[i]);
     }
-    make_recording(2); /* names are the same however they are written */
+    make_recording(2); /* SQLite's names are case-insensitive */
     put_view("rtl_recording", "Rtl_Recording");
     must_be(replay(), RTL_DB_SCHEMA, "view", "in capitals");
     must_be(add_a_frame(), RTL_DB_SCHEMA, "view", "in capitals");
@@ -153,7 +153,7 @@ static void a_view_is_no_table(void **state)
     must_be(add_a_frame(), RTL_DB_SCHEMA, "virtual table", "a virtual table");
 }
 
-static void a_trace_has_tables_too(void **state)
+static void a_view_in_a_trace_is_refused(void **state)
 {
     (void)state;
     static const char *const tables[] = {"rocpd_op", "rocpd_string", "rocpd_metadata", "rocpd_monitor", "rocpd_api"};
@@ -171,7 +171,7 @@ static void a_trace_has_tables_too(void **state)
     }
 }
 
-/* What earlier versions computed is read, and whatever other tools compute in the same way. */
+/* Generated columns of earlier versions, and equal ones of other tools, are read. */
 static void a_trace_of_an_earlier_version_is_read(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void a_trace_of_an_earlier_version_is_read(void **state)
     rtl_db_close(db);
 }
 
-static void tables_have_no_triggers_and_compute_nothing(void **state)
+static void tables_with_triggers_or_generated_columns_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -217,7 +217,7 @@ static void tables_have_no_triggers_and_compute_nothing(void **state)
         must_be(add_a_frame(), RTL_DB_SCHEMA, lies[i].says, lies[i].sql);
         assert_true(fixture_state() == before);
     }
-    make_recording(2); /* what users add for themselves is theirs */
+    make_recording(2); /* tables and views that users add are accepted */
     run_sql(
         "CREATE INDEX mine ON rtl_kernel_sample(calls); CREATE VIEW my_view AS SELECT 1; CREATE TABLE my_table(a); "
         "CREATE TRIGGER t AFTER INSERT ON my_table BEGIN SELECT 1; END; ALTER TABLE rtl_frame ADD COLUMN note TEXT");
@@ -225,8 +225,8 @@ static void tables_have_no_triggers_and_compute_nothing(void **state)
     must_be(add_a_frame(), RTL_DB_OK, NULL, "a user's own");
 }
 
-/* A trigger that comes while a recorder writes doesn't run. */
-static void a_trigger_never_runs(void **state)
+/* A trigger that is added while a recorder writes doesn't run. */
+static void a_trigger_added_meanwhile_never_runs(void **state)
 {
     (void)state;
     struct rtl_recording *r;
@@ -240,7 +240,7 @@ static void a_trigger_never_runs(void **state)
     rtl_recording_close(r);
 }
 
-/* What SQLite lets a schema or a statement do is narrowed. */
+/* The connection restricts what a schema or a statement may do. */
 static void a_schema_is_not_trusted(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void a_schema_is_not_trusted(void **state)
     assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){.write = true}, &db, why, sizeof why), RTL_DB_OK);
     assert_int_equal(rtl_db_one(db, "PRAGMA trusted_schema"), 0);
     rtl_db_exec(db, "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = 'CREATE TABLE x(y)'");
-    assert_true(rtl_db_status(db) != RTL_DB_OK); /* defensive */
+    assert_true(rtl_db_status(db) != RTL_DB_OK); /* SQLITE_DBCONFIG_DEFENSIVE */
     rtl_db_rollback(db);
     rtl_db_exec(db, "ATTACH ':memory:' AS other");
     assert_true(rtl_db_status(db) != RTL_DB_OK);
@@ -259,9 +259,9 @@ static void a_schema_is_not_trusted(void **state)
     rtl_db_close(db);
 }
 
-/* --- without end --- */
+/* --- endless trees --- */
 
-/* The first page of a table, by number. */
+/* Return the number of a table's first page. */
 static uint32_t root_of(const char *name)
 {
     struct rtl_db *db;
@@ -274,8 +274,8 @@ static uint32_t root_of(const char *name)
 }
 
 /*
- * Makes the inner page of a tree one of `fan` children that are all the next inner page, `levels` of them, the last of
- * which leads to the table's own leaf: a file of 100 kB with fan ^ levels rows. The pages come from a table of filler.
+ * Make a b-tree with fan ^ levels rows in a file of 100 kB: all `fan` children of an inner page are the next level's
+ * page, and the last level leads to the table's own leaf. The pages come from a filler table.
  */
 static void make_endless(const char *table, bool index)
 {
@@ -287,7 +287,7 @@ static void make_endless(const char *table, bool index)
     unsigned char *db = read_file(path, &size);
     uint32_t page = (uint32_t)db[16] << 8 | (uint32_t)db[17] << 16, last = (uint32_t)(size / page);
     unsigned char *leaf = db + (size_t)(last - 1) * page, *top = db + (size_t)(root - 1) * page;
-    memcpy(leaf, top, page); /* it moves to the end of the file */
+    memcpy(leaf, top, page); /* the leaf moves to the end of the file */
     for (uint32_t level = 0; level < LEVELS; level++) {
         unsigned char *inner = level ? db + (size_t)(last - 1 - level) * page : top;
         uint32_t child = level + 1 < LEVELS ? last - level - 1 : last;
@@ -297,7 +297,7 @@ static void make_endless(const char *table, bool index)
         inner[4] = FAN;
         uint32_t at = page;
         for (int i = 0; i < FAN; i++) {
-            /* of a table: child, rowid; of an index: child, length of a record, the record (1 column: NULL) */
+            /* a cell of a table: child, rowid; of an index: child, record length, record (1 column: NULL) */
             at -= index ? 7 : 5;
             put_big_endian(inner + at, child);
             if (index)
@@ -315,7 +315,7 @@ static void make_endless(const char *table, bool index)
     free(db);
 }
 
-static void pages_in_a_circle_end(void **state)
+static void trees_of_repeated_pages_end(void **state)
 {
     (void)state;
     static const char *const tables[] = {"rtl_recording", "rtl_frame_order", "rtl_kernel", "rtl_gpu", "rtl_frame"};
@@ -323,7 +323,7 @@ static void pages_in_a_circle_end(void **state)
         make_recording(3);
         make_endless(tables[i], i > 0 && i < 4);
         struct rtl_replay *r;
-        if (!rtl_replay_open(path, 0, i ? 0 : 99, &r, why, sizeof why)) /* some are not walked through */
+        if (!rtl_replay_open(path, 0, i ? 0 : 99, &r, why, sizeof why)) /* some are not read to the end */
             rtl_replay_close(r);
         else if (!i)
             assert_non_null(strstr(why, "more work"));
@@ -335,13 +335,13 @@ static void pages_in_a_circle_end(void **state)
     rtl_db_one(db, "SELECT sum(mono_ns) FROM rtl_frame");
     must_be(rtl_db_status(db), RTL_DB_CORRUPT, NULL, "a circle");
     assert_non_null(strstr(rtl_db_why(db), "more work"));
-    rtl_db_rollback(db); /* and the next statement is one of its own */
+    rtl_db_rollback(db); /* the next statement has a bound of its own */
     assert_int_equal(rtl_db_one(db, "SELECT count(*) FROM rtl_recording"), 1);
     rtl_db_close(db);
 }
 
-/* The bound is a statement's, not a connection's. */
-static void work_is_counted_for_each_statement(void **state)
+/* Each statement has its own bound on work, not the connection. */
+static void work_is_bounded_per_statement(void **state)
 {
     (void)state;
     struct rtl_db *db;
@@ -365,7 +365,7 @@ static bool leave(void)
     return ++asked > patience;
 }
 
-static void a_user_who_wants_to_leave_is_heard(void **state)
+static void a_request_to_leave_interrupts_reads_and_waits(void **state)
 {
     (void)state;
     struct rtl_replay *r;
@@ -373,14 +373,14 @@ static void a_user_who_wants_to_leave_is_heard(void **state)
     bool exited;
     make_recording(300);
     assert_int_equal(rtl_replay_open(path, 0, 0, &r, why, sizeof why), RTL_DB_OK);
-    for (patience = 1; patience < 60; patience++) { /* wherever it is: between two frames, or in the middle of one */
+    for (patience = 1; patience < 60; patience++) { /* at every place: between two frames and within one */
         assert_int_equal(rtl_replay_read(r, 5, &s, &exited), RTL_DB_OK);
         rtl_snapshot_free(&s);
         asked = 0;
         rtl_db_stop_when(leave);
         assert_int_equal(rtl_replay_read(r, 290 + patience % 10, &s, &exited), RTL_DB_STOPPED);
         rtl_db_stop_when(NULL);
-        assert_string_equal(rtl_replay_why(r), ""); /* no damage */
+        assert_string_equal(rtl_replay_why(r), ""); /* not reported as damage */
         uint32_t frame = patience % 50;
         assert_int_equal(rtl_replay_read(r, frame, &s, &exited), RTL_DB_OK);
         assert_int_equal(s.kernels[0].calls, 10 * (frame + 1));
@@ -394,7 +394,7 @@ static void a_user_who_wants_to_leave_is_heard(void **state)
     rtl_db_stop_when(leave);
     must_be(add_a_frame(), RTL_DB_OK, NULL, "a frame");
     rtl_db_stop_when(NULL);
-    /* what waits for a lock, too */
+    /* a wait for a lock can be interrupted, too */
     sqlite3 *handle;
     struct rtl_db *db;
     assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
@@ -409,7 +409,7 @@ static void a_user_who_wants_to_leave_is_heard(void **state)
     sqlite3_close(handle);
 }
 
-/* --- too long --- */
+/* --- oversized values --- */
 
 static void a_name_of_any_length_is_recorded_and_replayed(void **state)
 {
@@ -446,7 +446,7 @@ static void a_name_of_any_length_is_recorded_and_replayed(void **state)
     assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
     assert_int_equal(rtl_db_one(db, "SELECT max(length(name)) FROM rtl_kernel"), RTL_NAME_MAX);
     rtl_db_close(db);
-    /* as recorders wrote it that knew no limit; and more than a process can have */
+    /* as older recorders wrote it without a limit; and more kernels than a process can have */
     run_sql("UPDATE rtl_kernel SET name = printf('%.100000c', 'x') WHERE kernel = 5");
     must_be(replay(), RTL_DB_OK, NULL, "a long name");
     run_sql("WITH RECURSIVE n(n) AS (SELECT 10 UNION ALL SELECT n + 1 FROM n LIMIT 300) "
@@ -454,7 +454,7 @@ static void a_name_of_any_length_is_recorded_and_replayed(void **state)
     must_be(replay(), RTL_DB_CORRUPT, "out of bounds", "20 MB of names");
 }
 
-/* What a file says is quoted in a line; what SQLite itself says of a file, rtl_complain escapes. */
+/* Text from a file is quoted on one line; rtl_complain escapes SQLite's own messages. */
 static void a_message_is_one_line(void **state)
 {
     (void)state;
@@ -470,7 +470,7 @@ static void a_message_is_one_line(void **state)
     rtl_db_close(db);
 }
 
-static void a_value_is_not_of_any_length(void **state)
+static void the_length_of_a_value_is_bounded(void **state)
 {
     (void)state;
     make_recording(2);
@@ -482,17 +482,17 @@ static void a_value_is_not_of_any_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_view_is_no_table),
-        TEST(a_trace_has_tables_too),
+        TEST(a_view_in_place_of_a_table_is_refused),
+        TEST(a_view_in_a_trace_is_refused),
         TEST(a_trace_of_an_earlier_version_is_read),
-        TEST(tables_have_no_triggers_and_compute_nothing),
-        TEST(a_trigger_never_runs),
+        TEST(tables_with_triggers_or_generated_columns_are_refused),
+        TEST(a_trigger_added_meanwhile_never_runs),
         TEST(a_schema_is_not_trusted),
-        TEST(pages_in_a_circle_end),
-        TEST(work_is_counted_for_each_statement),
-        TEST(a_user_who_wants_to_leave_is_heard),
+        TEST(trees_of_repeated_pages_end),
+        TEST(work_is_bounded_per_statement),
+        TEST(a_request_to_leave_interrupts_reads_and_waits),
         TEST(a_name_of_any_length_is_recorded_and_replayed),
-        TEST(a_value_is_not_of_any_length),
+        TEST(the_length_of_a_value_is_bounded),
         TEST(a_message_is_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

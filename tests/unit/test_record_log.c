@@ -1,4 +1,4 @@
-/* A database with a -wal, as other tools leave it: read without writing it back, and without an index on the disk. */
+/* A database with a -wal of another tool: it is read without a checkpoint and without an index on the disk. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void log_of(const char *to)
     assert_int_equal(system(command), 0);
 }
 
-static void a_log_is_read_and_stays(void **state)
+static void a_log_is_read_and_left_unchanged(void **state)
 {
     (void)state;
     char copy[sizeof path];
@@ -39,7 +39,7 @@ static void a_log_is_read_and_stays(void **state)
     assert_int_equal(rows(db), 11);
     rtl_db_close(db);
     assert_true(fixture_state() == before); /* no -shm, nothing in the file */
-    /* without its log, as a program leaves it that has closed it */
+    /* delete the log, as a program does that closes the file */
     char wal[sizeof path + 4];
     snprintf(wal, sizeof wal, "%s-wal", path);
     unlink(wal);
@@ -48,7 +48,7 @@ static void a_log_is_read_and_stays(void **state)
     assert_int_equal(rows(db), 10);
     rtl_db_close(db);
     assert_true(fixture_state() == before);
-    db = open_db(&writing); /* it becomes what rtl-top writes */
+    db = open_db(&writing); /* the file gets rtl-top's journal mode */
     rtl_db_begin(db);
     insert(db, 10, 20);
     assert_int_equal(rtl_db_commit(db), RTL_DB_OK);
@@ -58,8 +58,8 @@ static void a_log_is_read_and_stays(void **state)
     rtl_db_close(db);
 }
 
-/* Another program writes it with its own index, which the reader neither changes nor takes away. */
-static void a_log_that_is_written_is_read(void **state)
+/* Another program writes with its own index, which the reader neither changes nor deletes. */
+static void a_log_in_use_by_a_writer_is_read(void **state)
 {
     (void)state;
     int ready[2], done[2];
@@ -77,7 +77,7 @@ static void a_log_that_is_written_is_read(void **state)
         sqlite3_exec(handle, "INSERT INTO test_number VALUES(11, 'in the log')", NULL, NULL, NULL);
         if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1)
             _exit(1);
-        _exit(0); /* without closing it */
+        _exit(0); /* no close */
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     uint64_t before = fixture_state();
@@ -87,7 +87,7 @@ static void a_log_that_is_written_is_read(void **state)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(rows(db), 12);
     rtl_db_close(db);
-    assert_true(fixture_state() != before); /* the other one's row */
+    assert_true(fixture_state() != before); /* the other program's row */
     before = fixture_state();
     db = open_db(&reading);
     assert_int_equal(rows(db), 12);
@@ -97,8 +97,8 @@ static void a_log_that_is_written_is_read(void **state)
     waitpid(child, NULL, 0);
 }
 
-/* The index that a program left behind that was killed may be anything; and who comes to write is noticed. */
-static void a_log_without_its_program_is_read(void **state)
+/* A killed program's index may hold anything; a new writer is noticed. */
+static void a_killed_programs_log_is_read(void **state)
 {
     (void)state;
     char copy[sizeof path], shm[sizeof path + 4];
@@ -117,7 +117,7 @@ static void a_log_without_its_program_is_read(void **state)
     assert_int_equal(rows(db), 11);
     rtl_db_close(db);
     assert_true(fixture_state() == before);
-    int fd = open(wal, O_RDWR); /* with a log that isn't one SQLite waits for the dead */
+    int fd = open(wal, O_RDWR); /* for an invalid log SQLite waits for the killed program */
     char first;
     assert_true(pread(fd, &first, 1, 0) == 1 && pwrite(fd, "", 1, 0) == 1);
     db = open_db(&reading);
@@ -126,7 +126,7 @@ static void a_log_without_its_program_is_read(void **state)
     assert_int_equal(pwrite(fd, &first, 1, 0), 1);
     close(fd);
     unlink(shm);
-    db = open_db(&reading); /* has not read the table */
+    db = open_db(&reading); /* has not read the table yet */
     run_sql("UPDATE test_number SET n = 0");
     assert_int_equal(rows(db), 0);
     assert_int_equal(rtl_db_status(db), RTL_DB_BUSY);
@@ -140,9 +140,9 @@ static void a_log_without_its_program_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_log_is_read_and_stays),
-        TEST(a_log_that_is_written_is_read),
-        TEST(a_log_without_its_program_is_read),
+        TEST(a_log_is_read_and_left_unchanged),
+        TEST(a_log_in_use_by_a_writer_is_read),
+        TEST(a_killed_programs_log_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Probes in recordings: what was measured comes back at each frame, in both directions; files without any are read as
- * before; what no recorder has written is refused, in words.
+ * Probes in recordings: a replay in both directions returns each frame's measurement. Files without probes are read;
+ * values that no recorder writes are refused with a message.
  */
 #include "tui_synth.h"
 
@@ -31,7 +31,7 @@ static enum rtl_db_status add(struct rtl_recording *r, uint64_t t)
     return status;
 }
 
-/* As it is when so much was probed; every number is another one. */
+/* Make a state after `n` probed dispatches; all its numbers differ. */
 static struct rtl_probe_told told(uint64_t n)
 {
     struct rtl_probe_told t = {.there = true,
@@ -107,7 +107,7 @@ static void must_be_same(const struct rtl_probe_told *a, const struct rtl_probe_
 
 enum { FRAMES = 12 };
 
-/* At a frame: nothing, then one that is armed, no news, its end, another kernel's of which nothing is known. */
+/* Return a frame's state: none, armed, no news, ended, then another kernel's without data. */
 static struct rtl_probe_told at_frame(uint32_t frame)
 {
     struct rtl_probe_told other = {
@@ -115,7 +115,7 @@ static struct rtl_probe_told at_frame(uint32_t frame)
     return frame < 2 ? (struct rtl_probe_told){0} : frame < 6 ? told(frame / 2) : frame < 9 ? over(7) : other;
 }
 
-static void a_probe_comes_back(void **state)
+static void replayed_probes_equal_the_recorded_ones(void **state)
 {
     (void)state;
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
@@ -137,14 +137,14 @@ static void a_probe_comes_back(void **state)
         must_be_same(&is, &wanted);
     }
     rtl_replay_close(replay);
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probe_sample"), 4); /* only what is news */
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probe_sample"), 4); /* only changes */
     assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probes WHERE name = 'second' AND gpu IS NULL"), 1);
     assert_int_equal(ask_sql("SELECT recorded FROM rtl_probes WHERE ended = 'stopped'"), 704);
     assert_int_equal(ask_sql("SELECT count(*) FROM rtl_probe_sample WHERE busy LIKE '[3,-%,7,-%'"), 3);
 }
 
-/* A recording has its own process's, and a file of an older recorder has none. */
-static void nothing_where_nothing_was(void **state)
+/* A recording stores its own process's probe; a file of an older recorder has none. */
+static void frames_without_a_probe_have_none(void **state)
 {
     (void)state;
     struct rtl_probe_told now = told(1);
@@ -160,7 +160,7 @@ static void nothing_where_nothing_was(void **state)
     now = told(1);
     rtl_recording_probe(other, &now);
     assert_int_equal(add(other, 2), RTL_DB_OK);
-    assert_int_equal(add(other, 3), RTL_DB_OK); /* another snapshot, which has it, too */
+    assert_int_equal(add(other, 3), RTL_DB_OK); /* another snapshot, with the probe */
     rtl_recording_close(other);
     assert_int_equal(add(r, 4), RTL_DB_OK);
     rtl_recording_close(r);
@@ -175,8 +175,8 @@ static void nothing_where_nothing_was(void **state)
     rtl_replay_close(replay);
 }
 
-/* What a frame that failed should have had is in the next one. */
-static void a_frame_that_fails(void **state)
+/* The next frame stores the data of a failed frame. */
+static void the_next_frame_has_a_failed_frames_probe(void **state)
 {
     (void)state;
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
@@ -215,7 +215,7 @@ static void make_one(void)
     rtl_recording_close(r);
 }
 
-static void damage_is_said(void **state)
+static void damaged_probes_are_refused_with_a_message(void **state)
 {
     (void)state;
     static const char *const changes[] = {
@@ -249,8 +249,8 @@ static void damage_is_said(void **state)
     }
 }
 
-/* Any numbers are shown, any text is made harmless. */
-static void whatever_the_numbers_are(void **state)
+/* Any numbers are displayed, and any text is escaped. */
+static void any_numbers_are_displayed(void **state)
 {
     (void)state;
     static const char *const changes[] = {
@@ -279,8 +279,8 @@ static void whatever_the_numbers_are(void **state)
     }
 }
 
-/* Somebody else's table of that name: the frames go on without probes, which is told once. */
-static void a_table_that_is_not_ours(void **state)
+/* Another program's table of that name: frames are recorded without probes, with one message. */
+static void another_programs_table_disables_probes(void **state)
 {
     (void)state;
     static const char *const tables[] = {
@@ -309,7 +309,7 @@ static void a_table_that_is_not_ours(void **state)
     }
 }
 
-/* What was damaged isn't shown; the frames are. */
+/* Damaged probes are not displayed; the frames are. */
 static void damaged_probes_are_left_out(void **state)
 {
     (void)state;
@@ -332,12 +332,12 @@ static void damaged_probes_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_probe_comes_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_where_nothing_was, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_frame_that_fails, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(damage_is_said, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(whatever_the_numbers_are, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_table_that_is_not_ours, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(replayed_probes_equal_the_recorded_ones, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(frames_without_a_probe_have_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_next_frame_has_a_failed_frames_probe, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_probes_are_refused_with_a_message, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_numbers_are_displayed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_programs_table_disables_probes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_probes_are_left_out, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

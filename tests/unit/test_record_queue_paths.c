@@ -1,6 +1,6 @@
 /*
- * The ways of queues in recordings: kept where they change, replayed frame by frame in both directions, as JSON too;
- * and files from before there were any.
+ * Paths of queues in recordings: stored on change, replayed in both directions, printed as JSON; and files without
+ * paths.
  */
 #include "tui_synth.h"
 
@@ -24,14 +24,14 @@ static int tear_down(void **state)
     return fixture_end(state);
 }
 
-/* Ways of queues, frame by frame; a file from before there were any is read, and takes a recording that has them. */
-static void ways_come_back(void **state)
+/* Paths frame by frame. A file without paths is read, and accepts a recording that has them. */
+static void replayed_paths_equal_the_recorded_ones(void **state)
 {
     (void)state;
     static const uint32_t ways[][2] = {{0, 0}, {RTL_PATH_NATIVE, RTL_REASON_ASKED_FOR}, {RTL_PATH_DEMOTED, 0}, {0, 0}};
     for (int round = 0; round < 2; round++) {
         struct rtl_recording *r = record(RTL_RECORDING_SERIES);
-        for (uint64_t t = 0; t < 8; t++) { /* each twice */
+        for (uint64_t t = 0; t < 8; t++) { /* each path for two frames */
             p->queues[2].path = ways[t / 2][0];
             p->queues[2].why = ways[t / 2][1];
             struct rtl_snapshot s = synth_snapshot(p, (t + 1) * RTL_SEC);
@@ -39,11 +39,11 @@ static void ways_come_back(void **state)
             rtl_snapshot_free(&s);
         }
         rtl_recording_close(r);
-        assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_way"), 3); /* where it changed */
+        assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_way"), 3); /* on change only */
         struct rtl_replay *replay;
         assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
         for (uint32_t i = 0; i < 16; i++) {
-            uint32_t t = i < 8 ? i : 15 - i; /* there and back */
+            uint32_t t = i < 8 ? i : 15 - i; /* forward, then backward */
             struct rtl_snapshot s;
             bool exited;
             assert_int_equal(rtl_replay_read(replay, t, &s, &exited), RTL_DB_OK);
@@ -54,12 +54,13 @@ static void ways_come_back(void **state)
         }
         rtl_replay_close(replay);
         assert_int_equal(ask_sql("SELECT count(*) FROM rtl_ways WHERE way = 'native' AND reason = 'asked_for'"), 1);
-        /* every name once: those that an old file lacks, too */
+        /* every name once, including names that an old file lacks */
         assert_int_equal(ask_sql("SELECT count(*) - count(DISTINCT kind || ' ' || key) FROM rtl_label"), 0);
         assert_int_equal(ask_sql("SELECT count(*) FROM rtl_label WHERE kind IN ('reason', 'note') AND key IN "
                                  "('demoted', 'let_go', 'queue_demoted', 'packets_unseen', 'no_signal', 'forked')"),
                          6);
-        exec_sql("UPDATE rtl_queue_way SET way = 4294967298, reason = -4294967295"); /* in 32 bits they have names */
+        /* cut to 32 bits, these values would have names */
+        exec_sql("UPDATE rtl_queue_way SET way = 4294967298, reason = -4294967295");
         assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
         struct rtl_snapshot s;
         bool exited;
@@ -79,8 +80,8 @@ static void ways_come_back(void **state)
     }
 }
 
-/* A snapshot has them, and what nobody has a name for stays a number. */
-static void a_snapshot_has_them(void **state)
+/* A snapshot has paths; an unknown value stays a number. */
+static void a_snapshot_has_paths(void **state)
 {
     (void)state;
     struct rtl_recording *r = record(RTL_RECORDING_SNAPSHOT);
@@ -90,7 +91,7 @@ static void a_snapshot_has_them(void **state)
     p->queues[2].why = RTL_REASON_OTHER_TOOL;
     struct rtl_snapshot s = synth_snapshot(p, RTL_SEC);
     assert_int_equal(rtl_recording_add(r, &s, 1, false), RTL_DB_OK);
-    assert_int_equal(rtl_recording_add(r, &s, 2, false), RTL_DB_OK); /* all of it again */
+    assert_int_equal(rtl_recording_add(r, &s, 2, false), RTL_DB_OK); /* again in full */
     rtl_snapshot_free(&s);
     rtl_recording_close(r);
     assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_way"), 4);
@@ -105,8 +106,8 @@ static void a_snapshot_has_them(void **state)
     rtl_replay_close(replay);
 }
 
-/* The line for programs and the text have keys; what has none is null, or said to be unknown. */
-static void outputs_have_keys(void **state)
+/* JSON and text print keys; a value without a key becomes null or "unknown". */
+static void json_and_text_print_path_keys(void **state)
 {
     (void)state;
     static const struct {
@@ -146,9 +147,9 @@ static void outputs_have_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ways_come_back),
-        TEST(a_snapshot_has_them),
-        TEST(outputs_have_keys),
+        TEST(replayed_paths_equal_the_recorded_ones),
+        TEST(a_snapshot_has_paths),
+        TEST(json_and_text_print_path_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

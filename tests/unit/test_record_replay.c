@@ -1,5 +1,6 @@
-/* Recordings: what is replayed is what was seen, in every number, from the start and from anywhere; full disks, several
- * recorders, files that lie. */
+/* Recordings: a replay returns the live numbers, from the start and from any frame; full disks, several recorders,
+ * files with false values.
+ */
 #include "tui_synth.h"
 
 #include <time.h>
@@ -54,7 +55,7 @@ static struct rtl_recording *recording_of(const char *kind, pid_t pid)
     return r;
 }
 
-/* Something of everything: kernels that come late, rest, get slower; queues, untimed ones, GPUs. */
+/* Advance the process: kernels come later, idle, get slower; queues, untimed ones, GPUs. */
 static void grow(int t, const int *kernels)
 {
     synth_record(p, kernels[0], 1000 + (uint64_t)(t % 17) * 100, 50);
@@ -83,12 +84,12 @@ static void grow(int t, const int *kernels)
     if (t == 120)
         p->queues[0].path = RTL_PATH_DEMOTED, p->queues[0].why = RTL_REASON_RINGS_ITSELF;
     p->queues[1].path = RTL_PATH_INTERCEPT;
-    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_REASON_OTHER_TOOL; /* of a newer library */
+    p->queues[1].why = t % 50 > 40 ? 0xffffff : RTL_REASON_OTHER_TOOL; /* a reason of a newer library */
     p->busy_ns[0] += 700000000;
     p->busy_ns[1] += t % 7 ? 100000000 : 0;
 }
 
-/* All that a model shows: the four views and the line for programs. */
+/* Return a model's output: the four views and JSON. */
 static char *picture(struct rtl_model *m)
 {
     static const enum rtl_view views[] = {RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_COPIES, RTL_VIEW_DETAIL};
@@ -140,7 +141,7 @@ static void shows(struct rtl_player *player, uint32_t frame, const char *wanted)
     free(text);
 }
 
-/* Frames of a window, live; then all of them again in order, and some in disorder. */
+/* Compare the frames of a window: live, then replayed in order, then in random order. */
 static void replays(uint64_t window)
 {
     char *live[FRAMES];
@@ -152,7 +153,7 @@ static void replays(uint64_t window)
     m->window_ns = window;
     for (int t = 0; t < FRAMES; t++) {
         grow(t, kernels);
-        /* timers are never exact */
+        /* real timers are never exact */
         struct rtl_snapshot s = synth_snapshot(p, (uint64_t)(t + 1) * RTL_SEC + (uint64_t)(t * 7919 % 1000) * 3000);
         s.untimed_total = 0;
         assert_int_equal(rtl_recording_add(r, &s, 1000 * RTL_SEC + (uint64_t)t, t == FRAMES - 1), RTL_DB_OK);
@@ -173,38 +174,38 @@ static void replays(uint64_t window)
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++)
         shows(&player, jumps[i], live[jumps[i]]);
     close_player(&player);
-    open_player(&player, window); /* entered in the middle */
+    open_player(&player, window); /* start in the middle */
     shows(&player, 170, live[170]);
     close_player(&player);
     for (int t = 0; t < FRAMES; t++)
         free(live[t]);
 }
 
-static void a_replay_is_what_was_seen(void **state)
+static void a_replay_equals_the_live_frames(void **state)
 {
     (void)state;
     replays(10 * RTL_SEC);
 }
 
-static void in_every_window(void **state)
+static void a_replay_equals_the_live_frames_in_every_window(void **state)
 {
     (void)state;
     replays(30 * RTL_SEC);
 }
 
-static void of_an_interval(void **state)
+static void a_replay_of_an_interval_equals_the_live_frames(void **state)
 {
     (void)state;
     replays(RTL_WINDOW_INTERVAL);
 }
 
-static void since_the_start(void **state)
+static void a_replay_since_the_start_equals_the_live_frames(void **state)
 {
     (void)state;
     replays(RTL_WINDOW_ALL);
 }
 
-static void what_failed_is_in_the_next_frame(void **state)
+static void a_failed_frame_is_part_of_the_next_one(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a"), b = synth_kernel(p, "b");
@@ -242,8 +243,8 @@ static void what_failed_is_in_the_next_frame(void **state)
     close_player(&player);
 }
 
-/* Far back, where a checkpoint is begun from: at it, behind it, and where there is none yet. */
-static void going_back_is_going_forward(void **state)
+/* Far back: at a checkpoint, after it, and where none exists yet. */
+static void backward_and_forward_replay_agree(void **state)
 {
     (void)state;
     enum { LONG = 350 };
@@ -275,7 +276,7 @@ static void going_back_is_going_forward(void **state)
         for (uint32_t k = 0; k < s.kernel_count; k++)
             if (s.kernels[k].calls != calls[t][k] || s.kernels[k].histogram.count != timed[t][k])
                 fail_msg("frame %u, kernel %u: %d calls, not %d", t, k, (int)s.kernels[k].calls, (int)calls[t][k]);
-        assert_int_equal(s.passes, t); /* the frame's own */
+        assert_int_equal(s.passes, t); /* the frame's own value */
         assert_int_equal(exited, t == LONG - 1);
         rtl_snapshot_free(&s);
     }
@@ -301,8 +302,8 @@ static void a_time_is_the_frame_at_it_or_before(void **state)
     rtl_replay_close(replay);
 }
 
-/* The recording itself is written with its first frame, and with the second when that failed. */
-static void a_recording_may_fail_to_begin(void **state)
+/* The first frame writes the recording's own row; if that fails, the second one does. */
+static void a_recording_that_failed_to_begin_begins_later(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
@@ -324,20 +325,20 @@ static void a_recording_may_fail_to_begin(void **state)
     const char *name;
     size_t length;
     uint32_t id;
-    assert_true(rtl_replay_kernel(replay, 0, &id, &name, &length)); /* names, too, are written again */
+    assert_true(rtl_replay_kernel(replay, 0, &id, &name, &length)); /* names are written again, too */
     assert_string_equal(name, "a");
     assert_string_equal(rtl_replay_info(replay)->title, "serve");
     rtl_replay_close(replay);
 }
 
-static void several_share_a_file(void **state)
+static void several_recorders_share_a_file(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
     struct rtl_recording *one = recording_of(RTL_RECORDING_SERIES, 4711),
                          *two = recording_of(RTL_RECORDING_SERIES, 815),
                          *snapshot = recording_of(RTL_RECORDING_SNAPSHOT, 4711);
-    for (int t = 1; t <= 6; t++) { /* one kernel more a frame: two recorders see different frames of one process */
+    for (int t = 1; t <= 6; t++) { /* one kernel more per frame: two recorders see different frames of one process */
         synth_record(p, a, 1000, 10);
         struct rtl_snapshot s = synth_snapshot(p, (uint64_t)t * RTL_SEC);
         assert_int_equal(rtl_recording_add(t % 3 ? one : two, &s, (uint64_t)t, false), RTL_DB_OK);
@@ -373,8 +374,8 @@ static void several_share_a_file(void **state)
     assert_non_null(strstr(why, "no recording 99"));
 }
 
-/* A file says anything: it is refused or shown, and nothing breaks (the sanitizers watch). */
-static void lies_are_refused(void **state)
+/* A file with arbitrary values is refused or displayed; the sanitizers check the reader. */
+static void false_values_are_refused(void **state)
 {
     (void)state;
     static const char *const lies[] = {
@@ -411,14 +412,14 @@ static void lies_are_refused(void **state)
         "DELETE FROM rtl_kernel",
         "UPDATE rtl_copies_sample SET copies = 0, bytes = -1, gpu = 77, timed = -5",
         "UPDATE rtl_copies_untimed SET reason = 16, copies = -1",
-        "DROP TABLE rtl_copies_sample", /* a file of a recorder that knew no copies */
-        "DROP TABLE rtl_queue_way",     /* nor ways */
+        "DROP TABLE rtl_copies_sample", /* a file of a recorder without copies */
+        "DROP TABLE rtl_queue_way",     /* and without paths */
         "UPDATE rtl_queue_way SET way = 4294967298, reason = -1",
         "UPDATE rtl_queue_way SET way = 0, reason = 'x'",
         "UPDATE rtl_kernel SET name = x'ff00fe41'",
         "UPDATE rtl_untimed SET reason = 15, dispatches = -1",
         "UPDATE rtl_frame SET mode = 77, state = 99, notes = -1",
-        "UPDATE rtl_frame SET mode = 3", /* full, of a recorder of before */
+        "UPDATE rtl_frame SET mode = 3", /* a full table, from an older recorder */
         "UPDATE rtl_recording SET title = x'1b5b324a'",
     };
     int a = synth_kernel(p, "a");
@@ -472,7 +473,7 @@ static void lies_are_refused(void **state)
     }
 }
 
-static void buckets_survive_the_text(void **state)
+static void buckets_survive_their_text_form(void **state)
 {
     (void)state;
     struct rtl_octave before_octaves[1] = {{.octave = 3, .bucket = {[7] = 5}}};
@@ -498,7 +499,7 @@ static void buckets_survive_the_text(void **state)
     assert_memory_equal(sum.coarse, coarse, sizeof coarse);
     assert_int_equal(room, 8);
     room = 0;
-    assert_false(rtl_buckets_add(&sum, "[0,1]", &room)); /* bounded */
+    assert_false(rtl_buckets_add(&sum, "[0,1]", &room)); /* the size is bounded */
     assert_true(rtl_buckets_write(&now, &now, &text));
     assert_int_equal(text.used, 0);
     free(sum.octaves);
@@ -506,12 +507,12 @@ static void buckets_survive_the_text(void **state)
     free(text.bytes);
 }
 
-static void times_are_understood(void **state)
+static void times_are_parsed(void **state)
 {
     (void)state;
     setenv("TZ", "UTC", 1);
     tzset();
-    const uint64_t noon = (1795219200ull + 43200) * RTL_SEC; /* 12:00 of a day */
+    const uint64_t noon = (1795219200ull + 43200) * RTL_SEC; /* noon of a day */
     uint64_t to = 0;
     assert_true(rtl_parse_seek("12:00:05", noon, &to) && to / RTL_SEC == noon / RTL_SEC + 5);
     assert_true(rtl_parse_seek("9:30", noon, &to) && to / RTL_SEC == noon / RTL_SEC - 9000);
@@ -522,25 +523,25 @@ static void times_are_understood(void **state)
                                       "12:00x", "+", "+x", "-5y",   "+1e30", "1:2:3:4"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (rtl_parse_seek(bad[i], noon, &to))
-            fail_msg("'%s' is a time", bad[i]);
+            fail_msg("'%s' was accepted as a time", bad[i]);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_replay_is_what_was_seen),
-        TEST(in_every_window),
-        TEST(of_an_interval),
-        TEST(since_the_start),
-        TEST(what_failed_is_in_the_next_frame),
-        TEST(going_back_is_going_forward),
+        TEST(a_replay_equals_the_live_frames),
+        TEST(a_replay_equals_the_live_frames_in_every_window),
+        TEST(a_replay_of_an_interval_equals_the_live_frames),
+        TEST(a_replay_since_the_start_equals_the_live_frames),
+        TEST(a_failed_frame_is_part_of_the_next_one),
+        TEST(backward_and_forward_replay_agree),
         TEST(a_time_is_the_frame_at_it_or_before),
-        TEST(a_recording_may_fail_to_begin),
-        TEST(several_share_a_file),
-        TEST(lies_are_refused),
-        TEST(buckets_survive_the_text),
-        TEST(times_are_understood),
+        TEST(a_recording_that_failed_to_begin_begins_later),
+        TEST(several_recorders_share_a_file),
+        TEST(false_values_are_refused),
+        TEST(buckets_survive_their_text_form),
+        TEST(times_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

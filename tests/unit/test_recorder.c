@@ -1,6 +1,6 @@
 /*
- * The recorder: the short way and the long way put a value where the rule says, nothing is lost when rows or chunks run
- * out, minima and maxima hold at the ends, pages are there ahead of need, memory stays small.
+ * The recorder. Its fast and slow paths store a value by the same rule. Full tables and pools lose nothing. Minima and
+ * maxima are right at the ends of the range. Pages exist ahead of need, and memory stays small.
  */
 #include "limits_fixture.h"
 
@@ -43,7 +43,7 @@ static void take(struct setup *s, struct rtl_snapshot *snapshot)
     assert_int_equal(rtl_reader_snapshot(s->reader, snapshot), RTL_READER_OK);
 }
 
-/* Every value lands in the bucket of rtl_bucket_of, whichever way it took. */
+/* Both paths put every value into the bucket of rtl_bucket_of. */
 static void values_land_in_their_buckets(void **state)
 {
     struct setup *s = *state;
@@ -76,7 +76,7 @@ static void values_land_in_their_buckets(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void the_ends_of_the_range(void **state)
+static void the_ends_of_the_range_are_counted(void **state)
 {
     struct setup *s = *state;
     const uint64_t values[] = {1000, 0, 63, 64, RTL_VALUE_MAX, RTL_VALUE_MAX + 1, 1ull << 50, 128, 65};
@@ -97,12 +97,13 @@ static void the_ends_of_the_range(void **state)
     }
 }
 
-/* A first value beyond the range, then ordinary ones: the minimum follows. */
-static void first_value_beyond_the_range(void **state)
+/* A value beyond the range, then ordinary ones: the minimum follows. */
+static void the_minimum_follows_a_first_value_beyond_the_range(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot;
-    volatile uint64_t values[] = {UINT64_MAX >> 1, UINT64_MAX >> 2, 5000}; /* unknown to the compiler, as ever */
+    /* volatile: the compiler must not know them */
+    volatile uint64_t values[] = {UINT64_MAX >> 1, UINT64_MAX >> 2, 5000};
     uint32_t kernel = fixture_kernel(&s->segment, "k");
     for (int i = 0; i < 3; i++)
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_KERNEL(kernel), values[i]);
@@ -114,7 +115,7 @@ static void first_value_beyond_the_range(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void every_row_and_beyond_is_counted(void **state)
+static void every_row_and_rows_beyond_are_counted(void **state)
 {
     struct setup *s = *state;
     enum { EXTRA = 5000 };
@@ -133,7 +134,7 @@ static void every_row_and_beyond_is_counted(void **state)
     s->segment.queues[0].generation = 2;
     s->segment.queues[0].dispatches = recorded;
     take(s, &snapshot);
-    assert_int_equal(snapshot.kernel_count, RTL_KERNELS_MAX - 1); /* all but the unknown one */
+    assert_int_equal(snapshot.kernel_count, RTL_KERNELS_MAX - 1); /* all but the row of unknown kernels */
     assert_int_equal(snapshot.kernels_over, EXTRA);
     assert_int_equal(snapshot.notes, RTL_NOTE_KERNELS_FULL);
     assert_int_equal(snapshot.timed, recorded);
@@ -152,8 +153,8 @@ static void every_row_and_beyond_is_counted(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-/* More octaves than chunks: coarse from there on, said so, nothing lost, nothing else disturbed. */
-static void chunks_run_out(void **state)
+/* More octaves than chunks: later values are coarse and marked so; no count is lost, and other rows stay exact. */
+static void without_chunks_values_are_coarse(void **state)
 {
     struct setup *s = *state;
     enum { OCTAVES = 5 };
@@ -183,10 +184,10 @@ static void chunks_run_out(void **state)
         assert_int_equal(h->min_ns, 1000);
         assert_int_equal(h->max_ns, (1000 << 2 * (OCTAVES - 1)) + 3);
         assert_true(rtl_quantiles(NULL, h, (double[]){0.5}, 1, q));
-        assert_in_range(q[0], 8192, 32767); /* 16000: right to its octave at least */
+        assert_in_range(q[0], 8192, 32767); /* 16000: correct at least to its octave */
     }
     assert_int_equal(chunks, RTL_CHUNKS_MAX);
-    /* rows that were complete before go on exactly */
+    /* rows that were complete before stay exact */
     rtl_recorder_record(s->recorder, RTL_KERNEL_FIRST, 1000);
     rtl_snapshot_free(&snapshot);
     take(s, &snapshot);
@@ -195,7 +196,7 @@ static void chunks_run_out(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-static void what_the_worker_gives_up_on(void **state)
+static void dispatches_without_times_are_counted(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot;
@@ -217,8 +218,8 @@ static uint64_t resident(const struct rtl_segment *segment)
     return (uint64_t)st.st_blocks * 512;
 }
 
-/* After prepare a hundred new kernels of three octaves each make no page of the histograms any more. */
-static void prepare_moves_page_faults_ahead(void **state)
+/* After prepare, a hundred new kernels of three octaves each cause no page fault in the histograms. */
+static void prepare_avoids_later_page_faults(void **state)
 {
     struct setup *s = *state;
     char name[16];
@@ -239,7 +240,7 @@ static void prepare_moves_page_faults_ahead(void **state)
     assert_true(resident(&s->segment) > prepared);
 }
 
-static void memory_stays_small(void **state)
+static void memory_of_100_kernels_stays_small(void **state)
 {
     struct setup *s = *state;
     char name[16];
@@ -252,7 +253,7 @@ static void memory_stays_small(void **state)
         rtl_recorder_prepare(s->recorder);
     }
     assert_in_range(resident(&s->segment), 1, 1 << 20);
-    /* what 100 kernels take by themselves: row, histogram, directory, private state, chunks, one queue's line */
+    /* one kernel's memory: row, histogram, directory, private state, chunks, a queue's line */
     uint64_t each = sizeof(struct rtl_kernel) + sizeof(struct rtl_histogram) + sizeof(struct rtl_directory) +
                     sizeof(struct rtl_recorder_row) + sizeof(struct rtl_recorder_rare) + sizeof(struct rtl_dispatches) +
                     s->segment.header->chunks_used * sizeof(struct rtl_chunk) / 100;
@@ -263,8 +264,7 @@ static void memory_stays_small(void **state)
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* The system refuses memory: what is present is used up, then nothing is touched, and nothing is lost from the counts.
- */
+/* The system refuses memory: the present pages are used, no other page is touched, and no count is lost. */
 static int when_memory_is_refused(void)
 {
     struct rtl_segment segment;
@@ -279,7 +279,7 @@ static int when_memory_is_refused(void)
     rtl_recorder_prepare(recorder);
     if (!refuse(SYS_madvise, 2, 0, MADV_POPULATE_WRITE, ENOMEM))
         return 2;
-    for (uint32_t i = 0; i < 400; i++) { /* more octaves than are there ahead of need */
+    for (uint32_t i = 0; i < 400; i++) { /* more octaves than were prepared */
         char name[16];
         int length = snprintf(name, sizeof name, "k%u", i);
         uint32_t row = rtl_segment_add_kernel(&segment, name, (uint32_t)length, 0);
@@ -287,7 +287,7 @@ static int when_memory_is_refused(void)
         rtl_recorder_prepare(recorder);
     }
     uint64_t blocks = segment.header->chunks_used;
-    rtl_recorder_record(recorder, a, 1001); /* its octave is there */
+    rtl_recorder_record(recorder, a, 1001); /* its octave exists */
     rtl_recorder_record(recorder, b, 1000);
     if (segment.header->chunks_used != blocks)
         return 3;
@@ -304,7 +304,7 @@ static int when_memory_is_refused(void)
     return 0;
 }
 
-static void memory_is_refused(void **state)
+static void refused_memory_loses_no_counts(void **state)
 {
     (void)state;
     if (FIXTURE_TSAN)
@@ -316,14 +316,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_land_in_their_buckets, start, stop),
-        cmocka_unit_test_setup_teardown(the_ends_of_the_range, start, stop),
-        cmocka_unit_test_setup_teardown(first_value_beyond_the_range, start, stop),
-        cmocka_unit_test_setup_teardown(every_row_and_beyond_is_counted, start, stop),
-        cmocka_unit_test_setup_teardown(chunks_run_out, start, stop),
-        cmocka_unit_test_setup_teardown(what_the_worker_gives_up_on, start, stop),
-        cmocka_unit_test_setup_teardown(prepare_moves_page_faults_ahead, start, stop),
-        cmocka_unit_test_setup_teardown(memory_stays_small, start, stop),
-        cmocka_unit_test(memory_is_refused),
+        cmocka_unit_test_setup_teardown(the_ends_of_the_range_are_counted, start, stop),
+        cmocka_unit_test_setup_teardown(the_minimum_follows_a_first_value_beyond_the_range, start, stop),
+        cmocka_unit_test_setup_teardown(every_row_and_rows_beyond_are_counted, start, stop),
+        cmocka_unit_test_setup_teardown(without_chunks_values_are_coarse, start, stop),
+        cmocka_unit_test_setup_teardown(dispatches_without_times_are_counted, start, stop),
+        cmocka_unit_test_setup_teardown(prepare_avoids_later_page_faults, start, stop),
+        cmocka_unit_test_setup_teardown(memory_of_100_kernels_stays_small, start, stop),
+        cmocka_unit_test(refused_memory_loses_no_counts),
     };
     return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Several processes that were recorded together are replayed as they were watched: what is said of them at each moment
- * is the same, whichever way the replay comes there; also when they come and go, and files that say odd things.
+ * Several processes that were recorded together are replayed as they were watched: JSON at each moment is equal,
+ * forward and backward, also when processes come and go and when files have false values.
  */
 #include "tui_synth.h"
 
@@ -13,12 +13,12 @@
 
 enum { PROCESSES = 4, MOMENTS = 12 };
 
-/* When each comes and has gone: the first one is alone for a while. */
+/* When each process starts and exits: the first one is alone for a while. */
 static const int comes[PROCESSES] = {0, 2, 2, 6}, gone[PROCESSES] = {MOMENTS, MOMENTS, 8, MOMENTS};
 
 static char folder[64], path[96], why[512];
 static struct synth *p[PROCESSES];
-static char *live[MOMENTS]; /* JSON of the group as it was watched */
+static char *live[MOMENTS]; /* JSON of the group while it was watched */
 
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
@@ -69,7 +69,7 @@ static char *json(struct rtl_model *model, const char *title, uint64_t number)
     return bytes;
 }
 
-/* The group as watch/process_set.c watches it, and its recordings as watch/group_recorder.c makes them. */
+/* Watch the group as watch/process_set.c does, and record it as watch/group_recorder.c does. */
 static void watch_and_record(void)
 {
     struct rtl_recording *recordings[PROCESSES] = {NULL};
@@ -188,7 +188,7 @@ static void assert_shows(struct rtl_player *player, uint32_t frame)
     free(now);
 }
 
-static void a_replay_says_what_was_said(void **state)
+static void a_group_replay_equals_the_live_json(void **state)
 {
     (void)state;
     struct rtl_player player;
@@ -203,7 +203,7 @@ static void a_replay_says_what_was_said(void **state)
     stop(&player);
 }
 
-static void whichever_way_it_comes_there(void **state)
+static void a_moment_is_equal_forward_and_backward(void **state)
 {
     (void)state;
     static const uint32_t frames[] = {9, 3, 2, 1, 0, 11, 8, 7, 2, 10, 1, 5, 6};
@@ -216,8 +216,8 @@ static void whichever_way_it_comes_there(void **state)
     stop(&player);
 }
 
-/* Without a player, which always comes from the past: the state of a moment is that of the moment. */
-static void a_moment_is_the_same_from_both_sides(void **state)
+/* Without a player, which always approaches from the past: a moment's state does not depend on the direction. */
+static void a_groups_moment_does_not_depend_on_the_direction(void **state)
 {
     (void)state;
     struct rtl_player player;
@@ -242,8 +242,8 @@ static void a_moment_is_the_same_from_both_sides(void **state)
     stop(&player);
 }
 
-/* Zero holds a state while the replay goes back and forth. */
-static void zero_holds(void **state)
+/* Key 0 (zero) keeps its baseline while the replay moves in both directions. */
+static void zero_keeps_its_baseline(void **state)
 {
     (void)state;
     struct rtl_player player;
@@ -260,7 +260,7 @@ static void zero_holds(void **state)
     stop(&player);
 }
 
-static void one_can_be_chosen(void **state)
+static void one_process_of_a_group_can_be_chosen(void **state)
 {
     (void)state;
     struct rtl_player player;
@@ -271,15 +271,15 @@ static void one_can_be_chosen(void **state)
     stop(&player);
 }
 
-/* Frames of other times are somebody else's, and those of an older recorder have no labels. */
-static void what_is_not_of_the_same_time_is_apart(void **state)
+/* Frames of other times belong to other groups; an older recorder's frames have no labels. */
+static void recordings_of_other_times_are_not_grouped(void **state)
 {
     (void)state;
     struct rtl_player player;
     exec_sql("DROP TABLE rtl_process");
     exec_sql("UPDATE rtl_frame SET time_ns = time_ns + 1 WHERE recording = (SELECT id FROM rtl_recording WHERE pid = "
              "400000003)");
-    play(&player, 0); /* the newest, which is that */
+    play(&player, 0); /* the newest, which is this one */
     assert_null(player.group);
     assert_string_equal(player.title, "serve 3");
     stop(&player);
@@ -297,7 +297,7 @@ static void what_is_not_of_the_same_time_is_apart(void **state)
     stop(&player);
 }
 
-static void odd_files_are_survived(void **state)
+static void files_with_false_values_do_not_break_a_group(void **state)
 {
     (void)state;
     static const char *const oddities[] = {
@@ -327,13 +327,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_replay_says_what_was_said),
-        TEST(whichever_way_it_comes_there),
-        TEST(a_moment_is_the_same_from_both_sides),
-        TEST(zero_holds),
-        TEST(one_can_be_chosen),
-        TEST(what_is_not_of_the_same_time_is_apart),
-        TEST(odd_files_are_survived),
+        TEST(a_group_replay_equals_the_live_json),
+        TEST(a_moment_is_equal_forward_and_backward),
+        TEST(a_groups_moment_does_not_depend_on_the_direction),
+        TEST(zero_keeps_its_baseline),
+        TEST(one_process_of_a_group_can_be_chosen),
+        TEST(recordings_of_other_times_are_not_grouped),
+        TEST(files_with_false_values_do_not_break_a_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

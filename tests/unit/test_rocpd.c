@@ -1,6 +1,6 @@
 /*
- * A trace in the rocpd schema: every table, column and view of the format is there, rows say what the records said, and
- * records that lie can't break the file.
+ * A trace in the rocpd schema: the file has every table, column and view of the format, rows have the records' values,
+ * and records with false values can't break the file.
  */
 #include "rocpd_fixture.h"
 
@@ -31,10 +31,10 @@ static void copies_have_a_type_and_a_size(void **state)
     assert_sql(s, "SELECT ops || ' ' || busy_ns FROM busy", "1 7"); /* of kernels */
 }
 
-static void every_table_column_and_view(void **state)
+static void the_file_has_every_table_column_and_view(void **state)
 {
     static const struct {
-        const char *table, *columns; /* in the format's order; ours behind */
+        const char *table, *columns; /* columns in the format's order; ours follow */
     } format[] = {
         {"rocpd_string", "id string"},
         {"rocpd_op", "id gpuId queueId sequenceId completionSignal start end description_id opType_id roctxId "
@@ -75,7 +75,9 @@ static void every_table_column_and_view(void **state)
     "ifnull(" time " + (SELECT offset_ns FROM boot WHERE process = o.id >> 40 AND from_ns <= " time " AND " time \
     " < until_ns), '-')"
 
-/* A kernel each before the recording, in it, before and behind the suspends, and one over the second. */
+/* Write five kernels: before the recording, during it, before and after the suspends, and one across the second
+ * suspend.
+ */
 static void write_five(struct setup *s)
 {
     struct rtl_event_record records[5] = {
@@ -95,25 +97,25 @@ static void boot_time_follows_each_suspend(void **state)
     write_five(s);
     rtl_rocpd_note_clocks(s->rocpd, 9000, real + 1909000, 1900000);
     write_five(s);
-    write_five(s); /* nothing is said twice */
+    write_five(s); /* a value is not written twice */
     assert_sql(s, "SELECT process || ' ' || from_ns || ' ' || until_ns || ' ' || offset_ns FROM boot ORDER BY from_ns",
                "0 0 6000 0|0 6000 9000 900000|0 9000 9223372036854775807 1900000");
     assert_sql(s, "SELECT " BOOT_OF("o.start") " || ' ' || " BOOT_OF("o.end") " FROM rocpd_op o ORDER BY start",
                "100 110|5000 5010|5999 906009|906000 906010|908995 1909005");
-    assert_sql(s, "SELECT start || ' ' || end FROM rocpd_op LIMIT 1", "100 110"); /* as they were */
+    assert_sql(s, "SELECT start || ' ' || end FROM rocpd_op LIMIT 1", "100 110"); /* unchanged */
 }
 
-static void boot_time_of_before_a_suspend_that_nobody_saw_is_not_known(void **state)
+static void boot_time_before_an_unseen_suspend_is_unknown(void **state)
 {
     struct setup *s = *state;
     int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
-    /* it has slept since the process began, which real time tells, and who knows when */
+    /* real time shows a suspend since the process began, but not when it happened */
     rtl_rocpd_note_clocks(s->rocpd, 4000, real + 4000 + 5000000, 7000000);
     write_five(s);
     assert_sql(s, "SELECT " BOOT_OF("o.start") " FROM rocpd_op o ORDER BY start", "-|7005000|7005999|7006000|7008995");
 }
 
-static void boot_time_of_before_is_known_when_the_process_began_after_the_suspend(void **state)
+static void boot_time_is_known_when_the_process_began_after_the_suspend(void **state)
 {
     struct setup *s = *state;
     int64_t real = (int64_t)(s->segment.header->start_real_ns - s->segment.header->start_mono_ns);
@@ -122,10 +124,10 @@ static void boot_time_of_before_is_known_when_the_process_began_after_the_suspen
     assert_sql(s, "SELECT min(" BOOT_OF("o.start") ") FROM rocpd_op o", "7000100");
 }
 
-static void the_offset_of_boot_time_is_one_that_can_be(void **state)
+static void the_offset_of_boot_time_is_plausible(void **state)
 {
     (void)state;
-    assert_int_equal(rtl_boot_offset_between(-3, 40, 77), 0); /* it never slept */
+    assert_int_equal(rtl_boot_offset_between(-3, 40, 77), 0); /* it never suspended */
     assert_int_equal(rtl_boot_offset_between(1000, 1040, 1001), 1001);
     assert_int_equal(rtl_boot_offset_between(1000, 1040, 999), 1020);
     assert_int_equal(rtl_boot_offset_between(1000, 1040, 1041), 1020);
@@ -136,10 +138,10 @@ static void the_offset_of_boot_time_is_one_that_can_be(void **state)
     assert_int_equal(rtl_boot_offset(&(struct rtl_clock_offsets){0, 0}, here), here);
 }
 
-static void rows_say_what_the_records_said(void **state)
+static void rows_have_the_records_values(void **state)
 {
     struct setup *s = *state;
-    s->segment.queues[1].generation = 6; /* the second one in its slot */
+    s->segment.queues[1].generation = 6; /* the slot's second queue */
     struct rtl_event_record records[] = {
         {.start_ns = 1000,
          .duration_ns = 500,
@@ -164,7 +166,7 @@ static void rows_say_what_the_records_said(void **state)
          .generation = 6,
          .agent = 1,
          .grid = {100, 7, 1},
-         .workgroup = {64, 2, 1}}, /* no multiple: text */
+         .workgroup = {64, 2, 1}}, /* not a multiple of the workgroup: written as text */
         {.start_ns = 1ull << 55,
          .duration_ns = 9,
          .kernel = 999,
@@ -193,7 +195,7 @@ static void rows_say_what_the_records_said(void **state)
                "0001:03:00.0|0001:04:00.0");
     assert_sql(s, "SELECT json_extract(value, '$.name') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY id",
                "G0 0001:03:00.0 queue 70|G0 0001:03:00.0 queue 72|G1 0001:04:00.0 queue 71|"
-               "G1 0001:04:00.0 gone queue 1000000"); /* the last one was never looked at */
+               "G1 0001:04:00.0 gone queue 1000000"); /* the last queue was destroyed before the recorder read it */
     assert_sql(s, "SELECT json_extract(value, '$.queue') FROM rocpd_metadata WHERE tag GLOB 'queue *' ORDER BY id",
                "70|72|71|");
     assert_sql(s, "SELECT Calls || ' ' || TotalNs || ' ' || MinNs || ' ' || MaxNs FROM top WHERE Name = 'plain'",
@@ -208,7 +210,7 @@ static void rows_say_what_the_records_said(void **state)
                "400");
 }
 
-static void written_twice_is_there_once(void **state)
+static void a_record_written_twice_is_stored_once(void **state)
 {
     struct setup *s = *state;
     struct rtl_event_record record = {.start_ns = 1000,
@@ -225,23 +227,23 @@ static void written_twice_is_there_once(void **state)
     assert_non_null(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) FROM rocpd_op", "1");
-    rtl_rocpd_free(s->rocpd); /* another process of the same GPU */
+    rtl_rocpd_free(s->rocpd); /* another process on the same GPU */
     rtl_db_close(s->db);
     s->db = open_db(s->path, true);
     s->rocpd = rtl_rocpd_begin(s->db, s->reader, 4712, "serve", rtl_text_escape);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) || ' ' || max(id) FROM rocpd_op", "2 1099511627777");
-    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "2"); /* described, used or not */
+    assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "2"); /* described even if unused */
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'process *'", "2");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'recording *'", "3");
-    /* its queue's number is the first one's: it gets another, and keeps its name */
+    /* the first process has a queue of this number: the queue gets another number and keeps its name */
     assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "70|1000000");
     assert_sql(s, "SELECT sequenceId FROM rocpd_op ORDER BY id", "1|1");
     assert_sql(s, "SELECT DISTINCT json_extract(value, '$.name') FROM rocpd_metadata WHERE tag GLOB 'queue *'",
                "G0 0001:03:00.0 queue 70");
 }
 
-/* What a file must not hold is refused before anything is written, and said as what it is. */
+/* The recorder refuses such a file before it writes anything, and its message names the reason. */
 static void nothing_is_added_to_a_file_that_is_a_program(void **state)
 {
     struct setup *s = *state;
@@ -269,8 +271,8 @@ static void nothing_is_added_to_a_file_that_is_a_program(void **state)
     }
 }
 
-/* What the commit says is not lost: the exit status is made of it. */
-static void a_file_that_is_locked_is_said_to_be(void **state)
+/* The exit status depends on it: the commit's error must reach the caller. */
+static void a_locked_file_is_reported_as_locked(void **state)
 {
     struct setup *s = *state;
     struct rtl_db_options options = {.write = true, .busy_ms = 20};
@@ -284,7 +286,7 @@ static void a_file_that_is_locked_is_said_to_be(void **state)
     rtl_db_rollback(s->db);
 }
 
-static void looks_become_counters(void **state)
+static void samples_become_counters(void **state)
 {
     struct setup *s = *state;
     struct rtl_event_record record = {.start_ns = 1000,
@@ -297,22 +299,22 @@ static void looks_become_counters(void **state)
                                       .workgroup = {64, 1, 1}};
     rtl_rocpd_sample_depths(s->rocpd);
     write_records(s, &record, 1);
-    assert_sql(s, "SELECT count(*) FROM rocpd_monitor", "0"); /* nothing holds until it is looked at again */
+    assert_sql(s, "SELECT count(*) FROM rocpd_monitor", "0"); /* a sample is written only when the next one follows */
     rtl_rocpd_sample_depths(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s,
                "SELECT deviceType || deviceId || monitorType || '=' || value FROM rocpd_monitor WHERE end >= start"
                " ORDER BY id",
                "process4711signals in use=12|gpu1queue 71 depth=4");
-    s->segment.queues[1].generation = 6; /* another queue has its slot: nothing more of this one */
+    s->segment.queues[1].generation = 6; /* another queue has the slot: no further samples of this one */
     rtl_rocpd_sample_depths(s->rocpd);
     rtl_rocpd_sample_depths(s->rocpd);
     write_records(s, &record, 1);
     assert_sql(s, "SELECT count(*) FROM rocpd_monitor WHERE deviceType = 'gpu'", "1");
 }
 
-/* Whatever stands in records: the file stays whole, and no row is worse than nonsense. */
-static void records_that_lie(void **state)
+/* With random bytes as records the file stays intact; only the rows' values are nonsense. */
+static void random_records_leave_the_file_intact(void **state)
 {
     enum { LIES = 3000 };
     struct setup *s = *state;
@@ -325,7 +327,7 @@ static void records_that_lie(void **state)
         }
         memcpy(&records[i], word, sizeof records[i]);
         records[i].sequence = i + 1;
-        records[i].generation %= 4; /* else most would be queues of their own, each looked up */
+        records[i].generation %= 4; /* otherwise most would be separate queues, each with a search */
     }
     write_records(s, records, LIES);
     free(records);
@@ -338,7 +340,7 @@ static void records_that_lie(void **state)
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB '* [0-9]*' AND NOT json_valid(value)", "0");
 }
 
-static void shapes_are_packed(void **state)
+static void workgroup_and_grid_are_packed(void **state)
 {
     uint64_t random = 1234567;
     int packed = 0;
@@ -376,20 +378,19 @@ static void shapes_are_packed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_table_column_and_view, start, stop),
+        cmocka_unit_test_setup_teardown(the_file_has_every_table_column_and_view, start, stop),
         cmocka_unit_test_setup_teardown(boot_time_follows_each_suspend, start, stop),
-        cmocka_unit_test_setup_teardown(boot_time_of_before_a_suspend_that_nobody_saw_is_not_known, start, stop),
-        cmocka_unit_test_setup_teardown(boot_time_of_before_is_known_when_the_process_began_after_the_suspend, start,
-                                        stop),
-        cmocka_unit_test(the_offset_of_boot_time_is_one_that_can_be),
+        cmocka_unit_test_setup_teardown(boot_time_before_an_unseen_suspend_is_unknown, start, stop),
+        cmocka_unit_test_setup_teardown(boot_time_is_known_when_the_process_began_after_the_suspend, start, stop),
+        cmocka_unit_test(the_offset_of_boot_time_is_plausible),
         cmocka_unit_test_setup_teardown(copies_have_a_type_and_a_size, start, stop),
-        cmocka_unit_test_setup_teardown(rows_say_what_the_records_said, start, stop),
-        cmocka_unit_test_setup_teardown(written_twice_is_there_once, start, stop),
+        cmocka_unit_test_setup_teardown(rows_have_the_records_values, start, stop),
+        cmocka_unit_test_setup_teardown(a_record_written_twice_is_stored_once, start, stop),
         cmocka_unit_test_setup_teardown(nothing_is_added_to_a_file_that_is_a_program, start, stop),
-        cmocka_unit_test_setup_teardown(a_file_that_is_locked_is_said_to_be, start, stop),
-        cmocka_unit_test_setup_teardown(looks_become_counters, start, stop),
-        cmocka_unit_test_setup_teardown(records_that_lie, start, stop),
-        cmocka_unit_test_setup_teardown(shapes_are_packed, start, stop),
+        cmocka_unit_test_setup_teardown(a_locked_file_is_reported_as_locked, start, stop),
+        cmocka_unit_test_setup_teardown(samples_become_counters, start, stop),
+        cmocka_unit_test_setup_teardown(random_records_leave_the_file_intact, start, stop),
+        cmocka_unit_test_setup_teardown(workgroup_and_grid_are_packed, start, stop),
     };
     return cmocka_run_group_tests_name("traces in the rocpd schema", tests, NULL, NULL);
 }

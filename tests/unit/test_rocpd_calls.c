@@ -1,7 +1,6 @@
 /*
- * Calls, ranges and links of a trace, out of a segment that says anything, and rocprofv3's JSON of files that other
- * tools have written into: what can't be is left out, what refers to something finds it, and nothing is lost between
- * entries.
+ * Calls, ranges and links of a trace: from a segment with arbitrary values, and in rocprofv3's JSON of files that other
+ * tools wrote to. Impossible values are left out, references are resolved, and no event is lost between entries.
  */
 #include "rocpd_fixture.h"
 
@@ -55,7 +54,7 @@ static int begin(void **state)
     put(&h, sizeof h, 0);
     name(0, RTL_HIP_API_LAUNCH, "hipLaunchKernel", 15);
     name(1, RTL_HIP_API_COPY, "hipMemcpyHtoDAsync", 18);
-    name(2, 999, "hip\033[2J\xff", UINT32_MAX); /* a kind that nobody knows, a length that can't be */
+    name(2, 999, "hip\033[2J\xff", UINT32_MAX); /* an unknown kind, an impossible length */
     name(RANGE, RTL_HIP_API_RANGE, "step \"1\"\n", 9);
     written = 0;
     calls = rtl_rocpd_calls_begin(s->db, file, BASE, 4711, 0, rtl_text_escape);
@@ -87,7 +86,7 @@ static void take(struct setup *s)
     assert_int_equal(rtl_db_commit(s->db), RTL_DB_OK);
 }
 
-/* A row of rocpd_op for it, as the recorder writes before it asks for the link. */
+/* Insert a row of rocpd_op, as the recorder does before it asks for the link. */
 static void op(struct setup *s, int64_t id, uint64_t call)
 {
     struct rtl_linked_event e = {.record = {.correlation = call, .grid = {64, 1, 1}, .workgroup = {8, 1, 1}}};
@@ -102,18 +101,18 @@ static void op(struct setup *s, int64_t id, uint64_t call)
     rtl_rocpd_calls_op(calls, id, kernel, &e);
 }
 
-static void what_cannot_be_is_left_out(void **state)
+static void impossible_events_are_left_out(void **state)
 {
     struct setup *s = *state;
     event(&(struct rtl_hip_api_event){.id = 10, .start_ns = 100, .end_ns = 200, .tid = 3, .code = -5});
     event(
         &(struct rtl_hip_api_event){.id = 11, .start_ns = 900, .end_ns = 20, .tid = 3, .row = 1, .bytes = UINT64_MAX});
     event(&(struct rtl_hip_api_event){.id = 12, .start_ns = UINT64_MAX, .end_ns = UINT64_MAX, .row = 2});
-    event(&(struct rtl_hip_api_event){.id = 0, .row = 0});                     /* nobody's */
+    event(&(struct rtl_hip_api_event){.id = 0, .row = 0});                     /* no id */
     event(&(struct rtl_hip_api_event){.id = 13, .row = RTL_HIP_API_ROWS});     /* no such function */
-    event(&(struct rtl_hip_api_event){.id = 14, .row = UINT16_MAX});           /* nor that */
-    event(&(struct rtl_hip_api_event){.id = 15, .row = RTL_HIP_API_ROWS - 1}); /* one without a name */
-    event(&(struct rtl_hip_api_event){.id = 10, .start_ns = 1, .end_ns = 2});  /* the id of another */
+    event(&(struct rtl_hip_api_event){.id = 14, .row = UINT16_MAX});           /* no such function */
+    event(&(struct rtl_hip_api_event){.id = 15, .row = RTL_HIP_API_ROWS - 1}); /* a function without a name */
+    event(&(struct rtl_hip_api_event){.id = 10, .start_ns = 1, .end_ns = 2});  /* an id that is in use */
     event(&(struct rtl_hip_api_event){.id = UINT64_MAX, .start_ns = 7, .end_ns = 8, .row = RANGE, .node = UINT32_MAX});
     take(s);
     assert_sql(s, "SELECT count(*) FROM rocpd_api WHERE id >= 5 << 40", "5");
@@ -135,16 +134,16 @@ static void what_cannot_be_is_left_out(void **state)
     assert_int_equal(rtl_rocpd_calls_sums(calls).markers, 1);
 }
 
-static void ops_find_their_calls_whenever_they_come(void **state)
+static void ops_are_linked_to_earlier_and_later_calls(void **state)
 {
     struct setup *s = *state;
     event(&(struct rtl_hip_api_event){.id = 20, .start_ns = 1, .end_ns = 2});
     take(s);
     rtl_db_begin(s->db);
     op(s, BASE + 1, 20);
-    op(s, BASE + 2, 21); /* not there yet */
-    op(s, BASE + 3, 22); /* and never */
-    op(s, BASE + 4, 0);  /* of none */
+    op(s, BASE + 2, 21); /* the call comes later */
+    op(s, BASE + 3, 22); /* the call never comes */
+    op(s, BASE + 4, 0);  /* no call */
     assert_int_equal(rtl_db_commit(s->db), RTL_DB_OK);
     assert_int_equal(rtl_rocpd_calls_sums(calls).linked, 1);
     event(&(struct rtl_hip_api_event){.id = 21, .start_ns = 3, .end_ns = 4});
@@ -162,7 +161,7 @@ static void ops_find_their_calls_whenever_they_come(void **state)
 struct sqlite3_stmt;
 static uint64_t steps;
 
-int sqlite3_step(struct sqlite3_stmt *st); /* in place of SQLite's own: it counts */
+int sqlite3_step(struct sqlite3_stmt *st); /* Replaces SQLite's own: counts the steps. */
 int sqlite3_step(struct sqlite3_stmt *st)
 {
     static int (*real)(struct sqlite3_stmt *);
@@ -172,8 +171,8 @@ int sqlite3_step(struct sqlite3_stmt *st)
     return real(st);
 }
 
-/* Of calls that never come only so many ops are kept waiting, the newest; the others say that they have none. */
-static void who_waits_too_long_goes_without(void **state)
+/* Only a bounded number of ops waits for calls that never come: the newest. Older ops are written without a link. */
+static void ops_that_wait_too_long_get_no_call(void **state)
 {
     enum { MOST = 32768, MORE = 5 };
     struct setup *s = *state;
@@ -186,7 +185,7 @@ static void who_waits_too_long_goes_without(void **state)
     event(&(struct rtl_hip_api_event){.id = 99, .start_ns = 1, .end_ns = 2});
     steps = 0;
     take(s);
-    assert_in_range(steps, 1, 50); /* none for each that waits on */
+    assert_in_range(steps, 1, 50); /* no step per waiting op */
     assert_int_equal(rtl_rocpd_calls_sums(calls).waiting, MOST);
     event(&(struct rtl_hip_api_event){.id = 100, .start_ns = 3, .end_ns = 4});
     take(s);
@@ -195,7 +194,7 @@ static void who_waits_too_long_goes_without(void **state)
     assert_sql(s, "SELECT count(*) FROM rocpd_kernelapi", "1");
 }
 
-static void what_was_overwritten_is_counted(void **state)
+static void overwritten_events_are_counted(void **state)
 {
     struct setup *s = *state;
     for (uint64_t i = 1; i <= RECORDS + 100; i++)
@@ -230,7 +229,7 @@ static struct json_object *exported(struct setup *s)
     return entries;
 }
 
-/* What lies under a path of keys. */
+/* Return the object below a path of keys. */
 static struct json_object *at(struct json_object *o, const char *a, const char *b)
 {
     assert_true(json_object_object_get_ex(o, a, &o));
@@ -246,7 +245,7 @@ static void sql(struct setup *s, const char *text)
     assert_int_equal(rtl_db_commit(s->db), RTL_DB_OK);
 }
 
-static void each_process_has_an_entry_and_so_has_the_rest(void **state)
+static void json_has_an_entry_per_process_and_one_for_unknown_ones(void **state)
 {
     struct setup *s = *state;
     sql(s,
@@ -261,7 +260,7 @@ static void each_process_has_an_entry_and_so_has_the_rest(void **state)
     op(s, BASE + 1, 20);
     op(s, (9ll << 40) + 1, 0);
     op(s, 7, 0);
-    op(s, (8ll << 40) + 1, 0); /* of nobody that is known */
+    op(s, (8ll << 40) + 1, 0); /* of an unknown process */
     op(s, INT64_MAX, 0);
     op(s, -9, 0);
     assert_int_equal(rtl_db_commit(s->db), RTL_DB_OK);
@@ -282,13 +281,13 @@ static void each_process_has_an_entry_and_so_has_the_rest(void **state)
         assert_int_equal(json_object_get_int64(at(entry, "metadata", "fini_time")), 60);
         assert_int_equal(json_object_array_length(at(entry, "buffer_records", "hip_api")), 2);
         struct json_object *marker = json_object_array_get_idx(at(entry, "buffer_records", "marker_api"), 0);
-        assert_int_equal(json_object_get_int64(at(marker, "operation", NULL)), 0); /* roctxMarkA: it takes no time */
+        assert_int_equal(json_object_get_int64(at(marker, "operation", NULL)), 0); /* roctxMarkA has no duration */
         struct json_object *kinds = at(entry, "strings", "buffer_records");
         struct json_object *hip = json_object_array_get_idx(kinds, 5), *names = at(hip, "operations", NULL);
         assert_string_equal(json_object_get_string(at(hip, "kind", NULL)), "HIP_RUNTIME_API");
         assert_int_equal(json_object_array_length(names), 2);
         struct json_object *first = json_object_array_get_idx(at(entry, "buffer_records", "hip_api"), 0);
-        assert_int_equal(json_object_get_int64(at(first, "operation", NULL)), 0); /* at one time: by id */
+        assert_int_equal(json_object_get_int64(at(first, "operation", NULL)), 0); /* equal times: sorted by id */
         assert_string_equal(json_object_get_string(json_object_array_get_idx(names, 0)), "hipLaunchKernel");
     }
     assert_int_equal(five, 1);
@@ -296,7 +295,7 @@ static void each_process_has_an_entry_and_so_has_the_rest(void **state)
     json_object_put(entries);
 }
 
-static void a_trace_of_nothing_has_one_entry(void **state)
+static void an_empty_trace_has_one_entry(void **state)
 {
     struct setup *s = *state;
     sql(s, "DELETE FROM rocpd_metadata");
@@ -311,12 +310,12 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(what_cannot_be_is_left_out),
-        TEST(ops_find_their_calls_whenever_they_come),
-        TEST(who_waits_too_long_goes_without),
-        TEST(what_was_overwritten_is_counted),
-        TEST(each_process_has_an_entry_and_so_has_the_rest),
-        TEST(a_trace_of_nothing_has_one_entry),
+        TEST(impossible_events_are_left_out),
+        TEST(ops_are_linked_to_earlier_and_later_calls),
+        TEST(ops_that_wait_too_long_get_no_call),
+        TEST(overwritten_events_are_counted),
+        TEST(json_has_an_entry_per_process_and_one_for_unknown_ones),
+        TEST(an_empty_trace_has_one_entry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

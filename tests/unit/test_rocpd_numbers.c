@@ -1,6 +1,6 @@
 /*
- * The numbers of a trace: GPUs and queues are what they are on the screen of their process, several processes and
- * recorders share a file, and a ring or a file full of nonsense costs a bounded amount of work.
+ * The numbers in a trace: GPUs and queues have the numbers of their process's screen. Several processes and recorders
+ * may share a file. A ring or file full of nonsense costs a bounded amount of work.
  */
 #include "rocpd_fixture.h"
 
@@ -20,7 +20,7 @@ static struct rtl_event_record dispatch(uint32_t agent, uint32_t slot, uint32_t 
                                      .workgroup = {64, 1, 1}};
 }
 
-/* Starts over, as another process or after the segment has changed; the file stays. */
+/* Open a new recorder for another process or a changed segment; the file stays. */
 static void begin_again(struct setup *s, int64_t pid)
 {
     rtl_rocpd_free(s->rocpd);
@@ -51,10 +51,10 @@ static void start_anew(struct setup *s)
     " (SELECT tag, iif(json_valid(value), value, '{}') AS value FROM rocpd_metadata) q"                 \
     " ON q.tag = 'queue ' || o.queueId AND json_extract(q.value, '$.gpu') = o.gpuId ORDER BY o.id"
 
-static void numbers_are_those_of_the_screen(void **state)
+static void gpus_and_queues_have_the_screens_numbers(void **state)
 {
     struct setup *s = *state;
-    describe(s, 0, 1, 0x0400); /* an agent's place in the table is not its number */
+    describe(s, 0, 1, 0x0400); /* an agent's position in the table is not its number */
     describe(s, 1, 0, 0x0900);
     start_anew(s);
     struct rtl_event_record records[] = {dispatch(1, 1, 2), dispatch(0, 0, 2), dispatch(0, 2, 2)};
@@ -73,20 +73,20 @@ static void a_gpu_has_one_number_in_a_file(void **state)
     start_anew(s);
     struct rtl_event_record first[] = {dispatch(0, 0, 2), dispatch(1, 1, 2)};
     write_records(s, first, 2);
-    describe(s, 0, 0, 0x0400); /* a process with another order, and a GPU that the first one doesn't have */
+    describe(s, 0, 0, 0x0400); /* a process with another order, and with a GPU that the first one lacks */
     describe(s, 1, 1, 0x0900);
     begin_again(s, 4712);
     struct rtl_event_record second[] = {dispatch(0, 0, 2), dispatch(1, 1, 2)};
     write_records(s, second, 2);
     assert_sql(s, NAMES,
                "0 70 G0 03:00.0 queue 70|1 71 G1 04:00.0 queue 71|1 70 G0 04:00.0 queue 70|2 71 G1 09:00.0 queue 71");
-    begin_again(s, 4711); /* it is still there */
+    begin_again(s, 4711); /* the file still has it */
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'gpu *'", "3");
     assert_sql(s, "SELECT count(*) FROM rocpd_metadata WHERE tag GLOB 'process *'", "2");
 }
 
-/* All GPUs of the process that comes first are numbered before another one could take their numbers. */
-static void gpus_are_numbered_at_the_beginning(void **state)
+/* All GPUs of the first process get their numbers before another process can use them. */
+static void gpus_are_numbered_when_the_recording_begins(void **state)
 {
     struct setup *s = *state;
     describe(s, 0, 0, 0x0300);
@@ -102,8 +102,8 @@ static void gpus_are_numbered_at_the_beginning(void **state)
         "gpu 0 0000:03:00.0|gpu 1 0000:04:00.0|gpu 2 0000:09:00.0|gpu 3 0000:08:00.0");
 }
 
-/* A number that is free is for the GPU that has it on the screen, not for one that has to take another. */
-static void free_numbers_are_for_their_own(void **state)
+/* A free number goes to the GPU that has it on the screen, not to a GPU that needs a substitute. */
+static void free_numbers_are_kept_for_the_gpu_of_that_number(void **state)
 {
     struct setup *s = *state;
     describe(s, 0, 0, 0x0300);
@@ -117,8 +117,8 @@ static void free_numbers_are_for_their_own(void **state)
         "gpu 0 0000:03:00.0|gpu 1 0000:09:00.0|gpu 2 0000:08:00.0");
 }
 
-/* A queue that was destroyed stands in its slot until another one comes. */
-static void destroyed_queues(void **state)
+/* A destroyed queue stays in its slot until another queue reuses it. */
+static void destroyed_queues_keep_their_numbers(void **state)
 {
     struct setup *s = *state;
     s->segment.queues[0].generation = 4;
@@ -130,8 +130,8 @@ static void destroyed_queues(void **state)
     assert_sql(s, NAMES, "0 70 G0 0001:03:00.0 queue 70|1 1000000 G1 0001:04:00.0 gone queue 1000000");
 }
 
-/* In which way its packets come stands with its name, where the library tells it. */
-static void ways_of_queues(void **state)
+/* A queue's name includes its path where the library publishes one. */
+static void a_queues_name_includes_its_path(void **state)
 {
     struct setup *s = *state;
     s->segment.queues[0].path = RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, RTL_REASON_DEFAULT);
@@ -145,12 +145,12 @@ static void ways_of_queues(void **state)
                "70 native default|71 - -|72 - other_tool");
 }
 
-/* Each is of no queue or no GPU of the process, and counted. */
-static void records_of_nothing(void **state)
+/* Records of unknown queues or GPUs are dropped and counted. */
+static void records_of_unknown_queues_are_counted(void **state)
 {
     struct setup *s = *state;
     s->segment.queues[0].generation = 8;
-    struct rtl_event_record records[] = {dispatch(0, 0, 8), /* the only one that is right */
+    struct rtl_event_record records[] = {dispatch(0, 0, 8), /* the only valid one */
                                          dispatch(1, 0, 8),   dispatch(0, 0, 7),  dispatch(0, 0, 10),
                                          dispatch(0, 128, 8), dispatch(0, 50, 2), dispatch(5, 0, 8),
                                          dispatch(200, 0, 8), dispatch(63, 0, 0), dispatch(5, 0, 0)};
@@ -169,8 +169,8 @@ static void records_of_nothing(void **state)
         "5 1000002 G5 unknown queues|64 1000003 G64 unknown queues|63 1000004 G63 other queues|5 1000005 G5 copies");
 }
 
-/* A process that makes its first queue after the recording has begun. */
-static void gpus_that_are_described_later(void **state)
+/* A process creates its first queue after the recording has begun. */
+static void gpus_described_later_get_their_numbers(void **state)
 {
     struct setup *s = *state;
     describe(s, 0, 1, 0x0300);
@@ -185,7 +185,7 @@ static void gpus_that_are_described_later(void **state)
     assert_sql(s, "SELECT tag FROM rocpd_metadata WHERE tag GLOB 'gpu *' ORDER BY tag", "gpu 0|gpu 1");
 }
 
-/* Parts of a GPU, or GPUs whose address isn't known, are not one. */
+/* Partitions of a GPU, and GPUs of unknown address, are not merged. */
 static void gpus_with_one_address_stay_apart(void **state)
 {
     struct setup *s = *state;
@@ -203,8 +203,8 @@ static void gpus_with_one_address_stay_apart(void **state)
                "0,1,0GPU-2");
 }
 
-/* Two recorders of one file, as two rtl-tops are: what one has added the other one finds. */
-static void recorders_agree(void **state)
+/* Two recorders share a file, as two rtl-tops do: each finds what the other has added. */
+static void two_recorders_of_a_file_agree_on_numbers(void **state)
 {
     struct setup *s = *state;
     struct rtl_db *db = open_db(s->path, true);
@@ -252,14 +252,14 @@ static uint64_t steps_of(struct setup *s, const struct rtl_event_record *records
     return rtl_rocpd_steps(s->rocpd) - before;
 }
 
-/* Queue numbers that no process can have are not looked for one by one: they are on a queue that says so. */
-static void queues_that_never_were(void **state)
+/* Queue numbers that no process can have cost no search: they are recorded on one queue for unknown numbers. */
+static void impossible_queue_numbers_share_one_queue(void **state)
 {
     struct setup *s = *state;
     struct rtl_rocpd_state written;
     struct rtl_event_record *records = nonsense(UINT32_MAX);
     for (uint32_t i = 0; i < RECORDS; i++)
-        records[i].generation |= 4; /* more than the slots' */
+        records[i].generation |= 4; /* outside the slots' generations */
     uint64_t steps = steps_of(s, records, RECORDS, &written);
     free(records);
     assert_in_range(steps, 0, 100);
@@ -271,8 +271,8 @@ static void queues_that_never_were(void **state)
     assert_sql(s, "SELECT json_extract(value, '$.unknown') FROM rocpd_metadata WHERE tag = 'recording 0'", "200000");
 }
 
-/* Those that could have been are, up to a number; each is found at once, however many there are. */
-static void more_queues_than_there_can_be(void **state)
+/* Plausible unknown queues are recorded up to a limit; each is found without a scan. */
+static void plausible_unknown_queues_are_bounded(void **state)
 {
     struct setup *s = *state;
     struct rtl_rocpd_state written;
@@ -295,8 +295,8 @@ static void more_queues_than_there_can_be(void **state)
     assert_sql(s, "SELECT count(*) FROM rocpd_op", "200000");
 }
 
-/* 10,000 queues one after another, none of which is there when it is looked at. */
-static void many_honest_queues(void **state)
+/* 10,000 queues, one after another; each is destroyed before the recorder reads the table. */
+static void ten_thousand_short_lived_queues_are_recorded(void **state)
 {
     enum { QUEUES = 10000 };
     struct setup *s = *state;
@@ -309,15 +309,15 @@ static void many_honest_queues(void **state)
     }
     uint64_t steps = steps_of(s, records, QUEUES, &written);
     assert_in_range(steps, QUEUES, 20 * QUEUES);
-    steps = steps_of(s, records, QUEUES, &written); /* once more: known */
+    steps = steps_of(s, records, QUEUES, &written); /* the second time they are known */
     assert_in_range(steps, QUEUES / 2, 4 * QUEUES);
     free(records);
     assert_int_equal(written.unknown, 0);
     assert_sql(s, "SELECT count(DISTINCT queueId) FROM rocpd_op", "10000");
 }
 
-/* A table of GPUs that all say the same, or nothing, and records of others. */
-static void tables_of_nonsense(void **state)
+/* A table of identical or empty GPUs, and records of other GPUs. */
+static void a_table_of_identical_gpus_is_recorded(void **state)
 {
     struct setup *s = *state;
     uint64_t random = 1;
@@ -352,8 +352,8 @@ static void tables_of_nonsense(void **state)
                "0");
 }
 
-/* Names that lie over one another in the segment: as many bytes as an honest one has, no more (the reader's bound). */
-static void names_are_bounded(void **state)
+/* Names that overlap in the segment cost no more bytes than an honest segment has (the reader's bound). */
+static void overlapping_names_are_bounded(void **state)
 {
     enum { KERNELS = 400, LENGTH = 65000 };
     struct setup *s = *state;
@@ -376,18 +376,18 @@ static void names_are_bounded(void **state)
     assert_sql(s, "SELECT count(*) > 0 FROM op WHERE description = '(unknown kernel)'", "1");
 }
 
-/* --- leaving --- */
+/* --- a request to leave --- */
 
 static _Atomic bool leave;
 
-/* A kernel's name is asked for in the first batch, so that is when it is told to leave. */
+/* Ask to leave while the first batch escapes a kernel's name. */
 static size_t escape_and_leave(char *out, size_t size, const char *bytes, size_t length)
 {
     atomic_store(&leave, !strcmp(bytes, "plain"));
     return rtl_text_escape(out, size, bytes, length);
 }
 
-static void it_can_leave_within_a_write(void **state)
+static void a_recorder_can_leave_within_a_write(void **state)
 {
     struct setup *s = *state;
     struct rtl_rocpd_state written = {.events = {.next = RECORDS}};
@@ -412,7 +412,7 @@ static void it_can_leave_within_a_write(void **state)
                "200000");
 }
 
-/* --- files that lie --- */
+/* --- files with false numbers --- */
 
 static void exec(struct setup *s, const char *sql)
 {
@@ -423,7 +423,7 @@ static void exec(struct setup *s, const char *sql)
     rtl_db_close(db);
 }
 
-static void what_a_file_says_is_not_believed(void **state)
+static void a_files_false_numbers_are_not_trusted(void **state)
 {
     struct setup *s = *state;
     exec(s,
@@ -436,11 +436,11 @@ static void what_a_file_says_is_not_believed(void **state)
     struct rtl_event_record records[] = {dispatch(0, 0, 2), dispatch(1, 1, 2)};
     write_records(s, records, 2);
     assert_sql(s, "SELECT o.id >> 40 FROM rocpd_op o ORDER BY id", "1|1");
-    assert_sql(s, "SELECT gpuId FROM rocpd_op ORDER BY id", "2|3");     /* the file says that 0 and 1 are others */
-    assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "70|71"); /* 70 is taken on GPU 0 only */
+    assert_sql(s, "SELECT gpuId FROM rocpd_op ORDER BY id", "2|3");     /* the file assigns 0 and 1 to other GPUs */
+    assert_sql(s, "SELECT queueId FROM rocpd_op ORDER BY id", "70|71"); /* 70 is in use on GPU 0 only */
 }
 
-static void a_file_of_too_many_is_refused(void **state)
+static void a_file_of_too_many_gpus_is_refused(void **state)
 {
     struct setup *s = *state;
     exec(s, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 140000)"
@@ -455,24 +455,24 @@ static void a_file_of_too_many_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(numbers_are_those_of_the_screen, start, stop),
+        cmocka_unit_test_setup_teardown(gpus_and_queues_have_the_screens_numbers, start, stop),
         cmocka_unit_test_setup_teardown(a_gpu_has_one_number_in_a_file, start, stop),
-        cmocka_unit_test_setup_teardown(gpus_are_numbered_at_the_beginning, start, stop),
-        cmocka_unit_test_setup_teardown(free_numbers_are_for_their_own, start, stop),
-        cmocka_unit_test_setup_teardown(destroyed_queues, start, stop),
-        cmocka_unit_test_setup_teardown(ways_of_queues, start, stop),
-        cmocka_unit_test_setup_teardown(records_of_nothing, start, stop),
-        cmocka_unit_test_setup_teardown(gpus_that_are_described_later, start, stop),
+        cmocka_unit_test_setup_teardown(gpus_are_numbered_when_the_recording_begins, start, stop),
+        cmocka_unit_test_setup_teardown(free_numbers_are_kept_for_the_gpu_of_that_number, start, stop),
+        cmocka_unit_test_setup_teardown(destroyed_queues_keep_their_numbers, start, stop),
+        cmocka_unit_test_setup_teardown(a_queues_name_includes_its_path, start, stop),
+        cmocka_unit_test_setup_teardown(records_of_unknown_queues_are_counted, start, stop),
+        cmocka_unit_test_setup_teardown(gpus_described_later_get_their_numbers, start, stop),
         cmocka_unit_test_setup_teardown(gpus_with_one_address_stay_apart, start, stop),
-        cmocka_unit_test_setup_teardown(recorders_agree, start, stop),
-        cmocka_unit_test_setup_teardown(queues_that_never_were, start, stop),
-        cmocka_unit_test_setup_teardown(more_queues_than_there_can_be, start, stop),
-        cmocka_unit_test_setup_teardown(many_honest_queues, start, stop),
-        cmocka_unit_test_setup_teardown(tables_of_nonsense, start, stop),
-        cmocka_unit_test_setup_teardown(names_are_bounded, start, stop),
-        cmocka_unit_test_setup_teardown(it_can_leave_within_a_write, start, stop),
-        cmocka_unit_test_setup_teardown(what_a_file_says_is_not_believed, start, stop),
-        cmocka_unit_test_setup_teardown(a_file_of_too_many_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(two_recorders_of_a_file_agree_on_numbers, start, stop),
+        cmocka_unit_test_setup_teardown(impossible_queue_numbers_share_one_queue, start, stop),
+        cmocka_unit_test_setup_teardown(plausible_unknown_queues_are_bounded, start, stop),
+        cmocka_unit_test_setup_teardown(ten_thousand_short_lived_queues_are_recorded, start, stop),
+        cmocka_unit_test_setup_teardown(a_table_of_identical_gpus_is_recorded, start, stop),
+        cmocka_unit_test_setup_teardown(overlapping_names_are_bounded, start, stop),
+        cmocka_unit_test_setup_teardown(a_recorder_can_leave_within_a_write, start, stop),
+        cmocka_unit_test_setup_teardown(a_files_false_numbers_are_not_trusted, start, stop),
+        cmocka_unit_test_setup_teardown(a_file_of_too_many_gpus_is_refused, start, stop),
     };
     return cmocka_run_group_tests_name("numbers in traces", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * What a snapshot may take: segments of other layouts are read up to a limit and refused beyond it, and the fullest one
- * that can be made costs what segment_reader.h says. And what changes while it is being read: the writer is put between
- * any two words that the reader loads.
+ * Bounds of a snapshot: segments of other layouts are read up to a limit and refused beyond it, and the fullest
+ * possible segment costs what segment_reader.h says. Also changes during a read: the writer runs between any two words
+ * that the reader loads.
  */
 #include "segment_fixture.h"
 
@@ -58,8 +58,8 @@ static void put(int fd, const void *what, size_t bytes, uint64_t at)
 }
 
 /*
- * The same segment as another version might lay it out: sections from `first` on, entries `growth` times as long, in a
- * sparse file. Only entries that hold something are written.
+ * Write the segment in another version's layout into a sparse file: sections from `first` on, entries `growth` times as
+ * long. Only used entries are written.
  */
 static int relaid(const struct rtl_segment *segment, uint64_t first, uint32_t growth, uint32_t header_bytes)
 {
@@ -129,7 +129,7 @@ static void a_longer_header_is_read_up_to_a_limit(void **state)
     assert_int_equal(open_relaid(s, 131072, 1, 65537, &reader), RTL_READER_VERSION);
 }
 
-/* What the sections' capacities say can be larger than what anybody wrote: no name is longer than the contract's. */
+/* The sections' capacities may exceed the real contents: a name is never longer than the contract allows. */
 static void names_longer_than_the_contract_are_refused(void **state)
 {
     struct setup *s = *state;
@@ -144,7 +144,7 @@ static void names_longer_than_the_contract_are_refused(void **state)
         rtl_reader_close(reader);
     }
     k->name_length = 4;
-    /* a later version's names may have more room, but not more of it is taken */
+    /* a later version's names may have more room, but no longer text is accepted */
     struct rtl_reader *reader;
     char why[200];
     int fd = relaid(&s->segment, 4096, 1, 4096);
@@ -158,7 +158,7 @@ static void names_longer_than_the_contract_are_refused(void **state)
     rtl_reader_close(reader);
 }
 
-/* A directory's number that is just beyond the chunks that are there. */
+/* A directory entry just after the last chunk. */
 static void the_entry_after_the_last_is_refused(void **state)
 {
     struct setup *s = *state;
@@ -166,7 +166,7 @@ static void the_entry_after_the_last_is_refused(void **state)
     assert_true(used > 2);
     for (uint32_t chunks = used; chunks <= used + 1; chunks++) {
         struct rtl_snapshot snapshot = {0};
-        s->segment.header->section[RTL_SECTION_CHUNKS].capacity = chunks; /* the last one's number is `used` */
+        s->segment.header->section[RTL_SECTION_CHUNKS].capacity = chunks; /* the last chunk's number is `used` */
         struct rtl_reader *reader = fixture_reader(&s->segment);
         assert_int_equal(rtl_reader_snapshot(reader, &snapshot), chunks > used ? RTL_READER_OK : RTL_READER_VERSION);
         rtl_snapshot_free(&snapshot);
@@ -203,8 +203,8 @@ static void costs_what_is_said(struct rtl_reader *reader,
     reader->meanwhile = NULL;
 }
 
-/* Every row, every line, every chunk in use, some of them coarse too, and no record that ever settles. */
-static void the_fullest_segment_costs_what_is_said(void **state)
+/* Every row, every line and every chunk is in use, some of them coarse, too, and no record ever settles. */
+static void the_fullest_segment_costs_the_documented_maximum(void **state)
 {
     (void)state;
     struct rtl_segment segment;
@@ -226,7 +226,7 @@ static void the_fullest_segment_costs_what_is_said(void **state)
     struct rtl_reader *reader = fixture_reader(&segment);
     costs_what_is_said(reader, rtl_reader_snapshot);
     costs_what_is_said(reader, rtl_reader_changes);
-    segment.queues[0].dispatches++; /* and so it is never accounted for */
+    segment.queues[0].dispatches++; /* never accounted for */
     for (uint32_t k = 0; k < RTL_KERNELS_MAX; k++)
         segment.histograms[k].count += 5;
     costs_what_is_said(reader, rtl_reader_changes);
@@ -246,16 +246,17 @@ static void launch_sizes_are_those_of_the_busiest_queue(void **state)
     rtl_reader_close(reader);
 }
 
-/* --- a queue's slot that gets another queue while it is being read --- */
+/* --- a queue's slot that another queue reuses during a read --- */
 
 struct changing {
     struct rtl_queue *queue;
-    uint64_t from, to; /* where the slot's identity lies */
+    uint64_t from, to; /* offsets of the slot's identity */
     uint32_t words, begin, finish, next;
 };
 
-/* The writer's part (intercept/track/queue_tracker.c): odd, the words of the new identity, even. `begin` and `finish`
- * are words. */
+/* The writer's part (intercept/track/queue_tracker.c): odd number, the words of the new identity, even number. `begin`
+ * and `finish` are words.
+ */
 static void change_queue(void *context, uint64_t offset)
 {
     struct changing *c = context;
@@ -276,7 +277,7 @@ static void change_queue(void *context, uint64_t offset)
     c->words++;
 }
 
-static void a_queue_is_the_old_one_or_the_new(void **state)
+static void a_queue_reused_during_a_read_is_the_old_or_the_new_one(void **state)
 {
     struct setup *s = *state;
     struct rtl_queue *queue = &s->segment.queues[1];
@@ -308,9 +309,8 @@ static void a_queue_is_the_old_one_or_the_new(void **state)
     rtl_reader_close(reader);
 }
 
-/* Numbers that no table has stay what they are, without a name; those of no way say nothing, of several queues either.
- */
-static void ways_that_are_none(void **state)
+/* Numbers outside the tables stay numbers without a name. Unknown paths, and those of merged queues, print nothing. */
+static void unknown_paths_have_no_name(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot = {0};
@@ -343,8 +343,8 @@ static void ways_that_are_none(void **state)
     RTL_PATH_REASONS(REASON_NAMED)
 }
 
-/* What a library of before calls full is default: it always did the same. */
-static void mode_full_is_default(void **state)
+/* An older library's mode "full" is read as default: its behaviour was the same. */
+static void mode_full_is_read_as_default(void **state)
 {
     struct setup *s = *state;
     struct rtl_reader *reader;
@@ -372,11 +372,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_longer_header_is_read_up_to_a_limit, start, stop),
         cmocka_unit_test_setup_teardown(names_longer_than_the_contract_are_refused, start, stop),
         cmocka_unit_test_setup_teardown(the_entry_after_the_last_is_refused, start, stop),
-        cmocka_unit_test(the_fullest_segment_costs_what_is_said),
+        cmocka_unit_test(the_fullest_segment_costs_the_documented_maximum),
         cmocka_unit_test_setup_teardown(launch_sizes_are_those_of_the_busiest_queue, start, stop),
-        cmocka_unit_test_setup_teardown(a_queue_is_the_old_one_or_the_new, start, stop),
-        cmocka_unit_test_setup_teardown(ways_that_are_none, start, stop),
-        cmocka_unit_test_setup_teardown(mode_full_is_default, start, stop),
+        cmocka_unit_test_setup_teardown(a_queue_reused_during_a_read_is_the_old_or_the_new_one, start, stop),
+        cmocka_unit_test_setup_teardown(unknown_paths_have_no_name, start, stop),
+        cmocka_unit_test_setup_teardown(mode_full_is_read_as_default, start, stop),
     };
     return cmocka_run_group_tests_name("what a snapshot takes", tests, NULL, NULL);
 }

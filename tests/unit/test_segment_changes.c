@@ -1,6 +1,6 @@
 /*
- * Snapshots of changes alone: put together they are what a whole snapshot says, whatever the writer does in between and
- * meanwhile; and where nothing changed hardly anything is read.
+ * Snapshots of changes only: together they equal a full snapshot, whatever the writer does before and during the read.
+ * Where nothing changed, almost nothing is read.
  */
 #include "segment_fixture.h"
 
@@ -16,7 +16,7 @@ struct play {
     struct rtl_reader *reader;
     uint32_t kernels;
     uint64_t random;
-    struct rtl_snapshot taken[SNAPSHOTS]; /* what the table points to */
+    struct rtl_snapshot taken[SNAPSHOTS]; /* the table points into these */
     uint32_t count;
     const struct rtl_kernel_snapshot *table[KERNELS_MOST];
     uint64_t loads;
@@ -57,7 +57,7 @@ static void add_kernels(struct play *p, uint32_t count)
     }
 }
 
-/* As the library counts: the row, then the queue; the worker the histogram, then the queue. */
+/* The library's order: the row, then the queue. The worker's order: the histogram, then the queue. */
 static void dispatch(struct play *p, uint32_t k, uint32_t slot, bool timed)
 {
     struct rtl_queue *q = &p->segment.queues[slot];
@@ -107,7 +107,7 @@ static void meanwhile(void *context, uint64_t offset)
     (void)offset;
     p->loads++;
     if (p->in_between && fixture_random(&p->random) % 200 == 0) {
-        p->in_between = false; /* what it does here is not interrupted */
+        p->in_between = false; /* no interruption in here */
         work(p, 3, KERNELS_MOST);
         p->in_between = true;
     }
@@ -140,7 +140,7 @@ static void assert_same_histogram(const struct rtl_histogram_copy *a, const stru
     }
 }
 
-/* The table is what a whole snapshot of now says. */
+/* Check that the table equals a full snapshot taken now. */
 static void assert_whole(struct play *p)
 {
     struct rtl_snapshot whole;
@@ -167,20 +167,20 @@ static void assert_whole(struct play *p)
     rtl_snapshot_free(&whole);
 }
 
-static void changes_add_up_to_the_whole(void **state)
+static void changes_add_up_to_a_full_snapshot(void **state)
 {
     struct play *p = *state;
     for (int round = 0; round < SNAPSHOTS; round++) {
         if (round % 10 == 0)
             add_kernels(p, 1 + round / 4);
-        /* now and then everything, now and then the same few, or nothing */
+        /* in some rounds all kernels, in some the same few, or none */
         work(p, round % 7 ? 30 : 0, round % 13 ? 12 : KERNELS_MOST);
         take(p);
         assert_whole(p);
     }
 }
 
-static void only_what_changed_is_handed_out(void **state)
+static void only_changed_rows_are_returned(void **state)
 {
     struct play *p = *state;
     add_kernels(p, KERNELS_MOST);
@@ -203,7 +203,7 @@ static uint64_t loads_of(struct play *p)
     return p->loads;
 }
 
-static void what_did_not_change_is_not_read(void **state)
+static void unchanged_rows_are_not_read(void **state)
 {
     struct play *p = *state;
     if (!p->reader->base)
@@ -216,12 +216,12 @@ static void what_did_not_change_is_not_read(void **state)
     const uint32_t lines = KERNELS_MOST * sizeof(struct rtl_dispatches) / 8; /* of one queue */
     assert_true(first > (QUEUES + 1) * lines);
     work(p, 100, 5);
-    loads_of(p); /* they have to be found once */
+    loads_of(p); /* the first snapshot has to find them */
     work(p, 100, 5);
     uint64_t few = loads_of(p);
     assert_true(few < quiet + 5 * (2 * QUEUES * 8 + 3 * 64 * 8));
     assert_true(few < quiet + (QUEUES + 1) * lines);
-    /* a writer whose sums say something else costs what a whole snapshot costs, and is shown as it is */
+    /* with contradicting sums a snapshot costs as much as a full one, and returns the segment's values */
     p->segment.queues[0].dispatches++;
     p->segment.queues[0].completed++;
     assert_true(loads_of(p) > quiet + QUEUES * lines);
@@ -232,8 +232,8 @@ static void what_did_not_change_is_not_read(void **state)
     assert_whole(p);
 }
 
-/* Whatever is missed because the writer was in the middle of it is there in the next. */
-static void a_writer_in_between_hides_nothing(void **state)
+/* A row missed because the writer was in the middle of it comes with the next snapshot. */
+static void a_writer_during_the_read_hides_no_change(void **state)
 {
     struct play *p = *state;
     p->reader->meanwhile = meanwhile;
@@ -251,7 +251,7 @@ static void a_writer_in_between_hides_nothing(void **state)
     }
 }
 
-static void all_come_again_after_they_were_not_used(void **state)
+static void all_rows_come_again_after_a_forget(void **state)
 {
     struct play *p = *state;
     add_kernels(p, 50);
@@ -263,8 +263,8 @@ static void all_come_again_after_they_were_not_used(void **state)
     assert_whole(p);
 }
 
-/* A writer that died before it had named a row, or in the middle of a record: the row comes each time. */
-static void a_row_that_is_not_whole_comes_again(void **state)
+/* A writer died before it named a row, or within a record: the row comes each time. */
+static void an_incomplete_row_comes_again(void **state)
 {
     struct play *p = *state;
     add_kernels(p, 20);
@@ -293,12 +293,12 @@ static void a_row_that_is_not_whole_comes_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(changes_add_up_to_the_whole, start, end),
-        cmocka_unit_test_setup_teardown(only_what_changed_is_handed_out, start, end),
-        cmocka_unit_test_setup_teardown(what_did_not_change_is_not_read, start, end),
-        cmocka_unit_test_setup_teardown(a_writer_in_between_hides_nothing, start, end),
-        cmocka_unit_test_setup_teardown(all_come_again_after_they_were_not_used, start, end),
-        cmocka_unit_test_setup_teardown(a_row_that_is_not_whole_comes_again, start, end),
+        cmocka_unit_test_setup_teardown(changes_add_up_to_a_full_snapshot, start, end),
+        cmocka_unit_test_setup_teardown(only_changed_rows_are_returned, start, end),
+        cmocka_unit_test_setup_teardown(unchanged_rows_are_not_read, start, end),
+        cmocka_unit_test_setup_teardown(a_writer_during_the_read_hides_no_change, start, end),
+        cmocka_unit_test_setup_teardown(all_rows_come_again_after_a_forget, start, end),
+        cmocka_unit_test_setup_teardown(an_incomplete_row_comes_again, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

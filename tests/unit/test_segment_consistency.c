@@ -1,11 +1,11 @@
 /*
  * Consistency while the writer runs, and after it was killed at any point.
  *
- * A copy of a histogram that the reader accepts must be whole: the sum of its buckets is its count, and for kernels
- * that always take the same time its total is count times that. Shown in three ways: the writer is stopped after each
- * of its instructions, and what it would leave behind is read; a writer that follows the contract is put between any
- * two words that the reader loads; and both run at full speed on two cores, because only that shows the order in which
- * stores become visible. Processes that record flat out are killed, too, at moments of the kernel's choice.
+ * An accepted copy of a histogram must be complete: the sum of its buckets is its count, and for kernels of constant
+ * duration its total is count times that duration. Three tests check this. One stops the writer after each instruction
+ * and reads the memory. One runs a conforming writer between any two words that the reader loads. One runs both at full
+ * speed on two cores, because only this exercises the order in which stores become visible. Processes that record at
+ * full speed are also killed at random moments.
  */
 #include "segment_fixture.h"
 
@@ -20,7 +20,7 @@
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
 
-/* fewer where each is an order of magnitude slower */
+/* fewer rounds where each is an order of magnitude slower */
 enum {
     COPIES = FIXTURE_TSAN || FIXTURE_ASAN ? 20000 : 300000,
     KILLS = FIXTURE_TSAN || FIXTURE_ASAN ? 20 : 100,
@@ -35,7 +35,7 @@ struct shared {
     atomic_ullong copies; /* accepted, by all readers */
 };
 
-/* Even kernels always take this long; odd ones wander over three octaves. */
+/* Even kernels always take this long; odd ones vary over three octaves. */
 static uint64_t constant_of(uint32_t kernel)
 {
     return 1000 + 777 * kernel;
@@ -58,7 +58,7 @@ static void *write_flat_out(void *argument)
     return NULL;
 }
 
-/* NULL, or what was wrong: cmocka's assertions work on the main thread only. */
+/* Return NULL or the error: cmocka's assertions work on the main thread only. */
 static const char *check_all_the_time(struct shared *s, bool through_the_writers_mapping)
 {
     struct rtl_reader *reader;
@@ -71,7 +71,7 @@ static const char *check_all_the_time(struct shared *s, bool through_the_writers
 
     if (rtl_reader_open_fd(dup(s->segment.fd), &reader, why, sizeof why) != RTL_READER_OK)
         return "not opened";
-    /* two mappings of a page are two memories to ThreadSanitizer: one reader looks where the writer writes */
+    /* to ThreadSanitizer two mappings of a page are two memories: one reader uses the writer's mapping */
     const char *own = reader->base;
     if (through_the_writers_mapping)
         reader->base = (const char *)s->segment.header;
@@ -117,7 +117,7 @@ static void *read_without_pause(void *argument)
     return (void *)(uintptr_t)wrong;
 }
 
-static void accepted_copies_are_whole(void **state)
+static void accepted_copies_are_complete(void **state)
 {
     (void)state;
     static struct shared s;
@@ -148,7 +148,7 @@ static void accepted_copies_are_whole(void **state)
     fixture_drop(&s.segment);
 }
 
-/* The victim: records without end, with new kernels and octaves all the time. */
+/* The process to be killed: endless records, with new kernels and octaves all the time. */
 static void record_until_killed(struct rtl_segment *segment, uint64_t seed)
 {
     struct rtl_recorder *recorder = rtl_recorder_create(segment);
@@ -176,17 +176,17 @@ static uint64_t sum_in_segment(const struct rtl_segment *segment, uint32_t histo
     return sum;
 }
 
-/* Checks what a killed writer left. Returns whether it died inside a record. */
+/* Check a killed writer's segment. Return whether it died within a record. */
 static bool check_remains(const struct rtl_segment *segment)
 {
     struct rtl_reader *reader = fixture_reader(segment);
     struct rtl_snapshot snapshot = {0};
     char name[32];
     uint32_t torn = 0, approximate = 0;
-    for (uint32_t i = 0; i < 1024; i++) { /* twice the rows that it uses */
+    for (uint32_t i = 0; i < 1024; i++) { /* twice the number of rows in use */
         uint64_t count = segment->histograms[i].count, sum = sum_in_segment(segment, i);
         assert_in_range(sum - count, 0, 1);
-        torn += sum != count && count; /* in its very first record there is nothing to show yet */
+        torn += sum != count && count; /* its very first record has nothing to compare with */
     }
     assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
     for (uint32_t i = 0; i < snapshot.kernel_count; i++) {
@@ -208,7 +208,7 @@ static bool check_remains(const struct rtl_segment *segment)
     return torn;
 }
 
-static void killed_writers_leave_nothing_to_misread(void **state)
+static void a_killed_writers_segment_is_not_misread(void **state)
 {
     (void)state;
     uint64_t seed = 0x5eed;
@@ -220,7 +220,7 @@ static void killed_writers_leave_nothing_to_misread(void **state)
         assert_true(pid >= 0);
         if (pid == 0)
             record_until_killed(&segment, fixture_random(&seed) | 1);
-        /* from its first record on, at any moment of the next fraction of a millisecond */
+        /* kill it at any moment from its first record on, within a fraction of a millisecond */
         uint64_t deadline = fixture_now_ns() + 60000000000ull;
         while (!__atomic_load_n(&segment.histograms[RTL_KERNEL_FIRST].count, __ATOMIC_RELAXED)) {
             if (fixture_now_ns() > deadline) {
@@ -240,12 +240,13 @@ static void killed_writers_leave_nothing_to_misread(void **state)
 
 /* --- the writer, instruction by instruction --- */
 
-/* The first of an octave, new extremes on either side, the short way, all in one kernel; the sum is known at any time.
+/* The first value of an octave, new extremes on either side, the fast path, all in one kernel; the expected sum is
+ * known at any time.
  */
 static const uint64_t stepped[] = {1500, 1500, 1510, 90, 100, 3000000, 1490, 2000};
 enum { STEPPED = sizeof stepped / sizeof *stepped };
 
-/* What a reader finds there is the records up to some one of them: `from` or one more. Returns how many. */
+/* Check that a reader finds the records up to `from` or one more. Return their number. */
 static uint32_t check_between(struct rtl_reader *reader, uint32_t row, uint32_t from)
 {
     struct rtl_snapshot snapshot = {0};
@@ -277,7 +278,7 @@ static void a_writer_may_stop_after_any_instruction(void **state)
     struct rtl_segment segment;
     int status = 0;
     if (FIXTURE_TSAN)
-        skip(); /* a hundred times the instructions, none of them the product's */
+        skip(); /* a hundred times the instructions, almost none of them the product's */
     fixture_segment(&segment);
     uint32_t row = fixture_kernel(&segment, "stepped"), steps = 0, count = 0;
     struct rtl_recorder *recorder = rtl_recorder_create(&segment);
@@ -295,15 +296,15 @@ static void a_writer_may_stop_after_any_instruction(void **state)
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-        skip(); /* nothing may be traced here */
-    /* through raise() and out of it again */
+        skip(); /* ptrace is not permitted here */
+    /* single-step through raise() and out of it again */
     for (bool done = false; !done; steps++) {
         assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_true(WIFSTOPPED(status));
         done = WSTOPSIG(status) == SIGSTOP && count == STEPPED;
         uint32_t now = check_between(reader, row, count);
-        /* it goes on where it was: what is shown as approximate holds one more than what was recorded */
+        /* it continues where it was: an approximate copy may hold one value more than was recorded */
         count = (uint32_t)segment.histograms[row].count;
         assert_in_range(now, count, count + 1);
     }
@@ -318,17 +319,17 @@ static void a_writer_may_stop_after_any_instruction(void **state)
 
 /* --- the reader, word by word --- */
 
-/* A writer that follows the contract and is let go on at words of the reader's that the test chooses. */
+/* A conforming writer that runs at those words of the reader that the test chooses. */
 struct interleaved {
     struct rtl_segment *segment;
-    uint32_t row, stores; /* done so far: five a record */
-    uint32_t word;        /* that the reader loads next, of those that belong to the histogram */
+    uint32_t row, stores; /* done so far: five per record */
+    uint32_t word;        /* index of the next word of the histogram that the reader loads */
     struct {
         uint32_t word, stores;
     } go[2];
 };
 
-/* All records take 1000 ns but the extremes: record n takes 1000 - n, so that the minimum always changes. */
+/* All records take 1000 ns except for the extremes: record n takes 1000 - n, so that the minimum always changes. */
 static void store_next(struct interleaved *w)
 {
     struct rtl_histogram *h = &w->segment->histograms[w->row];
@@ -366,7 +367,7 @@ static void go_on(void *context, uint64_t offset)
     if (!lies_in(s, offset, &s->histograms[w->row], sizeof *s->histograms) &&
         !lies_in(s, offset, &s->directory[w->row], sizeof *s->directory) &&
         !lies_in(s, offset, &s->chunks[1], sizeof *s->chunks))
-        return; /* of another histogram, or none */
+        return; /* another histogram's word, or none */
     for (int i = 0; i < 2; i++)
         for (uint32_t n = 0; w->word == w->go[i].word && n < w->go[i].stores; n++)
             store_next(w);
@@ -391,7 +392,7 @@ static void check_interleaved(struct rtl_reader *reader, struct interleaved *w)
     rtl_snapshot_free(&snapshot);
 }
 
-static void the_writer_may_go_on_between_any_two_words(void **state)
+static void the_writer_may_run_between_any_two_words(void **state)
 {
     (void)state;
     struct rtl_segment segment;
@@ -406,7 +407,7 @@ static void the_writer_may_go_on_between_any_two_words(void **state)
     reader->meanwhile = go_on;
     reader->meanwhile_context = &w;
     check_interleaved(reader, &w);
-    const uint32_t words = w.word, step = FIXTURE_TSAN || FIXTURE_ASAN ? 29 : 3; /* and as many in a second try */
+    const uint32_t words = w.word, step = FIXTURE_TSAN || FIXTURE_ASAN ? 29 : 3; /* and as many in a second attempt */
     uint32_t tried = 0;
     for (uint32_t first = 0; first < words; first++)
         for (uint32_t second = first + 1; second < 2 * words; second += step)
@@ -432,9 +433,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_writer_may_stop_after_any_instruction),
-        cmocka_unit_test(the_writer_may_go_on_between_any_two_words),
-        cmocka_unit_test(accepted_copies_are_whole),
-        cmocka_unit_test(killed_writers_leave_nothing_to_misread),
+        cmocka_unit_test(the_writer_may_run_between_any_two_words),
+        cmocka_unit_test(accepted_copies_are_complete),
+        cmocka_unit_test(a_killed_writers_segment_is_not_misread),
     };
     return cmocka_run_group_tests_name("segment consistency", tests, NULL, NULL);
 }

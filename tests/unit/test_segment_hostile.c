@@ -1,7 +1,7 @@
 /*
- * Segments that lie: every byte of the header wrong, files cut short, offsets and numbers that point elsewhere. The
- * reader refuses or shows what it showed before; it never crashes, and its work is bounded. (The fuzzer goes further;
- * here is what has to hold in particular.)
+ * Segments with false contents: every byte of the header wrong, truncated files, offsets and numbers that point
+ * elsewhere. The reader refuses them or returns the earlier data. It never crashes, and its work is bounded. (The
+ * fuzzer goes further; these are the required cases.)
  */
 #include "segment_fixture.h"
 
@@ -18,7 +18,7 @@ enum { KERNELS = 300 };
 struct setup {
     struct rtl_segment segment;
     struct rtl_recorder *recorder;
-    struct rtl_snapshot good; /* what an honest reading gives */
+    struct rtl_snapshot good; /* an honest segment's snapshot */
     struct rtl_reader *reader;
 };
 
@@ -29,7 +29,7 @@ static void make_agent(struct rtl_segment *s, uint32_t i, const char *name)
     memset(s->agents[i].uuid, i ? '\033' : 'x', sizeof s->agents[i].uuid); /* not terminated */
     s->agents[i].busy_ns = 77;
     s->agents[i].idle[RTL_IDLE_COUNT - 1].count = 5 + i;
-    s->agents[i].idle[RTL_IDLE_LIMIT - 1].count = 99; /* of a class that this reader doesn't know */
+    s->agents[i].idle[RTL_IDLE_LIMIT - 1].count = 99; /* a class that this reader doesn't know */
     s->agents[i].clock_drift_ppb = -50000;
     s->agents[i].state = 1;
 }
@@ -49,7 +49,7 @@ static int start(void **state)
         queue->injected = 5 * KERNELS - 7;
         queue->completed = 5 * KERNELS - 9;
         queue->untimed[RTL_UNTIMED_OWN_SIGNAL] = 3;
-        *rtl_queue_untimed(queue, RTL_UNTIMED_UNWATCHED) = 4; /* which lies elsewhere in the queue's record */
+        *rtl_queue_untimed(queue, RTL_UNTIMED_UNWATCHED) = 4; /* stored elsewhere in the queue's record */
         queue->path = q ? RTL_QUEUE_PATH_WORD(RTL_PATH_NATIVE, q) : 0;
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_WAIT(q), 4000 + q);
         rtl_recorder_record(s->recorder, RTL_HISTOGRAM_GAP(q), 800 + q);
@@ -105,7 +105,7 @@ static void assert_same_histogram(const struct rtl_histogram_copy *a, const stru
     assert_memory_equal(a->octaves, b->octaves, a->octave_count * sizeof *a->octaves);
 }
 
-/* The statistics are those of an honest reading; facts about the process may differ. */
+/* The statistics equal an honest segment's; facts about the process may differ. */
 static void assert_same(const struct rtl_snapshot *a, const struct rtl_snapshot *b)
 {
     assert_int_equal(a->kernel_count, b->kernel_count);
@@ -137,7 +137,7 @@ static void assert_same(const struct rtl_snapshot *a, const struct rtl_snapshot 
     }
 }
 
-/* Whatever was read, it is consistent in itself. */
+/* Check that any snapshot is consistent in itself. */
 static void assert_sound(const struct rtl_snapshot *a)
 {
     for (uint32_t i = 0; i < a->kernel_count; i++) {
@@ -152,8 +152,9 @@ static void assert_sound(const struct rtl_snapshot *a)
     }
 }
 
-/* Opens and takes a snapshot; on success it has to be sound, and the honest one if `same`. Returns the first refusal or
- * OK. */
+/* Open and take a snapshot. On success it must be consistent, and equal the honest one if `same`. Return the first
+ * refusal, or OK.
+ */
 static enum rtl_reader_status read_and(const struct setup *s, int fd, char *why, size_t why_bytes, bool same)
 {
     struct rtl_reader *reader;
@@ -176,13 +177,13 @@ static enum rtl_reader_status read_and(const struct setup *s, int fd, char *why,
     return status;
 }
 
-/* The statistics have to be the honest ones, or it is refused. */
+/* The statistics must be the honest ones, or the segment is refused. */
 static enum rtl_reader_status read_it(const struct setup *s, int fd, char *why, size_t why_bytes)
 {
     return read_and(s, fd, why, why_bytes, true);
 }
 
-/* A copy that nobody sealed. */
+/* An unsealed copy. */
 static int unsealed_copy(const struct setup *s)
 {
     int fd = memfd_create("copy", MFD_CLOEXEC);
@@ -195,7 +196,7 @@ static int unsealed_copy(const struct setup *s)
     return fd;
 }
 
-static void honest_reading(void **state)
+static void an_honest_segment_is_read(void **state)
 {
     struct setup *s = *state;
     const struct rtl_snapshot *g = &s->good;
@@ -212,16 +213,16 @@ static void honest_reading(void **state)
     assert_int_equal(g->queues[2].path, RTL_PATH_NATIVE);
     assert_int_equal(g->queues[2].path_reason, 2);
     assert_int_equal(g->kernels[4].calls, 16);
-    assert_int_equal(g->kernels[4].grid[0], 204); /* of the queue that ran it most */
+    assert_int_equal(g->kernels[4].grid[0], 204); /* from the queue that ran it most */
     assert_int_equal(g->agent_count, 2);
     assert_string_equal(g->agents[1].name, "gfx90a");
-    assert_string_equal(g->agents[0].name, "gfx?[31m??"); /* nothing that a terminal obeys */
+    assert_string_equal(g->agents[0].name, "gfx?[31m??"); /* no control characters */
     assert_string_equal(g->agents[1].uuid, "xxxxxxxxxxxxxxxxxxxxxxxx");
     assert_string_equal(g->agents[0].uuid, "????????????????????????");
     assert_int_equal(g->agents[0].busy_ns, 77);
     assert_int_equal(g->agents[0].idle[RTL_IDLE_COUNT - 1].count, 6);
     assert_true(g->agents[0].clock_drift_ppb == -50000);
-    assert_int_equal(g->copies_count, 3); /* those without a copy are left out */
+    assert_int_equal(g->copies_count, 3); /* entries without copies are left out */
     assert_int_equal(g->copies[1].direction, RTL_COPY_P2P);
     assert_int_equal(g->copies[1].gpu, 1);
     assert_int_equal(g->copies[2].direction, RTL_COPY_D2D);
@@ -234,7 +235,7 @@ static void honest_reading(void **state)
     assert_non_null(s->reader->base);
 }
 
-static void pread_gives_the_same(void **state)
+static void pread_returns_the_same_snapshot(void **state)
 {
     struct setup *s = *state;
     struct rtl_reader *reader;
@@ -242,14 +243,14 @@ static void pread_gives_the_same(void **state)
     char why[200];
     int fd = unsealed_copy(s);
     assert_int_equal(rtl_reader_open_fd(fd, &reader, why, sizeof why), RTL_READER_OK);
-    assert_null(reader->base); /* never mapped: its owner could shrink it under us */
+    assert_null(reader->base); /* never mapped: its owner could truncate it */
     assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
     assert_same(&snapshot, &s->good);
     rtl_snapshot_free(&snapshot);
     rtl_reader_close(reader);
 }
 
-static void every_byte_of_the_header(void **state)
+static void any_wrong_byte_of_the_header_is_safe(void **state)
 {
     struct setup *s = *state;
     uint8_t *bytes = (uint8_t *)s->segment.header;
@@ -261,13 +262,13 @@ static void every_byte_of_the_header(void **state)
         for (size_t w = 0; w < sizeof wrong; w++) {
             if (wrong[w] == was)
                 continue;
-            /* fewer kernels or GPUs than there are is no lie that a reader could see: that many have been published */
+            /* fewer kernels or GPUs is not detectable: that many may have been published */
             if (i >= offsetof(struct rtl_header, kernel_count) && i < offsetof(struct rtl_header, agent_count) + 4)
                 continue;
-            /* nor are copies that are said not to be there */
+            /* nor are copies whose feature bit is missing */
             bool feature =
                 i == offsetof(struct rtl_header, features_optional) || i == offsetof(struct rtl_header, section_count);
-            /* nor is a section that lies a little beside its place without touching another */
+            /* nor is a section that is slightly shifted without touching another one */
             bool place = i >= offsetof(struct rtl_header, section) && i < offsetof(struct rtl_header, pid);
             bytes[i] = wrong[w];
             refused += read_and(s, s->segment.fd, why, sizeof why, !place && !feature) != RTL_READER_OK;
@@ -278,7 +279,7 @@ static void every_byte_of_the_header(void **state)
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
 }
 
-static void versions_are_named(void **state)
+static void a_refusal_names_both_versions(void **state)
 {
     struct setup *s = *state;
     struct rtl_header *h = s->segment.header;
@@ -291,8 +292,8 @@ static void versions_are_named(void **state)
     snprintf(own, sizeof own, "%u.%u", RTL_SEGMENT_MAJOR, RTL_SEGMENT_MINOR);
     assert_non_null(strstr(why, own));
     h->major = RTL_SEGMENT_MAJOR;
-    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK); /* a newer minor is fine */
-    h->features_optional = ~(RTL_FEATURE_EVENTS | RTL_FEATURE_PROBE);            /* but what isn't there */
+    assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK); /* a newer minor version is accepted */
+    h->features_optional = ~(RTL_FEATURE_EVENTS | RTL_FEATURE_PROBE);            /* but missing sections are not */
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
     h->features_required = 4;
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
@@ -312,14 +313,14 @@ static void later_layouts_are_read(void **state)
     assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
 }
 
-static void every_section_elsewhere(void **state)
+static void any_wrong_section_is_safe(void **state)
 {
     struct setup *s = *state;
     struct rtl_header *h = s->segment.header;
     char why[300];
     for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
         const struct rtl_section was = h->section[i];
-        /* they aren't there: test_event_ring.c, test_probe_client.c */
+        /* absent here: test_event_ring.c and test_probe_client.c have them */
         if (i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS || i == RTL_SECTION_PROBE || i == RTL_SECTION_PROBE_DIES)
             continue;
         const uint64_t offsets[] = {0,
@@ -343,7 +344,8 @@ static void every_section_elsewhere(void **state)
                 assert_int_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_VERSION);
             }
             h->section[i] = was;
-            bool smaller = lies[n] == 0 || (lies[n] == 1 && i != RTL_SECTION_AGENTS); /* one agent may be all */
+            /* one agent may be all there are */
+            bool smaller = lies[n] == 0 || (lies[n] == 1 && i != RTL_SECTION_AGENTS);
             if (smaller || lies[n] > was.capacity) {
                 h->section[i].capacity = lies[n];
                 assert_int_not_equal(read_it(s, s->segment.fd, why, sizeof why), RTL_READER_OK);
@@ -353,7 +355,7 @@ static void every_section_elsewhere(void **state)
     }
 }
 
-static void files_cut_short(void **state)
+static void truncated_files_are_refused(void **state)
 {
     struct setup *s = *state;
     char why[300];
@@ -364,7 +366,7 @@ static void files_cut_short(void **state)
     for (uint64_t size = s->segment.size - 1; size > 4096; size = size * 15 / 16) {
         assert_int_equal(ftruncate(fd, (off_t)size), 0);
         assert_int_equal(read_it(s, fd, why, sizeof why), RTL_READER_VERSION);
-        /* a reader that was open before: what is gone is gone, nothing worse */
+        /* an open reader: lost data is missing, nothing worse */
         enum rtl_reader_status status = rtl_reader_snapshot(reader, &snapshot);
         assert_true(status == RTL_READER_OK || status == RTL_READER_VERSION);
         rtl_snapshot_free(&snapshot);
@@ -378,7 +380,7 @@ static void files_cut_short(void **state)
     close(fd);
 }
 
-static void what_is_no_segment(void **state)
+static void other_files_are_refused(void **state)
 {
     struct setup *s = *state;
     char why[300];
@@ -393,7 +395,7 @@ static void what_is_no_segment(void **state)
     assert_int_equal(rtl_reader_open_fd(-1, &reader, why, sizeof why), RTL_READER_USAGE);
 }
 
-/* With a fresh reader, because names are read once. */
+/* With a new reader, because names are read once. */
 static enum rtl_reader_status snapshot_now(const struct setup *s, struct rtl_snapshot *snapshot)
 {
     struct rtl_reader *reader = fixture_reader(&s->segment);
@@ -404,7 +406,7 @@ static enum rtl_reader_status snapshot_now(const struct setup *s, struct rtl_sna
     return status;
 }
 
-static void numbers_that_point_elsewhere(void **state)
+static void wrong_indices_are_refused(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot;
@@ -418,7 +420,7 @@ static void numbers_that_point_elsewhere(void **state)
     k->name_length = UINT32_MAX;
     assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
     *k = was;
-    /* names that overlap would make memory out of nothing: all together they can't be longer than their section */
+    /* overlapping names would multiply memory: in total they can't be longer than their section */
     for (uint32_t i = 2; i < 2 + KERNELS; i++) {
         s->segment.kernels[i].name_offset = 0;
         s->segment.kernels[i].name_length = RTL_NAMES_BYTES / 4;
@@ -426,8 +428,8 @@ static void numbers_that_point_elsewhere(void **state)
     assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
 }
 
-/* Every histogram claims every octave: more chunks than there are can't be true. */
-static void chunks_used_more_than_once(void **state)
+/* Every histogram claims every octave, which needs more chunks than exist. */
+static void chunks_used_twice_are_refused(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot;
@@ -439,8 +441,8 @@ static void chunks_used_more_than_once(void **state)
     assert_int_equal(snapshot_now(s, &snapshot), RTL_READER_VERSION);
 }
 
-/* All rows look as if a record were under way for ever: shown as approximate, and the retries come to an end. */
-static void records_that_never_end(void **state)
+/* Every row looks as if a record never completes: the rows are approximate, and the number of retries is bounded. */
+static void records_that_never_complete_are_approximate(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot = {0};
@@ -455,7 +457,7 @@ static void records_that_never_end(void **state)
     assert_int_equal(snapshot.queue_count, RTL_QUEUES_MAX);
     for (uint32_t i = 0; i < snapshot.kernel_count; i++)
         assert_true(snapshot.kernels[i].histogram.approximate);
-    assert_in_range(s->reader->retried, 1, 10000); /* of the 16,640 times 16 that it could have been */
+    assert_in_range(s->reader->retried, 1, 10000); /* instead of up to 16,640 times 16 */
     rtl_snapshot_free(&snapshot);
 }
 
@@ -479,8 +481,8 @@ static void sums_do_not_wrap(void **state)
     rtl_snapshot_free(&snapshot);
 }
 
-/* A name changes after it was seen: the pointer and the text given out stay. */
-static void names_given_out_are_stable(void **state)
+/* A name changes after it was read: the returned pointer and text stay. */
+static void returned_names_are_stable(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot = {0};
@@ -498,15 +500,15 @@ static void names_given_out_are_stable(void **state)
     rtl_reader_close(reader);
 }
 
-/* Lines of a queue that lie behind holes of the file, between them and at the very ends are all found. */
-static void lines_between_holes(void **state)
+/* Lines of a queue after holes of the file, between them and at the very ends are all found. */
+static void a_queues_lines_between_holes_are_found(void **state)
 {
     struct setup *s = *state;
     struct rtl_snapshot snapshot = {0};
     const uint32_t rows[] = {0, 63, 64, 5000, 5001, 12345, RTL_KERNELS_MAX - 1};
     enum { ROWS = sizeof rows / sizeof *rows };
     s->segment.header->kernel_count = RTL_KERNELS_MAX;
-    for (uint32_t q = 9; q < RTL_QUEUES_MAX; q += 59) { /* the last slot among them */
+    for (uint32_t q = 9; q < RTL_QUEUES_MAX; q += 59) { /* includes the last slot */
         s->segment.queues[q].generation = 2;
         for (uint32_t i = 0; i < ROWS; i++)
             s->segment.dispatches[(size_t)q * RTL_KERNELS_MAX + rows[i]].calls = 1000 + q + i;
@@ -519,7 +521,7 @@ static void lines_between_holes(void **state)
         assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
         for (uint32_t i = 0; i < ROWS; i++) {
             const struct rtl_kernel_snapshot *k = fixture_find(&snapshot, rows[i]);
-            uint64_t before = rows[i] == 63 || rows[i] == 64 ? 16 : 0; /* from the three queues of the setup */
+            uint64_t before = rows[i] == 63 || rows[i] == 64 ? 16 : 0; /* from the setup's three queues */
             assert_non_null(k);
             assert_int_equal(k->calls, before + 3 * (1000 + i) + 9 + 68 + 127);
         }
@@ -529,8 +531,8 @@ static void lines_between_holes(void **state)
     }
 }
 
-/* Reading must not turn the holes of the sparse file into pages: the traced process would carry them. */
-static void reading_makes_no_pages(void **state)
+/* Reading must not fill holes of the sparse file: the pages would count as the traced process's memory. */
+static void reading_fills_no_holes_of_the_file(void **state)
 {
     struct setup *s = *state;
     struct stat before, after;
@@ -544,28 +546,28 @@ static void reading_makes_no_pages(void **state)
     assert_int_equal(rtl_reader_snapshot(s->reader, &snapshot), RTL_READER_OK);
     rtl_snapshot_free(&snapshot);
     assert_int_equal(fstat(s->segment.fd, &after), 0);
-    /* but for kernels, histograms and agents, which are dense where they count */
+    /* except for kernels, histograms and agents, which are dense */
     assert_in_range((after.st_blocks - before.st_blocks) * 512, 0, 4 << 20);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(honest_reading, start, stop),
-        cmocka_unit_test_setup_teardown(pread_gives_the_same, start, stop),
-        cmocka_unit_test_setup_teardown(every_byte_of_the_header, start, stop),
-        cmocka_unit_test_setup_teardown(versions_are_named, start, stop),
+        cmocka_unit_test_setup_teardown(an_honest_segment_is_read, start, stop),
+        cmocka_unit_test_setup_teardown(pread_returns_the_same_snapshot, start, stop),
+        cmocka_unit_test_setup_teardown(any_wrong_byte_of_the_header_is_safe, start, stop),
+        cmocka_unit_test_setup_teardown(a_refusal_names_both_versions, start, stop),
         cmocka_unit_test_setup_teardown(later_layouts_are_read, start, stop),
-        cmocka_unit_test_setup_teardown(every_section_elsewhere, start, stop),
-        cmocka_unit_test_setup_teardown(files_cut_short, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_no_segment, start, stop),
-        cmocka_unit_test_setup_teardown(numbers_that_point_elsewhere, start, stop),
-        cmocka_unit_test_setup_teardown(chunks_used_more_than_once, start, stop),
-        cmocka_unit_test_setup_teardown(records_that_never_end, start, stop),
+        cmocka_unit_test_setup_teardown(any_wrong_section_is_safe, start, stop),
+        cmocka_unit_test_setup_teardown(truncated_files_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(other_files_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(wrong_indices_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(chunks_used_twice_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(records_that_never_complete_are_approximate, start, stop),
         cmocka_unit_test_setup_teardown(sums_do_not_wrap, start, stop),
-        cmocka_unit_test_setup_teardown(names_given_out_are_stable, start, stop),
-        cmocka_unit_test_setup_teardown(lines_between_holes, start, stop),
-        cmocka_unit_test_setup_teardown(reading_makes_no_pages, start, stop),
+        cmocka_unit_test_setup_teardown(returned_names_are_stable, start, stop),
+        cmocka_unit_test_setup_teardown(a_queues_lines_between_holes_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(reading_fills_no_holes_of_the_file, start, stop),
     };
     return cmocka_run_group_tests_name("hostile segments", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * Making the segment inside somebody else's process: what it looks like, what seals hold, and that no limit, sandbox
- * or older kernel turns it into harm. Older kernels are played by seccomp filters that refuse what those don't know.
+ * Creating the segment in a traced process: its contents, the protection by seals, and that no limit, sandbox or old
+ * kernel does harm. seccomp filters stand in for old kernels and refuse what those lack.
  */
 #include "limits_fixture.h"
 
@@ -20,7 +20,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* 0 when a segment comes about and works; its seals into *seals. */
+/* Return 0 when a segment is created and works; store its seals in *seals. */
 static int works(struct rtl_segment *s, uint32_t *seals)
 {
     char why[300];
@@ -41,7 +41,7 @@ static int works(struct rtl_segment *s, uint32_t *seals)
     return 0;
 }
 
-/* 0 when creation fails with that error, says why in one line, and leaves neither descriptor nor mapping behind. */
+/* Return 0 when the creation fails with that error and one line as message, and leaves no descriptor and no mapping. */
 static int refused_with(int error)
 {
     struct rtl_segment s;
@@ -59,7 +59,7 @@ static int refused_with(int error)
     return 0;
 }
 
-static void header_tells_the_process(void **state)
+static void the_header_describes_the_process(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -95,7 +95,7 @@ static void header_tells_the_process(void **state)
     fixture_drop(&s);
 }
 
-static void nobody_else_can_write_or_resize(void **state)
+static void no_other_process_can_write_or_resize(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -106,7 +106,7 @@ static void nobody_else_can_write_or_resize(void **state)
     assert_int_equal(s.header->seals, fcntl(s.fd, F_GET_SEALS));
     snprintf(path, sizeof path, "/proc/self/fd/%d", s.fd);
     int fd = open(path, O_RDWR);
-    assert_true(fd >= 0); /* root and the same user get that far */
+    assert_true(fd >= 0); /* root and the same user reach this point */
     assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
     void *readable = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
     assert_ptr_not_equal(readable, MAP_FAILED);
@@ -121,7 +121,7 @@ static void nobody_else_can_write_or_resize(void **state)
     fixture_drop(&s);
 }
 
-static void descriptor_numbers_stay_the_applications(void **state)
+static void low_descriptor_numbers_stay_free(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -183,7 +183,7 @@ static int with_little_address_space(void)
 {
     struct rlimit limit = {64 << 20, 64 << 20};
     if (FIXTURE_ASAN)
-        return 0; /* which lives on address space */
+        return 0; /* a sanitizer needs address space */
     return setrlimit(RLIMIT_AS, &limit) == 0 ? refused_with(ENOMEM) : 1;
 }
 
@@ -221,7 +221,7 @@ static int without_seals(void)
     return result ? result : seals & F_SEAL_SHRINK ? 2 : 0;
 }
 
-static int before_linux_5_14(void) /* no MADV_POPULATE_WRITE: pages come from fallocate */
+static int before_linux_5_14(void) /* no MADV_POPULATE_WRITE: fallocate makes the pages */
 {
     struct rtl_segment s;
     struct stat before, after;
@@ -248,18 +248,18 @@ static int locked_in_memory(void)
     if (mlockall(MCL_FUTURE) != 0)
         return errno == EPERM || errno == ENOMEM ? 0 : 1;
     int result = rtl_segment_create(&s, &fixture_config, why, sizeof why);
-    if (result != 0) /* an ordinary user's limit: then there is none, and it is said why */
+    if (result != 0) /* with an ordinary user's limit there is no segment, but a message */
         return result == -EAGAIN && strstr(why, "mlockall") ? 0 : 2;
     rtl_segment_add_kernel(&s, "kernel", 6, 1);
     fstat(s.fd, &st);
     return st.st_blocks * 512 < 1 << 20 ? 0 : 3;
 }
 
-static void no_limit_harms(void **state)
+static void limits_and_old_kernels_do_no_harm(void **state)
 {
     (void)state;
     if (FIXTURE_TSAN)
-        skip(); /* its runtime needs what is taken away here */
+        skip(); /* the sanitizer's runtime needs these calls */
     static const struct {
         const char *name;
         int (*body)(void);
@@ -284,7 +284,7 @@ static void no_limit_harms(void **state)
     }
 }
 
-static void segment_is_sparse_and_not_in_core_dumps(void **state)
+static void the_segment_is_sparse_and_not_in_core_dumps(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -312,7 +312,7 @@ static void segment_is_sparse_and_not_in_core_dumps(void **state)
     fixture_drop(&s);
 }
 
-static void rows_beyond_the_last_go_to_other(void **state)
+static void kernels_beyond_the_last_row_share_other(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -328,19 +328,20 @@ static void rows_beyond_the_last_go_to_other(void **state)
     assert_int_equal(s.header->kernel_count, RTL_KERNELS_MAX);
     assert_int_equal(s.header->kernels_over, 1000);
     assert_int_equal(s.header->notes, RTL_NOTE_KERNELS_FULL);
-    assert_int_equal(s.header->names_used, names); /* no name was spent on them */
+    assert_int_equal(s.header->names_used, names); /* no name memory was used for them */
     fixture_drop(&s);
 }
 
-static void names_of_any_length_until_they_run_out(void **state)
+static void names_of_any_length_are_stored_while_they_fit(void **state)
 {
     (void)state;
     struct rtl_segment s;
     static char name[3 << 20];
-    const uint32_t fit = RTL_NAMES_BYTES / RTL_NAME_MAX - 1; /* the two fixed rows' names take some of the last one's */
+    /* the two fixed rows' names use some of the last one's memory */
+    const uint32_t fit = RTL_NAMES_BYTES / RTL_NAME_MAX - 1;
     fixture_segment(&s);
     memset(name, 'n', sizeof name);
-    assert_int_equal(rtl_segment_add_kernel(&s, name, 0, 0), RTL_KERNEL_FIRST); /* no name at all is one, too */
+    assert_int_equal(rtl_segment_add_kernel(&s, name, 0, 0), RTL_KERNEL_FIRST); /* an empty name is a name, too */
     for (uint32_t i = 1; i <= fit; i++)
         assert_int_equal(rtl_segment_add_kernel(&s, name, sizeof name, 0), RTL_KERNEL_FIRST + i);
     assert_int_equal(rtl_segment_add_kernel(&s, name, sizeof name, 0), RTL_KERNEL_OTHER);
@@ -352,8 +353,8 @@ static void names_of_any_length_until_they_run_out(void **state)
     fixture_drop(&s);
 }
 
-/* One limit for the segment, its readers and the recordings; what differs beyond it still is told apart. */
-static void longer_names_are_cut_and_stay_different(void **state)
+/* The segment, its readers and recordings share one limit; names that differ beyond it stay distinct. */
+static void cut_names_stay_distinct(void **state)
 {
     (void)state;
     struct rtl_segment s;
@@ -430,14 +431,14 @@ static void rows_are_taken_by_many_threads_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_tells_the_process),
-        cmocka_unit_test(nobody_else_can_write_or_resize),
-        cmocka_unit_test(descriptor_numbers_stay_the_applications),
-        cmocka_unit_test(no_limit_harms),
-        cmocka_unit_test(segment_is_sparse_and_not_in_core_dumps),
-        cmocka_unit_test(rows_beyond_the_last_go_to_other),
-        cmocka_unit_test(names_of_any_length_until_they_run_out),
-        cmocka_unit_test(longer_names_are_cut_and_stay_different),
+        cmocka_unit_test(the_header_describes_the_process),
+        cmocka_unit_test(no_other_process_can_write_or_resize),
+        cmocka_unit_test(low_descriptor_numbers_stay_free),
+        cmocka_unit_test(limits_and_old_kernels_do_no_harm),
+        cmocka_unit_test(the_segment_is_sparse_and_not_in_core_dumps),
+        cmocka_unit_test(kernels_beyond_the_last_row_share_other),
+        cmocka_unit_test(names_of_any_length_are_stored_while_they_fit),
+        cmocka_unit_test(cut_names_stay_distinct),
         cmocka_unit_test(rows_are_taken_by_many_threads_at_once),
     };
     return cmocka_run_group_tests_name("segment writer", tests, NULL, NULL);

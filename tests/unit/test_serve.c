@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "serve/ranked.h"
 #include "stats/histogram.h"
 
-static void every_bucket_is_in_the_class_of_its_values(void **state)
+static void every_bucket_is_in_its_values_class(void **state)
 {
     (void)state;
     uint32_t last = 0;
@@ -34,7 +34,7 @@ static void every_bucket_is_in_the_class_of_its_values(void **state)
     assert_int_equal(rtl_prom_bucket_upper_ns(4), 1023);
 }
 
-static void what_shrinks_adds_nothing(void **state)
+static void shrinking_counts_add_nothing(void **state)
 {
     (void)state;
     struct rtl_octave then[2] = {{.octave = 5, .bucket = {[3] = 10}}, {.octave = 9, .bucket = {[1] = 4}}};
@@ -60,7 +60,7 @@ static void what_shrinks_adds_nothing(void **state)
     assert_int_equal(whole.sum_ns, 500);
 }
 
-/* Whoever takes time holds his series. */
+/* A process with time in a series holds the series. */
 static void took(struct rtl_ranked *r, const char *name, uint64_t ns)
 {
     bool added = false;
@@ -73,7 +73,7 @@ static void took(struct rtl_ranked *r, const char *name, uint64_t ns)
     t->times.sum_ns += ns;
 }
 
-/* Of all series, whether they are shown or not. */
+/* Sum over all series, shown or hidden. */
 static uint64_t sum_of(const struct rtl_ranked *r)
 {
     uint64_t sum = r->other.times.sum_ns + r->ended.times.sum_ns;
@@ -87,7 +87,7 @@ static const struct rtl_series *series(struct rtl_ranked *r, const char *name)
     return &r->series[rtl_ranked_find(r, name, strlen(name), 0, NULL)];
 }
 
-static void the_first_are_shown_and_nothing_goes_back(void **state)
+static void the_largest_series_are_shown_and_never_go_back(void **state)
 {
     (void)state;
     const uint64_t minute = 60000000000ull;
@@ -100,7 +100,7 @@ static void the_first_are_shown_and_nothing_goes_back(void **state)
     assert_true(series(&r, "b")->shown && series(&r, "c")->shown && !series(&r, "a")->shown);
     assert_int_equal(r.other.times.sum_ns, 10);
     assert_int_equal(r.other.calls, 1);
-    /* within a minute nobody gives way; what comes counts for the others */
+    /* within a minute no series is replaced; new time counts for "other" */
     took(&r, "a", 100000);
     rtl_ranked_settle(&r, 2, NULL, NULL);
     assert_true(!series(&r, "a")->shown);
@@ -112,7 +112,7 @@ static void the_first_are_shown_and_nothing_goes_back(void **state)
     assert_int_equal(r.shown, 2);
     assert_int_equal(r.other.times.sum_ns, others);
     assert_int_equal(series(&r, "a")->own->times.sum_ns, 7);
-    /* hidden it keeps what it had, and goes on from there */
+    /* a hidden series keeps its sum, and continues from there */
     took(&r, "c", 5000000);
     rtl_ranked_settle(&r, 2 + 2 * minute, NULL, NULL);
     assert_true(series(&r, "c")->shown);
@@ -121,7 +121,7 @@ static void the_first_are_shown_and_nothing_goes_back(void **state)
     rtl_ranked_free(&r);
 }
 
-static void no_more_series_than_there_is_room_for(void **state)
+static void the_number_of_series_is_bounded(void **state)
 {
     (void)state;
     struct rtl_ranked r;
@@ -150,7 +150,7 @@ static void note_forgotten(void *context, uint32_t number)
     forgotten = number;
 }
 
-static void what_nobody_has_any_more_goes_into_one(void **state)
+static void released_series_go_into_ended(void **state)
 {
     (void)state;
     const uint64_t minute = 60000000000ull;
@@ -161,7 +161,7 @@ static void what_nobody_has_any_more_goes_into_one(void **state)
     rtl_ranked_settle(&r, 1, NULL, NULL);
     uint32_t a = rtl_ranked_find(&r, "a", 1, 0, NULL), b = rtl_ranked_find(&r, "b", 1, 0, NULL);
     assert_true(r.series[a].shown && !r.series[b].shown);
-    /* shown it stays, whoever has gone; one that isn't goes with the last who has it */
+    /* a shown series stays after its last release; a hidden one goes with its last holder */
     rtl_ranked_hold(&r, b);
     rtl_ranked_release(&r, a);
     rtl_ranked_release(&r, b);
@@ -176,14 +176,14 @@ static void what_nobody_has_any_more_goes_into_one(void **state)
     assert_int_equal(r.ended.calls, 1);
     assert_int_equal(r.text, 1);
     assert_int_equal(rtl_ranked_find(&r, "a", 1, 0, NULL), RTL_SERIES_OTHER);
-    /* its place is another's then, and nothing that was counted is lost */
+    /* then its slot is reused, and no count is lost */
     took(&r, "c", 5);
     assert_int_equal(rtl_ranked_find(&r, "c", 1, 0, NULL), a);
     rtl_ranked_settle(&r, 3 + minute, NULL, NULL);
     assert_int_equal(sum_of(&r), 1000 + 10 + 1000000 + 5);
     rtl_ranked_release(&r, RTL_SERIES_OTHER);
     rtl_ranked_free(&r);
-    /* what is kept for a while, for who never says that he lets go */
+    /* series with an expiry time, for holders that never release */
     bool added;
     rtl_ranked_init(&r, 0, minute);
     rtl_ranked_find(&r, "a", 1, 0, &added);
@@ -196,7 +196,7 @@ static void what_nobody_has_any_more_goes_into_one(void **state)
     rtl_ranked_free(&r);
 }
 
-static void ever_new_names_take_no_more_room(void **state)
+static void ever_new_names_use_bounded_memory(void **state)
 {
     (void)state;
     struct rtl_ranked r;
@@ -215,13 +215,13 @@ static void ever_new_names_take_no_more_room(void **state)
     assert_int_equal(rtl_ranked_living(&r), 10);
     assert_true(r.count < 2100);
     assert_int_equal(sum_of(&r), 40000);
-    for (uint32_t i = 0; i < r.count; i++) /* who is left is found */
+    for (uint32_t i = 0; i < r.count; i++) /* the remaining series are found */
         if (r.series[i].name)
             assert_int_equal(rtl_ranked_find(&r, r.series[i].name, r.series[i].length, 0, NULL), i);
     rtl_ranked_free(&r);
 }
 
-static void sums_stay_at_their_end(void **state)
+static void sums_saturate(void **state)
 {
     (void)state;
     struct rtl_prom_buckets classes = {0}, more = {.values = 1ull << 62, .sum_ns = UINT64_MAX - 5};
@@ -250,14 +250,14 @@ static void labels_are_escaped_and_cut(void **state)
     rtl_page_info(&page);
     assert_true(rtl_page_end(&page));
     assert_non_null(strstr(page.text, "rtl_process_info{pid=\"1\",command=\"say \\\"\\\\hi\\\"\\n?\",user=\"x"));
-    assert_null(strchr(page.text, (char)0xc3)); /* half a character would be none */
+    assert_null(strchr(page.text, (char)0xc3)); /* half a character would be invalid */
     assert_true(page.used < 900);
     assert_non_null(strstr(page.text, "# TYPE rtl_process info\n"));
     assert_string_equal(page.text + page.used - 6, "# EOF\n");
     rtl_page_free(&page);
 }
 
-static void the_two_formats_name_things_their_way(void **state)
+static void each_format_has_its_own_names(void **state)
 {
     (void)state;
     struct rtl_page page;
@@ -285,7 +285,7 @@ static void the_two_formats_name_things_their_way(void **state)
     }
 }
 
-static void a_page_is_whole_or_none(void **state)
+static void a_page_is_complete_or_empty(void **state)
 {
     (void)state;
     struct rtl_page page;
@@ -297,7 +297,7 @@ static void a_page_is_whole_or_none(void **state)
     rtl_page_free(&page);
 }
 
-static void addresses_are_understood(void **state)
+static void addresses_are_parsed(void **state)
 {
     (void)state;
     static const struct {
@@ -316,14 +316,14 @@ static void addresses_are_understood(void **state)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (rtl_address_parse(bad[i], &a))
-            fail_msg("'%s' was taken for an address", bad[i]);
+            fail_msg("'%s' was accepted as an address", bad[i]);
     char longest[300];
     memset(longest, 'h', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
     assert_false(rtl_address_parse(longest, &a));
 }
 
-static void who_wants_a_format_says_so(void **state)
+static void the_accept_header_selects_the_format(void **state)
 {
     (void)state;
 #define FAMILIES "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
@@ -331,7 +331,7 @@ static void who_wants_a_format_says_so(void **state)
         const char *accept;
         enum rtl_format format;
     } headers[] = {
-        /* what Prometheus sends: without native histograms, with them, and 3 */
+        /* Prometheus's headers: without native histograms, with them, and version 3 */
         {"application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
          "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
          RTL_FORMAT_OPENMETRICS},
@@ -347,7 +347,7 @@ static void who_wants_a_format_says_so(void **state)
         {"Application/vnd.Google.protobuf ; encoding = \"delimited\"\t; Proto=\"io.prometheus.client.MetricFamily\"; "
          "q=0.1",
          RTL_FORMAT_PROTOBUF},
-        /* not of that, or not so */
+        /* another type or parameter */
         {"application/vnd.google.protobuf", RTL_FORMAT_TEXT},
         {"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text", RTL_FORMAT_TEXT},
         {"application/vnd.google.protobuf;proto=Other;encoding=delimited", RTL_FORMAT_TEXT},
@@ -366,24 +366,24 @@ static void who_wants_a_format_says_so(void **state)
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         if (rtl_accepted(headers[i].accept) != headers[i].format)
-            fail_msg("'%s' is taken for format %d", headers[i].accept, rtl_accepted(headers[i].accept));
+            fail_msg("'%s' gives format %d", headers[i].accept, rtl_accepted(headers[i].accept));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bucket_is_in_the_class_of_its_values),
-        cmocka_unit_test(what_shrinks_adds_nothing),
-        cmocka_unit_test(the_first_are_shown_and_nothing_goes_back),
-        cmocka_unit_test(no_more_series_than_there_is_room_for),
-        cmocka_unit_test(what_nobody_has_any_more_goes_into_one),
-        cmocka_unit_test(ever_new_names_take_no_more_room),
-        cmocka_unit_test(sums_stay_at_their_end),
+        cmocka_unit_test(every_bucket_is_in_its_values_class),
+        cmocka_unit_test(shrinking_counts_add_nothing),
+        cmocka_unit_test(the_largest_series_are_shown_and_never_go_back),
+        cmocka_unit_test(the_number_of_series_is_bounded),
+        cmocka_unit_test(released_series_go_into_ended),
+        cmocka_unit_test(ever_new_names_use_bounded_memory),
+        cmocka_unit_test(sums_saturate),
         cmocka_unit_test(labels_are_escaped_and_cut),
-        cmocka_unit_test(the_two_formats_name_things_their_way),
-        cmocka_unit_test(a_page_is_whole_or_none),
-        cmocka_unit_test(addresses_are_understood),
-        cmocka_unit_test(who_wants_a_format_says_so),
+        cmocka_unit_test(each_format_has_its_own_names),
+        cmocka_unit_test(a_page_is_complete_or_empty),
+        cmocka_unit_test(addresses_are_parsed),
+        cmocka_unit_test(the_accept_header_selects_the_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

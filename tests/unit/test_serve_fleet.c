@@ -1,4 +1,6 @@
-/* rtl-top serve among processes: who is looked at, and who pays for it; the processes are children of the test. */
+/* rtl-top serve with many processes: which ones it reads, and which user the time is charged to. The processes are
+ * children of the test.
+ */
 #include "process_fixture.h"
 
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 #include "serve/fleet.h"
 #include "serve/pages.h"
 
-/* A fleet of one process alone, whose user is a stranger to it. */
+/* A fleet of one process only, whose user is not the server's. */
 static struct rtl_options only;
 
 static struct rtl_fleet *fleet_of(pid_t pid)
@@ -31,9 +33,9 @@ static void look_around(struct rtl_fleet *fleet)
         ;
 }
 
-/* --- what looking costs: in libc's place, so that each link that is read takes as long as the test says --- */
+/* --- cost of a scan: replaces libc's, so that each readlink takes the time that the test sets --- */
 
-static uint64_t link_ns, links_took_ns, stopped_ns; /* stopped: what time it is, when it doesn't go on */
+static uint64_t link_ns, links_took_ns, stopped_ns; /* stopped_ns: the time of a stopped clock */
 
 ssize_t readlink(const char *path, char *to, size_t bytes)
 {
@@ -50,7 +52,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-static void a_look_is_its_users_to_pay(void **state)
+static void a_scan_is_charged_to_the_user_of_the_process(void **state)
 {
     (void)state;
     pid_t pid = start_process(plain);
@@ -62,7 +64,7 @@ static void a_look_is_its_users_to_pay(void **state)
     rtl_fleet_free(fleet);
     end_process(pid);
 
-    /* nor is one who owes looked at, before it is paid off */
+    /* and a user in debt is not scanned until the debt is paid */
     pid = start_process(traced);
     fleet = fleet_of(pid);
     link_ns = 0;
@@ -79,8 +81,8 @@ static void a_look_is_its_users_to_pay(void **state)
     end_process(pid);
 }
 
-/* Also whether it is still there, which takes long of one with many mappings that has closed its descriptor. */
-static void nor_is_asked_for_nothing_whether_it_lives(void **state)
+/* The check for an exit costs time, too: a process with many mappings and closed descriptors takes long. */
+static void checking_for_an_exit_is_charged(void **state)
 {
     (void)state;
     pid_t pid = start_process(traced);
@@ -99,7 +101,7 @@ static void nor_is_asked_for_nothing_whether_it_lives(void **state)
     rtl_fleet_free(fleet);
 }
 
-static void users_without_anything_have_no_place(void **state)
+static void users_without_processes_use_no_slot(void **state)
 {
     (void)state;
     pid_t pid = start_process(plain);
@@ -111,9 +113,9 @@ static void users_without_anything_have_no_place(void **state)
     end_process(pid);
 }
 
-/* --- what it may hold --- */
+/* --- memory --- */
 
-/* Each row has a name of its own: all of them the same text, from other beginnings. */
+/* Each row has its own name: the same text from another start. */
 static void with_names_of_one_text(int ready)
 {
     enum { ROWS = 256 };
@@ -130,7 +132,7 @@ static void with_names_of_one_text(int ready)
     segment.header->kernel_count = first + ROWS;
 }
 
-static void names_are_memory_too(void **state)
+static void names_count_as_memory(void **state)
 {
     (void)state;
     const uint64_t least = 255ull * (RTL_NAME_MAX - 256);
@@ -142,8 +144,8 @@ static void names_are_memory_too(void **state)
     struct rtl_served *s = fleet->served[0];
     assert_true(s->has_snapshot && !s->too_large);
     assert_true(s->bytes > least && s->user->bytes == s->bytes);
-    assert_true(s->bytes < least + (1 << 20)); /* rows that nobody called take none */
-    /* together users have too much: he who has the most is left out, though it's less than one may have */
+    assert_true(s->bytes < least + (1 << 20)); /* unused rows use none */
+    /* in total the users exceed the limit: the largest user is left out, though below a single user's limit */
     for (uid_t uid = 60000; uid < 60050; uid++) {
         rtl_user_of(&fleet->users, uid, 0)->bytes = RTL_USERS_BYTES / 50;
         rtl_user_of(&fleet->users, uid, 0)->processes = 1;
@@ -160,7 +162,7 @@ static void names_are_memory_too(void **state)
     end_process(pid);
 }
 
-/* --- what can't be --- */
+/* --- impossible numbers --- */
 
 static void with_absurd_numbers(int ready)
 {
@@ -169,7 +171,7 @@ static void with_absurd_numbers(int ready)
     segment.histograms[RTL_KERNEL_FIRST].total_ns = 1ull << 60;
 }
 
-static void as_much_as_can_be_in_a_life(void **state)
+static void numbers_impossible_for_the_age_of_a_process_are_ignored(void **state)
 {
     (void)state;
     void (*const bodies[])(int) = {traced, with_absurd_numbers};
@@ -186,7 +188,7 @@ static void as_much_as_can_be_in_a_life(void **state)
             sum += fleet->totals.families[f].times.values;
         assert_int_equal(sum, i ? 0 : 10);
         assert_int_equal(fleet->untrue, i);
-        /* of a process that has just begun: not of the machine */
+        /* of a process that has just begun, not of the machine */
         uint64_t first = fleet->served[0]->credit.events;
         assert_true(first <= rtl_clock_ns(CLOCK_BOOTTIME) - began);
         rtl_fleet_collect(fleet);
@@ -201,7 +203,7 @@ static void as_much_as_can_be_in_a_life(void **state)
 
 enum { KERNELS = 1000, PROCESSES = 64, NAME = 190 };
 
-/* Processes that nobody reads, all with the same kernels, whose names are as long as a page shows them. */
+/* Unread processes with the same kernels, whose names have the maximum length of a page. */
 static struct rtl_fleet *crowd(char letter)
 {
     static char names[KERNELS][NAME + 1];
@@ -245,7 +247,7 @@ static uint32_t count_of(const struct rtl_page *page, const char *what)
     return count;
 }
 
-static void many_processes_with_many_kernels_are_a_page(void **state)
+static void many_processes_with_many_kernels_fit_on_a_page(void **state)
 {
     (void)state;
     struct rtl_fleet *fleet = crowd('k');
@@ -256,14 +258,14 @@ static void many_processes_with_many_kernels_are_a_page(void **state)
     rtl_render(fleet, &facts, &page);
     assert_true(rtl_page_end(&page));
     assert_int_equal(count_of(&page, "\nrtl_process_kernel_duration_seconds_sum{"), RTL_SERVED_PROCESS_KERNELS);
-    /* each has as many as the others */
+    /* each process has the same number of kernels */
     snprintf(last, sizeof last, "\nrtl_process_kernel_duration_seconds_sum{pid=\"%d\"", 4000000 + PROCESSES - 1);
     assert_int_equal(count_of(&page, last), RTL_SERVED_PROCESS_KERNELS / PROCESSES);
     rtl_page_free(&page);
     crowd_free(fleet);
 }
 
-static void a_page_without_room_is_not_made_all_the_time(void **state)
+static void an_oversized_page_is_not_rebuilt_all_the_time(void **state)
 {
     (void)state;
     struct rtl_fleet *fleet = crowd('"');
@@ -275,14 +277,14 @@ static void a_page_without_room_is_not_made_all_the_time(void **state)
     assert_non_null(http);
     stopped_ns = 1000000000;
     for (uint32_t i = 0; i < PROCESSES; i++)
-        fleet->served[i]->ended_ns = 1; /* so that nobody is read */
+        fleet->served[i]->ended_ns = 1; /* so that no process is read */
     assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
     assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
     assert_int_equal(pages.made, 1);
     stopped_ns += RTL_PAGE_NS - 1;
     assert_null(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_TEXT, 4));
     assert_int_equal(pages.made, 1);
-    /* another format has room, and is made as often */
+    /* another format fits, and is built as often */
     struct rtl_http_body *body = rtl_pages_get(&pages, fleet, http, RTL_FORMAT_PROTOBUF, 1);
     assert_non_null(body);
     assert_ptr_equal(rtl_pages_get(&pages, fleet, http, RTL_FORMAT_PROTOBUF, 1), body);
@@ -299,13 +301,13 @@ static void a_page_without_room_is_not_made_all_the_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_look_is_its_users_to_pay),
-        cmocka_unit_test(nor_is_asked_for_nothing_whether_it_lives),
-        cmocka_unit_test(names_are_memory_too),
-        cmocka_unit_test(as_much_as_can_be_in_a_life),
-        cmocka_unit_test(many_processes_with_many_kernels_are_a_page),
-        cmocka_unit_test(a_page_without_room_is_not_made_all_the_time),
-        cmocka_unit_test(users_without_anything_have_no_place),
+        cmocka_unit_test(a_scan_is_charged_to_the_user_of_the_process),
+        cmocka_unit_test(checking_for_an_exit_is_charged),
+        cmocka_unit_test(names_count_as_memory),
+        cmocka_unit_test(numbers_impossible_for_the_age_of_a_process_are_ignored),
+        cmocka_unit_test(many_processes_with_many_kernels_fit_on_a_page),
+        cmocka_unit_test(an_oversized_page_is_not_rebuilt_all_the_time),
+        cmocka_unit_test(users_without_processes_use_no_slot),
     };
     forked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return cmocka_run_group_tests_name("serve among processes", tests, NULL, NULL);

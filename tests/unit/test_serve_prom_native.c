@@ -1,9 +1,9 @@
-/* rtl-top serve's pages as Protocol Buffers: native buckets, what their quantiles are off by, and what protoc reads. */
+/* rtl-top serve's pages as Protocol Buffers: native buckets, the error of their quantiles, and protoc's decoding. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include <math.h>
@@ -24,7 +24,7 @@ static double edge(int number)
     return pow(2, (double)(number + RTL_PROM_NATIVE_FIRST) / 8);
 }
 
-static void every_bucket_is_where_its_middle_is(void **state)
+static void every_bucket_maps_by_its_middle(void **state)
 {
     (void)state;
     int last = -1;
@@ -35,7 +35,7 @@ static void every_bucket_is_where_its_middle_is(void **state)
         int number = rtl_prom_native_of(b);
         assert_true(number >= last && number < RTL_PROM_NATIVE_COUNT);
         assert_true((low + most) / 2 > edge(number - 1) && (low + most) / 2 <= edge(number));
-        /* what is on the wrong side of an edge is near it */
+        /* values on the wrong side of an edge are near it */
         assert_true(most <= edge(number) * 1.0079 && low >= edge(number - 1) / 1.0079);
         last = number;
     }
@@ -55,7 +55,7 @@ static uint64_t random_bits(void)
     return random_state ^= random_state << 17;
 }
 
-static void spans_say_what_is_counted(void **state)
+static void spans_cover_counted_buckets(void **state)
 {
     (void)state;
     for (int round = 0; round < 2000; round++) {
@@ -78,7 +78,7 @@ static void spans_say_what_is_counted(void **state)
     }
 }
 
-/* As Prometheus 2.42 takes it: the bucket that the rank lies in, and as far into it. */
+/* Compute as Prometheus 2.42 does: the bucket that holds the rank, and the fraction into it. */
 static double quantile_of(const struct rtl_prom_buckets *classes, double q)
 {
     double rank = q * (double)classes->values, below = (double)classes->zero;
@@ -126,7 +126,7 @@ static void quantiles_are_off_by_a_bucket_at_most(void **state)
 
 /* --- the page --- */
 
-/* The next message of a page as protoc reads it. */
+/* Decode the next message of a page with protoc. */
 static const char *decode(const struct rtl_page *page, size_t *at)
 {
     static char text[1 << 16];
@@ -153,7 +153,7 @@ static const char *decode(const struct rtl_page *page, size_t *at)
     return text;
 }
 
-static void counters_and_infos_are_read(void **state)
+static void counters_and_infos_are_decoded(void **state)
 {
     (void)state;
     struct rtl_page page;
@@ -193,7 +193,7 @@ static void counters_and_infos_are_read(void **state)
     rtl_page_free(&page);
 }
 
-static void histograms_are_native_and_classic(void **state)
+static void histograms_are_both_native_and_classic(void **state)
 {
     (void)state;
     struct rtl_page page;
@@ -223,7 +223,7 @@ static void histograms_are_native_and_classic(void **state)
                                  "    positive_span {\n      offset: 43\n      length: 1\n    }\n"
                                  "    positive_delta: 5\n    positive_delta: 295\n    positive_delta: -300\n"
                                  "    positive_delta: 0\n    positive_delta: 1\n    positive_delta: 999\n  }\n"));
-    /* one without values is a native one, too: it has a bucket of zero */
+    /* an empty histogram is native, too: it has a zero bucket */
     const char *none = strstr(text, "    value: \"none\"\n");
     assert_non_null(none);
     assert_non_null(strstr(none, "    schema: 3\n    zero_threshold: "));
@@ -231,7 +231,7 @@ static void histograms_are_native_and_classic(void **state)
     rtl_page_free(&page);
 }
 
-static void numbers_are_as_short_as_can_be(void **state)
+static void numbers_have_the_shortest_encoding(void **state)
 {
     (void)state;
     static const struct {
@@ -257,9 +257,9 @@ static void numbers_are_as_short_as_can_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_bucket_is_where_its_middle_is),   cmocka_unit_test(spans_say_what_is_counted),
-        cmocka_unit_test(quantiles_are_off_by_a_bucket_at_most), cmocka_unit_test(counters_and_infos_are_read),
-        cmocka_unit_test(histograms_are_native_and_classic),     cmocka_unit_test(numbers_are_as_short_as_can_be),
+        cmocka_unit_test(every_bucket_maps_by_its_middle),        cmocka_unit_test(spans_cover_counted_buckets),
+        cmocka_unit_test(quantiles_are_off_by_a_bucket_at_most),  cmocka_unit_test(counters_and_infos_are_decoded),
+        cmocka_unit_test(histograms_are_both_native_and_classic), cmocka_unit_test(numbers_have_the_shortest_encoding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

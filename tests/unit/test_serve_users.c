@@ -1,9 +1,9 @@
-/* rtl-top serve: what users may cost and bring, and what of it is believed. */
+/* rtl-top serve: limits on each user's cost and number of series, and which values it trusts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* cmocka wants those first */
+/* cmocka needs these first */
 #include <cmocka.h>
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "serve/users.h"
 
-static void a_user_pays_for_what_his_processes_take(void **state)
+static void a_user_is_charged_for_its_processes(void **state)
 {
     (void)state;
     const uint64_t second = 1000000000;
@@ -22,11 +22,11 @@ static void a_user_pays_for_what_his_processes_take(void **state)
     assert_true(rtl_user_may_read(a, 1));
     rtl_user_charge(a, RTL_USER_BURST_NS + 30000000);
     assert_false(rtl_user_may_read(a, 2));
-    assert_true(rtl_user_may_read(b, 2)); /* and nobody else */
-    /* a tenth of the time is his */
+    assert_true(rtl_user_may_read(b, 2)); /* and no other user */
+    /* a tenth of the time is this user's */
     assert_false(rtl_user_may_read(a, 290000000));
     assert_true(rtl_user_may_read(a, 310000000));
-    /* no more than so much is saved up, or owed */
+    /* credit and debt are bounded */
     assert_true(rtl_user_may_read(a, 100 * second));
     rtl_user_charge(a, RTL_USER_BURST_NS);
     assert_false(rtl_user_may_read(a, 100 * second));
@@ -36,15 +36,15 @@ static void a_user_pays_for_what_his_processes_take(void **state)
     assert_true(rtl_user_may_read(a, 107 * second));
     rtl_user_charge(own, 1000 * second);
     assert_true(rtl_user_may_read(own, 3));
-    /* more users than there is room for share what is left */
+    /* users beyond the table share the other slot */
     for (uid_t uid = 100; uid < 300; uid++)
         rtl_user_of(&users, uid, 0)->processes++;
     assert_int_equal(users.count, RTL_USERS_MAX);
     assert_ptr_equal(rtl_user_of(&users, 298, 0), rtl_user_of(&users, 299, 0));
 }
 
-/* Places are for those who have something: a machine's many users, of whom hardly anyone has, fill none. */
-static void a_users_place_is_free_when_he_has_nothing(void **state)
+/* Slots are for users with processes: a machine's many other users must not fill the table. */
+static void a_users_slot_is_free_without_processes(void **state)
 {
     (void)state;
     struct rtl_users users = {.own = 7};
@@ -56,7 +56,7 @@ static void a_users_place_is_free_when_he_has_nothing(void **state)
     b->names = 1;
     assert_ptr_not_equal(a, b);
     assert_null(rtl_user_known(&users, 100));
-    /* who has something, brought a GPU or owes keeps it, the server's own always */
+    /* a user with memory, a GPU or debt keeps the slot; the server's own user always does */
     const uint64_t second = 1000000000;
     for (uid_t uid = 200; uid < 230; uid++)
         rtl_user_of(&users, uid, 0)->gpus = 1;
@@ -72,11 +72,11 @@ static void a_users_place_is_free_when_he_has_nothing(void **state)
     assert_true(several->several && !several->trusted);
     assert_ptr_equal(rtl_user_of(&users, (uid_t)-1, 0), several);
     assert_null(rtl_user_known(&users, (uid_t)-1));
-    /* what was owed is paid off: one has a place again */
+    /* after the debt is paid a slot is free again */
     assert_int_equal(rtl_user_of(&users, 499, 10 * second)->uid, 499);
 }
 
-static void a_user_brings_so_much_and_no_more(void **state)
+static void a_users_names_and_memory_are_bounded(void **state)
 {
     (void)state;
     struct rtl_users users = {.own = 7};
@@ -106,7 +106,7 @@ static void a_user_brings_so_much_and_no_more(void **state)
     assert_int_equal(a->bytes, 110);
     assert_false(rtl_user_may_hold(a, &one, UINT64_MAX));
     assert_int_equal(a->bytes, 10);
-    /* all together; the server's own take of nobody's */
+    /* the sum over users; the server's own user doesn't count */
     assert_true(rtl_user_may_hold(own, &one, 2ull * RTL_USERS_BYTES));
     assert_null(rtl_users_over_limit(&users));
     rtl_user_of(&users, 2, 0)->bytes = RTL_USERS_BYTES - 11;
@@ -131,7 +131,7 @@ static void bring_ranges(struct rtl_totals *totals, const struct rtl_user *user,
     free(rows);
 }
 
-static void ranges_of_one_user_leave_others_room(void **state)
+static void one_users_ranges_leave_room_for_others(void **state)
 {
     (void)state;
     struct rtl_users users = {.own = 7};
@@ -151,14 +151,14 @@ static void ranges_of_one_user_leave_others_room(void **state)
     assert_int_not_equal(rtl_ranked_find(&totals.functions, "other 2", 7, RTL_HIP_API_LAUNCH, NULL), RTL_SERIES_OTHER);
     assert_int_equal(rtl_ranked_count_owned(&totals.ranges, 2), 3);
     rtl_totals_settle(&totals, 3);
-    /* what is forgotten is his no more */
+    /* a forgotten range no longer counts for the user */
     rtl_totals_settle(&totals, 3 + RTL_RANGES_KEPT_NS);
     assert_true(rtl_ranked_count_owned(&totals.ranges, 1) <= 10);
     rtl_totals_free(&totals);
 }
 
-/* Nor does one who brings few names, as long as names can be. */
-static void long_names_count_as_many(void **state)
+/* Long names count, too, even if they are few. */
+static void long_names_count_as_several(void **state)
 {
     (void)state;
     enum { KERNELS = 300 };
@@ -190,9 +190,9 @@ static void long_names_count_as_many(void **state)
     free(text);
 }
 
-/* --- what can't be --- */
+/* --- impossible numbers --- */
 
-static void credit_is_for_time_that_has_gone_by(void **state)
+static void credit_grows_with_elapsed_time(void **state)
 {
     (void)state;
     struct rtl_credit credit = {0};
@@ -208,7 +208,7 @@ static void credit_is_for_time_that_has_gone_by(void **state)
 
 enum { ROOM = 4 };
 
-/* Everything there is to count, so often, each for so long. */
+/* Set every count to `times`, each with a duration of `ns_each`. */
 static void say(struct rtl_snapshot *s, uint64_t times, uint64_t ns_each)
 {
     static uint64_t coarse[2][RTL_OCTAVES_MAX];
@@ -217,7 +217,7 @@ static void say(struct rtl_snapshot *s, uint64_t times, uint64_t ns_each)
     static struct rtl_agent_snapshot agents[2][1];
     static struct rtl_copies_snapshot copies[2][1];
     static const char *const names[ROOM] = {"a", "b", "c", "d"};
-    int n = times > 1000; /* two are told apart */
+    int n = times > 1000; /* two of them are distinct */
     coarse[n][20] = times;
     struct rtl_histogram_copy h = {.count = times, .total_ns = times * ns_each, .coarse = coarse[n]};
     *s = (struct rtl_snapshot){.kernel_count = ROOM,
@@ -241,7 +241,7 @@ static void say(struct rtl_snapshot *s, uint64_t times, uint64_t ns_each)
     copies[n][0] = (struct rtl_copies_snapshot){.count = times, .bytes = times * ns_each, .histogram = h};
 }
 
-static void what_cant_be_adds_nothing(void **state)
+static void impossible_numbers_add_nothing(void **state)
 {
     (void)state;
     static uint32_t series[3][RTL_KERNELS_MAX];
@@ -257,7 +257,7 @@ static void what_cant_be_adds_nothing(void **state)
     rtl_totals_settle(&totals, 1);
     assert_int_equal(forger.untrue, ROOM + RTL_UNTIMED_LIMIT + 1 + 2 * RTL_IDLE_COUNT + 2);
     assert_int_equal(rtl_ranked_living(&totals.kernels), 0);
-    /* of many smaller ones so many as can be */
+    /* of many shorter ones as many as fit */
     say(&absurd, 4 * second, 100);
     absurd.queue_count = absurd.agent_count = absurd.copies_count = 0;
     memset(absurd.untimed, 0, sizeof absurd.untimed);
@@ -273,7 +273,7 @@ static void what_cant_be_adds_nothing(void **state)
     assert_int_equal(totals.gpus[0].busy_ns, 100 * 1000000ull);
     assert_int_equal(totals.gpus[0].wait.values, 100);
     assert_int_equal(totals.gpus[0].copies[0].bytes, 100 * 1000000ull);
-    /* what was said is what the next frame begins from, however often it comes and goes */
+    /* the next frame starts from the last values, however often they come and go */
     say(&absurd, 1ull << 62, 3);
     rtl_totals_add(&totals, &absurd, &honest, series[0], &forger);
     rtl_totals_add(&totals, &honest, &absurd, series[0], &forger);
@@ -281,7 +281,7 @@ static void what_cant_be_adds_nothing(void **state)
     rtl_totals_free(&totals);
 }
 
-static void nor_do_calls_that_cant_be(void **state)
+static void impossible_calls_add_nothing(void **state)
 {
     (void)state;
     struct rtl_octave octave = {.bucket = {[5] = 1ull << 60}};
@@ -310,14 +310,14 @@ static void nor_do_calls_that_cant_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_user_pays_for_what_his_processes_take),
-        cmocka_unit_test(a_users_place_is_free_when_he_has_nothing),
-        cmocka_unit_test(a_user_brings_so_much_and_no_more),
-        cmocka_unit_test(ranges_of_one_user_leave_others_room),
-        cmocka_unit_test(long_names_count_as_many),
-        cmocka_unit_test(credit_is_for_time_that_has_gone_by),
-        cmocka_unit_test(what_cant_be_adds_nothing),
-        cmocka_unit_test(nor_do_calls_that_cant_be),
+        cmocka_unit_test(a_user_is_charged_for_its_processes),
+        cmocka_unit_test(a_users_slot_is_free_without_processes),
+        cmocka_unit_test(a_users_names_and_memory_are_bounded),
+        cmocka_unit_test(one_users_ranges_leave_room_for_others),
+        cmocka_unit_test(long_names_count_as_several),
+        cmocka_unit_test(credit_grows_with_elapsed_time),
+        cmocka_unit_test(impossible_numbers_add_nothing),
+        cmocka_unit_test(impossible_calls_add_nothing),
     };
     return cmocka_run_group_tests_name("serve, users", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Settings: taken from a configuration, put in force, written back without touching what else stands there. */
+/* Settings: read from a configuration, put in force, and written back without changes to other lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static struct rtl_settings parsed(const char *text)
 static const char all[] =
     "columns max time p90\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\nmouse off\n";
 
-static void settings_are_taken(void **state)
+static void settings_are_applied(void **state)
 {
     (void)state;
     struct rtl_settings s = parsed(all);
@@ -51,7 +51,7 @@ static void settings_are_taken(void **state)
     assert_true(s.window_ns == RTL_WINDOW_ALL && s.sort == RTL_COLUMN_CALLS && !s.has[RTL_SETTING_UNITS]);
 }
 
-static void wrong_lines_are_told_and_the_others_count(void **state)
+static void wrong_lines_are_reported_and_others_apply(void **state)
 {
     (void)state;
     struct rtl_settings s = parsed("columns time nothing\nsort trend\ntheme pink\nwindow 0\ninterval all\nunits min\n"
@@ -96,14 +96,14 @@ static void edited(const char *text, const struct rtl_settings *s, const char *w
     free(result);
 }
 
-static void only_the_lines_that_are_written_change(void **state)
+static void only_written_lines_change(void **state)
 {
     (void)state;
     struct rtl_settings s = parsed("sort p99\nwindow 5\n");
     edited("", &s, "sort p99\nwindow 5\n");
     edited("# mine\n\nrule gemm x = y\nsort time # no comment here\nunits ns\n  window 10", &s,
            "# mine\n\nrule gemm x = y\nsort p99\nunits ns\nwindow 5\n");
-    /* the last one counts, and is the one that is replaced; what nobody understands stays */
+    /* the last line counts and is replaced; lines with unknown settings stay */
     edited("sort calls\r\nnonsense\r\nsort time\r\n#sort x\r\n", &s,
            "sort calls\r\nnonsense\r\nsort p99\r\n#sort x\r\nwindow 5\n");
     edited("sortx time\n\377\376\n", &s, "sortx time\n\377\376\nsort p99\nwindow 5\n");
@@ -111,7 +111,7 @@ static void only_the_lines_that_are_written_change(void **state)
     edited("same\n", &(struct rtl_settings){0}, "same\n");
 }
 
-static void the_command_line_has_the_last_word(void **state)
+static void the_command_line_overrides_the_configuration(void **state)
 {
     (void)state;
     struct rtl_settings s = parsed(all);
@@ -124,7 +124,7 @@ static void the_command_line_has_the_last_word(void **state)
     assert_true(o.window_ns == 30 * RTL_SEC && o.delay_ns == RTL_SEC / 2 && o.units == RTL_UNIT_US && o.no_mouse);
     assert_int_equal(o.columns, s.columns);
     assert_memory_equal(o.column_places, s.column_places, sizeof o.column_places);
-    /* scripts read the same, whoever runs them */
+    /* scripts get the same output for every user */
     char *script[] = {(char[]){"rtl-top"}, (char[]){"-p"}, (char[]){"1"}, (char[]){"--json"}, NULL};
     struct rtl_options before;
     assert_int_equal(rtl_command_line_parse(4, script, &o, &text), RTL_PARSED_RUN);
@@ -174,7 +174,7 @@ static void content(const char *wanted)
     free(text);
 }
 
-static void the_file_is_made_and_kept(void **state)
+static void the_file_is_created_and_kept(void **state)
 {
     (void)state;
     char path[PATH_MAX], why[300] = "";
@@ -208,19 +208,19 @@ static void nothing_is_written_through_another_users_link(void **state)
     fputs("units ns\n", out);
     fclose(out);
     assert_int_equal(symlink(elsewhere, config), 0);
-    assert_true(rtl_config_save(&s, path, why, sizeof why)); /* a link of one's own is followed, and stays */
+    assert_true(rtl_config_save(&s, path, why, sizeof why)); /* one's own link is followed, and stays */
     content("units ns\nsort p99\n");
     struct stat is;
     assert_true(!lstat(config, &is) && S_ISLNK(is.st_mode));
-    snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder in which others may put one in its place */
+    snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder in which others may create a link */
     assert_int_equal(chmod(path, 0777), 0);
     assert_false(rtl_config_save(&s, path, why, sizeof why));
     assert_non_null(strstr(why, "another user can change the folder "));
     snprintf(path, sizeof path, "%s/new", folder);
-    assert_int_equal(chmod(path, 01777), 0); /* as /tmp: what is there is its owner's */
+    assert_int_equal(chmod(path, 01777), 0); /* as in /tmp: files there are their owner's */
     assert_true(rtl_config_save(&s, path, why, sizeof why));
     snprintf(path, sizeof path, "%s/new", folder);
-    assert_int_equal(chmod(path, 0770), 0); /* one's own group is oneself in most places */
+    assert_int_equal(chmod(path, 0770), 0); /* usually one's own group has one member */
     assert_true(rtl_config_save(&s, path, why, sizeof why));
     if (geteuid() != 0)
         skip(); /* only root can make another user's link */
@@ -235,13 +235,13 @@ static void nothing_is_written_through_another_users_link(void **state)
     assert_non_null(strstr(why, "link of another user"));
     content("units ns\nsort p99\n");
     unlink(config);
-    snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder that its owner may change under us */
+    snprintf(path, sizeof path, "%s/new", folder); /* nor below a folder that its owner may change meanwhile */
     assert_int_equal(chown(path, 65534, 65534), 0);
     assert_false(rtl_config_save(&s, path, why, sizeof why));
     assert_non_null(strstr(why, "another user can change the folder "));
 }
 
-static void what_is_no_file_stays(void **state)
+static void a_fifo_is_not_replaced_by_settings(void **state)
 {
     (void)state;
     char path[PATH_MAX], why[300] = "";
@@ -284,14 +284,14 @@ static void the_manual_has_the_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_are_taken),
-        cmocka_unit_test(wrong_lines_are_told_and_the_others_count),
+        cmocka_unit_test(settings_are_applied),
+        cmocka_unit_test(wrong_lines_are_reported_and_others_apply),
         cmocka_unit_test(every_setting_is_written_as_it_is_read),
-        cmocka_unit_test(only_the_lines_that_are_written_change),
-        cmocka_unit_test(the_command_line_has_the_last_word),
-        cmocka_unit_test_setup_teardown(the_file_is_made_and_kept, make_folder, remove_folder),
+        cmocka_unit_test(only_written_lines_change),
+        cmocka_unit_test(the_command_line_overrides_the_configuration),
+        cmocka_unit_test_setup_teardown(the_file_is_created_and_kept, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(nothing_is_written_through_another_users_link, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(what_is_no_file_stays, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_fifo_is_not_replaced_by_settings, make_folder, remove_folder),
         cmocka_unit_test(the_manual_has_the_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The lists in HSA_TOOLS_LIB and LD_PRELOAD: taken apart as runtime and loader do it, put together for them again. */
+/* The lists in HSA_TOOLS_LIB and LD_PRELOAD: split as runtime and loader split them, and joined again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "launch/library_list.h"
 
-/* The names with a | behind each. */
+/* The names, each followed by a |. */
 static const char *names(const char *list)
 {
     static char all[1000];
@@ -21,7 +21,7 @@ static const char *names(const char *list)
     return all;
 }
 
-static void names_as_the_runtime_takes_them(void **state)
+static void names_are_split_as_in_the_runtime(void **state)
 {
     (void)state;
     static const struct {
@@ -47,7 +47,7 @@ static void names_as_the_runtime_takes_them(void **state)
         assert_string_equal(names(cases[i].list), cases[i].names);
 }
 
-static void a_name_longer_than_its_room_is_cut(void **state)
+static void a_too_long_name_is_cut(void **state)
 {
     (void)state;
     char name[4];
@@ -59,7 +59,7 @@ static void a_name_longer_than_its_room_is_cut(void **state)
     assert_false(rtl_tools_next(&at, name, sizeof name));
 }
 
-static void appended_it_is_the_last_of_the_same_names(void **state)
+static void an_appended_library_is_the_last_of_its_name(void **state)
 {
     (void)state;
     static const char *const lists[] = {"",         "a.so",    "a.so b.so", "\"a b.so\"", "\"a b.so\"c", "\"open b.so",
@@ -73,7 +73,7 @@ static void appended_it_is_the_last_of_the_same_names(void **state)
             assert_string_equal(names(list), wanted);
             assert_true(rtl_tools_sane(list));
             char *again = rtl_tools_append(list, libraries[i]);
-            assert_string_equal(again, list); /* once is enough */
+            assert_string_equal(again, list); /* appending twice changes nothing */
             free(again);
             free(list);
         }
@@ -82,7 +82,7 @@ static void appended_it_is_the_last_of_the_same_names(void **state)
     free(list);
 }
 
-static void a_list_on_which_the_runtime_hangs_is_known(void **state)
+static void a_list_that_hangs_the_runtime_is_detected(void **state)
 {
     (void)state;
     assert_true(rtl_tools_sane(""));
@@ -93,7 +93,7 @@ static void a_list_on_which_the_runtime_hangs_is_known(void **state)
     assert_false(rtl_tools_sane("a\\\\\\"));
 }
 
-static void another_of_ours_gives_way(void **state)
+static void another_copy_of_our_library_is_replaced(void **state)
 {
     (void)state;
     char *list = rtl_tools_append("a.so librtl.so \"/opt/old one/librtl.so\" b.so", "/new/librtl.so");
@@ -104,7 +104,7 @@ static void another_of_ours_gives_way(void **state)
     free(list);
 }
 
-static void our_library_is_known_by_its_name(void **state)
+static void our_library_is_recognised_by_its_name(void **state)
 {
     (void)state;
     assert_true(rtl_tools_is_rtl("librtl.so"));
@@ -153,12 +153,12 @@ static void a_list_for_the_loader_is_appended_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_as_the_runtime_takes_them),
-        cmocka_unit_test(a_name_longer_than_its_room_is_cut),
-        cmocka_unit_test(appended_it_is_the_last_of_the_same_names),
-        cmocka_unit_test(a_list_on_which_the_runtime_hangs_is_known),
-        cmocka_unit_test(another_of_ours_gives_way),
-        cmocka_unit_test(our_library_is_known_by_its_name),
+        cmocka_unit_test(names_are_split_as_in_the_runtime),
+        cmocka_unit_test(a_too_long_name_is_cut),
+        cmocka_unit_test(an_appended_library_is_the_last_of_its_name),
+        cmocka_unit_test(a_list_that_hangs_the_runtime_is_detected),
+        cmocka_unit_test(another_copy_of_our_library_is_replaced),
+        cmocka_unit_test(our_library_is_recognised_by_its_name),
         cmocka_unit_test(a_list_for_the_loader_is_appended_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

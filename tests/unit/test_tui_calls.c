@@ -1,6 +1,6 @@
 /*
- * The screens of the calls of HIP and of the ranges of roctx: pictures at the designed sizes, keys that rank, calls of
- * several processes as one, copies of snapshots.
+ * The screens of HIP calls and roctx ranges: pictures at the reference sizes, sort keys, merged calls of several
+ * processes, copies of snapshots.
  */
 #include "golden_fixture.h"
 
@@ -95,7 +95,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void the_calls(void **state)
+static void the_calls_screen_is_drawn(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'a');
@@ -110,13 +110,13 @@ static void the_calls(void **state)
         free(draw(24, cols));
     for (int rows = 1; rows < 30; rows++)
         free(draw(rows, 80));
-    rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
+    rtl_ui_key(&ui, RTL_KEY_END); /* scrolling reaches the last lines */
     drawn(10, 80, "7 ends of ranges without a begin");
     rtl_ui_key(&ui, 'a');
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
-static void the_ranges(void **state)
+static void the_ranges_screen_is_drawn(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'A');
@@ -133,8 +133,9 @@ static void the_ranges(void **state)
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
-/* The kernels of a range are those of calls in it and in the ranges in it, whatever else the program does. */
-static void a_range_has_its_kernels(void **state)
+/* A range's kernels are those that calls in the range or in its inner ranges launched, whatever else the program does.
+ */
+static void a_range_has_the_kernels_launched_in_it(void **state)
 {
     (void)state;
     assert_int_equal(m->row_count, 2);
@@ -165,7 +166,7 @@ static void a_range_has_its_kernels(void **state)
     assert_null(m->range);
     assert_int_equal(m->row_count, 2);
     rtl_ui_key(&ui, RTL_KEY_DOWN);
-    rtl_ui_key(&ui, RTL_KEY_ENTER); /* the one in it, alone */
+    rtl_ui_key(&ui, RTL_KEY_ENTER); /* the inner range alone */
     drawn(24, 120, "KERNEL in decode > attention");
     assert_int_equal(m->rows[0].calls, 12 * 20);
     synth_add(&c.pairs[1].h, 50000, 5);
@@ -187,17 +188,17 @@ static void a_range_has_its_kernels(void **state)
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_int_equal(ui.view, RTL_VIEW_RANGES);
     drawn(24, 120, "no kernels: only ranges");
-    ui.line_at[RTL_VIEW_RANGES] = 2; /* never launched anything */
+    ui.line_at[RTL_VIEW_RANGES] = 2; /* this range launched no kernel */
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     drawn(24, 120, "no kernel of this range was timed so far");
     struct rtl_snapshot s = synth_snapshot(p, 15 * RTL_SEC);
-    assert_true(rtl_model_add(m, &s, 1015 * RTL_SEC)); /* and without any calls */
+    assert_true(rtl_model_add(m, &s, 1015 * RTL_SEC)); /* no calls at all */
     assert_int_equal(m->row_count, 0);
     drawn(24, 120, "no kernel of this range was timed so far");
 }
 
-/* What is nested stands below what it is in, whose GPU time has its own in it. */
-static void ranges_are_a_tree(void **state)
+/* An inner range stands below its outer range, whose GPU time includes it. */
+static void ranges_are_drawn_as_a_tree(void **state)
 {
     (void)state;
     const struct rtl_hip_api_model_row *tree = m->hip_api.tree;
@@ -209,7 +210,7 @@ static void ranges_are_a_tree(void **state)
     assert_int_equal(tree[0].gpu_ns, 12 * 500000000ull);
     assert_int_equal(tree[1].gpu_ns, 12 * 400000000ull);
     assert_true(tree[0].gpu_share > 0.49 && tree[0].gpu_share < 0.51);
-    assert_string_equal(tree[3].call->name, "token"); /* was never pushed */
+    assert_string_equal(tree[3].call->name, "token"); /* never pushed */
     assert_null(tree[3].node);
     rtl_ui_key(&ui, 'z');
     c.nodes[2].kernels_ns += 5;
@@ -218,7 +219,7 @@ static void ranges_are_a_tree(void **state)
     assert_int_equal(m->hip_api.tree[0].calls, 0);
 }
 
-static void kernels_say_how_long_they_took_to_start(void **state)
+static void launch_shows_the_time_to_start(void **state)
 {
     (void)state;
     assert_int_equal(m->rows[0].launches, 400);
@@ -232,7 +233,7 @@ static void kernels_say_how_long_they_took_to_start(void **state)
     rtl_ui_key(&ui, RTL_KEY_ESC);
     struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
     assert_true(rtl_model_add(m, &s, 1013 * RTL_SEC));
-    not_drawn(24, 120, "LAUNCH"); /* where none are recorded it isn't there */
+    not_drawn(24, 120, "LAUNCH"); /* without launches the column is absent */
 }
 
 static const char *first(void)
@@ -240,7 +241,7 @@ static const char *first(void)
     return m->hip_api.rows[0].call->name;
 }
 
-static void they_are_ranked(void **state)
+static void calls_and_ranges_are_sorted_by_keys(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'a');
@@ -252,7 +253,7 @@ static void they_are_ranked(void **state)
     rtl_ui_key(&ui, 'L');
     assert_string_equal(first(), "hipStreamSynchronize");
     rtl_ui_key(&ui, 'R');
-    assert_string_equal(first(), "hipModuleLoadData"); /* none in the window */
+    assert_string_equal(first(), "hipModuleLoadData"); /* it has no call in the window */
     rtl_ui_key(&ui, '>');
     assert_string_equal(first(), "hipLaunchKernel"); /* by name */
     rtl_ui_key(&ui, '>');
@@ -264,15 +265,15 @@ static void they_are_ranked(void **state)
     rtl_ui_key(&ui, 'P');
     rtl_ui_key(&ui, '<');
     assert_int_equal(m->hip_api.order, RTL_HIP_API_BY_SHARE);
-    assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels' order is theirs */
+    assert_int_equal(m->sort, RTL_COLUMN_TIME); /* the kernels keep their own order */
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     free(draw(24, 80));
     assert_int_equal(ui.line_at[RTL_VIEW_CALLS], 1);
     assert_int_equal(ui.line_at[RTL_VIEW_RANGES], 0);
 }
 
-/* As among the kernels: a menu to sort, a search that goes on; what a call doesn't have is said. */
-static void calls_are_sorted_and_found(void **state)
+/* Sorting by menu and a repeatable search, as for kernels; a column that calls lack is reported. */
+static void calls_are_sorted_and_searched(void **state)
 {
     (void)state;
     static const char text[] = "MEMCPY";
@@ -302,7 +303,7 @@ static void calls_are_sorted_and_found(void **state)
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     int at = ui.line_at[RTL_VIEW_CALLS];
     assert_string_equal(rtl_ui_call_rows(&ui, &count)[at].call->name, "hipMemcpyAsync");
-    rtl_ui_key(&ui, 'n'); /* the only one */
+    rtl_ui_key(&ui, 'n'); /* the only match */
     assert_int_equal(ui.line_at[RTL_VIEW_CALLS], at);
     rtl_ui_key(&ui, '/');
     rtl_ui_key(&ui, 'h');
@@ -321,7 +322,7 @@ static void calls_are_sorted_and_found(void **state)
     assert_non_null(strstr(ui.message, "not on this screen: o"));
 }
 
-static void zero_and_the_window(void **state)
+static void calls_follow_zero_and_the_window(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'a');
@@ -339,14 +340,14 @@ static void zero_and_the_window(void **state)
     assert_true(m->hip_api.rows[0].p99 >= 49000 && m->hip_api.rows[0].p99 <= 51000);
 }
 
-/* A call that goes on counts for what it has taken so far: the one that holds the host up now is named. */
-static void the_host_is_where_it_is_now(void **state)
+/* A call in progress counts with its time so far, so the GPU line names the call that blocks the host now. */
+static void the_gpu_line_names_the_call_in_progress(void **state)
 {
     (void)state;
     assert_string_equal(m->gpus[0].facts.call, "hipStreamSynchronize");
     assert_true(m->gpus[0].facts.call_share > 0.63 && m->gpus[0].facts.call_share < 0.65);
     c.inside[0].row = allocate;
-    c.inside[0].since_ns = SYNTH_START + 13 * RTL_SEC - 6 * RTL_SEC; /* not longer than that */
+    c.inside[0].since_ns = SYNTH_START + 13 * RTL_SEC - 6 * RTL_SEC; /* its time so far is the limit */
     c.inside_count = 1;
     tick(13);
     assert_string_equal(m->gpus[0].facts.call, "hipMalloc");
@@ -360,7 +361,7 @@ static void the_host_is_where_it_is_now(void **state)
     assert_string_equal(m->gpus[0].facts.call, "hipStreamSynchronize");
 }
 
-static void without_any(void **state)
+static void without_calls_the_screen_gives_the_reason(void **state)
 {
     (void)state;
     struct rtl_snapshot s = synth_snapshot(p, 13 * RTL_SEC);
@@ -377,7 +378,7 @@ static void without_any(void **state)
     drawn(24, 80, "no roctx range or mark so far");
 }
 
-static void several_processes_are_one(void **state)
+static void calls_of_several_processes_are_merged(void **state)
 {
     (void)state;
     struct rtl_snapshot one = synth_snapshot(p, 0), two = synth_snapshot(p, 0), sum = {0}, copied;
@@ -385,7 +386,7 @@ static void several_processes_are_one(void **state)
     struct synth_calls other = {.memory = {{4712, 0, 10, 20, 1}}, .memory_count = 1, .unbalanced = 1};
     int a = synth_call(&other, RTL_HIP_API_LAUNCH, "hipLaunchKernel"),
         b = synth_call(&other, RTL_HIP_API_LAUNCH, "hipAbove");
-    int d = synth_call(&other, RTL_HIP_API_MARK, "decode"); /* a mark of a range's name is another row */
+    int d = synth_call(&other, RTL_HIP_API_MARK, "decode"); /* a mark and a range of the same name are two rows */
     synth_add(&other.rows[a].h, 100, 10);
     synth_add(&other.rows[b].h, 100, 1);
     synth_add(&other.rows[d].h, 0, 1);
@@ -411,7 +412,7 @@ static void several_processes_are_one(void **state)
     assert_int_equal(sum.hip_api->rows[1].errors, 3);
     for (uint32_t i = 1; i < sum.hip_api->count; i++)
         assert_true(rtl_hip_api_compare_rows(&sum.hip_api->rows[i - 1], &sum.hip_api->rows[i]) < 0);
-    assert_int_equal(sum.hip_api->pair_count, 3); /* of decode, attention and one that only the other has */
+    assert_int_equal(sum.hip_api->pair_count, 3); /* decode, attention and one of the other process only */
     const struct rtl_hip_api_snapshot *s = sum.hip_api;
     uint32_t outer = rtl_hip_api_find_child(s, 0, "decode", 6),
              inner = rtl_hip_api_find_child(s, outer, "attention", 9);
@@ -442,17 +443,17 @@ static void several_processes_are_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_calls, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_ranges, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_range_has_its_kernels, setup, teardown),
-        cmocka_unit_test_setup_teardown(ranges_are_a_tree, setup, teardown),
-        cmocka_unit_test_setup_teardown(kernels_say_how_long_they_took_to_start, setup, teardown),
-        cmocka_unit_test_setup_teardown(they_are_ranked, setup, teardown),
-        cmocka_unit_test_setup_teardown(calls_are_sorted_and_found, setup, teardown),
-        cmocka_unit_test_setup_teardown(zero_and_the_window, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_host_is_where_it_is_now, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_any, setup, teardown),
-        cmocka_unit_test_setup_teardown(several_processes_are_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_calls_screen_is_drawn, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_ranges_screen_is_drawn, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_range_has_the_kernels_launched_in_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranges_are_drawn_as_a_tree, setup, teardown),
+        cmocka_unit_test_setup_teardown(launch_shows_the_time_to_start, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls_and_ranges_are_sorted_by_keys, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls_are_sorted_and_searched, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls_follow_zero_and_the_window, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_gpu_line_names_the_call_in_progress, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_calls_the_screen_gives_the_reason, setup, teardown),
+        cmocka_unit_test_setup_teardown(calls_of_several_processes_are_merged, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

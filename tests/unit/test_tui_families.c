@@ -1,4 +1,4 @@
-/* Families: their sums, their order, what keys open and close, how it is drawn. */
+/* Families: their sums and their order, the keys that open and close them, and how they are drawn. */
 #include "golden_fixture.h"
 
 #include "model/cells.h"
@@ -63,7 +63,7 @@ static void press_key(uint32_t key)
     rtl_ui_scroll_into_view(&ui, 24, 80);
 }
 
-/* What stands in the table: a family by its name, a kernel by its number. */
+/* Check the order of the table: a family by its name, a kernel by its number. */
 static void order_is(const char *wanted)
 {
     char text[512] = "";
@@ -86,7 +86,7 @@ static const struct rtl_row *family(enum rtl_name_family f)
     return row;
 }
 
-static void sums_of_families(void **state)
+static void families_are_the_sums_of_their_kernels(void **state)
 {
     (void)state;
     assert_null(rtl_model_row(m, RTL_KERNELS_MAX + RTL_FAMILY_GEMM));
@@ -101,7 +101,7 @@ static void sums_of_families(void **state)
     assert_true(gemm->share > 0.499 && gemm->share < 0.501);
     assert_true(gemm->rate > 499 && gemm->rate < 501);
     assert_true(attention->share > 0.499 && attention->share < 0.501);
-    /* durations of different kernels have no quantile in common: the highest p99 stands for them */
+    /* quantiles of different kernels can't be added: the family shows the highest p99 */
     const struct rtl_row *big = rtl_model_row(m, RTL_KERNEL_FIRST + GEMM_BIG);
     assert_int_equal(gemm->p99, big->p99);
     char text[48];
@@ -114,7 +114,7 @@ static void sums_of_families(void **state)
     assert_true(rtl_cell_text(m, family(RTL_FAMILY_COMM), RTL_COLUMN_UNTIMED, RTL_UNIT_AUTO, text, sizeof text));
     assert_string_equal(text, "100");
     assert_false(rtl_cell_text(m, family(RTL_FAMILY_COMM), RTL_COLUMN_TIME, RTL_UNIT_AUTO, text, sizeof text));
-    /* of what is shown only */
+    /* only displayed kernels count */
     snprintf(m->filter, sizeof m->filter, "MT16x16");
     rtl_model_refresh(m);
     order_is("gemm");
@@ -141,16 +141,16 @@ static void families_are_sorted_like_rows(void **state)
     order_is("gemm 1 0 comm 3 attention copy");
     rtl_model_sort(m, RTL_COLUMN_CALLS, true);
     order_is("copy attention comm 3 gemm 0 1");
-    rtl_model_sort(m, RTL_COLUMN_P99, false); /* what was not measured is last */
+    rtl_model_sort(m, RTL_COLUMN_P99, false); /* unmeasured kernels are last */
     order_is("attention gemm 0 1 comm 3 copy");
     rtl_model_sort(m, RTL_COLUMN_NAME, false);
     order_is("attention comm 3 copy gemm 1 0");
-    rtl_model_freeze_order(m); /* opened while the order is held: what appears is in order */
+    rtl_model_freeze_order(m); /* opened in a frozen order: its kernels are sorted */
     rtl_model_open(m, RTL_FAMILY_GEMM, false);
     rtl_model_freeze_order(m);
     rtl_model_open(m, RTL_FAMILY_GEMM, true);
     order_is("attention comm 3 copy gemm 1 0");
-    /* held: all stay where they are, what is new comes last in its family */
+    /* frozen: all rows stay, a new kernel is last in its family */
     rtl_model_sort(m, RTL_COLUMN_CALLS, false);
     order_is("gemm 1 0 comm 3 attention copy");
     rtl_model_freeze_order(m);
@@ -164,10 +164,10 @@ static void families_are_sorted_like_rows(void **state)
     order_is("gemm 5 1 0 attention comm 3 copy");
     rtl_model_sort(m, RTL_COLUMN_FAMILY, false);
     rtl_model_group(m, false);
-    order_is(" 0 1 5 2 3 4"); /* as the table of families has them */
+    order_is(" 0 1 5 2 3 4"); /* the order of the table of families */
 }
 
-static void keys_open_and_close(void **state)
+static void keys_open_and_close_families(void **state)
 {
     (void)state;
     press("g");
@@ -184,32 +184,32 @@ static void keys_open_and_close(void **state)
     golden("families-open-ascii-40x12", 12, 40);
     ui.ascii = false;
     assert_int_equal(rtl_ui_selected(&ui)->id, RTL_KERNEL_FIRST + GEMM_SMALL);
-    press("\r"); /* a kernel's detail; before and next pass over families */
+    press("\r"); /* in a kernel's detail, previous and next skip families */
     assert_int_equal(ui.view, RTL_VIEW_DETAIL);
     press("]");
     assert_int_equal(ui.selected, RTL_KERNEL_FIRST + GEMM_SMALL);
     press("[[[[");
     assert_int_equal(ui.selected, RTL_KERNEL_FIRST + GEMM_BIG);
     press("\033");
-    press_key(RTL_KEY_RIGHT); /* on a kernel: the name */
+    press_key(RTL_KEY_RIGHT); /* on a kernel: scrolls the name */
     assert_true(ui.name_left > 0);
     press_key(RTL_KEY_LEFT);
     assert_int_equal(ui.name_left, 0);
-    press_key(RTL_KEY_LEFT); /* and then its family is closed */
+    press_key(RTL_KEY_LEFT); /* and then closes its family */
     order_is("gemm attention comm copy");
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_GEMM);
     press("j");
     press_key(RTL_KEY_RIGHT);
     order_is("gemm attention 2 comm copy");
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_ATTENTION);
-    press("w"); /* the whole name of a family is its name */
+    press("w"); /* a family's full name is its name */
     drawn(24, 80, "\nattention\n");
     press("w");
     assert_true(rtl_ui_key(&ui, 'y') & RTL_UI_COPY);
     assert_string_equal(ui.copy, "attention");
     press_key(RTL_KEY_F(5));
     order_is(" 2 0 1 3 4");
-    /* grouped, the cursor goes along to its kernel's family, open or not */
+    /* grouping moves the cursor to the family of its kernel, open or closed */
     press_key(RTL_KEY_HOME);
     press("jj");
     assert_int_equal(rtl_ui_selected(&ui)->id, RTL_KERNEL_FIRST + GEMM_SMALL);
@@ -217,20 +217,20 @@ static void keys_open_and_close(void **state)
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_GEMM);
 }
 
-static void what_is_searched_for_is_found_in_closed_families(void **state)
+static void search_finds_kernels_in_closed_families(void **state)
 {
     (void)state;
     press("g/rotary\r");
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_ATTENTION);
     press("\r/rotary\r");
     assert_int_equal(ui.selected, RTL_KERNEL_FIRST + ATTENTION);
-    press("/comm\r"); /* by the family's own name, too */
+    press("/comm\r"); /* also by the family's name */
     assert_int_equal(ui.selected, RTL_KERNELS_MAX + RTL_FAMILY_COMM);
     press("/nowhere\r");
     assert_non_null(strstr(ui.message, "no kernel name contains"));
 }
 
-/* The pane alone, of the row with that id. */
+/* Return the pane of row `id` alone. */
 static char *pane(uint32_t id, int rows, int cols)
 {
     struct rtl_frame frame = {0};
@@ -252,7 +252,7 @@ static void the_pane_follows_the_cursor(void **state)
     golden_text("pane-160x14", pane(RTL_KERNEL_FIRST + GEMM_BIG, 14, 160));
     golden_text("pane-80x10", pane(RTL_KERNEL_FIRST + GEMM_BIG, 10, 80)); /* the plot alone */
     golden_text("pane-not-timed-120x10", pane(RTL_KERNEL_FIRST + ALL_REDUCE, 10, 120));
-    /* what was long ago is not in the window's histogram */
+    /* values before the window are not in its histogram */
     synth_record(p, FILL, 7000000, 1);
     for (int t = 40; t < 60; t++) {
         synth_record(p, FILL, 3000, 100);
@@ -268,7 +268,7 @@ static void the_pane_follows_the_cursor(void **state)
     assert_non_null(pane_of_first);
     char *pane_of_second = strstr(second, "DURATION in window");
     assert_non_null(pane_of_second);
-    *strstr(pane_of_first, "now") = *strstr(pane_of_second, "now") = 0; /* behind the pane much may differ */
+    *strstr(pane_of_first, "now") = *strstr(pane_of_second, "now") = 0; /* the panes may differ from here on */
     assert_string_not_equal(pane_of_first, pane_of_second);
     free(first);
     free(second);
@@ -282,10 +282,10 @@ int main(void)
     setenv("TZ", "UTC", 1);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(sums_of_families),
+        TEST(families_are_the_sums_of_their_kernels),
         TEST(families_are_sorted_like_rows),
-        TEST(keys_open_and_close),
-        TEST(what_is_searched_for_is_found_in_closed_families),
+        TEST(keys_open_and_close_families),
+        TEST(search_finds_kernels_in_closed_families),
         TEST(the_pane_follows_the_cursor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

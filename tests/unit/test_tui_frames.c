@@ -1,8 +1,7 @@
 /*
- * Golden frames: what the screen looks like, without a terminal. The pictures are in tests/unit/golden.
+ * Golden frames: the screen without a terminal. The pictures are in tests/unit/golden.
  *
- * A picture that changed on purpose is written anew with RTL_GOLDEN=write; then look at the difference before it is
- * committed.
+ * After an intended change, write the pictures with RTL_GOLDEN=write, then review their diff before the commit.
  */
 #include "golden_fixture.h"
 
@@ -16,7 +15,7 @@ static const char *const names[] = {
     "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
     "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
     ("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEEEviT0_"
-     "T1_"), /* in parentheses: clang takes two strings in a row for a comma forgotten */
+     "T1_"), /* in parentheses: clang warns of a missing comma between two string literals */
     "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c104HalfEEESt5arrayIPcLm3EEEEviT0_T1_",
     "triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_5",
     "_Z31ncclDevKernel_AllReduce_RING_LL24ncclDevKernelArgsStorageILm4096EE",
@@ -28,8 +27,7 @@ enum { NAMES = sizeof names / sizeof *names };
 static struct synth *p;
 static struct rtl_model *m;
 
-/* Twelve seconds of a serving process: one tail that grows, one kernel that is never timed, one that has become idle.
- */
+/* Twelve seconds of a serving process: one kernel's tail grows, one kernel is never timed, one has become idle. */
 static void run_process(int gpus)
 {
     p = synth_create(gpus, gpus ? gpus : 1);
@@ -79,7 +77,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void the_main_screen(void **state)
+static void the_main_screen_is_drawn(void **state)
 {
     (void)state;
     run_process(1);
@@ -92,7 +90,7 @@ static void the_main_screen(void **state)
     free(nothing);
 }
 
-static void many_gpus(void **state)
+static void many_gpus_fit_or_are_counted(void **state)
 {
     (void)state;
     run_process(8);
@@ -102,12 +100,12 @@ static void many_gpus(void **state)
     drawn(24, 80, "G7 73:00 ");
     not_drawn(24, 80, "more GPU");
     ui.gpu_lines = false;
-    drawn(12, 40, "+3 more GPUs"); /* never one without a word: six cells, the last of them for what is hidden */
+    drawn(12, 40, "+3 more GPUs"); /* hidden GPUs are always counted: six cells, the last one for the hidden ones */
     drawn(12, 40, "G4 ");
     not_drawn(12, 40, "G5 ");
 }
 
-static void in_ascii(void **state)
+static void the_screen_is_drawn_in_ascii(void **state)
 {
     (void)state;
     run_process(1);
@@ -125,7 +123,7 @@ static void in_ascii(void **state)
     }
 }
 
-static void the_detail(void **state)
+static void the_detail_is_drawn(void **state)
 {
     (void)state;
     run_process(2);
@@ -141,13 +139,13 @@ static void the_detail(void **state)
     drawn(24, 80, "vllm::rotary_embedding_kernel<c10::BFloat16, true>(long const*");
     ui.selected = RTL_KERNEL_FIRST + 5;
     drawn(24, 80, "counted, never timed");
-    not_drawn(24, 80, "100%"); /* nothing is made up for it */
+    not_drawn(24, 80, "100%"); /* unmeasured values are not invented */
     ui.selected = 9999;
     drawn(24, 80, "the kernel is gone");
 }
 
-/* In a narrow terminal the words get fewer; the marks never stand on them. */
-static void the_trend(void **state)
+/* In a narrow terminal the text gets shorter; marks never cover it. */
+static void marks_of_trends_never_cover_text(void **state)
 {
     (void)state;
     run_process(1);
@@ -164,7 +162,7 @@ static void the_trend(void **state)
     not_drawn(16, 28, "P9");
 }
 
-static void queues_help_menus(void **state)
+static void queues_help_and_menus_are_drawn(void **state)
 {
     (void)state;
     run_process(2);
@@ -176,7 +174,7 @@ static void queues_help_menus(void **state)
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
     golden("help-80x24", 24, 80);
-    drawn(400, 100, "  no_room            0  too many dispatches"); /* numbers below one another */
+    drawn(400, 100, "  no_room            0  too many dispatches"); /* one number a line */
     drawn(400, 100, "  unsafe_signal      0  writes to its signal may go unseen");
     ui.view = RTL_VIEW_KERNELS;
     rtl_ui_key(&ui, 's');
@@ -184,18 +182,18 @@ static void queues_help_menus(void **state)
     rtl_ui_key(&ui, 'f');
     rtl_ui_key(&ui, 'r');
     drawn(24, 80, "filter: r");
-    drawn(1, 30, "filter: r"); /* what is typed is seen at any size */
+    drawn(1, 30, "filter: r"); /* the prompt shows the input at any size */
     rtl_ui_key(&ui, RTL_KEY_ESC);
     ui.view = RTL_VIEW_QUEUES;
     p->no_clock = true;
     synth_tick(p, m, 13 * RTL_SEC);
     not_drawn(24, 80, "70.0n");
     not_drawn(8, 80, "0000:13:00.0");
-    rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
+    rtl_ui_key(&ui, RTL_KEY_END); /* scrolling reaches the last lines */
     drawn(8, 80, "0000:13:00.0");
 }
 
-static void copies(void **state)
+static void copies_are_drawn(void **state)
 {
     (void)state;
     run_process(2);
@@ -208,7 +206,7 @@ static void copies(void **state)
         synth_copies(p, 0, RTL_COPY_D2H, 4096, 1170, 900);
         synth_copies(p, 1, RTL_COPY_P2P, 32 << 20, 700000, 500);
         if (t < 15)
-            synth_copies(p, 1, RTL_COPY_D2D, 100, 1000, 1); /* not in the window any more */
+            synth_copies(p, 1, RTL_COPY_D2D, 100, 1000, 1); /* outside the window */
         p->copies[RTL_COPIES_OF(0, RTL_COPY_D2H)].untimed[RTL_COPY_UNTIMED_SHARED_SIGNAL] += 7;
         p->copies[RTL_COPIES_OF(0, RTL_COPY_D2H)].count += 7;
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
@@ -218,7 +216,7 @@ static void copies(void **state)
     drawn(24, 80, "126 not timed: its signal was used again before the copy completed");
     for (int cols = 1; cols < 140; cols++)
         free(draw(24, cols));
-    rtl_ui_key(&ui, RTL_KEY_END); /* what doesn't fit is scrolled to */
+    rtl_ui_key(&ui, RTL_KEY_END); /* scrolling reaches the last lines */
     drawn(12, 80, "126 not timed");
     rtl_ui_key(&ui, RTL_KEY_TAB);
     assert_int_equal(ui.view, RTL_VIEW_QUEUES);
@@ -235,15 +233,15 @@ static void copies(void **state)
     drawn(24, 80, "no copies recorded so far");
 }
 
-static void states_are_said(void **state)
+static void the_first_line_shows_the_state_of_the_process(void **state)
 {
     (void)state;
     run_process(1);
     drawn(24, 80, "[LIVE]");
-    ui.pid = 99; /* in a container it is 4711 */
+    ui.pid = 99; /* the process's pid in its container is 4711 */
     drawn(24, 80, "pid 99 (inside 4711)");
     ui.pid = 4711;
-    ui.title[0] = 0; /* its command line can't be read */
+    ui.title[0] = 0; /* its command line is unreadable */
     drawn(24, 80, "rtl-top  serve  ");
     ui.paused = true;
     ui.paused_ns = ui.now_mono_ns - 7 * RTL_SEC;
@@ -261,11 +259,11 @@ static void states_are_said(void **state)
     drawn(24, 80, "no dispatch since zero");
 }
 
-/* Which way packets come, and why: what isn't told is not made up, and what a newer library tells has no name. */
-static void ways_of_queues(void **state)
+/* Each queue's path and its reason: an unpublished path is "-", a newer library's value is "unknown". */
+static void queues_show_path_and_reason(void **state)
 {
     (void)state;
-    /* the first line has room for a way that isn't the default */
+    /* the first line shows a path other than the default if there is room */
     run_process(2);
     drawn(24, 200, "; queues demoted (another writer moves the queue's index)\n");
     not_drawn(24, 200, "native (");
@@ -293,7 +291,7 @@ static void ways_of_queues(void **state)
     drawn(24, 80, "1   G0         - ");
     not_drawn(24, 200, "unknown");
     not_drawn(24, 200, "queues ");
-    /* pairs stand once, and there is an end to them however many a process claims to have */
+    /* each pair of path and reason has one line; the number of lines is bounded */
     teardown(state);
     run_process(SYNTH_QUEUES);
     ui.view = RTL_VIEW_QUEUES;
@@ -308,8 +306,8 @@ static void ways_of_queues(void **state)
     assert_int_equal(rtl_draw_queue_lines(m), lines + RTL_QUEUE_PATH_LINES);
 }
 
-/* What somebody else took out of our hands is said, and is no loss of ours. */
-static void queues_given_up(void **state)
+/* A queue given up because of another tool is displayed, and is not a dropped dispatch. */
+static void a_queue_given_up_is_no_drop(void **state)
 {
     (void)state;
     run_process(1);
@@ -322,7 +320,7 @@ static void queues_given_up(void **state)
     not_drawn(24, 80, "drop");
 }
 
-static void coverage(void **state)
+static void coverage_has_its_reasons(void **state)
 {
     (void)state;
     run_process(1);
@@ -331,8 +329,8 @@ static void coverage(void **state)
     p->notes = RTL_NOTE_QUEUE_NOT_INTERCEPTED;
     p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
     synth_tick(p, m, 13 * RTL_SEC);
-    drawn(24, 80, "[?]");                     /* parts have no room, and that is said */
-    for (int cols = 24; cols < 220; cols++) { /* none is cut, and the first of them is there */
+    drawn(24, 80, "[?]");                     /* without room for the parts there is a mark */
+    for (int cols = 24; cols < 220; cols++) { /* no part is cut, and the first one always shows */
         char line[RTL_COVERAGE_BYTES];
         bool whole = rtl_coverage_line(m, cols, line, sizeof line);
         assert_true(rtl_text_columns(line) <= cols);
@@ -348,7 +346,7 @@ static void coverage(void **state)
     p->mode = RTL_MODE_OFF;
     synth_tick(p, m, 14 * RTL_SEC);
     drawn(24, 80, "mode off: nothing is counted now, 62.4k dispatches were since start");
-    not_drawn(24, 160, "(own_signal"); /* whose shares are the window's */
+    not_drawn(24, 160, "(own_signal"); /* the shares are the window's */
     p->mode = RTL_MODE_AUTO;
     synth_tick(p, m, 14 * RTL_SEC + 1);
     drawn(24, 80, "mode auto: timing (watched), ");
@@ -357,21 +355,21 @@ static void coverage(void **state)
     synth_tick(p, m, 14 * RTL_SEC + 2);
     drawn(24, 80, "mode auto: counting, ");
     drawn(24, 160, ", unwatched 0.");
-    drawn(24, 80, "drop 500"); /* that nobody watched is no drop */
+    drawn(24, 80, "drop 500"); /* dispatches without a viewer are not drops */
     m->wanted = RTL_MODE_LITE;
     drawn(24, 120, "mode auto: lite wanted, from the next dispatch on; counting, ");
     m->wanted = RTL_MODE_NONE;
     snprintf(m->no_heartbeat, sizeof m->no_heartbeat, "another user's process");
     drawn(24, 120, "mode auto: counting, not to be woken by you: another user's process, ");
     m->no_heartbeat[0] = '\0';
-    p->mode = 77; /* a newer library */
+    p->mode = 77; /* a mode of a newer library */
     p->notes = 1u << 30;
     synth_tick(p, m, 15 * RTL_SEC);
     drawn(24, 80, "mode unknown");
     drawn(24, 160, "notes 0x40000000 of a newer library");
 }
 
-/* The role of the first cell of a line that has that. */
+/* Return the role of the first cell of the line that contains `part`. */
 static enum rtl_role role_of(int rows, int cols, const char *part)
 {
     struct rtl_frame frame = {0};
@@ -389,8 +387,8 @@ static enum rtl_role role_of(int rows, int cols, const char *part)
     return role;
 }
 
-/* Half a minute of lite is no reason to doubt the numbers of an hour later: the line is about the window. */
-static void coverage_is_about_the_window(void **state)
+/* Half a minute of lite must not affect the numbers an hour later: coverage is the window's. */
+static void coverage_is_the_windows(void **state)
 {
     (void)state;
     run_process(1);
@@ -405,10 +403,10 @@ static void coverage_is_about_the_window(void **state)
     drawn(24, 80, "1.00k disp/s, drop 500 earlier, all timed\n");
     not_drawn(24, 80, "NOT");
     assert_int_equal(role_of(24, 80, "1.00k disp/s"), RTL_ROLE_LABEL);
-    drawn(24, 80, "drop 500"); /* a sum since the start */
+    drawn(24, 80, "drop 500"); /* the sum since the start */
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
-    drawn(400, 100, "own_signal     2.40k"); /* the sums by reason are here */
+    drawn(400, 100, "own_signal     2.40k"); /* the sums by reason */
     ui.view = RTL_VIEW_KERNELS;
     for (int t = 41; t <= 60; t++)
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
@@ -423,8 +421,8 @@ static void coverage_is_about_the_window(void **state)
     drawn(24, 80, "1.00k disp/s, all timed\n");
 }
 
-/* All times are in the unit that was asked for, whole, at any size; the name gives way, then columns. */
-static void in_a_unit_of_choice(void **state)
+/* All times use the requested unit in full at any size; the name gets shorter first, then columns go. */
+static void times_use_the_requested_unit(void **state)
 {
     (void)state;
     run_process(2);
@@ -443,11 +441,11 @@ static void in_a_unit_of_choice(void **state)
     ui.view = RTL_VIEW_KERNELS;
     golden("main-s-80x24", 24, 80);
     ui.units = RTL_UNIT_NS;
-    for (int cols = 34; cols <= 200; cols++) /* no number is cut, which would make another of it */
+    for (int cols = 34; cols <= 200; cols++) /* no number is cut: a cut number would be a wrong one */
         drawn(24, cols, "2007039ns ");
 }
 
-static void a_screen_of_nothing(void **state)
+static void a_screen_without_kernels_is_drawn(void **state)
 {
     (void)state;
     p = synth_create(0, 0);
@@ -463,11 +461,12 @@ static void a_screen_of_nothing(void **state)
     not_drawn(24, 80, "%BUSY");
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     rtl_ui_key(&ui, RTL_KEY_ESC);
-    rtl_ui_key(&ui, RTL_KEY_ENTER); /* no kernel to look at */
+    rtl_ui_key(&ui, RTL_KEY_ENTER); /* no kernel is selected */
     drawn(24, 80, "no kernel was dispatched yet");
 }
 
-/* Every view at every size, with a prompt and without: no write outside, nothing that another process sent gets out. */
+/* Every view at every size, with and without a prompt: no write outside the frame, no raw bytes from another process.
+ */
 static void every_size_is_drawn(void **state)
 {
     (void)state;
@@ -487,7 +486,7 @@ static void every_size_is_drawn(void **state)
                 }
 }
 
-static void the_list_of_processes(void **state)
+static void the_list_of_processes_is_drawn(void **state)
 {
     (void)state;
     static struct rtl_draw_choice choices[40];
@@ -502,7 +501,7 @@ static void the_list_of_processes(void **state)
             rtl_draw_pick(&frame, choices, 40, chosen, "");
             text = synth_text(&frame);
             snprintf(rank, sizeof rank, "serve --rank %d", chosen);
-            assert_non_null(strstr(text, rank)); /* the choice is always in sight */
+            assert_non_null(strstr(text, rank)); /* the selection is always visible */
             assert_non_null(strstr(text, ">"));
             free(text);
         }
@@ -520,22 +519,22 @@ int main(void)
     tzset();
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_main_screen),
-        TEST(many_gpus),
-        TEST(in_ascii),
-        TEST(the_detail),
-        TEST(the_trend),
-        TEST(queues_help_menus),
-        TEST(ways_of_queues),
-        TEST(queues_given_up),
-        TEST(copies),
-        TEST(states_are_said),
-        TEST(coverage),
-        TEST(coverage_is_about_the_window),
-        TEST(in_a_unit_of_choice),
-        TEST(a_screen_of_nothing),
+        TEST(the_main_screen_is_drawn),
+        TEST(many_gpus_fit_or_are_counted),
+        TEST(the_screen_is_drawn_in_ascii),
+        TEST(the_detail_is_drawn),
+        TEST(marks_of_trends_never_cover_text),
+        TEST(queues_help_and_menus_are_drawn),
+        TEST(queues_show_path_and_reason),
+        TEST(a_queue_given_up_is_no_drop),
+        TEST(copies_are_drawn),
+        TEST(the_first_line_shows_the_state_of_the_process),
+        TEST(coverage_has_its_reasons),
+        TEST(coverage_is_the_windows),
+        TEST(times_use_the_requested_unit),
+        TEST(a_screen_without_kernels_is_drawn),
         TEST(every_size_is_drawn),
-        TEST(the_list_of_processes),
+        TEST(the_list_of_processes_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

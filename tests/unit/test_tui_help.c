@@ -1,4 +1,4 @@
-/* The help: that it can be searched, and that it has a line for every word that the screens show. */
+/* The help can be searched, and explains every word on the screens. */
 #include "golden_fixture.h"
 
 #include "text/text.h"
@@ -38,7 +38,7 @@ static void press(const char *keys, int rows, int cols)
     rtl_ui_scroll_into_view(&ui, rows, cols);
 }
 
-/* The text of the whole help. */
+/* Return the text of the complete help. */
 static char *help_text(int cols)
 {
     struct rtl_ui kept = ui;
@@ -48,7 +48,7 @@ static char *help_text(int cols)
     return text;
 }
 
-/* A word stands in the help as one, not inside of another. */
+/* True when the help has the word as a word of its own, not inside another one. */
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);
@@ -58,7 +58,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Every header of every table, at every width that shows other ones. */
+/* Check every header of every table, at each width that changes the headers. */
 static void every_header_has_a_line(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void every_header_has_a_line(void **state)
                     }
                     if ((inside && col + 1 < frame.cols) || !used)
                         continue;
-                    /* how many of how many rows is a figure */
+                    /* "N of M" rows is a number */
                     if (!(word[0] >= '0' && word[0] <= '9') && !has_word(help, word)) {
                         print_error("the help has no word on '%s', a header at %d columns\n", word, cols);
                         missing++;
@@ -103,7 +103,7 @@ static void every_header_has_a_line(void **state)
     free(help);
 }
 
-/* What a probe's pane says (draw_probe.c, draw_stalls.c) begins a line. */
+/* Each word of a probe's pane (draw_probe.c, draw_stalls.c) begins a line of the help. */
 static void every_word_of_a_probe_has_a_line(void **state)
 {
     static const char *const words[] = {"PROBE",  "STALLS", "armed",   "waves",    "p50 cyc",   "imbalance",
@@ -127,7 +127,7 @@ static void every_word_of_a_probe_has_a_line(void **state)
     free(help);
 }
 
-/* The labels of the line of sums, the GPUs and the detail. */
+/* The labels of the summary line, the GPU lines and the detail. */
 static void every_label_has_a_line(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void every_label_has_a_line(void **state)
         rtl_ui_scroll_into_view(&ui, 40, 160);
         assert_true(rtl_frame_reset(&frame, 40, 160, false));
         rtl_draw(&ui, &frame);
-        for (int row = 1; row < frame.rows - 2; row++) { /* the last two explain themselves */
+        for (int row = 1; row < frame.rows - 2; row++) { /* the last two lines need no explanation */
             char word[64] = "";
             size_t used = 0;
             for (int col = 0; col < frame.cols; col++) {
@@ -175,23 +175,23 @@ static void the_help_is_searched(void **state)
     press("?", 24, 80);
     press("/scra", 24, 80);
     drawn(24, 80, "find: scra");
-    drawn(24, 80, "private memory of a work-item"); /* in sight while it is typed */
+    drawn(24, 80, "private memory of a work-item"); /* visible during input */
     int typed_at = ui.help_line;
     press("tch\r", 24, 80);
     assert_int_equal(ui.help_line, typed_at);
     not_drawn(24, 80, "find:");
-    press("n", 24, 80); /* nowhere else: round to the same */
+    press("n", 24, 80); /* the only match: wraps round to it */
     assert_int_equal(ui.help_line, typed_at);
     press("/nowhere to be found\r", 24, 80);
     drawn(24, 80, "the help doesn't contain 'nowhere to be found'");
-    press("/P50\r", 24, 80); /* in any case of the letters */
+    press("/P50\r", 24, 80); /* case-insensitive */
     int first = ui.help_line, lines = 0;
     press("n", 24, 80);
     int second = ui.help_line;
     assert_true(second != first);
     press("N", 24, 80);
     assert_int_equal(ui.help_line, first);
-    do { /* all the way round, each once */
+    do { /* all the way round: each match once */
         press("n", 24, 80);
         assert_true(ui.help_line >= ui.line_top[RTL_VIEW_HELP] && ui.help_line < ui.line_top[RTL_VIEW_HELP] + ui.page);
     } while (ui.help_line != first && ++lines < 100);
@@ -203,18 +203,18 @@ static void the_help_is_searched(void **state)
     press("/qqq", 24, 80);
     press("\025quit", 24, 80); /* far from there */
     assert_int_not_equal(ui.line_top[RTL_VIEW_HELP], top);
-    press("\033", 24, 80); /* Esc: where it was, and nothing is marked */
+    press("\033", 24, 80); /* Esc: back to the first position, without marks */
     assert_int_equal(ui.line_top[RTL_VIEW_HELP], top);
     assert_string_equal(ui.help_search, "");
     press("n", 24, 80);
     drawn(24, 80, "no search yet: / asks for a text");
     press("\033", 24, 80);
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
-    assert_string_equal(ui.search, ""); /* the kernels' search is another one */
+    assert_string_equal(ui.search, ""); /* the kernels' search is separate */
     rtl_ui_key(&ui, RTL_KEY_F(1));
     rtl_ui_key(&ui, RTL_KEY_F(3));
     assert_int_equal(ui.prompt, RTL_PROMPT_FIND);
-    /* at any size, also where a line goes on in the next one */
+    /* at any size, also across a line break */
     press("gone on", 3, 24);
     for (int rows = 1; rows < 30; rows += 3)
         for (int cols = 1; cols < 120; cols += 7) {
@@ -225,7 +225,7 @@ static void the_help_is_searched(void **state)
         }
 }
 
-/* What was found is marked, each place of it. */
+/* Each match is marked. */
 static void matches_are_marked(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void matches_are_marked(void **state)
     rtl_frame_free(&frame);
 }
 
-static void names_scroll_sideways(void **state)
+static void long_names_scroll_sideways(void **state)
 {
     (void)state;
     static const char end[] = "of_an_inner_loop_that_nobody_unrolled";
@@ -254,7 +254,7 @@ static void names_scroll_sideways(void **state)
         rtl_ui_key(&ui, RTL_KEY_RIGHT);
         rtl_ui_scroll_into_view(&ui, 24, 80);
     }
-    drawn(24, 80, "<nrolled\n"); /* no further than to the end of the longest */
+    drawn(24, 80, "<nrolled\n"); /* scrolling stops at the end of the longest name */
     drawn(24, 80, "| names from column ");
     for (int i = 0; i < 2; i++)
         rtl_ui_key(&ui, RTL_KEY_LEFT);
@@ -265,7 +265,7 @@ static void names_scroll_sideways(void **state)
     assert_string_equal(before, after);
     rtl_ui_key(&ui, RTL_KEY_RIGHT);
     drawn(24, 80, " <with_a_");
-    drawn(24, 80, ">\n"); /* there is more of it */
+    drawn(24, 80, ">\n"); /* a mark shows that the name continues */
     rtl_ui_key(&ui, RTL_KEY_ESC);
     assert_int_equal(ui.name_left, 0);
     free(before);
@@ -277,10 +277,10 @@ static void g_goes_to_the_end(void **state)
     (void)state;
     rtl_ui_key(&ui, 'G');
     rtl_ui_scroll_into_view(&ui, 24, 80);
-    assert_int_equal(ui.position, 1); /* as End */
+    assert_int_equal(ui.position, 1); /* same as End */
 }
 
-/* A menu stands in a border over the rows, whole where it has room. */
+/* A menu has a border and lies over the rows, complete where there is room. */
 static void menus_have_borders(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void menus_have_borders(void **state)
     press("\033o", 24, 80);
     golden("menu-columns-80x24", 24, 80);
     golden("menu-columns-40x12", 12, 40);
-    for (int rows = 2; rows < 30; rows++) /* the choice is always in sight */
+    for (int rows = 2; rows < 30; rows++) /* the selection is always visible */
         for (int steps = 0; steps < 12; steps++) {
             char *text = draw(rows, 60);
             assert_non_null(strstr(text, "> "));
@@ -310,7 +310,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(every_header_has_a_line), TEST(every_label_has_a_line), TEST(every_word_of_a_probe_has_a_line),
-        TEST(the_help_is_searched),    TEST(matches_are_marked),     TEST(names_scroll_sideways),
+        TEST(the_help_is_searched),    TEST(matches_are_marked),     TEST(long_names_scroll_sideways),
         TEST(g_goes_to_the_end),       TEST(menus_have_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * The drawn histogram against the distribution that was recorded: each row's count is what lies between its edges, at
- * any height of the screen, so that no shape shows that isn't there.
+ * The drawn histogram equals the recorded distribution: each row's count is the number of values between its edges at
+ * any height, so the drawing shows no false shape.
  */
 #include "tui_synth.h"
 
@@ -8,7 +8,7 @@
 
 enum { TIMED = 10000000, ROWS_MAX = 100 };
 
-/* Lognormal ones, each a share of the whole. */
+/* A lognormal mode with its share of all values. */
 struct mode {
     double share, median, sigma;
 };
@@ -21,7 +21,7 @@ static double below(const struct mode modes[2], double ns)
     return sum;
 }
 
-/* As many values in each bucket as the distribution has there, without noise; none without at least one. */
+/* Fill each bucket with the distribution's count, without noise; counts below one become zero. */
 static void fill(struct synth_histogram *h, const struct mode modes[2])
 {
     for (uint32_t i = 0; i < SYNTH_OCTAVES * 64 - 64; i++) {
@@ -34,13 +34,13 @@ static void fill(struct synth_histogram *h, const struct mode modes[2])
     }
 }
 
-/* What the rows (to three digits) of the detail's histogram say, from the top; returns how many there are. */
+/* Read the rows (to three digits) of the detail's histogram from the top. Return their number. */
 static int drawn(struct rtl_ui *ui, int height, double *counts)
 {
     struct rtl_frame frame = {0};
     int rows = 0;
     bool inside = false;
-    assert_true(rtl_frame_reset(&frame, height, 70, false)); /* too narrow for the figures beside it */
+    assert_true(rtl_frame_reset(&frame, height, 70, false)); /* too narrow for the numbers beside it */
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame), *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
@@ -87,7 +87,7 @@ static void hide(struct scene *s)
     synth_free(s->p);
 }
 
-static void smooth_ones_are_smooth(void **state)
+static void a_smooth_distribution_is_drawn_smooth(void **state)
 {
     (void)state;
     static const struct mode cases[][2] = {{{1, 20000, 0.3}}, {{1, 20000, 0.6}},  {{1, 3000000, 1.0}}, {{1, 300, 0.6}},
@@ -106,7 +106,7 @@ static void smooth_ones_are_smooth(void **state)
                 double low = (double)h->min * pow(ratio, (double)i / rows);
                 double high = (double)h->min * pow(ratio, (double)(i + 1) / rows);
                 double truth = TIMED * (below(cases[c], high) - below(cases[c], low));
-                /* but for the steepest ends */
+                /* except at the steepest ends */
                 if (truth > TIMED / 200.0 && fabs(counts[i] / truth - 1) > 0.05)
                     fail_msg("median %g sigma %g: row %d of %d from %.0f ns has %.0f, not %.0f", cases[c][0].median,
                              cases[c][0].sigma, i, rows, low, counts[i], truth);
@@ -117,7 +117,7 @@ static void smooth_ones_are_smooth(void **state)
     }
 }
 
-static void two_modes_stay_two(void **state)
+static void two_modes_are_drawn_as_two(void **state)
 {
     (void)state;
     static const struct mode cases[][2] = {{{0.5, 20000, 0.2}, {0.5, 60000, 0.2}},
@@ -129,7 +129,7 @@ static void two_modes_stay_two(void **state)
         for (int height = 20; height <= 67; height++) {
             double counts[ROWS_MAX];
             int rows = drawn(&s.ui, height, counts), modes = 0;
-            double turn = 0; /* the lowest since the last mode, or the highest since then */
+            double turn = 0; /* the lowest row since the last mode, or the highest one since then */
             bool rising = true;
             for (int i = 0; i <= rows; i++) {
                 double count = i < rows ? counts[i] : 0;
@@ -150,8 +150,8 @@ static void two_modes_stay_two(void **state)
     }
 }
 
-/* A few values that all are the same, and those next to each other: no row is invented. */
-static void narrow_ones(void **state)
+/* A few equal values, then adjacent ones: no row is invented. */
+static void equal_values_add_no_rows(void **state)
 {
     (void)state;
     static const uint64_t from[] = {2, 100, 40000};
@@ -172,8 +172,8 @@ static void narrow_ones(void **state)
         }
 }
 
-/* A GPU's clock of 100 MHz: between its steps nothing can be, which is no gap. */
-static void times_that_come_in_steps(void **state)
+/* A GPU clock of 100 MHz: no value is possible between its steps, and that is not a gap. */
+static void a_coarse_clock_leaves_no_gaps(void **state)
 {
     (void)state;
     struct scene s;
@@ -194,10 +194,10 @@ static void times_that_come_in_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(smooth_ones_are_smooth),
-        cmocka_unit_test(two_modes_stay_two),
-        cmocka_unit_test(narrow_ones),
-        cmocka_unit_test(times_that_come_in_steps),
+        cmocka_unit_test(a_smooth_distribution_is_drawn_smooth),
+        cmocka_unit_test(two_modes_are_drawn_as_two),
+        cmocka_unit_test(equal_values_add_no_rows),
+        cmocka_unit_test(a_coarse_clock_leaves_no_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * The viewer on segments in which anything may stand: whatever the reader lets through, model, views and outputs
- * neither crash nor let a control character out. The damage is done through the writer's own mapping, in front of the
+ * The viewer on segments with random content: whatever the reader accepts, the model, the views and the outputs neither
+ * crash nor print a control character. The test damages the segment through the writer's own mapping, then uses the
  * real reader.
  */
 #include "segment_fixture.h"
@@ -61,7 +61,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Where something stands that is read: a random place in one of the parts. */
+/* Return a random place in one of the parts that the reader uses. */
 static unsigned char *place(uint64_t *random)
 {
     struct {
@@ -164,7 +164,7 @@ static void look(struct rtl_reader *reader, struct rtl_frame *frame, FILE *sink,
     rtl_model_free(model);
 }
 
-static void any_damage_is_survived(void **state)
+static void a_randomly_damaged_segment_crashes_nothing(void **state)
 {
     (void)state;
     uint64_t random = 0x1234567;
@@ -188,14 +188,14 @@ static void any_damage_is_survived(void **state)
         }
         repair(damage, count);
     }
-    assert_true(looked_at > ROUNDS / 4); /* the reader did not just refuse everything */
+    assert_true(looked_at > ROUNDS / 4); /* the reader did not simply refuse all of them */
     fclose(sink);
     free(text);
     rtl_frame_free(&frame);
 }
 
-/* Messages on the screen have names of files and SQLite's words in them. */
-static void what_is_put_on_a_frame_obeys_nobody(void **state)
+/* Messages on the screen contain file names and SQLite's text. */
+static void a_frame_prints_no_control_characters(void **state)
 {
     (void)state;
     struct rtl_frame frame = {0};
@@ -211,8 +211,8 @@ static void what_is_put_on_a_frame_obeys_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(any_damage_is_survived, setup, teardown),
-        cmocka_unit_test(what_is_put_on_a_frame_obeys_nobody),
+        cmocka_unit_test_setup_teardown(a_randomly_damaged_segment_crashes_nothing, setup, teardown),
+        cmocka_unit_test(a_frame_prints_no_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Keys: what the screen shows after them, where the cursor stays, and that no key does harm. */
+/* Keys: their effect on the screen, the cursor's position, and that no key does harm. */
 #include "model_fixture.h"
 
 static struct rtl_ui ui;
@@ -36,7 +36,7 @@ static void the_cursor_stays_with_its_kernel(void **state)
     press("k");
     assert_string_equal(selected(), "ab");
     press("T");
-    press("R"); /* the order turns round, the cursor goes along */
+    press("R"); /* the order reverses, the cursor follows its kernel */
     assert_string_equal(selected(), "ab");
     assert_int_equal(rtl_model_position(m, ui.selected), 3);
     press("R");
@@ -44,7 +44,7 @@ static void the_cursor_stays_with_its_kernel(void **state)
     assert_string_equal(selected(), "cc");
     rtl_ui_key(&ui, RTL_KEY_DOWN);
     assert_string_equal(selected(), "cc");
-    rtl_ui_key(&ui, RTL_KEY_HOME); /* and now it stays on top, whoever is there */
+    rtl_ui_key(&ui, RTL_KEY_HOME); /* from here on the cursor stays at the top, whichever kernel is there */
     press("");
     assert_string_equal(selected(), "aa");
     synth_record(p, 4, 1000, 500);
@@ -54,12 +54,12 @@ static void the_cursor_stays_with_its_kernel(void **state)
     assert_string_equal(selected(), "cc");
 }
 
-static void prompts(void **state)
+static void prompts_filter_and_search(void **state)
 {
     (void)state;
     start_ui();
     press("fB");
-    shown("ab bb bc"); /* while it is typed */
+    shown("ab bb bc"); /* during input */
     press("b");
     shown("bb");
     rtl_ui_key(&ui, RTL_KEY_BACKSPACE);
@@ -68,7 +68,7 @@ static void prompts(void **state)
     assert_string_equal(m->filter, "B");
     press("fxyz");
     assert_int_equal(m->shown, 0);
-    press("\033"); /* Esc: as it was before */
+    press("\033"); /* Esc: as before */
     assert_string_equal(m->filter, "B");
     press("=");
     assert_int_equal(m->shown, 5);
@@ -79,7 +79,7 @@ static void prompts(void **state)
     press("n");
     assert_string_equal(selected(), "bc");
     press("n");
-    assert_string_equal(selected(), "ab"); /* round again */
+    assert_string_equal(selected(), "ab"); /* wraps round */
     press("N");
     assert_string_equal(selected(), "bc");
     press("/nowhere\r");
@@ -89,11 +89,11 @@ static void prompts(void **state)
     press("dnever\r");
     assert_non_null(strstr(ui.message, "never"));
     assert_int_equal(ui.interval_ns, RTL_SEC / 4);
-    press("q"); /* what is typed is not a command, what is a command is none in a prompt */
+    press("q"); /* input in a prompt is not a command */
     press("fq");
     assert_string_equal(ui.typed, "q");
     press("\033");
-    /* a prompt that is filled to its end */
+    /* a prompt that is full */
     press("f");
     for (int i = 0; i < 300; i++)
         press("x");
@@ -103,7 +103,7 @@ static void prompts(void **state)
     press("\033");
 }
 
-static void views_and_back(void **state)
+static void tab_and_esc_change_views(void **state)
 {
     (void)state;
     start_ui();
@@ -136,20 +136,20 @@ static void views_and_back(void **state)
     assert_int_equal(m->sort, RTL_COLUMN_RATE);
     press("L");
     assert_int_equal(m->sort, RTL_COLUMN_P99);
-    press("N"); /* nothing searched for: sorts by name */
+    press("N"); /* without a search: sorts by name */
     assert_int_equal(m->sort, RTL_COLUMN_NAME);
     assert_true(rtl_ui_key(&ui, 'q') & RTL_UI_QUIT);
     assert_true(rtl_ui_key(&ui, RTL_KEY_F(10)) & RTL_UI_QUIT);
 }
 
-static void choices(void **state)
+static void menus_and_switches_change_the_model(void **state)
 {
     (void)state;
     start_ui();
     ui.now_mono_ns = SECONDS(50);
     press(" ");
     assert_true(ui.paused && ui.paused_ns == SECONDS(50));
-    assert_true(rtl_ui_key(&ui, 'Z') & RTL_UI_SAMPLE); /* on again: catch up at once */
+    assert_true(rtl_ui_key(&ui, 'Z') & RTL_UI_SAMPLE); /* resume: catch up at once */
     assert_false(ui.paused);
     press("cccc");
     assert_int_equal(ui.names, RTL_NAME_SHORT);
@@ -173,8 +173,8 @@ static void choices(void **state)
     assert_int_equal(rtl_ui_key(&ui, RTL_KEY_IGNORED), 0);
 }
 
-/* The queues and the copies have a cursor, too: on a line that there is, marked to the row's end, and in sight. */
-static void other_tables_have_a_cursor(void **state)
+/* Queues and copies have a cursor, too: on an existing line, marked over the full row, and visible. */
+static void queues_and_copies_have_a_cursor(void **state)
 {
     (void)state;
     struct rtl_frame frame = {0};
@@ -212,8 +212,8 @@ static void other_tables_have_a_cursor(void **state)
     rtl_frame_free(&frame);
 }
 
-/* < and > move the column of the menu; what it says is where it stands. */
-static void columns_are_moved(void **state)
+/* < and > move the column of the menu; the menu shows its position. */
+static void columns_are_moved_by_keys(void **state)
 {
     (void)state;
     start_ui();
@@ -235,14 +235,14 @@ static void columns_are_moved(void **state)
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     struct rtl_layout l = rtl_ui_layout(&ui, 24, 160);
     assert_true(l.column_at[RTL_COLUMN_RATE] >= 0 && l.column_at[RTL_COLUMN_RATE] < l.column_at[RTL_COLUMN_TIME]);
-    /* the column to the left is the one that stands there */
+    /* the next column on the left is the one displayed there */
     rtl_ui_key(&ui, 'P');
     rtl_ui_key(&ui, '<');
     assert_int_equal(ui.model->sort, RTL_COLUMN_RATE);
     rtl_ui_key(&ui, 'o');
     rtl_ui_key(&ui, RTL_KEY_HOME);
     rtl_ui_key(&ui, '>');
-    rtl_ui_key(&ui, RTL_KEY_ESC); /* as it was before the menu */
+    rtl_ui_key(&ui, RTL_KEY_ESC); /* as before the menu */
     assert_int_equal(rtl_column_order(ui.column_places).column[0], RTL_COLUMN_RATE);
     rtl_ui_key(&ui, 'o');
     rtl_ui_key(&ui, 'a');
@@ -250,8 +250,8 @@ static void columns_are_moved(void **state)
     assert_int_equal(rtl_column_order(ui.column_places).column[0], RTL_COLUMN_TIME);
 }
 
-/* A key that is bound on another screen says so; the key line has what is bound on this one, by rank. */
-static void keys_of_other_screens_are_told(void **state)
+/* A key that is bound on another screen prints a message; the key line lists this screen's keys by rank. */
+static void a_key_of_another_screen_prints_a_message(void **state)
 {
     (void)state;
     start_ui();
@@ -261,7 +261,7 @@ static void keys_of_other_screens_are_told(void **state)
     assert_non_null(strstr(ui.message, "not on this screen: s, choose the column"));
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_non_null(strstr(ui.message, "not on this screen: Enter"));
-    rtl_ui_key(&ui, 'Q'); /* which means nothing anywhere */
+    rtl_ui_key(&ui, 'Q'); /* bound nowhere */
     assert_string_equal(ui.message, "");
     enum rtl_action actions[RTL_ACTION_COUNT];
     int count = rtl_key_line(RTL_IN_KERNELS, actions);
@@ -274,12 +274,12 @@ static void keys_of_other_screens_are_told(void **state)
     }
     assert_int_equal(seen, 1);
     count = rtl_key_line(RTL_IN_CALLS | RTL_IN_REPLAY, actions);
-    for (int i = 0; i < count; i++) /* T is a step back there */
+    for (int i = 0; i < count; i++) /* on that screen T is a step */
         assert_int_not_equal(actions[i], RTL_ACTION_SORT_TOTAL);
 }
 
-/* What is marked is shown at once; Esc takes it back, and the name stays. */
-static void columns_are_chosen(void **state)
+/* A marked column is displayed at once; Esc undoes the choice, and the name always stays. */
+static void columns_are_chosen_in_the_menu(void **state)
 {
     (void)state;
     start_ui();
@@ -354,14 +354,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_cursor_stays_with_its_kernel),
-        TEST(prompts),
-        TEST(views_and_back),
-        TEST(choices),
-        TEST(other_tables_have_a_cursor),
-        TEST(columns_are_chosen),
-        TEST(columns_are_moved),
-        TEST(keys_of_other_screens_are_told),
+        TEST(the_cursor_stays_with_its_kernel), TEST(prompts_filter_and_search),
+        TEST(tab_and_esc_change_views),         TEST(menus_and_switches_change_the_model),
+        TEST(queues_and_copies_have_a_cursor),  TEST(columns_are_chosen_in_the_menu),
+        TEST(columns_are_moved_by_keys),        TEST(a_key_of_another_screen_prints_a_message),
         TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

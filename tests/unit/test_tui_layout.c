@@ -1,4 +1,4 @@
-/* The geometry at every size, for every number of GPUs: nothing overlaps, nothing is outside, nothing is missing. */
+/* The geometry at every size, for every number of GPUs: no overlap, nothing outside, nothing missing. */
 #include "tui_synth.h"
 
 #include "tui/layout.h"
@@ -14,7 +14,7 @@ static void wrong(const char *what, int rows, int cols, int gpus)
     fail_msg("%s at %dx%d with %d GPUs", what, cols, rows, gpus);
 }
 
-/* Rectangles one below the other fill the screen exactly. */
+/* Check that rectangles one below the other fill the screen exactly. */
 static void check_main(int rows, int cols, struct rtl_layout_wants wants)
 {
     struct rtl_layout l = rtl_layout_main(rows, cols, &wants);
@@ -104,10 +104,10 @@ static struct rtl_layout main_of(int rows, int cols, int gpus)
     return rtl_layout_main(rows, cols, &wants);
 }
 
-static void every_size_is_defined(void **state)
+static void the_layout_fills_every_size(void **state)
 {
     (void)state;
-    int wide[RTL_COLUMN_COUNT]; /* times in a unit that makes them long */
+    int wide[RTL_COLUMN_COUNT]; /* times in a unit that makes them wide */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         wide[i] = rtl_columns[i].width == 6 ? 15 : rtl_columns[i].width;
     static const int gpus[] = {0, 1, 2, 3, 4, 7, 8, 9, 16, 64};
@@ -135,20 +135,20 @@ static void every_size_is_defined(void **state)
     assert_int_equal(main_of(-3, 80, 1).kind, RTL_LAYOUT_NOTHING);
 }
 
-static void columns_that_are_asked_for_are_shown(void **state)
+static void requested_columns_are_displayed(void **state)
 {
     (void)state;
     unsigned asked = 1u << RTL_COLUMN_TIME | 1u << RTL_COLUMN_P90 | 1u << RTL_COLUMN_MAX | 1u << RTL_COLUMN_NAME;
     struct rtl_layout l = rtl_layout_main(24, 80, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         assert_int_equal(l.column_at[i] >= 0, (asked & 1u << i) != 0);
-    /* without room for all of them the name stays, and what a narrow terminal shows anyhow */
+    /* without room for all, the name stays, and the columns of a narrow terminal */
     l = rtl_layout_main(24, 30, &(struct rtl_layout_wants){.gpus = 1, .columns = asked});
     assert_true(l.column_at[RTL_COLUMN_NAME] >= 0 && l.column_at[RTL_COLUMN_TIME] >= 0);
     assert_true(l.column_at[RTL_COLUMN_MAX] < 0 && l.column_width[RTL_COLUMN_NAME] >= 12);
 }
 
-static void the_reference_size(void **state)
+static void the_layout_at_80x24_is_fixed(void **state)
 {
     (void)state;
     struct rtl_layout l = main_of(24, 80, 8);
@@ -157,16 +157,16 @@ static void the_reference_size(void **state)
     assert_int_equal(l.table.rows, 15);
     assert_true(l.column_at[RTL_COLUMN_P50] >= 0 && l.column_at[RTL_COLUMN_TREND] >= 0 &&
                 l.column_at[RTL_COLUMN_CHANGE] >= 0 && l.bar_width >= 4);
-    assert_int_equal(main_of(24, 80, 4).gpus.rows, 4); /* few have a line each, and many from there on not */
+    assert_int_equal(main_of(24, 80, 4).gpus.rows, 4); /* up to four GPUs have a line each, more do not */
     assert_int_equal(main_of(24, 80, 5).gpu_columns, 2);
     assert_int_equal(main_of(60, 200, 10).gpu_columns, 1);
     assert_int_equal(l.column_at[RTL_COLUMN_CALLS], -1);
     l = main_of(60, 200, 8);
     assert_true(l.column_width[RTL_COLUMN_TREND] >= 35 && l.column_width[RTL_COLUMN_HEAT] >= 20);
     l = main_of(60, 320, 8);
-    assert_int_equal(l.column_width[RTL_COLUMN_TREND], 60); /* a mark each second of a minute */
+    assert_int_equal(l.column_width[RTL_COLUMN_TREND], 60); /* one mark per second for a minute */
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
-        assert_true(l.column_at[i] >= 0 || i == RTL_COLUMN_SLOWEST || i == RTL_COLUMN_LAUNCH); /* all of them */
+        assert_true(l.column_at[i] >= 0 || i == RTL_COLUMN_SLOWEST || i == RTL_COLUMN_LAUNCH); /* all columns */
     struct rtl_layout_wants wants = {.gpus = 8, .slowest = true};
     l = rtl_layout_main(24, 80, &wants);
     assert_true(l.column_at[RTL_COLUMN_SLOWEST] >= 0 && l.column_width[RTL_COLUMN_NAME] >= 18);
@@ -181,9 +181,9 @@ static void the_reference_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_size_is_defined),
-        cmocka_unit_test(columns_that_are_asked_for_are_shown),
-        cmocka_unit_test(the_reference_size),
+        cmocka_unit_test(the_layout_fills_every_size),
+        cmocka_unit_test(requested_columns_are_displayed),
+        cmocka_unit_test(the_layout_at_80x24_is_fixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Leaving the screen of a command that rtl-top has started: nothing ends it but the answer that says so. */
+/* Leaving the screen of a command that rtl-top started: only the explicit answer ends the command. */
 #include "model_fixture.h"
 #include "tui/draw.h"
 #include "tui/prompt.h"
@@ -39,7 +39,7 @@ static unsigned press(uint32_t key)
     return rtl_ui_key(&ui, key);
 }
 
-static void nothing_is_asked_where_nothing_runs(void **state)
+static void without_a_running_command_q_quits_at_once(void **state)
 {
     (void)state;
     start_ui(RTL_LAUNCHED_NO);
@@ -47,7 +47,7 @@ static void nothing_is_asked_where_nothing_runs(void **state)
     assert_true(press(RTL_KEY_F(10)) & RTL_UI_QUIT);
 }
 
-static void keys_that_stay(void **state)
+static void s_q_and_esc_keep_the_screen(void **state)
 {
     (void)state;
     static const uint32_t stays[] = {'s', 'q', RTL_KEY_ESC};
@@ -62,7 +62,7 @@ static void keys_that_stay(void **state)
     }
 }
 
-static void keys_that_answer(void **state)
+static void l_and_e_answer_the_prompt(void **state)
 {
     (void)state;
     start_ui(RTL_LAUNCHED_RUNS);
@@ -83,7 +83,7 @@ static void keys_that_answer(void **state)
     press('q');
     for (int i = 0; i < 10; i++)
         press(RTL_KEY_DOWN);
-    assert_int_equal(press('\n'), RTL_UI_DRAW); /* the last stays */
+    assert_int_equal(press('\n'), RTL_UI_DRAW); /* the last answer: stay */
 }
 
 static void end_requests_the_next_is_stronger(void **state)
@@ -100,7 +100,7 @@ static void end_requests_the_next_is_stronger(void **state)
     assert_true(press('e') & RTL_UI_END);
 }
 
-static void other_keys_do_nothing(void **state)
+static void other_keys_leave_the_prompt_open(void **state)
 {
     (void)state;
     start_ui(RTL_LAUNCHED_RUNS);
@@ -119,7 +119,7 @@ static void the_log_is_named_where_there_is_room(void **state)
     (void)state;
     start_ui(RTL_LAUNCHED_RUNS);
     assert_true(shows("output /run/serve.log"));
-    shown("kernel"); /* and the table is as ever */
+    shown("kernel"); /* the table is unchanged */
     ui.log[0] = '\0';
     assert_false(shows("output"));
 }
@@ -127,11 +127,11 @@ static void the_log_is_named_where_there_is_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_runs, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_that_stay, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_that_answer, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_running_command_q_quits_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(s_q_and_esc_keep_the_screen, setup, teardown),
+        cmocka_unit_test_setup_teardown(l_and_e_answer_the_prompt, setup, teardown),
         cmocka_unit_test_setup_teardown(end_requests_the_next_is_stronger, setup, teardown),
-        cmocka_unit_test_setup_teardown(other_keys_do_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_keys_leave_the_prompt_open, setup, teardown),
         cmocka_unit_test_setup_teardown(the_log_is_named_where_there_is_room, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * The main screen at the sizes that it is designed for: a server on two GPUs, and one on eight, after a minute and a
- * half in which a kernel got slower. And what its marks mean.
+ * The main screen at the reference sizes: a server on two GPUs and one on eight, after a minute and a half in which a
+ * kernel got slower. Also the meaning of its marks.
  */
 #include "golden_fixture.h"
 
@@ -61,7 +61,7 @@ static void run_server(int gpus)
     for (int t = 1; t <= SECONDS_ALL; t++) {
         for (int i = 0; i < KERNELS; i++) {
             uint64_t tail = kernels[i].tail_ns * (i == 1 && t > SLOW_FROM ? 4 : 1);
-            tail += tail * (uint64_t)(t * (i + 3) % 11) / 400; /* alive: a percent or two */
+            tail += tail * (uint64_t)(t * (i + 3) % 11) / 400; /* noise: a percent or two */
             if (!kernels[i].ns)
                 synth_untimed(p, i, RTL_UNTIMED_OWN_SIGNAL, 1);
             for (int n = 0; kernels[i].ns && n < 100; n++)
@@ -88,7 +88,7 @@ static void run_server(int gpus)
     ui.now_real_s = 14 * 3600 + 2 * 60 + 31; /* 14:02:31 UTC */
 }
 
-static void at_every_size(void **state)
+static void the_main_screen_is_drawn_at_every_size(void **state)
 {
     (void)state;
     run_server(2);
@@ -100,7 +100,7 @@ static void at_every_size(void **state)
     golden("server-20x5", 5, 20);
 }
 
-static void with_eight_gpus(void **state)
+static void the_main_screen_with_eight_gpus_is_drawn(void **state)
 {
     (void)state;
     run_server(8);
@@ -109,8 +109,8 @@ static void with_eight_gpus(void **state)
     golden("server-8-40x12", 12, 40);
 }
 
-/* The kernel that got slower is marked, and no other; what it is against is two windows of ten seconds. */
-static void what_got_worse(void **state)
+/* Only the kernel that got slower is marked, compared over two windows of ten seconds. */
+static void only_the_slower_kernel_is_marked(void **state)
 {
     (void)state;
     run_server(2);
@@ -126,8 +126,8 @@ static void what_got_worse(void **state)
     drawn(5, 20, "25.6!paged_attn");
 }
 
-/* Marks of trends stand for as many intervals as it takes, and don't move before the next mark begins. */
-static void trends(void **state)
+/* A mark of a trend covers as many intervals as needed, and stays until the next mark begins. */
+static void marks_of_trends_cover_their_intervals(void **state)
 {
     (void)state;
     int8_t level[RTL_MODEL_HISTORY], before[RTL_MODEL_HISTORY];
@@ -135,7 +135,7 @@ static void trends(void **state)
     const struct rtl_row *row = rtl_model_row(m, p->kernels[1].id);
     rtl_trend_p99(m, row, 60, level);
     for (int i = 0; i < 60; i++)
-        assert_int_equal(level[i], i < 50 ? 3 : 7); /* ten seconds of four times as much */
+        assert_int_equal(level[i], i < 50 ? 3 : 7); /* ten seconds with four times the work */
     assert_int_equal(rtl_trend_span(m, 60), 60 * RTL_SEC);
     assert_int_equal(rtl_trend_span(m, 7), 60 * RTL_SEC);
     rtl_trend_p99(m, row, 6, before);
@@ -154,11 +154,11 @@ static void trends(void **state)
     assert_int_equal(level[59], 0); /* nothing for twenty seconds */
     assert_true(level[0] > 60 && level[39] > 60);
     rtl_trend_busy(m, 5, 60, level);
-    assert_int_equal(level[59], -1); /* there is no such GPU */
+    assert_int_equal(level[59], -1); /* no such GPU */
 }
 
-/* Of one process; several: test_tui_processes. */
-static void nobody_to_compare_with(void **state)
+/* One process; test_tui_processes has several. */
+static void a_single_process_has_no_slowest_column(void **state)
 {
     (void)state;
     run_server(2);
@@ -166,7 +166,7 @@ static void nobody_to_compare_with(void **state)
     not_drawn(60, 200, "SLOWEST");
 }
 
-static void what_is_wrong_is_said(void **state)
+static void age_and_signals_are_displayed_when_abnormal(void **state)
 {
     (void)state;
     run_server(2);
@@ -178,7 +178,7 @@ static void what_is_wrong_is_said(void **state)
     drawn(24, 80, "  age 1.5s\n");
     m->latest->snapshot.signals_in_use = 3687;
     drawn(24, 80, "signals 3.69k of 4.10k");
-    m->latest->snapshot.signals_in_use = 2048; /* nothing is wrong yet: half of what there may be */
+    m->latest->snapshot.signals_in_use = 2048; /* still normal, but half of the maximum */
     drawn(24, 80, "signals 2.05k of 4.10k");
     m->latest->snapshot.signals_in_use = 2047;
     not_drawn(24, 80, "signals");
@@ -190,8 +190,9 @@ int main(void)
     tzset();
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(at_every_size), TEST(with_eight_gpus),        TEST(what_got_worse),
-        TEST(trends),        TEST(nobody_to_compare_with), TEST(what_is_wrong_is_said),
+        TEST(the_main_screen_is_drawn_at_every_size), TEST(the_main_screen_with_eight_gpus_is_drawn),
+        TEST(only_the_slower_kernel_is_marked),       TEST(marks_of_trends_cover_their_intervals),
+        TEST(a_single_process_has_no_slowest_column), TEST(age_and_signals_are_displayed_when_abnormal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The mouse: what it points at is what is drawn there; and the themes, whose colours can be read. */
+/* The mouse acts on the cell that is drawn there; the themes' colours are readable. */
 #include "model_fixture.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static unsigned mouse(int kind, int row, int col)
     return asked;
 }
 
-/* Where a word stands on the screen as it is drawn. */
+/* Find a word's position on the drawn screen. */
 static void find(const char *word, int *row, int *col)
 {
     struct rtl_frame frame = {0};
@@ -52,7 +52,7 @@ static const char *selected(void)
     return r ? r->kernel->name : "";
 }
 
-static void a_click_on_a_head_sorts(void **state)
+static void a_click_on_a_header_sorts(void **state)
 {
     (void)state;
     int row, col;
@@ -84,7 +84,7 @@ static void a_click_on_a_row_selects_and_then_opens(void **state)
     mouse(RTL_MOUSE_CLICK, row, 3);
     assert_int_equal(ui.view, RTL_VIEW_DETAIL);
     assert_string_equal(selected(), "bb");
-    mouse(RTL_MOUSE_CLICK, row, 3); /* nothing is to be clicked there */
+    mouse(RTL_MOUSE_CLICK, row, 3); /* nothing to click there */
     assert_int_equal(ui.view, RTL_VIEW_DETAIL);
 }
 
@@ -121,7 +121,7 @@ static void no_event_does_harm(void **state)
 
 /* --- themes --- */
 
-/* Relative luminance of a colour of the 256, of xterm's palette from 16 on, as WCAG 2 has it. */
+/* Return the relative luminance of a colour in xterm's palette of 256, from 16 on (formula of WCAG 2). */
 static double luminance(int color)
 {
     static const int steps[] = {0, 95, 135, 175, 215, 255};
@@ -146,12 +146,12 @@ static double contrast(int a, int b)
     return ((x > y ? x : y) + 0.05) / ((x > y ? y : x) + 0.05);
 }
 
-static void the_colours_of_a_theme_can_be_read(void **state)
+static void a_themes_colours_have_contrast(void **state)
 {
     (void)state;
     static const struct {
         enum rtl_theme theme;
-        int background; /* of the terminal */
+        int background; /* the terminal's */
         double least;
     } themes[] = {{RTL_THEME_DEFAULT, 16, 2.8},
                   {RTL_THEME_DEFAULT, 231, 2.8},
@@ -162,7 +162,7 @@ static void the_colours_of_a_theme_can_be_read(void **state)
             struct rtl_style s = rtl_theme_style(themes[t].theme, (enum rtl_role)i);
             int bg = s.bg256 < 0 ? themes[t].background : s.bg256;
             if (s.fg256 < 0 && s.bg256 < 0)
-                continue; /* the terminal's own */
+                continue; /* the terminal's own colours */
             double got = contrast(s.fg256, bg);
             if (got < themes[t].least)
                 fail_msg("theme %s, role %d: %d on %d has a contrast of %.2f", rtl_theme_name(themes[t].theme), i,
@@ -171,7 +171,7 @@ static void the_colours_of_a_theme_can_be_read(void **state)
         }
 }
 
-static void without_colours_marks_are_left(void **state)
+static void the_mono_theme_keeps_the_marks(void **state)
 {
     (void)state;
     for (int i = 0; i < RTL_ROLE_COUNT; i++) {
@@ -186,12 +186,12 @@ static void without_colours_marks_are_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_click_on_a_head_sorts, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_click_on_a_header_sorts, setup, teardown),
         cmocka_unit_test_setup_teardown(a_click_on_a_row_selects_and_then_opens, setup, teardown),
         cmocka_unit_test_setup_teardown(the_wheel_scrolls, setup, teardown),
         cmocka_unit_test_setup_teardown(no_event_does_harm, setup, teardown),
-        cmocka_unit_test(the_colours_of_a_theme_can_be_read),
-        cmocka_unit_test(without_colours_marks_are_left),
+        cmocka_unit_test(a_themes_colours_have_contrast),
+        cmocka_unit_test(the_mono_theme_keeps_the_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

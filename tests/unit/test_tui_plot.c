@@ -1,4 +1,4 @@
-/* Plots: axes that carry round numbers, columns that stand as high as what they show, at any size. */
+/* Plots: axes have round numbers, and columns are as high as their values, at any size. */
 #include "golden_fixture.h"
 
 #include "tui/plot.h"
@@ -41,7 +41,7 @@ static void axes_have_round_numbers(void **state)
         assert_true(digit == 1 || digit == 2 || digit == 5);
         assert_true(a.to && a.to % a.step == 0 && (a.to >= high || high > 1ull << 60));
         assert_true(a.to / a.step <= (uint64_t)(ticks < 1 ? 1 : ticks));
-        assert_true(a.to - a.step < high || !high); /* no step too many */
+        assert_true(a.to - a.step < high || !high); /* not one step too many */
     }
 }
 
@@ -86,22 +86,22 @@ static void plots_are_drawn(void **state)
 {
     (void)state;
     struct rtl_plot plot = {.count = 60, .most = 60, .span_ns = 60 * RTL_SEC};
-    for (int i = 0; i < 60; i++) { /* p99 has grown by ten times in the last third, p50 has not */
+    for (int i = 0; i < 60; i++) { /* in the last third p99 is ten times higher, p50 is not */
         plot.high[i] = i < 20 ? 1900000 - (uint64_t)i * 80000 : 190000;
         plot.low[i] = 150000;
     }
-    plot.high[40] = plot.low[40] = 0; /* an interval without it */
+    plot.high[40] = plot.low[40] = 0; /* an interval without values */
     golden_text("plot-70x9", plotted(&plot, 9, 70, false));
     golden_text("plot-70x20", plotted(&plot, 20, 70, false));
     golden_text("plot-30x5", plotted(&plot, 5, 30, false));
     golden_text("plot-ascii-70x9", plotted(&plot, 9, 70, true));
     plot.units = RTL_UNIT_US;
-    plot.count = 12; /* young: what is not there yet is left free */
+    plot.count = 12; /* young: intervals before the start stay empty */
     plot.span_ns = 12 * RTL_SEC;
     golden_text("plot-young-70x9", plotted(&plot, 9, 70, false));
 }
 
-/* A column stands as high as its axis says, whatever the height; a short spike is never lost. */
+/* A column is as high as the axis says at any height; a short spike is never lost. */
 static void columns_are_as_high_as_their_values(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void columns_are_as_high_as_their_values(void **state)
             rtl_plot_draw(&frame, (struct rtl_rect){0, 0, rows, cols}, &plot);
             for (int col = 0; col < cols; col++)
                 full += frame.cells[col].code == 0x2588;
-            assert_int_equal(full, 1); /* 100 us are the axis's end */
+            assert_int_equal(full, 1); /* the axis ends at 100 us */
             for (int row = 0; row < rows - 1; row++) {
                 uint32_t code = frame.cells[row * cols + cols - 1].code;
                 eighths += code > 0x2580 && code <= 0x2588 ? (int)code - 0x2580 : 0;
@@ -157,7 +157,7 @@ static void plots_stay_in_their_rectangles(void **state)
     free(text);
 }
 
-/* What the plot of a kernel is made of: the p50 of each interval beside its p99, and intervals without any. */
+/* A kernel's plot has the p50 and the p99 of each interval, and intervals without values. */
 static void the_model_keeps_both_quantiles(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void the_model_keeps_both_quantiles(void **state)
     struct rtl_model *m = rtl_model_create();
     assert_non_null(m);
     synth_kernel(p, "k");
-    for (int t = 0; t < 200; t++) { /* more than are kept */
+    for (int t = 0; t < 200; t++) { /* more intervals than the model keeps */
         if (t % 10) {
             synth_record(p, 0, 1000 + (uint64_t)t, 90);
             synth_record(p, 0, 50000 + (uint64_t)t * 100, 10);

@@ -1,4 +1,4 @@
-/* The probe on the screen: its key, its pane at all sizes, and where "probed" is said. */
+/* The probe on the screen: its key, its pane at all sizes, and where the screen prints "probed". */
 #include "golden_fixture.h"
 
 #include "text/text.h"
@@ -73,7 +73,7 @@ static void probed(bool runs)
         snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: the program has unloaded the kernel");
 }
 
-static void the_pane(void **state)
+static void the_probe_pane_is_drawn(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -89,8 +89,8 @@ static void the_pane(void **state)
     golden("probe-over-80x24", 24, 80);
 }
 
-/* Where a slot had more than one wave. */
-static void gaps_between_waves(void **state)
+/* A slot had more than one wave. */
+static void the_pane_shows_gaps_between_waves(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -101,8 +101,8 @@ static void gaps_between_waves(void **state)
     drawn(24, 80, "slot gaps  10.0%, p50 512-1.02k");
 }
 
-/* Of dispatches that took too long it isn't known, and those are the slow ones. */
-static void tails_of_some(void **state)
+/* For dispatches over the time limit the number is unknown, and these are the slow ones. */
+static void the_pane_shows_how_many_tails_are_unknown(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -119,8 +119,8 @@ static void tails_of_some(void **state)
     not_drawn(24, 80, "rest >");
 }
 
-/* Of a GPU of several, how even they were, and which one the hottest unit is on. */
-static void dies(void **state)
+/* On a GPU of several dies: how even they are, and which die has the hottest unit. */
+static void the_pane_compares_dies(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -136,8 +136,8 @@ static void dies(void **state)
     drawn(40, 120, "dies       8 of up to 8, max/mean 1.04");
 }
 
-/* The same, and that it is recorded; nothing is probed there. */
-static void a_recorded_pane(void **state)
+/* The dies again, with the mark of a recording; a replay probes nothing. */
+static void the_pane_of_a_recording_is_marked(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -155,8 +155,8 @@ static void a_recorded_pane(void **state)
     ui.replay = false;
 }
 
-/* What is being looked for, refused, or not counted so far. */
-static void a_pane_without_numbers(void **state)
+/* The code is still being searched, the probe was refused, or nothing is counted yet. */
+static void the_pane_without_numbers_shows_the_stage(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -170,12 +170,12 @@ static void a_pane_without_numbers(void **state)
     drawn(24, 80, "it can't be probed: its waves have 32 lanes");
     not_drawn(24, 80, "probed | ");
     not_drawn(24, 80, "P99 over time");
-    ui.selected = KERNEL - 1; /* another kernel has none */
+    ui.selected = KERNEL - 1; /* the other kernel has no probe */
     not_drawn(24, 80, "PROBE");
     drawn(24, 80, "P99 over time");
 }
 
-static void said_where_it_is_armed(void **state)
+static void probed_is_displayed_only_while_armed(void **state)
 {
     (void)state;
     not_drawn(24, 80, "probed");
@@ -190,10 +190,10 @@ static void said_where_it_is_armed(void **state)
     not_drawn(24, 80, "probed");
 }
 
-static void the_key(void **state)
+static void the_probe_key_needs_a_live_process(void **state)
 {
     (void)state;
-    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE); /* in the table it sorts */
+    assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE); /* in the table this key sorts */
     ui.view = RTL_VIEW_DETAIL;
     assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
     ui.replay = true;
@@ -203,12 +203,12 @@ static void the_key(void **state)
     rtl_model_exited(m);
     assert_false(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
     assert_string_equal(ui.message, "the process has exited");
-    probed(true); /* what runs can always be taken back */
+    probed(true); /* a running probe can always be stopped */
     assert_true(rtl_ui_key(&ui, 'P') & RTL_UI_PROBE);
     assert_string_equal(ui.message, "");
 }
 
-static void waves_that_record_nothing(void **state)
+static void without_recorded_waves_only_the_time_is_displayed(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -221,14 +221,14 @@ static void waves_that_record_nothing(void **state)
         memset(s->durations, 0, sizeof s->durations);
         memset(s->busy, 0, sizeof s->busy);
         drawn(30, cols, "0 of 308k: none recorded");
-        drawn(30, cols, "118"); /* what it took is known all the same */
+        drawn(30, cols, "118"); /* the duration is known all the same */
         not_drawn(30, cols, "cyc");
         not_drawn(30, cols, "on CUs");
     }
 }
 
-/* The last second counts, not what is shown: a window over all that there was, or a range of what is long gone. */
-static void how_often_it_runs_now(void **state)
+/* The probe's rate is the last second's, whether the window is "all" or an old range. */
+static void the_probes_pace_is_the_last_seconds(void **state)
 {
     (void)state;
     assert_true(rtl_loop_probe_pace(m, KERNEL).per_second == 750);
@@ -239,14 +239,14 @@ static void how_often_it_runs_now(void **state)
     assert_true(pace.per_second == 40000);
     assert_in_range(pace.p50_ns, 197000, 203000);
     synth_tick(p, m, 14 * RTL_SEC);
-    pace = rtl_loop_probe_pace(m, KERNEL); /* it rests: what it took before is what is known */
+    pace = rtl_loop_probe_pace(m, KERNEL); /* idle: the last known duration stays */
     assert_true(pace.per_second == 0);
     assert_in_range(pace.p50_ns, 197000, 203000);
     pace = rtl_loop_probe_pace(m, 4000);
     assert_true(pace.per_second == 0 && pace.p50_ns == 0);
 }
 
-static void whom_nobody_can_ask(void **state)
+static void the_probe_key_is_refused_without_librtl(void **state)
 {
     (void)state;
     struct rtl_sample *latest = m->latest;
@@ -260,8 +260,8 @@ static void whom_nobody_can_ask(void **state)
     assert_string_equal(ui.message, "this is not a single kernel");
 }
 
-/* Numbers of any kind, at any size: nothing is cut, nothing lies outside. */
-static void any_numbers(void **state)
+/* Numbers of any kind at any size: nothing is cut, nothing lies outside. */
+static void any_numbers_of_a_probe_fit(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -320,15 +320,17 @@ static void stalled(bool lines)
     ui.view = RTL_VIEW_DETAIL;
 }
 
-/* While it was armed, whatever has run since; where that isn't known, as in recordings, since the start. */
-static void what_the_others_took(void **state)
+/* The time of the other dispatches is counted while the probe is armed; where that is unknown (in recordings), since
+ * the start.
+ */
+static void the_pane_shows_the_time_of_other_dispatches(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
     probed(false);
     ui.others_ns = 59000;
     drawn(24, 80, "others     59.0µs: x2.00");
-    for (uint64_t n = 13; n < 30; n++) { /* which are many, and slow */
+    for (uint64_t n = 13; n < 30; n++) { /* many slow dispatches */
         synth_record(p, 1, 900000, 500);
         synth_tick(p, m, n * RTL_SEC);
     }
@@ -346,7 +348,7 @@ static void what_the_others_took(void **state)
     ui.replay = false;
 }
 
-static void the_pane_of_waits(void **state)
+static void the_pane_of_stalls_is_drawn(void **state)
 {
     (void)state;
     stalled(true);
@@ -364,9 +366,9 @@ static void the_pane_of_waits(void **state)
     snprintf(ui.probe.over, sizeof ui.probe.over, "the probe ended: each wait was timed");
     drawn(24, 80, "STALLS over, copy 2 of 6: 13 probed of 20 wanted, 1 in 10, GPU 3");
     drawn(24, 80, "the probe ended: each wait was timed");
-    stalls.recorded = 0; /* of the copy that runs */
+    stalls.recorded = 0; /* of the running copy */
     drawn(24, 80, "STALLS over, copy 2 of 6: 0 probed of 20 wanted");
-    stalls.sum.timed = 0; /* nothing of the ordinary pane: its numbers would be of something else */
+    stalls.sum.timed = 0; /* the ordinary pane's numbers are absent: they would belong to another probe */
     drawn(24, 80, "STALLS over, 1 in 10, GPU 3");
     drawn(24, 80, "no numbers");
     not_drawn(24, 80, "imbalance");
@@ -374,8 +376,8 @@ static void the_pane_of_waits(void **state)
     not_drawn(24, 80, "STALLS");
 }
 
-/* The cursor goes through all of them, and stays with its wait; at the top with whichever is the hottest. */
-static void the_cursor_in_waits(void **state)
+/* The cursor visits all stalls and stays with its stall; at the top it stays on the hottest one. */
+static void the_cursor_stays_with_its_stall(void **state)
 {
     (void)state;
     stalled(true);
@@ -396,7 +398,7 @@ static void the_cursor_in_waits(void **state)
     drawn(24, 80, " of 40");
     rtl_ui_key(&ui, RTL_KEY_HOME);
     assert_int_equal(ui.stall_at, 0);
-    assert_int_equal(ui.selected, KERNEL); /* the kernel stays */
+    assert_int_equal(ui.selected, KERNEL); /* the kernel stays selected */
     stalls.sum.timed = 0;
     rtl_ui_key(&ui, 'j');
     assert_int_equal(ui.stall_at, 0);
@@ -404,7 +406,7 @@ static void the_cursor_in_waits(void **state)
     assert_int_not_equal(ui.selected, KERNEL);
 }
 
-static void few_waits_have_all_lines(void **state)
+static void few_stalls_have_all_lines(void **state)
 {
     (void)state;
     stalled(true);
@@ -425,7 +427,7 @@ static void few_waits_have_all_lines(void **state)
     assert_int_equal(loads, 2);
 }
 
-static void the_key_of_waits(void **state)
+static void the_stalls_key_works_only_in_a_live_detail(void **state)
 {
     (void)state;
     ui.view = RTL_VIEW_DETAIL;
@@ -435,12 +437,12 @@ static void the_key_of_waits(void **state)
     assert_string_equal(ui.message, "a recording can't be probed");
     ui.replay = false;
     ui.view = RTL_VIEW_KERNELS;
-    assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS); /* in the table it sorts */
+    assert_false(rtl_ui_key(&ui, 's') & RTL_UI_STALLS); /* in the table this key sorts */
     rtl_ui_key(&ui, RTL_KEY_ESC);
 }
 
-/* Whatever the numbers are. */
-static void any_waits(void **state)
+/* With any numbers. */
+static void any_numbers_of_stalls_fit(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 3; kind++)
@@ -470,7 +472,7 @@ static void any_waits(void **state)
             }
 }
 
-/* What a recording says of a probe that ran then isn't said of now. */
+/* A replay doesn't present a recorded probe as running. */
 static void no_probe_runs_in_a_recording(void **state)
 {
     (void)state;
@@ -488,24 +490,24 @@ static void no_probe_runs_in_a_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_pane, setup, teardown),
-        cmocka_unit_test_setup_teardown(gaps_between_waves, setup, teardown),
-        cmocka_unit_test_setup_teardown(tails_of_some, setup, teardown),
-        cmocka_unit_test_setup_teardown(dies, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_recorded_pane, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_pane_without_numbers, setup, teardown),
-        cmocka_unit_test_setup_teardown(said_where_it_is_armed, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_key, setup, teardown),
-        cmocka_unit_test_setup_teardown(waves_that_record_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(how_often_it_runs_now, setup, teardown),
-        cmocka_unit_test_setup_teardown(whom_nobody_can_ask, setup, teardown),
-        cmocka_unit_test_setup_teardown(any_numbers, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_the_others_took, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_pane_of_waits, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_cursor_in_waits, setup, teardown),
-        cmocka_unit_test_setup_teardown(few_waits_have_all_lines, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_key_of_waits, setup, teardown),
-        cmocka_unit_test_setup_teardown(any_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_probe_pane_is_drawn, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_shows_gaps_between_waves, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_shows_how_many_tails_are_unknown, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_compares_dies, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_of_a_recording_is_marked, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_without_numbers_shows_the_stage, setup, teardown),
+        cmocka_unit_test_setup_teardown(probed_is_displayed_only_while_armed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_probe_key_needs_a_live_process, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_recorded_waves_only_the_time_is_displayed, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_probes_pace_is_the_last_seconds, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_probe_key_is_refused_without_librtl, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_numbers_of_a_probe_fit, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_shows_the_time_of_other_dispatches, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_pane_of_stalls_is_drawn, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_cursor_stays_with_its_stall, setup, teardown),
+        cmocka_unit_test_setup_teardown(few_stalls_have_all_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_stalls_key_works_only_in_a_live_detail, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_numbers_of_stalls_fit, setup, teardown),
         cmocka_unit_test_setup_teardown(no_probe_runs_in_a_recording, setup, teardown),
     };
     setenv("TZ", "UTC", 1);

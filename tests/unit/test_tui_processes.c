@@ -1,4 +1,4 @@
-/* The screens of several processes: their list, a kernel in each of them, and the keys from one to the other. */
+/* The screens of several processes: the list, a kernel in each process, and the keys between them. */
 #include "tui_synth.h"
 
 #include "model/merge.h"
@@ -74,7 +74,7 @@ static void the_slow_rank_is_on_the_main_screen(void **state)
     free(text);
 }
 
-static void keys_lead_to_processes_and_back(void **state)
+static void keys_open_processes_and_return(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'p');
@@ -90,7 +90,7 @@ static void keys_lead_to_processes_and_back(void **state)
         rtl_ui_key(&ui, 'j');
     rtl_ui_scroll_into_view(&ui, 12, 40);
     assert_true(rtl_ui_key(&ui, RTL_KEY_ENTER) & RTL_UI_GO_IN);
-    assert_int_equal(ui.go_in, 4718); /* the last */
+    assert_int_equal(ui.go_in, 4718); /* the last one */
     rtl_merge_leave(merge, 7);
     tick_all(4 * RTL_SEC);
     assert_false(rtl_ui_key(&ui, RTL_KEY_ENTER) & RTL_UI_GO_IN);
@@ -102,7 +102,7 @@ static void keys_lead_to_processes_and_back(void **state)
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
-static void a_kernel_in_each_process(void **state)
+static void a_kernel_is_listed_for_each_process(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, 'e');
@@ -111,20 +111,20 @@ static void a_kernel_in_each_process(void **state)
     rtl_ui_key(&ui, 'e');
     rtl_ui_key(&ui, 'e');
     golden("ranks-40x12", 12, 40);
-    drawn(12, 40, "4716 "); /* the one that it is about, though not all have room */
+    drawn(12, 40, "4716 "); /* the kernel's process shows, though there is no room for all */
     rtl_ui_key(&ui, RTL_KEY_END);
     drawn(12, 40, "4718 ");
     rtl_ui_key(&ui, RTL_KEY_HOME);
     drawn(12, 40, "4711 ");
     ui.units = RTL_UNIT_NS;
-    for (int cols = 24; cols <= 130; cols++) /* who stands out is there at any width, whole */
+    for (int cols = 24; cols <= 130; cols++) /* the outlier shows in full at any width */
         drawn(24, cols, "    2.00x\n");
     rtl_ui_key(&ui, 'e');
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
 }
 
-/* Esc, and the key that opened it, lead to where it was opened from. */
-static void back_the_way_that_was_come(void **state)
+/* Esc, and the key that opened the list, return to the screen before it. */
+static void esc_returns_to_the_screen_before(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, RTL_KEY_ENTER);
@@ -139,7 +139,7 @@ static void back_the_way_that_was_come(void **state)
     assert_int_equal(ui.view, RTL_VIEW_DETAIL);
     rtl_ui_key(&ui, RTL_KEY_ESC);
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
-    for (int i = 0; i < 20; i++) { /* however long one goes to and fro */
+    for (int i = 0; i < 20; i++) { /* repeated switching does not grow a stack */
         rtl_ui_key(&ui, RTL_KEY_TAB);
         rtl_ui_key(&ui, 'm');
         rtl_ui_key(&ui, 'p');
@@ -174,7 +174,7 @@ static void processes_are_sorted_by_keys(void **state)
     assert_int_equal(rtl_process_at(&ui, PROCESSES - 1)->info.pid, 4716);
     rtl_ui_key(&ui, '<');
     drawn(24, 80, "sort DISP/s | ");
-    assert_int_equal(first(), 4711); /* equal ones as they came */
+    assert_int_equal(first(), 4711); /* equal ones keep their order */
     for (int i = 0; i < 20; i++)
         rtl_ui_key(&ui, '<');
     drawn(24, 80, "sort PID | ");
@@ -205,15 +205,15 @@ static void processes_are_clicked_on(void **state)
     assert_int_equal(rtl_ui_process(&ui), 4716);
     assert_true(rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 11, 20), 24, 80) & RTL_UI_GO_IN);
     assert_int_equal(ui.go_in, 4716);
-    assert_int_equal(rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 12, 20), 24, 80), 0); /* nobody is there */
+    assert_int_equal(rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 12, 20), 24, 80), 0); /* no process there */
     rtl_ui_key(&ui, RTL_KEY_TAB);
     free(draw(24, 80));
     rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 9, 20), 24, 80);
     assert_int_equal(ui.line_at[RTL_VIEW_QUEUES], 5);
 }
 
-/* Each queue says whose it is; a share of several processes' times says that it is at most that. */
-static void queues_have_their_process(void **state)
+/* Each queue shows its process; a share summed over several processes is displayed as an upper bound. */
+static void queues_show_their_process(void **state)
 {
     (void)state;
     rtl_ui_key(&ui, RTL_KEY_TAB);
@@ -235,7 +235,7 @@ static void a_family_is_not_compared(void **state)
     assert_non_null(strstr(ui.message, "family"));
 }
 
-static void one_that_hangs_is_said_to_be_stale(void **state)
+static void a_hanging_process_is_marked_stale(void **state)
 {
     (void)state;
     processes[2]->queues[0].injected += 3;
@@ -251,7 +251,7 @@ static void one_that_hangs_is_said_to_be_stale(void **state)
             assert_int_equal(ui.model->latest->snapshot.parts->members[i].stale_ns,
                              i == 2 && at >= 6 ? (at - 4) * RTL_SEC + 1 : 0);
     }
-    assert_int_equal(ui.model->state, RTL_TARGET_LIVE); /* the others go on */
+    assert_int_equal(ui.model->state, RTL_TARGET_LIVE); /* the others continue */
     drawn(24, 80, "[1 STALE]");
     ui.loading = true;
     ui.loaded = 3;
@@ -270,8 +270,8 @@ static void one_that_hangs_is_said_to_be_stale(void **state)
     assert_int_equal(ui.model->latest->snapshot.parts->members[2].stale_ns, 0);
 }
 
-/* Of many some are read later: nothing is said of them that is not known. */
-static void one_that_was_not_read_has_no_numbers(void **state)
+/* With many processes some are read later: unknown values stay empty. */
+static void an_unread_process_has_no_numbers(void **state)
 {
     (void)state;
     struct rtl_member_info info = {.pid = 4799, .rank = -1, .title = "late"};
@@ -288,7 +288,7 @@ static void one_that_was_not_read_has_no_numbers(void **state)
     free(text);
 }
 
-static void those_that_are_not_traced_are_listed(void **state)
+static void untraced_processes_are_listed(void **state)
 {
     (void)state;
     struct rtl_member_info info = {.pid = 815, .title = "python3 train.py"};
@@ -305,7 +305,7 @@ static void those_that_are_not_traced_are_listed(void **state)
     assert_false(rtl_ui_key(&ui, RTL_KEY_ENTER) & RTL_UI_GO_IN);
 }
 
-static void one_alone_asks_for_the_list(void **state)
+static void p_in_a_single_process_asks_for_the_list(void **state)
 {
     (void)state;
     struct rtl_model *all = ui.model;
@@ -319,20 +319,21 @@ static void one_alone_asks_for_the_list(void **state)
     ui.model = all;
 }
 
-/* What is opened from another screen is left for that one, from its own first screen. */
-static void what_lies_behind_is_gone_back_to(void **state)
+/* A view that was opened from another screen returns to that screen from its own first view. */
+static void esc_in_the_first_view_returns_to_the_opener(void **state)
 {
     (void)state;
     struct rtl_model *all = ui.model;
     ui.opened = true;
-    ui.view = RTL_VIEW_PROCESSES; /* as a list of all, opened from one alone */
+    ui.view = RTL_VIEW_PROCESSES; /* the list of all processes, opened from a single process */
     assert_true(rtl_ui_key(&ui, 'p') & RTL_UI_PROCESSES);
     assert_true(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
     rtl_ui_key(&ui, '\t');
     assert_int_equal(ui.view, RTL_VIEW_QUEUES);
     assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_PROCESSES);
     assert_int_equal(ui.view, RTL_VIEW_PROCESSES);
-    rtl_ui_init(&ui, rtl_model_create(), 4711, "serve"); /* and one alone, opened from the list, of a recording, too */
+    /* a single process, opened from the list, in a recording, too */
+    rtl_ui_init(&ui, rtl_model_create(), 4711, "serve");
     synth_tick(processes[0], ui.model, 5 * RTL_SEC);
     ui.opened = ui.replay = true;
     assert_true(rtl_ui_key(&ui, 'p') & RTL_UI_PROCESSES);
@@ -364,18 +365,18 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(the_slow_rank_is_on_the_main_screen),
-        TEST(keys_lead_to_processes_and_back),
-        TEST(a_kernel_in_each_process),
-        TEST(back_the_way_that_was_come),
+        TEST(keys_open_processes_and_return),
+        TEST(a_kernel_is_listed_for_each_process),
+        TEST(esc_returns_to_the_screen_before),
         TEST(processes_are_sorted_by_keys),
         TEST(processes_are_clicked_on),
-        TEST(queues_have_their_process),
+        TEST(queues_show_their_process),
         TEST(a_family_is_not_compared),
-        TEST(one_that_hangs_is_said_to_be_stale),
-        TEST(one_that_was_not_read_has_no_numbers),
-        TEST(those_that_are_not_traced_are_listed),
-        TEST(one_alone_asks_for_the_list),
-        TEST(what_lies_behind_is_gone_back_to),
+        TEST(a_hanging_process_is_marked_stale),
+        TEST(an_unread_process_has_no_numbers),
+        TEST(untraced_processes_are_listed),
+        TEST(p_in_a_single_process_asks_for_the_list),
+        TEST(esc_in_the_first_view_returns_to_the_opener),
         TEST(every_size_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

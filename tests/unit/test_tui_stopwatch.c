@@ -1,6 +1,6 @@
 /*
- * Ten questions that operators ask, the keys that answer them, and the answer: a server of eight ranks, one of them
- * slow, is asked in a terminal of 80x24, and doc/use.md has the same questions with the same keys.
+ * Ten questions of operators, the keys that answer them, and the answers: a server of eight ranks, one of them slow, on
+ * a terminal of 80x24. doc/use.md has the same questions and keys.
  */
 #include "ranks_fixture.h"
 
@@ -27,7 +27,7 @@ static const struct {
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };
 
-/* Presses "Down e", and says how many keys that were. */
+/* Press keys given as "Down e". Return their number. */
 static int press_all(const char *keys)
 {
     char words[64], *rest = words;
@@ -46,7 +46,7 @@ static int press_all(const char *keys)
     return count;
 }
 
-static void each_is_answered_by_its_keys(void **state)
+static void each_question_is_answered_by_its_keys(void **state)
 {
     (void)state;
     for (int q = 0; q < QUESTIONS; q++) {
@@ -64,7 +64,7 @@ static void each_is_answered_by_its_keys(void **state)
     }
 }
 
-static void the_manual_has_them(void **state)
+static void the_manual_has_the_questions(void **state)
 {
     (void)state;
     static char text[1 << 17];
@@ -93,8 +93,8 @@ int main(void)
 {
     setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_answered_by_its_keys),
-        cmocka_unit_test(the_manual_has_them),
+        cmocka_unit_test(each_question_is_answered_by_its_keys),
+        cmocka_unit_test(the_manual_has_the_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 /*
- * All screens over rows x columns x GPUs x processes: whatever the terminal, no number is cut, nothing else is cut
- * without a mark, and nothing stands outside. And the screens of several processes, and families, at the sizes that are
- * designed.
+ * All screens over rows x columns x GPUs x processes: no number is cut, other text is cut only with a mark, and nothing
+ * lies outside. Also the screens of several processes and of families at the reference sizes.
  */
 #include "ranks_fixture.h"
 
@@ -14,7 +13,7 @@ static const char *view_name(void)
     return ui.view < sizeof words / sizeof *words ? words[ui.view] : "?";
 }
 
-/* One screen as it is drawn, looked at. */
+/* Check one drawn screen. */
 static void look(int rows, int cols)
 {
     struct rtl_frame frame = {0};
@@ -37,11 +36,11 @@ static void look(int rows, int cols)
         state_shown |= strstr(text, "[LIVE]") != NULL;
     }
     if (rows >= 3 && cols >= 24 && ui.view != RTL_VIEW_HELP && !state_shown)
-        fail_msg("%s at %dx%d doesn't say in which state the process is", view_name(), cols, rows);
+        fail_msg("%s at %dx%d doesn't show the process's state", view_name(), cols, rows);
     rtl_frame_free(&frame);
 }
 
-static void every_screen_at_every_size(void **state)
+static void every_screen_fits_at_every_size(void **state)
 {
     (void)state;
     static const int gpus[] = {1, 8, 16}, counts[] = {1, 8, 64};
@@ -67,7 +66,7 @@ static void every_screen_at_every_size(void **state)
         }
 }
 
-/* The sizes that are designed, of each screen that others are measured by. */
+/* The reference sizes of each screen. */
 static void designed(const char *screen)
 {
     static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 45}, {200, 60}, {40, 12}, {20, 5}};
@@ -78,8 +77,8 @@ static void designed(const char *screen)
     }
 }
 
-/* What the names are judged by (tests/e2e/names.t) is the room that they have. */
-static void names_have_their_room(void **state)
+/* The widths must match those that tests/e2e/names.t uses to judge names. */
+static void the_name_column_is_as_wide_as_the_names_test_assumes(void **state)
 {
     (void)state;
     for (int count = 1; count <= 8; count += 7) {
@@ -93,7 +92,7 @@ static void names_have_their_room(void **state)
     }
 }
 
-static void a_server_of_eight_ranks(void **state)
+static void a_server_of_eight_ranks_is_drawn(void **state)
 {
     (void)state;
     start(1, 8, 40);
@@ -114,9 +113,9 @@ int main(void)
 {
     setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_screen_at_every_size),
-        cmocka_unit_test(names_have_their_room),
-        cmocka_unit_test(a_server_of_eight_ranks),
+        cmocka_unit_test(every_screen_fits_at_every_size),
+        cmocka_unit_test(the_name_column_is_as_wide_as_the_names_test_assumes),
+        cmocka_unit_test(a_server_of_eight_ranks_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

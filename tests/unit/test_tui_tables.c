@@ -1,5 +1,4 @@
-/* The tables against what is made from them: options, keys and columns against --help, the help screen and rtl-top(1).
- */
+/* The tables of options, keys and columns against --help, the help screen and rtl-top(1), which are made from them. */
 #include "tui_synth.h"
 
 #include <ctype.h>
@@ -7,7 +6,7 @@
 #include "record/db.h"
 #include "options/arguments.h"
 
-/* Parses a command line given as words; the text is in `said` until the next call. */
+/* Parse a command line given as words. The text stays in `said` until the next call. */
 static char *said;
 static enum rtl_parsed parse(struct rtl_options *o, const char *words)
 {
@@ -19,7 +18,7 @@ static enum rtl_parsed parse(struct rtl_options *o, const char *words)
     free(said);
     enum rtl_parsed result = rtl_command_line_parse(argc, argv, o, &said);
     if (o->file)
-        o->file = strcmp(o->file, "out.txt") ? "?" : "out.txt"; /* they point into what is freed here */
+        o->file = strcmp(o->file, "out.txt") ? "?" : "out.txt"; /* they point into memory that is freed here */
     if (*o->filter)
         o->filter = strcmp(o->filter, "gemm") ? "?" : "gemm";
     for (int i = 1; i < argc; i++)
@@ -27,7 +26,7 @@ static enum rtl_parsed parse(struct rtl_options *o, const char *words)
     return result;
 }
 
-static void options_are_understood(void **state)
+static void options_are_parsed(void **state)
 {
     (void)state;
     struct rtl_options o;
@@ -58,7 +57,7 @@ static void options_are_understood(void **state)
     said = NULL;
 }
 
-static void wrong_options_say_what_is_wrong(void **state)
+static void wrong_options_get_a_specific_message(void **state)
 {
     (void)state;
     static const struct {
@@ -208,7 +207,7 @@ static int free_manual(void **state)
     return 0;
 }
 
-/* The lines of one section, from its .Sh to the next. */
+/* Return the lines of one section, from its .Sh to the next one. */
 static char *section(const char *title)
 {
     char head[80];
@@ -350,7 +349,7 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
     free(whys);
 }
 
-/* The whole help screen, on one that is high enough. */
+/* Return the complete help, drawn on a screen that is high enough. */
 static char *help_screen(struct rtl_ui *ui, int cols)
 {
     struct rtl_frame frame = {0};
@@ -391,12 +390,12 @@ static void the_help_screen_has_all_keys_and_reasons(void **state)
     synth_free(p);
 }
 
-/* Without blanks, title and status line. */
+/* Remove blanks, the title and the status line. */
 static void squeeze(char *text)
 {
     char *to = text, *from = strchr(text, '\n');
     char *end = strrchr(text, '\n');
-    while (end > text && end[1] == '\0') /* of the line before the last */
+    while (end > text && end[1] == '\0') /* the end of the second to last line */
         *end = '\0', end = strrchr(text, '\n');
     for (; from && from < end; from++)
         if (*from != ' ' && *from != '\n')
@@ -417,7 +416,7 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
     squeeze(whole);
     assert_non_null(strstr(whole, "withoutasearch"));
     for (int cols = 24; cols < 160; cols++) {
-        if (rtl_draw_help_lines(&ui, cols) > 998) { /* more than a frame can have rows */
+        if (rtl_draw_help_lines(&ui, cols) > 998) { /* more rows than a frame can have */
             assert_true(cols < 34);
             continue;
         }
@@ -425,7 +424,7 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
         squeeze(text);
         assert_string_equal(text, whole);
         free(text);
-        /* the last screen ends with the last line, so that all of it can be reached */
+        /* the last page ends with the last line, so every line can be reached */
         ui.line_top[RTL_VIEW_HELP] = 1 << 20;
         rtl_ui_scroll_into_view(&ui, 24, cols);
         assert_int_equal(ui.line_top[RTL_VIEW_HELP], rtl_draw_help_lines(&ui, cols) - 22);
@@ -437,7 +436,7 @@ static void the_help_screen_loses_no_word_at_any_width(void **state)
     synth_free(p);
 }
 
-static void sorting_steps_over_what_cannot_be_sorted(void **state)
+static void sort_keys_skip_unsortable_columns(void **state)
 {
     (void)state;
     enum rtl_column at = RTL_COLUMN_TIME;
@@ -457,8 +456,8 @@ static void sorting_steps_over_what_cannot_be_sorted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_are_understood),
-        cmocka_unit_test(wrong_options_say_what_is_wrong),
+        cmocka_unit_test(options_are_parsed),
+        cmocka_unit_test(wrong_options_get_a_specific_message),
         cmocka_unit_test(help_and_version_are_printed),
         cmocka_unit_test(every_letter_is_used_once),
         cmocka_unit_test(every_key_means_one_thing),
@@ -470,7 +469,7 @@ int main(void)
         cmocka_unit_test(the_manual_has_modes_reasons_notes_statuses),
         cmocka_unit_test(the_help_screen_has_all_keys_and_reasons),
         cmocka_unit_test(the_help_screen_loses_no_word_at_any_width),
-        cmocka_unit_test(sorting_steps_over_what_cannot_be_sorted),
+        cmocka_unit_test(sort_keys_skip_unsortable_columns),
     };
     return cmocka_run_group_tests(tests, read_manual, free_manual);
 }

@@ -1,6 +1,6 @@
 /*
- * Times on the screen in every unit, at every width, in every view, and in text output: no number loses its end, which
- * would make another number of it.
+ * Times on the screen and in text output in every unit, at every width, in every view: a number is never cut, because a
+ * cut number would be a wrong one.
  */
 #include "tui_synth.h"
 
@@ -40,12 +40,12 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Durations and sums; in the window since the second frame and since the start. */
+/* Durations and sums, in the window from the second frame on and since the start. */
 static const uint64_t times[] = {FAST, SLOW, LONG *RTL_SEC, 6 * SLOW, 9 * SLOW, 22 * FAST, 33 * FAST};
 
 static void check_words(char *text, enum rtl_unit unit, int view, int cols)
 {
-    /* of four characters there are others, such as a rate */
+    /* words of four characters may be other values, such as a rate */
     for (char *word, *rest = text; (word = strsep(&rest, " \n"));) {
         size_t length = strlen(word);
         for (size_t i = 0; length >= 5 && i < sizeof times / sizeof *times; i++) {
@@ -56,7 +56,7 @@ static void check_words(char *text, enum rtl_unit unit, int view, int cols)
     }
 }
 
-static void no_number_is_cut(void **state)
+static void no_number_is_cut_in_any_unit(void **state)
 {
     (void)state;
     struct rtl_ui ui;
@@ -88,8 +88,8 @@ static void no_number_is_cut(void **state)
     rtl_frame_free(&frame);
 }
 
-/* Its columns are as wide as the screen's, whatever they hold, and ASCII is ASCII. */
-static void text_output_stands_in_columns(void **state)
+/* Columns are as wide as the screen's for any values, and ASCII output has only ASCII. */
+static void text_output_is_aligned(void **state)
 {
     (void)state;
     for (int unit = RTL_UNIT_AUTO; unit < RTL_UNIT_COUNT; unit++)
@@ -134,8 +134,8 @@ static void text_output_stands_in_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(no_number_is_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(text_output_stands_in_columns, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_number_is_cut_in_any_unit, setup, teardown),
+        cmocka_unit_test_setup_teardown(text_output_is_aligned, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void times_have_three_digits_and_a_unit(void **state)
     TIME(999, AUTO, "999ns");
     TIME(1000, AUTO, "1.00µs");
     TIME(9994, AUTO, "9.99µs");
-    TIME(9996, AUTO, "10.0µs"); /* rounding carries into the next place */
+    TIME(9996, AUTO, "10.0µs"); /* rounding carries into the next digit */
     TIME(41800, AUTO, "41.8µs");
     TIME(99960, AUTO, "100µs");
     TIME(140000, AUTO, "140µs");
@@ -29,7 +29,7 @@ static void times_have_three_digits_and_a_unit(void **state)
     TIME(UINT64_MAX, AUTO, "585y");
 }
 
-static void a_unit_that_was_asked_for_is_kept(void **state)
+static void a_requested_unit_is_kept(void **state)
 {
     (void)state;
     TIME(41800, NS, "41800ns");
@@ -43,7 +43,7 @@ static void a_unit_that_was_asked_for_is_kept(void **state)
     TIME(3, US, "0.003µs");
     TIME(41800, MS, "0.0418ms");
     TIME(0, MS, "0ms");
-    TIME(3, MS, "0.000003ms"); /* never a measured time as zero */
+    TIME(3, MS, "0.000003ms"); /* a measured time never prints as zero */
     TIME(1500000000, S, "1.50s");
     TIME(12, S, "0.000000012s");
     for (int unit = RTL_UNIT_NS; unit < RTL_UNIT_COUNT; unit++)
@@ -73,7 +73,7 @@ static void no_automatic_time_is_wider_than_its_column(void **state)
     }
 }
 
-static void counts_rates_shares(void **state)
+static void counts_rates_shares_and_ages_are_formatted(void **state)
 {
     (void)state;
     assert_string_equal(rtl_format_count(0).text, "0");
@@ -82,7 +82,7 @@ static void counts_rates_shares(void **state)
     assert_string_equal(rtl_format_count(999499).text, "999k");
     assert_string_equal(rtl_format_count(999500).text, "1.00M");
     assert_string_equal(rtl_format_count(UINT64_MAX).text, "18.4E");
-    assert_string_equal(rtl_format_exact(4096, 5).text, "4096"); /* a queue's size is no rounded number */
+    assert_string_equal(rtl_format_exact(4096, 5).text, "4096"); /* a queue's size is not rounded */
     assert_string_equal(rtl_format_exact(99999, 5).text, "99999");
     assert_string_equal(rtl_format_exact(100000, 5).text, "100k");
     assert_string_equal(rtl_format_exact(UINT64_MAX, 20).text, "18446744073709551615");
@@ -91,7 +91,7 @@ static void counts_rates_shares(void **state)
     assert_string_equal(rtl_format_rate(0.25).text, "0.25");
     assert_string_equal(rtl_format_rate(53100).text, "53.1k");
     assert_string_equal(rtl_format_share(0).text, "0.0");
-    assert_string_equal(rtl_format_share(0.0001).text, "<0.1"); /* something is not nothing */
+    assert_string_equal(rtl_format_share(0.0001).text, "<0.1"); /* a small share is not zero */
     assert_string_equal(rtl_format_share(0.312).text, "31.2");
     assert_string_equal(rtl_format_share(1).text, "100");
     assert_string_equal(rtl_format_bytes(0).text, "0");
@@ -133,7 +133,7 @@ static void gpus_and_queues_have_one_name(void **state)
                         "G4294967295 ffff:ff:1f.6 queue 18446744073709551615");
 }
 
-static void intervals_are_read_strictly(void **state)
+static void intervals_are_parsed_strictly(void **state)
 {
     (void)state;
     static const struct {
@@ -151,7 +151,7 @@ static void intervals_are_read_strictly(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t ns = 42;
         if (rtl_parse_interval(bad[i], &ns))
-            fail_msg("'%s' was taken for an interval", bad[i]);
+            fail_msg("'%s' was accepted as an interval", bad[i]);
         assert_int_equal(ns, 42);
     }
 }
@@ -163,7 +163,7 @@ static void escape(const char *bytes, size_t length, const char *wanted)
     assert_string_equal(out, wanted);
 }
 
-static void what_controls_a_terminal_is_escaped(void **state)
+static void terminal_controls_are_escaped(void **state)
 {
     (void)state;
     escape("plain<int>", 10, "plain<int>");
@@ -175,7 +175,7 @@ static void what_controls_a_terminal_is_escaped(void **state)
     escape("\xc0\xaf", 2, "\\xc0\\xaf");          /* overlong */
     escape("\xed\xa0\x80", 3, "\\xed\\xa0\\x80"); /* a surrogate */
     escape("\xc2\x9b", 2, "\\u{9b}");             /* CSI in one code point */
-    escape("\xe2\x80\xae", 3, "\\u{202e}");       /* writes backwards */
+    escape("\xe2\x80\xae", 3, "\\u{202e}");       /* right-to-left override */
     escape("e\xcc\x81", 3, "e\\u{301}");          /* combining */
     escape("\xe6\xbc\xa2", 3, "\\u{6f22}");       /* two columns */
 }
@@ -225,7 +225,7 @@ static void names_are_cut_in_the_middle_at_a_token(void **state)
     cut_to("größenordnung", 7, "größ…ng");
 }
 
-static void every_width_is_kept(void **state)
+static void cut_names_keep_every_width(void **state)
 {
     (void)state;
     static const char *const texts[] = {"vectorized_elementwise_kernel<4,CUDAFunctor_add<bf16>,array<char*,3>>",
@@ -253,15 +253,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_have_three_digits_and_a_unit),
-        cmocka_unit_test(a_unit_that_was_asked_for_is_kept),
+        cmocka_unit_test(a_requested_unit_is_kept),
         cmocka_unit_test(no_automatic_time_is_wider_than_its_column),
-        cmocka_unit_test(counts_rates_shares),
+        cmocka_unit_test(counts_rates_shares_and_ages_are_formatted),
         cmocka_unit_test(gpus_and_queues_have_one_name),
-        cmocka_unit_test(intervals_are_read_strictly),
-        cmocka_unit_test(what_controls_a_terminal_is_escaped),
+        cmocka_unit_test(intervals_are_parsed_strictly),
+        cmocka_unit_test(terminal_controls_are_escaped),
         cmocka_unit_test(random_bytes_become_one_column_each),
         cmocka_unit_test(names_are_cut_in_the_middle_at_a_token),
-        cmocka_unit_test(every_width_is_kept),
+        cmocka_unit_test(cut_names_keep_every_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

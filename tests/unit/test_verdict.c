@@ -1,11 +1,11 @@
-/* Why a GPU is not busy: each verdict, and what must not be claimed. */
+/* Reasons why a GPU is not busy: each verdict, and what must not be claimed. */
 #include "model_fixture.h"
 
 #include "model/model_gpus.h"
 #include "model/verdict.h"
 #include "text/text.h"
 
-/* 31 % idle in gaps of 1 to 10 ms, 50 of them, 1000 kernels. */
+/* 31 % idle in 50 gaps of 1 to 10 ms, 1000 kernels. */
 static struct rtl_gpu_facts facts(void)
 {
     return (struct rtl_gpu_facts){.busy = 0.69,
@@ -31,14 +31,15 @@ static void says(struct rtl_gpu_facts f, enum rtl_verdict wanted, const char *te
     }
 }
 
-static void each_verdict(void **state)
+static void each_verdict_has_its_text(void **state)
 {
     (void)state;
     struct rtl_gpu_facts f = facts();
-    says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms"); /* 400 waited that long, 600 did not: either could be */
+    /* 400 waited that long, 600 did not: both causes are possible */
+    says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms");
     f.long_waits[3] = 25;
     says(f, RTL_VERDICT_HOST_LATE, "idle 31%: gaps 1-10ms, queue empty: host late");
-    f.call_share = 0.634; /* where it was is known from its calls */
+    f.call_share = 0.634; /* its calls show where the host was */
     snprintf(f.call, sizeof f.call, "hipMalloc");
     says(f, RTL_VERDICT_HOST_LATE, "idle 31%: gaps 1-10ms, host in hipMalloc 63%: host late");
     char narrow[80];
@@ -69,26 +70,26 @@ static void each_verdict(void **state)
     says(f, RTL_VERDICT_NO_END, "nothing ends: 5 in flight");
 }
 
-/* Bursts: most kernels wait behind others of theirs, so the histograms alone leave both open. */
-static void looks_decide_what_histograms_leave_open(void **state)
+/* Bursts: most kernels wait behind others of their burst, so the histograms alone leave both causes open. */
+static void queue_samples_decide_what_histograms_leave_open(void **state)
 {
     (void)state;
     struct rtl_gpu_facts f = facts();
     f.looks = 60, f.looks_idle = 0.3;
-    f.empty_looks = 9; /* 18 expected when the queue was always empty then */
+    f.empty_looks = 9; /* 18 expected if the queue was always empty then */
     says(f, RTL_VERDICT_HOST_LATE, "idle 31%: gaps 1-10ms, queue empty: host late");
     f.empty_looks = 8;
     says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms");
     f.empty_looks = 4;
     says(f, RTL_VERDICT_WAITING, "idle 31%: gaps 1-10ms, packets there: waiting");
-    f.looks = 12, f.empty_looks = 0; /* 3.6 expected: too few to say that there is none */
+    f.looks = 12, f.empty_looks = 0; /* 3.6 expected: too few to prove that there is none */
     says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms");
     f.looks = 9, f.empty_looks = 9;
     says(f, RTL_VERDICT_IDLE, "idle 31%: gaps 1-10ms");
 }
 
-/* A GPU that is 70 % busy; the others' queues stay out of it. */
-static void in_the_model(void **state)
+/* A GPU that is 70 % busy; other GPUs' queues don't count. */
+static void the_model_computes_verdicts(void **state)
 {
     (void)state;
     int a = synth_kernel(p, "a");
@@ -100,7 +101,7 @@ static void in_the_model(void **state)
         synth_add(&p->queues[0].wait, 20000, 99);
         synth_add(&p->queues[0].wait, 18000000, 1);
         synth_add(&p->queues[1].wait, 18000000, 1000); /* of the other GPU */
-        p->queues[2].injected = 4;                     /* the first GPU's, too */
+        p->queues[2].injected = 4;                     /* on the first GPU, too */
         synth_copies(p, 0, RTL_COPY_H2D, 1 << 20, 1000000, 20);
         synth_tick(p, m, SECONDS(t));
     }
@@ -123,16 +124,16 @@ static void in_the_model(void **state)
     assert_int_equal(rtl_model_busy(m, RTL_AGENTS_MAX, 0), -1);
     synth_untimed(p, a, RTL_UNTIMED_OWN_SIGNAL, 1000);
     synth_tick(p, m, SECONDS(31));
-    assert_int_equal(rtl_model_busy(m, 0, 0), -1); /* nothing but what was not timed */
+    assert_int_equal(rtl_model_busy(m, 0, 0), -1); /* only untimed dispatches */
     assert_int_equal(m->gpus[0].verdict, RTL_VERDICT_UNKNOWN);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_verdict),
-        cmocka_unit_test(looks_decide_what_histograms_leave_open),
-        cmocka_unit_test_setup_teardown(in_the_model, setup, teardown),
+        cmocka_unit_test(each_verdict_has_its_text),
+        cmocka_unit_test(queue_samples_decide_what_histograms_leave_open),
+        cmocka_unit_test_setup_teardown(the_model_computes_verdicts, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

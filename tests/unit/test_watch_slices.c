@@ -1,5 +1,5 @@
-/* The screen's loop while many processes are read: what it waits for, and when, comes from here. */
-#define why fixture_why /* the loop has one of its own */
+/* The screen's loop while it reads many processes: the test controls what the loop waits for, and when. */
+#define why fixture_why /* the loop has its own `why` */
 #include "process_fixture.h"
 #undef why
 
@@ -12,7 +12,7 @@ static void fake_size(int *rows, int *cols);
 static void fake_show(const struct rtl_frame *frame, bool repaint);
 static struct rtl_event fake_wait(uint64_t deadline_ns);
 
-/* the loop itself, under names of its own beside those of the program */
+/* includes the loop itself; its names must differ from the program's */
 #define rtl_process_set_read_slice counted_read_some
 #define rtl_screen_size            fake_size
 #define rtl_screen_show            fake_show
@@ -35,7 +35,7 @@ static bool pressed, drawn_between;
 static bool counted_read_some(struct rtl_process_set *targets, uint64_t ns)
 {
     (void)ns;
-    if (pressed && slices == slices_then) /* the first one since the key */
+    if (pressed && slices == slices_then) /* the first slice since the key */
         drawn_between = shown > shown_then && watched.samples == samples_then;
     slices++;
     return rtl_process_set_read_slice(targets, 0);
@@ -90,8 +90,8 @@ static void a_key_is_answered_between_slices(void **state)
     assert_true(pressed);
     assert_true(drawn_between);
     assert_int_equal(watched.samples, 2);
-    assert_true(slices >= PROCESSES); /* one each, and the sums */
-    /* nobody is left out, and nobody is in it twice */
+    assert_true(slices >= PROCESSES); /* one slice each, and the merge */
+    /* no process is missing, and none counts twice */
     const struct rtl_snapshot *latest = &watched.ui.model->latest->snapshot;
     assert_non_null(latest->parts);
     assert_int_equal(latest->parts->member_count, PROCESSES);
@@ -102,8 +102,10 @@ static void a_key_is_answered_between_slices(void **state)
         end_process(pids[i]);
 }
 
-/* What is read in slices has what came in since the frame before, and who has ended meanwhile is not asked for. */
-static void a_frame_in_slices_is_whole(void **state)
+/* A frame read in slices includes processes that joined since the last frame, and skips processes that exited
+ * meanwhile.
+ */
+static void a_frame_read_in_slices_is_complete(void **state)
 {
     (void)state;
     struct rtl_options options;
@@ -124,11 +126,11 @@ static void a_frame_in_slices_is_whole(void **state)
     end_process(pids[3]);
     end_process(pids[0]);
     assert_int_equal(rtl_process_set_snapshot(targets, &snapshot), RTL_READER_OK);
-    assert_int_equal(rtl_process_set_real_ns(targets), real_ns); /* of when it began */
+    assert_int_equal(rtl_process_set_real_ns(targets), real_ns); /* the time at the frame's start */
     assert_int_equal(snapshot.timed, 10 * PROCESSES);
     assert_int_equal(rtl_process_set_count(targets), PROCESSES - 2);
     rtl_snapshot_free(&snapshot);
-    assert_int_equal(rtl_process_set_snapshot(targets, &snapshot), RTL_READER_OK); /* another, read anew */
+    assert_int_equal(rtl_process_set_snapshot(targets, &snapshot), RTL_READER_OK); /* another frame, read again */
     assert_true(rtl_process_set_real_ns(targets) > real_ns);
     rtl_snapshot_free(&snapshot);
     rtl_process_set_close(targets);
@@ -136,7 +138,7 @@ static void a_frame_in_slices_is_whole(void **state)
     end_process(pids[2]);
 }
 
-static volatile int *told; /* in shared memory: 1 to be damaged, 2 it is */
+static volatile int *told; /* in shared memory: 1 requests damage, 2 confirms it */
 
 static void damaged_when_told(int ready)
 {
@@ -152,8 +154,8 @@ static void damaged_when_told(int ready)
         pause();
 }
 
-/* A process that can't be shown alone is left at once: it is said why, and that is not how the screen ends later. */
-static void a_visit_that_fails_is_over(void **state)
+/* A process that can't be displayed alone is left at once with a message; the screen's later exit doesn't report it. */
+static void a_failed_visit_returns_to_the_list(void **state)
 {
     (void)state;
     static struct rtl_loop all;
@@ -188,8 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_is_answered_between_slices),
-        cmocka_unit_test(a_frame_in_slices_is_whole),
-        cmocka_unit_test(a_visit_that_fails_is_over),
+        cmocka_unit_test(a_frame_read_in_slices_is_complete),
+        cmocka_unit_test(a_failed_visit_returns_to_the_list),
     };
     return cmocka_run_group_tests_name("watch_slices", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * A process without a process, for tests of the viewer: kernels, queues and GPUs whose counts a test grows, and
- * snapshots of them at any time. Also the text of a frame.
+ * A synthetic process for tests of the viewer: a test grows the counts of kernels, queues and GPUs, and makes a
+ * snapshot at any time. Also returns a frame as text.
  */
 #ifndef RTL_TESTS_TUI_SYNTH_H
 #define RTL_TESTS_TUI_SYNTH_H
@@ -23,8 +23,9 @@
 enum { SYNTH_KERNELS = 32, SYNTH_QUEUES = 8, SYNTH_OCTAVES = 36 };
 #define SYNTH_START (100 * RTL_SEC)
 
-/* Where all combinations of sizes and screens are drawn: under the sanitizer of addresses, which takes ten times as
- * long, each size, each screen and each prompt, but not each with each. */
+/* Step of the tests that draw all sizes and screens. AddressSanitizer is ten times slower: there each size, each screen
+ * and each prompt is drawn, but not every combination.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define SYNTH_ONE_IN 4
 #elif defined(__has_feature)
@@ -60,13 +61,13 @@ struct synth {
     } copies[8 * RTL_DIRECTION_COUNT]; /* RTL_COPIES_OF */
     uint64_t busy_ns[RTL_AGENTS_MAX];
     struct rtl_idle idle[RTL_AGENTS_MAX][RTL_IDLE_COUNT];
-    bool no_clock; /* no GPU's clock was compared yet */
+    bool no_clock; /* no GPU clock was calibrated yet */
     int gpu_count;
     uint32_t mode, state, notes;
-    bool counting; /* in auto: nobody watches */
+    bool counting; /* in auto without a viewer */
     uint64_t heartbeat_ns, passes;
     bool parked;
-    void *garbage[4096]; /* octaves of the snapshots: freed at the end */
+    void *garbage[4096]; /* the snapshots' octaves: freed at the end */
     int garbage_count;
 };
 
@@ -106,7 +107,7 @@ static inline void synth_add(struct synth_histogram *h, uint64_t ns, uint64_t co
     h->count += count;
 }
 
-/* `count` dispatches of a kernel on queue 0, timed with `ns` each. */
+/* Add `count` dispatches of a kernel on queue 0, timed with `ns` each. */
 static inline void synth_record(struct synth *p, int kernel, uint64_t ns, uint64_t count)
 {
     p->kernels[kernel].calls += count;
@@ -124,7 +125,7 @@ static inline void synth_untimed(struct synth *p, int kernel, int reason, uint64
     p->queues[0].untimed[reason] += count;
 }
 
-/* `count` copies of that many bytes each, timed with `ns` each. */
+/* Add `count` copies of that many bytes each, timed with `ns` each. */
 static inline void synth_copies(struct synth *p, int gpu, enum rtl_direction direction, uint64_t bytes, uint64_t ns,
                                 uint64_t count)
 {
@@ -156,7 +157,7 @@ static inline struct rtl_histogram_copy synth_copy(struct synth *p, const struct
     return c;
 }
 
-/* The process as it is now, taken `at` ns after it started. */
+/* Take a snapshot of the process `at` ns after its start. */
 static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
 {
     struct rtl_snapshot s = {.taken_mono_ns = SYNTH_START + at,
@@ -254,14 +255,14 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
     return s;
 }
 
-/* Adds the process as it is now to a model. */
+/* Add a snapshot of the process to a model. */
 static inline void synth_tick(struct synth *p, struct rtl_model *m, uint64_t at)
 {
     struct rtl_snapshot s = synth_snapshot(p, at);
     assert_true(rtl_model_add(m, &s, 1000 * RTL_SEC + at));
 }
 
-/* The rows of a frame, one a line. The caller frees it. */
+/* Return the frame's rows, one a line. The caller frees the text. */
 static inline char *synth_text(const struct rtl_frame *f)
 {
     size_t size = (size_t)f->rows * ((size_t)f->cols * 4 + 2) + 1, used = 0;

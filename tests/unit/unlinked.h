@@ -1,4 +1,4 @@
-/* Records of the event ring without their links, for tests that have nothing to do with links. */
+/* Records of the event ring without their links, for tests that don't need links. */
 #ifndef RTL_TESTS_UNLINKED_H
 #define RTL_TESTS_UNLINKED_H
 
@@ -7,7 +7,7 @@
 #include "record/rocpd.h"
 #include "shm/segment_reader.h"
 
-/* Up to `most` records, as rtl_reader_linked_events. */
+/* Read up to `most` records with rtl_reader_linked_events. */
 static inline uint32_t read_unlinked(const struct rtl_reader *reader, struct rtl_events *events,
                                      struct rtl_event_record *out, uint32_t most)
 {
