@@ -1,6 +1,6 @@
 #!/bin/sh
-# An agent's one cooperative queue is left as the runtime made it, and the completion worker runs where the process may,
-# not where the thread that came first was tied to.
+# The library leaves an agent's only cooperative queue as the runtime made it. The completion worker may use all CPUs of
+# the process, not just those of the thread that started it.
 . "$(dirname "$0")/tap.sh"
 
 program=$O/tests/programs/intercept_cooperative
@@ -11,14 +11,14 @@ run() { # library
 }
 
 run ""
-is "without the library: ends well" "$status" 0
-is "without the library: no worker" "$(grep '^worker' "$work/out")" "worker none"
+is "without the library: exit status is 0" "$status" 0
+is "without the library: there is no worker" "$(grep '^worker' "$work/out")" "worker none"
 grep -v '^worker' "$work/out" >"$work/plain"
-has "without the library: it played" "$(cat "$work/plain")" '^cooperative: destroyed 0x0 0x0'
+has "without the library: the program destroys its cooperative queue" "$(cat "$work/plain")" '^cooperative: destroyed 0x0 0x0'
 
 run "$tap_top/$O/librtl.so"
-is "with it: ends well" "$status" 0
-is "with it: the application sees the same" "$(grep -v '^worker' "$work/out")" "$(cat "$work/plain")"
+is "with the library: exit status is 0" "$status" 0
+is "with the library: the program's output is the same" "$(grep -v '^worker' "$work/out")" "$(cat "$work/plain")"
 is "with the library: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
-is "with it: the worker has all CPUs of the process" "$(grep '^worker' "$work/out")" "worker $(nproc)"
+is "with the library: the worker may use all CPUs of the process" "$(grep '^worker' "$work/out")" "worker $(nproc)"
 finish

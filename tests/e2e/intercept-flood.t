@@ -13,14 +13,14 @@ unset RTL_SIGNALS RTL_MODE
 signals() { # in_use | free | created | destroyed | peak | limit
     look signals | tr ' ' '\n' | grep -A 1 "^$1\$" | tail -n 1
 }
-resident() { # in | behind: of the last flood
+resident() { # in | behind: resident memory during or after the last flood
     sed -n "s/^resident $1 it //p" "$work/out" | tail -n 1
 }
 # Counts packets whose thread got no CPU for 100 ms between write and doorbell: a busy machine causes them, not signals.
 let_go() {
     look untimed | awk '$2 == "let_go" { print $3 }'
 }
-shrunk() { # 64, or what the four queues may hold at hand and half as many again
+shrunk() { # 64, or 1.5 times what four queues may keep in reserve
     test "$(($(signals created) - $(signals destroyed)))" -le 256
 }
 
@@ -58,7 +58,7 @@ check "the second flood takes no more memory: $first kB, then $(resident in)" te
 close_scene
 is "floods: the program ends with status 0 and an empty standard error" "$status $(without_runtimes_own <"$work/err")" "0 "
 
-# with a limit of the user's, dispatches that find no signal are counted
+# With RTL_SIGNALS as limit, dispatches that find no signal are counted
 RTL_SIGNALS=1000
 export RTL_SIGNALS
 play 5000
@@ -71,7 +71,7 @@ is "RTL_SIGNALS=1000: dispatches without a signal are counted as no_signal" \
 close_scene
 unset RTL_SIGNALS
 
-# HIP: four streams on four hardware queues, from a thread each
+# HIP: four streams on four hardware queues, one thread each
 echo 'launch_* fixed 60us' >"$work/script"
 run_exact "HIP, four streams" --script "$work/script" -- "$O/tests/programs/hip_launches" --launches 160000 --streams 4 --threads 4
 is "HIP, four streams: every dispatch is timed" "$(jq -c '.dispatches | [.counted, .timed + .untimed.let_go]' "$work/json")" '[160000,160000]'

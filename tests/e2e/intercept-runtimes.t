@@ -26,7 +26,7 @@ begin="$O/tests/programs/intercept_runtimes $system/libhsa-runtime64.so.1 $wheel
 look() { "$dump" "$program" "$@" 2>&1; }
 word() { look "$1" | cut -d' ' -f2; }
 
-traced_as_launched() { # PREFIX: and all of it timed
+traced_as_launched() { # PREFIX: every dispatch is counted and timed
     tell_all "done"
     sed -n "s/^launched \($1[0-9]*\) \([0-9]*\)/\1 \2 \2/p" "$work/out" | awk '{ n[$1] = $0 } END { for (k in n) print n[k] }' |
         sort >"$work/wanted"
@@ -37,7 +37,7 @@ traced_as_wanted() {
     look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $3, $4 }' | sort >"$work/traced"
     test -s "$work/wanted" && diff "$work/wanted" "$work/traced"
 }
-# the library's totals of the kernels with that prefix equal the software GPU's
+# The library's totals of the kernels with that prefix equal the software GPU's
 totals_are_true() { # PREFIX
     awk -F'\t' -v p="$1" 'index($7, p) == 1 { t[$7] += $5 - $4 } END { for (k in t) print k, t[k] }' "$work/truth" |
         sort >"$work/true"
@@ -52,7 +52,7 @@ watch() { # as a user does
     tap_pids="$tap_pids $observer"
     wait_until 60 sh -c "test -s '$work/json' || ! kill -0 $observer"
 }
-all_as_launched() { # a tally says all that came before it, so the last one counts
+all_as_launched() { # each tally includes the earlier ones, so use the last
     sed -n 's/^launched //p' "$work/out" | awk '{ n[$1] = $2 } END { for (k in n) print k, n[k] }' | sort >"$work/launched"
     frame '.kernels[] | select(.name | startswith("(") | not) | "\(.name) \(.calls)"' | sort >"$work/counted"
     test -s "$work/launched" && diff "$work/launched" "$work/counted"
@@ -94,7 +94,7 @@ check "the second shut down: the first's kernels are counted and timed" traced_a
 check "the second shut down: the first's times are true" totals_are_true fast
 is "the second shut down: nothing is unknown or untimed" "$(look untimed_total) $(look kernel | grep -c '(')" "untimed_total 0 0"
 
-# --- the second is loaded again, and both start and stop once more where a count is all that changes ---
+# --- the second is loaded again; both start and stop once more, which only changes a reference count ---
 tell_all drop 1
 tell_all open 1 more
 tell_all again 1
@@ -105,7 +105,7 @@ is "the second again: the first stays live" "$(word state)" live
 check "the second again: each dispatch is counted once" wait_until 60 all_as_launched
 is "the second again: its line on standard error is not repeated" "$(grep -c '^librtl: ' "$work/err")" 1
 
-# --- the first shuts down, the second lives ---
+# --- the first shuts down, the second stays ---
 tell_all close 0
 is "the first shut down: the state is unloaded" "$(word state)" unloaded
 tell_all run 1 320
@@ -115,7 +115,7 @@ end_process "$observer"
 tell_all close 1
 tell_all open 1 next
 if grep -q '^refused' "$work/out"; then
-    skip "a runtime that starts alone is traced" "this release starts once a process"
+    skip "the second starts alone: it is traced" "this release can't start twice in a process"
 else
     tell_all run 1 320
     check "the second starts alone: it is traced, and timed" traced_as_launched next
@@ -130,7 +130,7 @@ else
     is "the first shuts down beside the second: the state is live" "$(word state)" live
 fi
 close_play
-is "two runtimes: the program came to its end" "$status" 0
+is "two runtimes: exit status is 0" "$status" 0
 
 # --- without the library ---
 tools=
@@ -153,5 +153,5 @@ next_as_launched() { test "$(frame '[.kernels[] | select(.name | startswith("nex
 check "untraced: a runtime that starts later is observed, by name" wait_until 60 next_as_launched
 end_process "$observer"
 close_play
-is "untraced: the program came to its end" "$status" 0
+is "untraced: exit status is 0" "$status" 0
 finish

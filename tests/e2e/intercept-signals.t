@@ -7,11 +7,11 @@ scenes=intercept_deep
 all=16384
 unset RTL_SIGNALS
 
-reason() { # key: how many weren't timed for that
+reason() { # KEY: the number of dispatches that are untimed for this reason
     look untimed | awk -v key="$1" '$2 == key { print $3 } END { if (!NR) print 0 }'
 }
 
-# play_deep NAME LIMIT [signalled]: to its end, held there
+# play_deep NAME LIMIT [signalled]: run until it holds
 play_deep() {
     name=$1
     most=$2
@@ -23,7 +23,7 @@ play_deep() {
 }
 ends() {
     close_scene
-    is "$name: ends with status 0 and an empty standard error" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$name: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
 }
 
 for own in '' signalled; do
@@ -41,7 +41,7 @@ for own in '' signalled; do
 
     for many in '' 20000; do
         most=$many
-        test -n "$many" || most=$((4096 + 8 * 4096 * 5 / 4)) # what the queues have room for, and some
+        test -n "$many" || most=$((4096 + 8 * 4096 * 5 / 4)) # the queues' capacity and a reserve
         test -z "$many" || export RTL_SIGNALS="$many"
         # shellcheck disable=SC2086
         play_deep "${many:-by default}${own:+, $own}" "$most" $own

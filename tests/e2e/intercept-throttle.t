@@ -1,13 +1,13 @@
 #!/bin/sh
-# A queue kept full by kernels that take no time, faster than the worker can keep up with and with few signals: nothing
-# stops or hangs, all is counted. (On ROCr before 6.0 an intercept queue that fills stops the process, whoever intercepts
-# it: src/intercept/track/throttle.h.)
+# A queue is kept full by kernels that take no time, with few signals, so that the worker can't keep up. Nothing stops or
+# hangs, and every dispatch is counted. (On ROCr before 6.0 a full intercept queue of any tool stops the process:
+# src/intercept/track/throttle.h.)
 . "$(dirname "$0")/tap.sh"
 
 dispatches=1000448 # a multiple of the program's 512
-warm=4096          # what it dispatches before it counts
+warm=4096          # dispatches before it counts
 
-# flood SIGNALS WHAT COMMAND...: runs it until all has been dispatched and it holds
+# flood SIGNALS WHAT COMMAND...: run the program until it has dispatched everything and holds
 flood() {
     limit=$1
     what=$2
@@ -26,24 +26,24 @@ flood() {
 dump() {
     "$O/tests/programs/intercept_dump" "$program" >"$work/dump" 2>&1
 }
-sum() { # key
+sum() { # KEY
     awk -v key="$1" '$1 == key { print $2 }' "$work/dump"
 }
-all_known() { # nothing is in flight any more
+all_known() { # nothing is in flight
     dump
     test "$(($(sum timed) + $(sum untimed_total)))" = "$(sum counted)"
 }
 
-try() { # name signals what command...
+try() { # NAME SIGNALS WHAT COMMAND...
     name=$1
     shift
     flood "$@"
-    has "$name: it got to its end" "$(cat "$work/out")" '^holding'
-    check "$name: timed and untimed are all" wait_until 60 all_known
-    is "$name: every dispatch was counted" "$(sum counted)" "$((dispatches + warm))"
+    has "$name: the program finishes" "$(cat "$work/out")" '^holding'
+    check "$name: every dispatch is timed or untimed" wait_until 60 all_known
+    is "$name: every dispatch is counted" "$(sum counted)" "$((dispatches + warm))"
     exec 3>&-
     wait "$program"
-    is "$name: it ended well" "$?" 0
+    is "$name: exit status is 0" "$?" 0
     is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
     tap_pids=
 }

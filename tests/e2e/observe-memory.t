@@ -1,11 +1,11 @@
 #!/bin/sh
-# Releases, kinds of GPU and settings differ in the memory of a runtime's queues. In each kind of memory rtl-top finds the
-# queues of a process without the library and counts exactly; a forked child's copies of them are no queues.
-# shellcheck disable=SC2119 # observe: with options of rtl-top, or without
+# Releases, GPUs and settings differ in the kind of memory of a runtime's queues. In each kind, rtl-top finds the queues
+# of a process without the library and counts exactly; a forked child's copies of the queues are not counted.
+# shellcheck disable=SC2119 # observe has optional arguments
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
-# prints the mappings of the program's queues: rights, whether a child inherits them, name, bytes
+# Print the mappings of the program's queues: rights, whether a child inherits them, name, bytes
 mappings_of_queues() {
     sed -n 's/^queue //p' "$work/out" | sort -u | while read -r address; do
         awk -v "at=$address" '
@@ -22,7 +22,8 @@ mappings_of_queues() {
     done
 }
 
-# observed NAME WHERE: started by play, with two queues; WHERE: what all of their mappings have to be
+# check_kind NAME PATTERN: observe the program that play started with two queues; PATTERN matches all mappings of its
+# queues
 observed() {
     tell_all where
     mappings_of_queues >"$work/where"
@@ -35,23 +36,23 @@ observed() {
     tell_all run 6000 5 30 500
     tell_all "done"
     check "$1: every dispatch is counted, by name" wait_until 120 counted_as_launched
-    is "$1: nothing was lost" "$(frame .observed.packets_lost)" 0
+    is "$1: no packet is lost" "$(frame .observed.packets_lost)" 0
     is "$1: each queue has half of the dispatches" "$(frame '[.queues[] | select(.dispatches == 6000)] | length')" 2
-    check "$1: some are timed, by their signals" test "$(frame .dispatches.timed)" -gt 100
+    check "$1: some dispatches are timed by their signals" test "$(frame .dispatches.timed)" -gt 100
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/family"
     is "$1: a forked child has no queues" "$(jq -r '(.processes // []) | length' "$work/family")" 0
     "$O/rtl-top" -p "$child" --no-children -b -n 1 >"$work/no.out" 2>"$work/no.err"
     is "$1: a forked child alone shows no dispatch" "$(grep -c fast0 "$work/no.out")" 0
     kill -9 "$child" 2>/dev/null
     close_play
-    is "$1: the program came to its end" "$status" 0
+    is "$1: the program's exit status is 0" "$status" 0
     wait "$observer"
 }
 
 play 2
-observed "as this release has it" '^rw-'
+observed "this release's memory" '^rw-'
 
-# the kinds of memory of the releases, in order
+# The kinds of memory of the releases, in order
 gpu="--preload $tap_top/$O/tests/programs/observe_memory_preload.so"
 export RTL_TEST_MEMORY
 for RTL_TEST_MEMORY in marked shared private; do
@@ -63,7 +64,7 @@ for RTL_TEST_MEMORY in marked shared private; do
     esac
 done
 
-# without pages between them the kernel merges the queues' with what comes before and behind
+# Without guard pages the kernel merges the queues' mappings with their neighbours.
 RTL_TEST_MEMORY=private
 export HSA_SVM_GUARD_PAGES=0
 play 2 16384
@@ -73,13 +74,13 @@ check "merged with other memory: some queues lie in merged mappings" awk '$3 > 4
 unset HSA_SVM_GUARD_PAGES RTL_TEST_MEMORY
 gpu=
 
-# as on gfx11 and later, whose queues the driver allocates
+# As on gfx11 and later, where the driver allocates queues
 export HSA_USERPTR_FOR_PAGED_MEM=0
 play 2
 observed "allocated by the driver" '^rw-s /memfd:vgpu-memory '
 unset HSA_USERPTR_FOR_PAGED_MEM
 
-# where the host doesn't reach the GPU's memory
+# The host can't reach all of the GPU's memory.
 gpu='--bar small'
 play 2
 observed "a small BAR" '^rw-'

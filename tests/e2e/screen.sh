@@ -1,4 +1,4 @@
-# Sourced by the tests of the screen, after tap.sh: a terminal in tmux (a server of the test's own) and what it shows.
+# Sourced by the tests of the screen, after tap.sh. Runs a terminal in tmux (with its own server) and reads its screen.
 # shellcheck shell=sh disable=SC2034,SC2154 # variables of tap.sh, variables for the tests
 
 LC_ALL=C.UTF-8
@@ -9,18 +9,18 @@ top=$PWD/$O/rtl-top
 
 term() { tmux -L "$tap_tmux" -f /dev/null -u "$@"; }
 
-# terminal COLUMNS ROWS SCRIPT: runs the script in a fresh terminal
+# terminal COLUMNS ROWS SCRIPT: run the script in a fresh terminal.
 terminal() {
     term kill-server 2>/dev/null
     printf '%s\n' "$3" >"$work/session"
-    wait_until 60 term new-session -d -x "$1" -y "$2" "sh $work/session" # the server before may be on its way out
+    wait_until 60 term new-session -d -x "$1" -y "$2" "sh $work/session" # the previous server may still be ending
 }
 
 screen() { term capture-pane -p; }
 keys() { term send-keys "$@"; }
 facts() { term display-message -p "$1"; }
 
-# shows PATTERN...: all of them are on screen within two minutes: a machine may stand still for half of one
+# shows PATTERN...: wait until all of them are on screen, for two minutes at most: a machine may stall for half a minute.
 shows() {
     for pattern in "$@"; do
         if ! wait_until 120 sh -c "tmux -L $tap_tmux capture-pane -p | grep -qE -e '$pattern'"; then
@@ -31,14 +31,14 @@ shows() {
     done
 }
 
-# hides PATTERN: it goes away, likewise
+# hides PATTERN: wait as long until it disappears.
 hides() {
     wait_until 120 sh -c "! tmux -L $tap_tmux capture-pane -p | grep -qE -e '$1'" || { screen; return 1; }
 }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-# demo OPTIONS...: starts a process with a live segment; its pid is in $demo
+# demo OPTIONS...: start a process with a live segment; its pid is in $demo.
 demo() {
     "$O/tests/programs/segment_demo" "$@" >"$work/demo.out" &
     demo=$!

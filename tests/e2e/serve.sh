@@ -1,8 +1,8 @@
-# Sourced by the tests of rtl-top serve, after tap.sh: starting it, asking it.
-# shellcheck shell=bash disable=SC2034,SC2119,SC2120,SC2154 # what tap.sh sets, and what the tests use
+# Sourced by the tests of rtl-top serve, after tap.sh: start the server and query it.
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120,SC2154 # tap.sh sets them, or the tests use them
 top=$tap_top/$O/rtl-top
 
-start() { # NAME ARGS...: serves in the background; server, port
+start() { # NAME ARGS...: serve in the background; sets $server and $port
     local name=$1
     shift
     "$top" serve "$@" >"$work/$name.out" 2>"$work/$name.err" &
@@ -11,7 +11,7 @@ start() { # NAME ARGS...: serves in the background; server, port
     wait_until 60 grep -q '/metrics$' "$work/$name.out"
     port=$(sed -n 's,^serving http://.*:\([0-9]*\)/metrics$,\1,p' "$work/$name.out")
 }
-ask() { # TEXT: sends it, with CR LF for each line, and prints what comes back
+ask() { # TEXT with CR LF at each line's end: send it and print the answer
     exec 7<>"/dev/tcp/127.0.0.1/$port" || return
     printf '%b' "$1" >&7 2>/dev/null
     timeout 60 cat <&7

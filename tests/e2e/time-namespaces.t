@@ -1,6 +1,6 @@
 #!/bin/sh
-# Processes in time namespaces, whose clocks are days ahead of the host's or behind them: one time line in a trace of
-# several processes, right ages and rates on the screen, and mode auto as everywhere.
+# Processes in time namespaces, whose clocks are days ahead of the host's or behind: one time line in a trace of several
+# processes, correct ages and rates on the screen, and mode auto as elsewhere.
 . "$(dirname "$0")/tap.sh"
 
 top=$O/rtl-top
@@ -21,7 +21,8 @@ done >"$work/script"
 printf 'sign99 fixed 1000s\n* fixed 5us\n' >>"$work/script"
 sql() { sqlite3 "$1" "$2" 2>&1; }
 
-# begin NAME COMMAND...: starts a program on the GPU, below env or unshare, and waits until it holds; $program is its pid
+# start_program NAME COMMAND...: start a program on the GPU, below env or unshare, and wait until it holds; $program is
+# its pid
 begin() {
     name=$1
     shift
