@@ -28,7 +28,7 @@ options() { "$top" help "${1:-all}" | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]
 "$O/tests/programs/segment_demo" --kernels 5 --seconds 600 >"$work/demo.out" &
 demo=$!
 tap_pids="$tap_pids $demo"
-wait_until 60 traced "$demo"
+wait_until 60 is_traced "$demo"
 wait_until 60 test -s "$work/demo.out"
 "$top" record -p "$demo" -n 3 -d 0.05 "$work/run.db" >"$work/out" 2>"$work/err"
 is "record: ends after its frames and prints nothing" "$? $(cat "$work/out" "$work/err")" '0 '

@@ -3,16 +3,16 @@
 # shellcheck shell=sh disable=SC2154 # tap.sh sets them
 
 held_or_gone() { # pid
-    grep -q '^holding' "$work/out" || ! alive "$1"
+    grep -q '^holding' "$work/out" || ! is_alive "$1"
 }
 
 # HIP 5.7 waits for kernel argument memory on a signal that it made for the GPU alone, with or without a tool. The
 # runtime complains when HIP reuses the memory before the GPU has finished with it.
-without_hips_own() {
+filter_hips_lines() {
     grep -v '^Warning: .*Use of non-host signal in host signal wait API'
 }
 
-as_in_truth() {
+equals_truth() {
     tests/e2e/compare-truth "$work/truth" "$work/json" >"$work/compared" 2>&1
 }
 
@@ -32,13 +32,13 @@ run_exact() {
         echo "# $name: $(tail -n 5 "$work/out" "$work/err")" >&2
     fi
     has "$name: the program's own verdict" "$(cat "$work/out")" '^[a-z_]+: PASS'
-    is "$name: standard error is empty" "$(without_hips_own <"$work/err")" ""
+    is "$name: standard error is empty" "$(filter_hips_lines <"$work/err")" ""
 
     # In flight is 0 when every queue is empty; the worker needs a moment to see it.
     wait_until 60 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
     # The software GPU writes the truth a millisecond later, on a busy machine more.
-    check "$name: counts and times equal the model's" wait_until 60 as_in_truth
+    check "$name: counts and times equal the model's" wait_until 60 equals_truth
     sed 's/^/# /' "$work/compared"
     is "$name: timed and untimed add up to counted" \
         "$(jq '.dispatches | .timed + (.untimed | add // 0) == .counted' "$work/json")" true
@@ -55,9 +55,9 @@ run_exact() {
     is "$name: the program's exit status is that without rtl-top" "$status" 0
 }
 
-# mostly_timed NAME: check the last run. A worker that doesn't run for some ms while 1 us kernels run has no signals
+# check_mostly_timed NAME: check the last run. A worker that doesn't run for some ms while 1 us kernels run has no signals
 # left. How often this happens depends on the machine's load, not on the library.
-mostly_timed() {
+check_mostly_timed() {
     check "$1: at least 99 % of the dispatches that found a signal are timed" \
         jq -e '.dispatches | .timed > 0 and .timed + .untimed.no_signal >= 0.99 * .counted' "$work/json"
     echo "# $1: $(jq -r '.dispatches | "\(.timed) of \(.counted) timed"' "$work/json")"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 
 unset RTL_MODE RTL_QUEUES
-unwatched # mode auto must time nothing
+lock_out_viewers # mode auto must time nothing
 make --no-print-directory O="$O" all vgpu programs benches >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 report=$work/hardware-report.txt
 

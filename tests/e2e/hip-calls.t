@@ -7,21 +7,21 @@ programs=$O/tests/programs
 
 gpu="--gpus 2"
 play "$programs/hip_api" --hold
-is "mode hip: calls, codes, bytes and memory in use equal the program's tally" "$(told)" "$(recorded)"
+is "mode hip: calls, codes, bytes and memory in use equal the program's tally" "$(print_tally)" "$(print_recorded)"
 check "mode hip: the tally has over 30 functions and over 4 codes" sh -c \
     "test \$(grep -c '^called' '$work/out') -gt 30 && test \$(grep -c '^code' '$work/out') -gt 4"
-is "mode hip: the peak is the memory allocated at once" "$(api --json | jq -c '[.memory[].peak_bytes]')" \
+is "mode hip: the peak is the memory allocated at once" "$(run_api --json | jq -c '[.memory[].peak_bytes]')" \
     '[67108864,67108864,25689]'
-is "mode hip: the functions' memory adds up to the total" "$(api --json | jq '[.api[].in_use_bytes] | add')" \
-    "$(api --json | jq '[.memory[].in_use_bytes] | add')"
-is "mode hip: errors are all codes except hipErrorNotReady" "$(api --json | jq -r '.api[] | select(.errors > 0) | "\(.name) \(.errors)"' | sort)" \
+is "mode hip: the functions' memory adds up to the total" "$(run_api --json | jq '[.api[].in_use_bytes] | add')" \
+    "$(run_api --json | jq '[.memory[].in_use_bytes] | add')"
+is "mode hip: errors are all codes except hipErrorNotReady" "$(run_api --json | jq -r '.api[] | select(.errors > 0) | "\(.name) \(.errors)"' | sort)" \
     "$(awk '$1 == "code" && $3 != 600 { print $2, $4 }' "$work/out" | sort)"
 check "mode hip: p50 <= p99 <= maximum <= total" sh -c \
     "'$O/rtl-top' api -p $program --json | jq -e '[.api[] | select(.p50_ns > .p99_ns or .p99_ns > .max_ns or .max_ns > .total_ns)] == []'"
-has "api: the table lists functions" "$(api)" '^ +[0-9.]+k? .* hipMemcpyAsync_spt$'
-has "api: the table has errors by name" "$(api)" '160 x 1 hipErrorInvalidValue'
-has "api: the table has memory" "$(api)" '^GPU 0 '
-csv=$(api --csv)
+has "api: the table lists functions" "$(run_api)" '^ +[0-9.]+k? .* hipMemcpyAsync_spt$'
+has "api: the table has errors by name" "$(run_api)" '160 x 1 hipErrorInvalidValue'
+has "api: the table has memory" "$(run_api)" '^GPU 0 '
+csv=$(run_api --csv)
 has "api --csv: has a heading" "$csv" '^pid,name,kind,calls,total_ns,'
 is "api --csv: has a line for each function" "$(echo "$csv" | wc -l)" "$(($(grep -c '^called' "$work/out") + 1))"
 is "mode hip: JSON has the mode" "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.mode')" hip
@@ -68,7 +68,7 @@ ln -s "$(realpath "$found")" "$work/lib/libamdhip64.so"
 ${CC:-gcc} -shared -fPIC -o "$work/plugin.so" "$work/plugin.c" -Wl,-rpath,"$work/lib" -L "$work/lib" -lamdhip64 \
     -Wl,--allow-shlib-undefined
 # (The folder is on the path because hipGetProcAddress opens libamdhip64.so by name to find its own symbols.)
-calls() { api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
+calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 for way in "dlsym $hip" "proc $hip" "plugin $work/plugin.so"; do
     # shellcheck disable=SC2086 # two words
     set -- $way
@@ -77,7 +77,7 @@ for way in "dlsym $hip" "proc $hip" "plugin $work/plugin.so"; do
     fi
     LD_LIBRARY_PATH=$work/lib play "$programs/hip_found" "$1" "$2" --hold
     is "${1}: calls equal the program's tally" "$(calls)" "$(grep ^called "$work/out")"
-    is "${1}: memory in use is recorded" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .allocations]')" '[5000,5]'
+    is "${1}: memory in use is recorded" "$(run_api --json | jq -c '[.memory[] | .in_use_bytes, .allocations]')" '[5000,5]'
     has "${1}: HIP is loaded once" "$(cat "$work/out")" '^libraries 1$'
     has "${1}: no HIP becomes visible to other libraries" "$(cat "$work/out")" "^everybody's no\$"
     close_play

@@ -82,7 +82,7 @@ pair hipMemsetAsync __amd_rocclr_fillBufferAligned 20"
         "$(said pair | awk '$2 == "linked" || $2 == "hsa_00" { print "way", $1, $3 }' | sort)" "$(grep "$seen" "$work/out" | sort)"
     check "$way: over three launch functions work, hipExtModuleLaunchKernel among them" \
         sh -c "[ \$(grep -c '^way ' '$work/out') -ge 4 ] && grep -q '^way hipExtModuleLaunchKernel 10' '$work/out'"
-    is "$way: every launch is counted as a call" "$(api --json | jq -r '.api[] | select(.kind == "launch" and .calls > .errors) | "way \(.name) \(.calls - .errors)"' | sort)" \
+    is "$way: every launch is counted as a call" "$(run_api --json | jq -r '.api[] | select(.kind == "launch" and .calls > .errors) | "way \(.name) \(.calls - .errors)"' | sort)" \
         "$(grep '^way ' "$work/out" | sort)"
     has "$way: no launch is unlinked" "$(said counted)" '^linked [1-9][0-9]* outside 0 queue_thread 0 overtaken 0 unnoted 0$'
     close_play
@@ -109,12 +109,12 @@ close_play
 mib=$((1 << 20))
 play prlimit --fsize=$((640 * mib)) "$programs/hip_links" --launches 1600 --threads 2 --hold
 linked
-is "no room for pairs: calls and links are recorded" "$(number counted linked) $(api --json | jq '[.api[] | select(.kind == "launch").calls] | add')" "1600 1600"
+is "no room for pairs: calls and links are recorded" "$(number counted linked) $(run_api --json | jq '[.api[] | select(.kind == "launch").calls] | add')" "1600 1600"
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/frame"
 is "no room for pairs: ranges count their kernels" "$(jq '[.api.nested[].kernels] | add' "$work/frame")" "$(jq .dispatches.timed "$work/frame")"
 is "no room for pairs: JSON has the number of missing pairs" "$(jq -c '.api | [.range_kernels, .pairs_over]' "$work/frame")" \
     "[[],$(jq .dispatches.timed "$work/frame")]"
-has "no room for pairs: the table has the number of missing pairs" "$(api)" 'kernels missing in the lists of their ranges [1-9]'
+has "no room for pairs: the table has the number of missing pairs" "$(run_api)" 'kernels missing in the lists of their ranges [1-9]'
 close_play
 is "no room for pairs: exit status is that without rtl-top" "$status" 0
 finish

@@ -47,12 +47,12 @@ play_alone() {
     exec 3>"$work/in"
     wait_until 60 grep -q '^holding' "$work/out"
 }
-calls() { api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
+calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 
 "$cc" -o "$work/play" tests/programs/play/hip_play.c -L "$work/one" -lplay -pthread || exit 1
 play_alone "$work/play"
 is "fake HIP: its calls of its own functions aren't counted" "$(calls)" "$(grep ^called "$work/out")"
-is "fake HIP: memory of a failed hipFree stays in use" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
+is "fake HIP: memory of a failed hipFree stays in use" "$(run_api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
 close_play
 is "fake HIP: exit status is that without rtl-top" "$status" 0
 
@@ -64,7 +64,7 @@ is "100 threads at once: exit status is that without rtl-top" "$status" 0
 
 play_alone "$work/play" ends
 is "ending threads: calls in their destructors are counted" "$(calls)" "$(grep ^called "$work/out")"
-is "ending threads: 300 in a row need no shared counters" "$(api --json | jq .shared_threads)" 0
+is "ending threads: 300 in a row need no shared counters" "$(run_api --json | jq .shared_threads)" 0
 close_play
 is "ending process: calls in its destructors are harmless" "$status" 0
 

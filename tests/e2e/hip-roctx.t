@@ -38,7 +38,7 @@ for behind in "" $real; do
     name="alone"
     [ -z "$behind" ] || name="with libroctx64"
     is "$name: return values are libroctx64's" "$(grep -v holding "$work/out" | diff "$work/wanted" -)" ""
-    api --json >"$work/json"
+    run_api --json >"$work/json"
     is "$name: ranges are counted by name" "$(jq -r '.ranges[] | "\(.kind) \(.name | .[0:9] | gsub("[^a-zA-Z ]"; "_")) \(.calls) \(.open)"' "$work/json" | sort)" \
         'mark token 10 0
 range ____mred_ 10 0
@@ -65,7 +65,7 @@ done
 # A limit that leaves room for all but the pairs of ranges and kernels
 mib=$((1 << 20))
 play prlimit --as=$((630 * mib)) "$program_path" --hold
-is "no room for pairs: ranges are recorded" "$(api --json | jq '[.ranges[] | select(.name == "attention").calls]' -c)" '[10]'
+is "no room for pairs: ranges are recorded" "$(run_api --json | jq '[.ranges[] | select(.name == "attention").calls]' -c)" '[10]'
 close_play
 
 # libroctx64 is loaded in the middle: ranges that began without it end without it.

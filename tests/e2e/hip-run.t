@@ -112,7 +112,7 @@ cp "$hip" "$work/alone"
 sed -i 's/GLIBC_2\.2\.5/GLIBC_9.2.5/' "$work/alone/librtl-hip.so"
 has "check: a librtl-hip.so for a newer libc is an error" "$("$top" check --mode hip --library "$work/alone/librtl.so" -- cat)" \
     '^wrong  calls        .*GLIBC_9\.2\.5'
-if as_others "check: a set-user-ID program is an error"; then
+if can_be_other_user "check: a set-user-ID program is an error"; then
     chmod 755 "$work"
     mkdir -m 755 "$work/pub"
     cp "$top" "$library" "$hip" "$work/pub"

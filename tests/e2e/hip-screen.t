@@ -17,7 +17,7 @@ is "JSON: memory in use equals the program's tally" \
     "$(grep '^memory' "$work/out" | sort)"
 is "JSON: functions equal those of rtl-top api" \
     "$(echo "$frame" | jq -c '[.api.functions[] | [.name, .kind, .calls, .total_ns, .errors, .bytes, .in_use_bytes]] | sort')" \
-    "$(api --json | jq -c '[.api[] | [.name, .kind, .calls, .total_ns, .errors, .bytes, .in_use_bytes]] | sort')"
+    "$(run_api --json | jq -c '[.api[] | [.name, .kind, .calls, .total_ns, .errors, .bytes, .in_use_bytes]] | sort')"
 is "JSON: the last interval has no calls" "$(echo "$frame" | jq '[.api.functions[].window.calls] | add')" 0
 is "JSON: kernels are listed, too" "$(echo "$frame" | jq '.kernels | length > 0')" true
 "$top" -p "$program" -b -n 1 >"$work/text"
@@ -30,7 +30,7 @@ same='.api.functions |= map(del(.window)) | .api'
 is "replay: the recorded API data equals the live frame" "$(tail -n 1 "$work/frames" | jq -Sc "$same")" "$(echo "$frame" | jq -Sc "$same")"
 "$top" snapshot -p "$program" "$work/once.db"
 is "snapshot: the API data equals the live frame" "$("$top" replay "$work/once.db" --json | jq -Sc "$same")" "$(echo "$frame" | jq -Sc "$same")"
-terminal 100 30 "exec '$top' -p $program -d 0.2"
+start_terminal 100 30 "exec '$top' -p $program -d 0.2"
 check "screen: starts with kernels" shows "KERNEL"
 keys a
 check "screen: key a shows the calls" shows "FUNCTION" " hipFree"
@@ -42,7 +42,7 @@ keys Escape
 check "screen: Esc leads back to the calls" shows "FUNCTION"
 keys a
 check "screen: key a again shows the kernels" shows "KERNEL"
-term kill-server
+run_tmux kill-server
 close_play
 
 # Ranges with their kernels' time, and launch latencies
@@ -59,9 +59,9 @@ is "ranges: each one's kernels are in its list" \
     "$(jq -c '[.api.range_kernels | group_by(.range)[] | [.[0].range, (map(.timed) | add), (map(.total_ns) | add)]] | sort' "$work/frame")" \
     "$(jq -c '[foreach .api.nested[] as $n ([]; .[:$n.depth] + [$n.name]; [., $n.kernels, $n.kernels_ns])] | map(select(.[1] > 0)) | sort' "$work/frame")"
 is "ranges: every pair had room" "$(jq .api.pairs_over "$work/frame")" 0
-is "ranges: rtl-top api has the same lists" "$(api --json | jq -Sc .range_kernels)" "$(jq -Sc .api.range_kernels "$work/frame")"
-is "ranges: CSV has the same lists" "$(api --csv | grep -c ',kernel,')" "$(jq '.api.range_kernels | length' "$work/frame")"
-has "ranges: the table has the lists" "$(api)" 'KERNEL IN RANGE'
+is "ranges: rtl-top api has the same lists" "$(run_api --json | jq -Sc .range_kernels)" "$(jq -Sc .api.range_kernels "$work/frame")"
+is "ranges: CSV has the same lists" "$(run_api --csv | grep -c ',kernel,')" "$(jq '.api.range_kernels | length' "$work/frame")"
+has "ranges: the table has the lists" "$(run_api)" 'KERNEL IN RANGE'
 is "links: every dispatch is linked" "$(jq -c '.api.links | [.dispatches, (.unlinked | add)]' "$work/frame")" '[1600,0]'
 is "kernels: have launch latencies since the start" "$(jq '[.kernels[] | .launch_p50_ns > 0 and .launch_p99_ns >= .launch_p50_ns] | all' "$work/frame")" true
 "$top" snapshot -p "$program" "$work/links.db"
@@ -69,12 +69,12 @@ is "kernels: have launch latencies since the start" "$(jq '[.kernels[] | .launch
 has "diff: lists functions and ranges beside kernels" "$(tr '\n' ' ' <"$work/diff")" ' KERNEL .* FUNCTION .* hipLaunchKernel .* RANGE .* thread 0'
 is "diff --json: has the functions' calls" "$("$top" diff --json "$work/once.db" "$work/links.db" | jq -r 'select(.kind == "function" and .name == "hipExtLaunchKernel").b.calls')" \
     "$(jq '.api.functions[] | select(.name == "hipExtLaunchKernel").calls' "$work/frame")"
-watches_all
+lock_for_viewing_all
 has "JSON and list: the mode is hip" "$(jq -r .mode "$work/frame") $("$top" list | grep hip_links)" '^hip .* hip '
-among_all
+unlock_viewing
 same='.api | del(.functions[].window) | del(.ranges[].window)'
 is "snapshot with ranges: the API data equals the live frame" "$("$top" replay "$work/links.db" --json | jq -Sc "$same")" "$(jq -Sc "$same" "$work/frame")"
-terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"
+start_terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"
 check "screen: kernels have the column LAUNCH" shows "LAUNCH"
 keys A
 check "screen: key A shows nested ranges" shows "^.*thread [01]\$" "^.*  part [0-9]\$"
@@ -82,7 +82,7 @@ keys Down Enter
 check "screen: Enter shows the kernels of a range" shows "KERNEL in thread [01] > part [0-9]" "timed in range thread"
 keys Escape
 check "screen: Esc leads back to the ranges" shows "^.*  part [0-9]\$"
-term kill-server
+run_tmux kill-server
 close_play
 gpu="--gpus 2"
 

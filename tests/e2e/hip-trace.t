@@ -38,7 +38,7 @@ consistent "launches" "$db"
 timed=$("$top" -p "$program" --json -n 1 | jq .dispatches.timed)
 is "launches: every timed one is linked" "$(sql "$db" 'SELECT count(*) FROM rocpd_api_ops') $(recording "$db" linked)" "$timed $timed"
 is "launches: all calls are in the trace" "$(sql "$db" "SELECT apiName, count(*) FROM api WHERE apiName GLOB 'hip*' GROUP BY 1 ORDER BY 1")" \
-    "$(api --json | jq -r '.api[] | "\(.name)|\(.calls)"' | sort)"
+    "$(run_api --json | jq -r '.api[] | "\(.name)|\(.calls)"' | sort)"
 is "launches: no call is lost" "$(recording "$db" calls_lost) $(recording "$db" waiting)" "0 0"
 # The grid encodes the launching thread (y) and its launch number (x), so the call's thread is known.
 sed -n 's/^thread \([0-9]*\) \([0-9]*\) .*/\1 \2/p' "$work/out" | sort >"$work/threads"

@@ -28,14 +28,14 @@ close_play() {
     tap_pids=
 }
 
-api() {
+run_api() {
     "$O/rtl-top" api -p "$program" "$@"
 }
 
 # The program's own tally, and the recorded one.
-told() { grep -E '^(called|code|memory) ' "$work/out" | sort; }
-recorded() {
-    api --json | jq -r '(.api[] | select(.calls > 0) | "called \(.name) \(.calls) \(.bytes)",
+print_tally() { grep -E '^(called|code|memory) ' "$work/out" | sort; }
+print_recorded() {
+    run_api --json | jq -r '(.api[] | select(.calls > 0) | "called \(.name) \(.calls) \(.bytes)",
         (.name as $name | .codes[] | "code \($name) \(.code) \(.count)")),
         (.memory[] | select(.allocations > 0) |
             "memory \(.place)\(if .gpu == null then "" else .gpu end) \(.in_use_bytes) \(.allocations)")' | sort

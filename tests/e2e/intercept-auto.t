@@ -5,7 +5,7 @@
 . "$(dirname "$0")/intercept.sh"
 
 top=$O/rtl-top
-unwatched
+lock_out_viewers
 for i in 0 1 2 3 4 5 6 7 8 9; do
     echo "sign0$i fixed $((i + 1))us"
 done >"$work/script"
@@ -40,9 +40,9 @@ stop() {
     status=$?
     tap_pids=
 }
-number() { look "$1" | awk -v key="${2:-}" '$1 == "untimed" { if ($2 == key) print $3; next } { print $2 }'; }
-word() { look "$1" | cut -d' ' -f2-; }
-passes() { look worker | sed 's/.*passes \([0-9]*\).*/\1/'; }
+number() { dump_segment "$1" | awk -v key="${2:-}" '$1 == "untimed" { if ($2 == key) print $3; next } { print $2 }'; }
+word() { dump_segment "$1" | cut -d' ' -f2-; }
+passes() { dump_segment worker | sed 's/.*passes \([0-9]*\).*/\1/'; }
 change() { "$top" --mode "$1" -p "$program" >"$work/said" 2>&1; }
 # becomes MODE FORCE WAS: change the mode while dispatches come. On a busy machine rtl-top may stop waiting before the
 # mode is in force.
@@ -52,7 +52,7 @@ becomes() {
     cat "$work/said" >>"$work/all-said"
     check "mode to $1: the library applies it" wait_until 60 in_force "$1 $2"
 }
-parked() { look worker | grep -q 'parked 1'; }
+parked() { dump_segment worker | grep -q 'parked 1'; }
 in_force() { test "$(word mode) $(word in_force)" = "$1"; }
 
 # sleeps_through COMMAND...: the worker stays parked while the command runs. Once a second it checks native queues while
@@ -74,7 +74,7 @@ tell run 5000
 tell sign 500
 is "auto without a viewer: every dispatch is counted" "$(number counted)" 5500
 is "auto without a viewer: every dispatch is untimed as unwatched" "$(number timed) $(number untimed unwatched)" "0 5500"
-has "auto without a viewer: the library creates no signal" "$(look signals)" ' created 0 '
+has "auto without a viewer: the library creates no signal" "$(dump_segment signals)" ' created 0 '
 is "auto without a viewer: mode and state are auto counting" "$(word mode) $(word in_force)" "auto counting"
 check "auto without a viewer: the worker parks" wait_until 60 parked
 check "auto without a viewer: dispatches don't wake the worker" sleeps_through run_and_sign
@@ -129,7 +129,7 @@ becomes auto counting default # the worker is awake, so no dispatch is needed
 tell late # the application waits for the slow kernel and reuses its signal
 check "slow kernels: both are timed, although the mode counts only now" wait_until 60 sh -c \
     "test \$('$dump' $program timed | cut -d' ' -f2) = $((timed + 2))"
-has "slow kernels: their times are right" "$(look kernel | grep sign99)" '^kernel sign99(\.kd)? 2 2 0 60000000[0-9][0-9] 30000000'
+has "slow kernels: their times are right" "$(dump_segment kernel | grep sign99)" '^kernel sign99(\.kd)? 2 2 0 60000000[0-9][0-9] 30000000'
 stop
 is "auto: exit status is 0" "$status" 0
 is "auto: says nothing" "$(grep -c librtl "$work/err")" 0
@@ -145,7 +145,7 @@ has "modes under load: rtl-top reports the previous mode" "$(cat "$work/all-said
 tell ebb
 check "modes under load: every dispatch is settled" wait_until 60 settled 0
 stop_and_compare() { # compare with the program's tally; read the segment before the program ends
-    look kernel | awk '{ sub(/\.kd$/, "", $2); print $2, $3 }' | sort >"$work/counted"
+    dump_segment kernel | awk '{ sub(/\.kd$/, "", $2); print $2, $3 }' | sort >"$work/counted"
     stop
     sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
     is "$1: counts equal the program's" "$(diff "$work/launched" "$work/counted")" ""
@@ -211,7 +211,7 @@ refused "process started with off" 8 'RTL_MODE=off hooks nothing, so its mode ca
 stop
 is "process started with off: exit status is 0" "$status" 0
 
-if as_others "--mode, another user"; then # a viewer that may read the process's memory but is neither its user nor root
+if can_be_other_user "--mode, another user"; then # a viewer that may read the process's memory but is neither its user nor root
     start auto
     tell run 10
     may=+sys_ptrace,+dac_read_search

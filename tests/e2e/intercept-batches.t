@@ -10,13 +10,13 @@ for tools in "$tap_top/$O/librtl.so" "$newer $tap_top/$O/librtl.so"; do
     play any
     check "$name: every dispatch is settled" wait_until 60 settled 0
     check "$name: counts equal the program's" counted_as_launched
-    is "$name: every dispatch is timed" "$(look timed)" "timed 1000"
-    is "$name: the one queue is listed" "$(look queue | wc -l)" 1
+    is "$name: every dispatch is timed" "$(dump_segment timed)" "timed 1000"
+    is "$name: the one queue is listed" "$(dump_segment queue | wc -l)" 1
     id=$("$O/rtl-top" -p "$program" --json -n 1 | jq '.queues[0].id')
     is "$name: the queue's number is the same" "$id" "${first_id:-$id}"
     first_id=$id
-    is "$name: the segment has no note" "$(look note)" ""
+    is "$name: the segment has no note" "$(dump_segment note)" ""
     close_scene
-    is "$name: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$name: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 done
 finish

@@ -22,9 +22,9 @@ check "forked before: the parent's dispatches are settled" wait_until 60 settled
 check "forked before: the parent's counts equal its own tally" counted_as_launched
 check "forked before: the child has its own segment" children_counted
 is "forked before: there is one child" "$(grep -c '^child' "$work/out")" 1
-is "forked before: the parent's segment has no note" "$(look note)" ""
+is "forked before: the parent's segment has no note" "$(dump_segment note)" ""
 close_scene
-is "forked before: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "forked before: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 
 play spawn
 check "spawned: the parent's dispatches are settled" wait_until 60 settled 0
@@ -35,7 +35,7 @@ is "spawned: no child has its parent's segment open" "$(grep '^child' "$work/out
     for fd in /proc/"$child"/fd/*; do readlink "$fd"; done | grep -c rtl-segment
 done | sort | uniq -c | tr -s ' ')" " 2 1"
 close_scene
-is "spawned: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "spawned: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 
 # What a child can do with an inherited runtime differs from release to release; it may crash.
 for scene in inherit after; do
@@ -50,7 +50,7 @@ for scene in inherit after; do
     check "$scene: the child counts nothing in the parent's segment" counted_as_launched
     check "$scene: the child sees what it would see without the library" \
         sh -c "grep '^met' '$work/out' | diff '$work/met' -"
-    is "$scene: the segment has the note" "$(look note)" "note forked"
+    is "$scene: the segment has the note" "$(dump_segment note)" "note forked"
     close_scene
     is "$scene: exit status is that without the library" "$status" "$plain"
     check "$scene: librtl prints nothing" sh -c "! grep librtl '$work/err'"
@@ -60,5 +60,5 @@ play storm
 check "children while others dispatch: every dispatch is settled" wait_until 60 settled 0
 check "children while others dispatch: counts equal the program's" counted_as_launched
 close_scene
-is "children while others dispatch: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "children while others dispatch: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 finish

@@ -19,6 +19,6 @@ has "without the library: the program destroys its cooperative queue" "$(cat "$w
 run "$tap_top/$O/librtl.so"
 is "with the library: exit status is 0" "$status" 0
 is "with the library: the program's output is the same" "$(grep -v '^worker' "$work/out")" "$(cat "$work/plain")"
-is "with the library: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
+is "with the library: standard error is empty" "$(filter_runtimes_lines <"$work/err")" ""
 is "with the library: the worker may use all CPUs of the process" "$(grep '^worker' "$work/out")" "worker $(nproc)"
 finish

@@ -50,7 +50,7 @@ play() {
     export RTL_MODE
     show "$scenes" "$1"
     has "$name: the program's own verdict is PASS" "$(cat "$work/out")" '^intercept_copies: PASS'
-    is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
+    is "$name: standard error is empty" "$(filter_runtimes_lines <"$work/err")" ""
     if [ "$RTL_MODE" != off ] && grep -q '^copies' "$work/out"; then
         check "$name: every copy is timed or untimed" wait_until 60 all_over
         is "$name: counts and bytes equal the program's" "$(counted)" "$(grep '^copies ' "$work/out" | sort)"
@@ -138,11 +138,11 @@ is "unasked, off: no copy is counted" "$("$O/rtl-top" -p "$program" --json -n 1 
 close_it
 
 # Without a viewer, mode auto only counts copies.
-unwatched
+lock_out_viewers
 play reuse auto
 is "reuse, auto: every copy is untimed as unwatched" "$(untimed) $(timed)" '{"unwatched":2000} 0'
 close_it
-among_all
+unlock_viewing
 
 # Copies that can't be timed
 play counter

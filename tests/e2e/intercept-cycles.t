@@ -30,26 +30,26 @@ flat() { # name
 play queues "$cycles"
 check "$cycles queues: every dispatch is settled" wait_until 60 settled 0
 check "$cycles queues: counts equal the program's" counted_as_launched
-is "$cycles queues: no slot is lost" "$(look note)" ""
-check "$cycles queues: signals return to the pool" test "$(look signals | cut -d' ' -f7)" -le 256
+is "$cycles queues: no slot is lost" "$(dump_segment note)" ""
+check "$cycles queues: signals return to the pool" test "$(dump_segment signals | cut -d' ' -f7)" -le 256
 flat "$cycles queues"
 close_scene
-is "$cycles queues: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "$cycles queues: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 
 play executables "$cycles"
 check "$cycles code objects: every dispatch is settled" wait_until 60 settled 0
 check "$cycles code objects: each kernel is counted under its own name" counted_as_launched
 check "$cycles code objects: addresses are reused" \
     test "$(sed -n 's/^reused //p' "$work/out")" -gt "$cycles"
-is "$cycles code objects: the segment has no note" "$(look note)" ""
+is "$cycles code objects: the segment has no note" "$(dump_segment note)" ""
 flat "$cycles code objects"
 close_scene
-is "$cycles code objects: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "$cycles code objects: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 
 play crowd
 check "64 queues of 32 threads: every dispatch is settled" wait_until 60 settled 0
 check "64 queues of 32 threads: counts equal the program's" counted_as_launched
-is "64 queues of 32 threads: the segment has no note" "$(look note)" ""
+is "64 queues of 32 threads: the segment has no note" "$(dump_segment note)" ""
 close_scene
-is "64 queues of 32 threads: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "64 queues of 32 threads: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 finish

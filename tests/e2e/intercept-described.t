@@ -13,7 +13,7 @@ way=$(tests/e2e/way-of-queues "${RTL_RELEASE:-}") # the path of queues that can 
 # here.
 said_at_end() {
     if [ "$may" = no ]; then set -- -v '^librtl: .*intercept queues overwrite memory'; else set -- .; fi
-    without_runtimes_own <"$work/err" | grep "$@"
+    filter_runtimes_lines <"$work/err" | grep "$@"
 }
 counted_here() { # without the queue whose ring lies in the GPU's memory, if the library leaves it alone
     [ "$may" = yes ] || sed -i '/^launched hsa_03 /d' "$work/out"
@@ -65,9 +65,9 @@ for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 5"
     play
     check "$name: every dispatch is settled" wait_until 60 settled 0
     check "$name: counts equal the program's" counted_here
-    is "$name: every dispatch is timed" "$(look timed)" "timed $dispatches"
-    has "$name: the queue that can't be intercepted is counted as refused" "$(look over)" " queues $refused "
-    is "$name: notes report the refused queue and the ring in the GPU's memory" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note $elsewhere "
+    is "$name: every dispatch is timed" "$(dump_segment timed)" "timed $dispatches"
+    has "$name: the queue that can't be intercepted is counted as refused" "$(dump_segment over)" " queues $refused "
+    is "$name: notes report the refused queue and the ring in the GPU's memory" "$(dump_segment note | tr '\n' ' ')" "note queue_not_intercepted note $elsewhere "
     close_scene
     is "$name: ends well, and queues have the requested priorities" "$status $(said_at_end)" "0 made $made"
     is "$name: the application's output is the same" "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
@@ -110,13 +110,13 @@ play copy
 check "a batch and single copies: every copy is counted, with its bytes" wait_until 60 copies_over
 has "a batch of another version: reaches the runtime's function" "$(cat "$work/out")" \
     '^batch of another version: 0x1001$'
-has "a batch of another version: the segment has the note copies_unseen" "$(look note)" '^note copies_unseen$'
+has "a batch of another version: the segment has the note copies_unseen" "$(dump_segment note)" '^note copies_unseen$'
 cp "$work/out" "$work/seen"
 if [ "$borrowed" = launched ]; then
     sed -i 's/^borrowed hsa/launched hsa/; s/^launched hsa_05 [0-9]*$//' "$work/out"
     echo "launched hsa_05 90" >>"$work/out"
 else
-    has "a lent queue: each request is counted as refused" "$(look over)" ' queues 4 '
+    has "a lent queue: each request is counted as refused" "$(dump_segment over)" ' queues 4 '
 fi
 check "a lent queue: every dispatch is settled" wait_until 60 settled 0
 check "a lent queue: counts equal the program's" counted_here
@@ -128,20 +128,20 @@ is "copies in batches, a lent queue: the application's output is the same" \
 DESCRIBED_AS=runtime
 play none
 check "kernels with the application's signals: every dispatch is settled" wait_until 60 settled 0
-is "kernels with the application's signals: every dispatch is timed" "$(look timed) $(look untimed | awk '{ n += $3 } END { print n }')" "timed 20 0"
+is "kernels with the application's signals: every dispatch is timed" "$(dump_segment timed) $(dump_segment untimed | awk '{ n += $3 } END { print n }')" "timed 20 0"
 close_scene
 play engine
 check "a copy engine's queue beside: every dispatch is settled" wait_until 60 settled 0
-is "a copy engine's queue beside: no dispatch is timed" "$(look timed) $(look untimed | awk '{ n += $3 } END { print n }')" "timed 0 20"
-is "a copy engine's queue beside: the segment has no note" "$(look note)" ""
+is "a copy engine's queue beside: no dispatch is timed" "$(dump_segment timed) $(dump_segment untimed | awk '{ n += $3 } END { print n }')" "timed 0 20"
+is "a copy engine's queue beside: the segment has no note" "$(dump_segment note)" ""
 close_scene
 
 for step in 16 15; do
     DESCRIBED_AS=hidden DESCRIBED_STEP=$step
     play copy
     name="functions that can't be found, step $step"
-    is "$name: nothing is counted" "$(look counted)" "counted 0"
-    is "$name: the segment has both notes" "$(look note | tr '\n' ' ')" "note queue_not_intercepted note copies_unseen "
+    is "$name: nothing is counted" "$(dump_segment counted)" "counted 0"
+    is "$name: the segment has both notes" "$(dump_segment note | tr '\n' ' ')" "note queue_not_intercepted note copies_unseen "
     close_scene
     has "$name: a line on standard error says so" "$(cat "$work/err")" \
         '^librtl: this runtime may make queues in ways that can.t be hooked \(hsa_amd_queue_create\): those are not counted$'

@@ -10,7 +10,7 @@ found() { sed -n 's/^rings //p' "$work/out"; }
 ends_well() { # NAME
     has "$1: all kernels complete" "$(cat "$work/out")" '^done'
     close_scene
-    is "$1: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$1: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 }
 tools=
 play ring
@@ -26,7 +26,7 @@ RTL_MODE=off
 export RTL_MODE
 play ring
 is "mode off: the doorbell is the hardware's" "$(found)" itself
-is "mode off: nothing is counted" "$(look counted)" "counted 0"
+is "mode off: nothing is counted" "$(dump_segment counted)" "counted 0"
 ends_well "mode off"
 unset RTL_MODE
 # An intercept queue has no hardware doorbell. On a native queue the library notices that its doorbell isn't rung, stops
@@ -43,7 +43,7 @@ for queues in intercept native; do
     is "$queues: the doorbell is that of the queue path" "$(found)" "$rings"
     check "$queues: every dispatch is settled" wait_until 60 settled 0
     check "$queues: counts equal the program's" wait_until 60 counted_as_launched
-    [ "$queues" = intercept ] || has "$queues: the segment has the note queue_demoted" "$(look note)" queue_demoted
+    [ "$queues" = intercept ] || has "$queues: the segment has the note queue_demoted" "$(dump_segment note)" queue_demoted
     ends_well "$queues"
 done
 finish

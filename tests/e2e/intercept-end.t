@@ -7,11 +7,11 @@
 scenes=intercept_late
 play late
 value() { sed -n "s/^$1 //p" "$work/out"; }
-reason() { look untimed | awk -v key="$1" '$2 == key { print $3 }'; }
-is "after OnUnload: the segment's state is unloaded" "$(look state)" "state unloaded"
-is "after OnUnload: every dispatch is counted, before and after" "$(look counted)" "counted $(value total)"
+reason() { dump_segment untimed | awk -v key="$1" '$2 == key { print $3 }'; }
+is "after OnUnload: the segment's state is unloaded" "$(dump_segment state)" "state unloaded"
+is "after OnUnload: every dispatch is counted, before and after" "$(dump_segment counted)" "counted $(value total)"
 check "after OnUnload: each dispatch is timed or has its reason" settled 0
-check "after OnUnload: completed dispatches are timed" test "$(look timed | cut -d' ' -f2)" -ge "$(value before)"
+check "after OnUnload: completed dispatches are timed" test "$(dump_segment timed | cut -d' ' -f2)" -ge "$(value before)"
 check "after OnUnload: dispatches in flight are abandoned" test "$(reason abandoned)" -ge "$(value gated)"
 check "after OnUnload: later dispatches have the reason shutdown" test "$(reason shutdown)" -ge 3000
 check "after OnUnload: librtl prints nothing" sh -c "! grep librtl '$work/err'"

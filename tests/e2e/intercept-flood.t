@@ -11,14 +11,14 @@ limit=$((4096 + 4 * 16384 * 5 / 4))
 unset RTL_SIGNALS RTL_MODE
 
 signals() { # in_use | free | created | destroyed | peak | limit
-    look signals | tr ' ' '\n' | grep -A 1 "^$1\$" | tail -n 1
+    dump_segment signals | tr ' ' '\n' | grep -A 1 "^$1\$" | tail -n 1
 }
 resident() { # in | behind: resident memory during or after the last flood
     sed -n "s/^resident $1 it //p" "$work/out" | tail -n 1
 }
 # Counts packets whose thread got no CPU for 100 ms between write and doorbell: a busy machine causes them, not signals.
 let_go() {
-    look untimed | awk '$2 == "let_go" { print $3 }'
+    dump_segment untimed | awk '$2 == "let_go" { print $3 }'
 }
 shrunk() { # 64, or 1.5 times what four queues may keep in reserve
     test "$(($(signals created) - $(signals destroyed)))" -le 256
@@ -34,8 +34,8 @@ for _ in 1 2 3; do
 done
 check "first flood: every dispatch is settled" settled 0
 check "first flood: counts equal the program's" counted_as_launched
-echo "# $(look untimed | grep -v ' 0$' | tr '\n' ' ')"
-is "first flood: every dispatch is timed" "$(look counted) $(look timed) $(look untimed_total)" "counted $all timed $all untimed_total 0"
+echo "# $(dump_segment untimed | grep -v ' 0$' | tr '\n' ' ')"
+is "first flood: every dispatch is timed" "$(dump_segment counted) $(dump_segment timed) $(dump_segment untimed_total)" "counted $all timed $all untimed_total 0"
 check "first flood: times equal the GPU's" wait_until 60 times_are_true
 is "default limit of signals follows the queues' sizes" "$(signals limit)" "$limit"
 check "first flood: at least 40,000 signals were in use at once" test "$(signals peak)" -ge 40000
@@ -50,13 +50,13 @@ first=$(resident in)
 echo >&3
 check "second flood begins" wait_until 120 grep -q '^holding 2' "$work/out"
 check "second flood: every dispatch is settled" wait_until 60 settled 0
-echo "# $(look untimed | grep -v ' 0$' | tr '\n' ' ')"
-is "second flood: every dispatch is timed" "$(look counted) $(look timed)" "counted $((2 * all)) timed $((2 * all - $(let_go)))"
+echo "# $(dump_segment untimed | grep -v ' 0$' | tr '\n' ' ')"
+is "second flood: every dispatch is timed" "$(dump_segment counted) $(dump_segment timed)" "counted $((2 * all)) timed $((2 * all - $(let_go)))"
 check "second flood: counts equal the program's" counted_as_launched
 # a leak of 65,536 signals would add half of that memory; the first flood's own number of signals varies
 check "the second flood takes no more memory: $first kB, then $(resident in)" test "$(resident in)" -le "$((first + first / 4))"
 close_scene
-is "floods: the program ends with status 0 and an empty standard error" "$status $(without_runtimes_own <"$work/err")" "0 "
+is "floods: the program ends with status 0 and an empty standard error" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 
 # With RTL_SIGNALS as limit, dispatches that find no signal are counted
 RTL_SIGNALS=1000
@@ -67,7 +67,7 @@ check "RTL_SIGNALS=1000: counts equal the program's" counted_as_launched
 is "RTL_SIGNALS=1000: the limit is 1,000" "$(signals limit)" 1000
 check "RTL_SIGNALS=1000: at most 1,000 signals were made" test "$(signals created)" -le 1000
 is "RTL_SIGNALS=1000: dispatches without a signal are counted as no_signal" \
-    "$(($(look timed | cut -d' ' -f2) + $(look untimed | awk '$2 == "no_signal" { print $3 }')))" 20000
+    "$(($(dump_segment timed | cut -d' ' -f2) + $(dump_segment untimed | awk '$2 == "no_signal" { print $3 }')))" 20000
 close_scene
 unset RTL_SIGNALS
 

@@ -21,7 +21,7 @@ as_in_truth() {
     "$top" -p "$program" --json -n 1 >"$work/json" && tests/e2e/compare-gpus "$work/truth" "$work/json" >"$work/compared"
 }
 held_or_gone() {
-    grep -q '^holding' "$work/out" || ! alive "$program"
+    grep -q '^holding' "$work/out" || ! is_alive "$program"
 }
 mkfifo "$work/in"
 on_gpu --gpus 2 --drift 50 --script "$work/script" --truth "$work/truth" -- "$O/tests/programs/hsa_dispatch" --launches 3000 \
@@ -57,7 +57,7 @@ queue_gaps() { # kernel, line of the queues
             if (gap > max) max = gap }
         $2 > end { end = $2 }
         END { printf "%d %.0f %.0f %.0f\n", n, sum, min, max }' >"$work/gaps"
-    look queue | sed -n "$2p" | awk '{ print $20, $28, $29, $30 }' >"$work/said"
+    dump_segment queue | sed -n "$2p" | awk '{ print $20, $28, $29, $30 }' >"$work/said"
     diff "$work/gaps" "$work/said"
 }
 check "gaps: the truth is complete" truth_has 3010 'fast0[12]$'
@@ -85,7 +85,7 @@ close_scene
 waits() { # kernel, line of the queues
     awk -F'\t' -v kernel="$1" '$7 == kernel { print $4 }' "$work/truth" >"$work/starts"
     sed -n "s/^submitted $1 //p" "$work/out" | paste -d ' ' "$work/starts" - >"$work/bounds"
-    look queue | sed -n "$2p" | awk '{ print $16, $24, $25, $26 }' >"$work/said"
+    dump_segment queue | sed -n "$2p" | awk '{ print $16, $24, $25, $26 }' >"$work/said"
     awk '
         FNR == NR { said = $0; split($0, s, " "); next }
         NF == 3 {

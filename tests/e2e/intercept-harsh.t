@@ -49,9 +49,9 @@ export LD_PRELOAD REFUSE
 play all
 unset LD_PRELOAD REFUSE
 check "no pages: every dispatch is settled" wait_until 60 settled 0
-is "no pages: every dispatch is counted" "$(look counted)" "counted 20000"
-check "no pages: some dispatches are untimed as no_memory" test "$(look untimed | awk '$2 == "no_memory" { print $3 }')" -gt 0
-check "no pages: dispatches for which there is room are timed" test "$(look timed | cut -d' ' -f2)" -gt 100
+is "no pages: every dispatch is counted" "$(dump_segment counted)" "counted 20000"
+check "no pages: some dispatches are untimed as no_memory" test "$(dump_segment untimed | awk '$2 == "no_memory" { print $3 }')" -gt 0
+check "no pages: dispatches for which there is room are timed" test "$(dump_segment timed | cut -d' ' -f2)" -gt 100
 close_scene
 is "no pages: exit status is 0" "$status" 0
 finish

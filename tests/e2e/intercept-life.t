@@ -15,7 +15,7 @@ play again
 if [ "$twice" = 0 ]; then
     check "again: after a second start of the runtime every dispatch is settled" wait_until 60 settled 0
     check "again: counts continue in the same segment" counted_as_launched
-    is "again: the state is live" "$(look state)" "state live"
+    is "again: the state is live" "$(dump_segment state)" "state live"
     close_scene
     is "again: exit status is 0" "$status" 0
 else
@@ -27,7 +27,7 @@ fi
 play fork
 check "fork: every dispatch is settled" wait_until 60 settled 0
 check "fork: children count nothing in the parent's segment" counted_as_launched
-is "fork: the segment has the note" "$(look note)" "note forked"
+is "fork: the segment has the note" "$(dump_segment note)" "note forked"
 close_scene
 is "fork: exit status is 0" "$status" 0
 
@@ -66,7 +66,7 @@ REFUSE=thread
 play any
 check "no thread: every dispatch is settled" wait_until 60 settled 0
 check "no thread: counts equal the program's" counted_as_launched
-is "no thread: every dispatch is untimed as no_worker" "$(look untimed | awk '$2 == "no_worker" { print $3 }')" 1000
+is "no thread: every dispatch is untimed as no_worker" "$(dump_segment untimed | awk '$2 == "no_worker" { print $3 }')" 1000
 is "no thread: one line on standard error says so" "$(grep -c '^librtl: no completion worker' "$work/err")" 1
 close_scene
 is "no thread: exit status is 0" "$status" 0
@@ -120,13 +120,13 @@ is "standard error without a reader: exit status is that without the library" "$
 RTL_MODE=off
 export RTL_MODE
 play any
-is "off: the segment's mode is off" "$(look mode)" "mode off"
-is "off: nothing is counted" "$(look counted)" "counted 0"
+is "off: the segment's mode is off" "$(dump_segment mode)" "mode off"
+is "off: nothing is counted" "$(dump_segment counted)" "counted 0"
 close_scene
 RTL_MODE=$(printf 'fastest\033[2J\n!')
 play any
-is "an unknown mode: default is used" "$(look mode)" "mode default"
-is "an unknown mode: the segment has the note mode_unknown" "$(look note)" "note mode_unknown"
+is "an unknown mode: default is used" "$(dump_segment mode)" "mode default"
+is "an unknown mode: the segment has the note mode_unknown" "$(dump_segment note)" "note mode_unknown"
 has "an unknown mode: one line on standard error says so" "$(cat "$work/err")" '^librtl: RTL_MODE=fastest\?\[2J\?! is not a mode'
 is "an unknown mode: standard error has only one line" "$(grep -c . "$work/err")" 1
 close_scene

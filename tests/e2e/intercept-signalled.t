@@ -68,7 +68,7 @@ for i in 0 1 2 3 4 5 6 7; do
 done >"$work/script"
 echo '* fixed 5us' >>"$work/script"
 run_exact "HIP events" --script "$work/script" -- "$O/tests/programs/hip_events"
-mostly_timed "HIP events"
+check_mostly_timed "HIP events"
 echo "# HIP events: untimed: $(untimed)"
 
 # Mode lite reads none of these signals.

@@ -3,7 +3,7 @@
 # Counts are exact, memory doesn't grow, no process prints an error and the viewer doesn't hang. Lines that begin with #
 # have figures.
 . "$(dirname "$0")/tap.sh"
-. "$(dirname "$0")/exact.sh" # without_hips_own
+. "$(dirname "$0")/exact.sh" # filter_hips_lines
 
 seconds=${SOAK_SECONDS:-5}
 warm=$((seconds / 10)) # memory is compared from then on; before, the program does everything once
@@ -26,7 +26,7 @@ program=$!
 tap_pids="$tap_pids $program"
 exec 3>"$work/in" # the only writer: the program ends when it is closed
 check "soak: the program begins" wait_until 60 grep -q '^memory 0 ' "$work/out"
-wait_until 60 traced "$program"
+wait_until 60 is_traced "$program"
 "$O/rtl-top" -p "$program" --json -d 0.5 >"$work/frames.fifo" 2>"$work/watcher.err" 3>&- &
 watcher=$!
 tap_pids="$tap_pids $watcher"
@@ -39,13 +39,13 @@ tap_pids="$tap_pids $reader"
 frames() { [ "$(wc -l <"$work/frames")" -ge "$1" ]; }
 check "viewer: prints frames" wait_until 60 frames 3
 over=$(($(date +%s) + seconds + 300))
-while alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
+while is_alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
     awk -v page="$(getconf PAGESIZE)" '{ print $2 * page / 1024 }' "/proc/$watcher/statm" >>"$work/watcher.rss" 2>/dev/null
     sleep 1
 done
 has "soak: the program holds" "$(cat "$work/out")" '^holding'
 has "soak: the program's own verdict is PASS" "$(cat "$work/out")" '^soak: PASS'
-is "soak: standard error is empty" "$(without_hips_own <"$work/err")" ""
+is "soak: standard error is empty" "$(filter_hips_lines <"$work/err")" ""
 
 # --- counts ---
 json() { jq -r "$1" "$work/json"; }

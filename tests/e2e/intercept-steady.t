@@ -34,14 +34,14 @@ is "a full event ring: no allocation and no system call" "$line" "allocations 0 
 unset RTL_TRACE
 steady "signalled" "$tap_top/$O/librtl.so" 1000000 signalled
 is "the application's signals: no allocation and no system call in a million dispatches" "$line" "allocations 0 syscalls 0 first -1"
-unwatched
+lock_out_viewers
 RTL_MODE=auto
 export RTL_MODE
 steady "auto" "$tap_top/$O/librtl.so" 200000
 is "auto without a viewer: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
 steady "auto, signalled" "$tap_top/$O/librtl.so" 200000 signalled
 is "auto without a viewer, the application's signals: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
-among_all
+unlock_viewing
 RTL_MODE=lite
 steady "lite" "$tap_top/$O/librtl.so" 200000
 is "lite: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"

@@ -44,7 +44,7 @@ try() { # NAME SIGNALS WHAT COMMAND...
     exec 3>&-
     wait "$program"
     is "$name: exit status is 0" "$?" 0
-    is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
+    is "$name: standard error is empty" "$(filter_runtimes_lines <"$work/err")" ""
     tap_pids=
 }
 

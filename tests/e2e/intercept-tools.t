@@ -9,7 +9,7 @@ export NOOP_COUNT
 all_counted() { # NAME
     check "$1: every dispatch is settled" wait_until 60 settled 0
     check "$1: counts equal the program's" counted_as_launched
-    is "$1: no queue is left out" "$(look note)" ""
+    is "$1: no queue is left out" "$(dump_segment note)" ""
     close_scene
     is "$1: exit status is 0" "$status" 0
 }

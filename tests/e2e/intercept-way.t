@@ -13,7 +13,7 @@ exact() { # NAME
 }
 ends() { # NAME
     close_scene
-    is "$1: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 ${2:-}"
+    is "$1: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 ${2:-}"
 }
 
 auto='native default'
@@ -29,8 +29,8 @@ for way in auto intercept native; do
     if [ "$way" = intercept ] && ! may_intercept; then
         play any
         is "intercept, where such queues overwrite memory: the library makes none" "$(ways)" ""
-        is "intercept, where such queues overwrite memory: nothing is counted" "$(look counted)" "counted 0"
-        is "intercept, where such queues overwrite memory: a note reports it" "$(look note | sort | tr '\n' ' ')" \
+        is "intercept, where such queues overwrite memory: nothing is counted" "$(dump_segment counted)" "counted 0"
+        is "intercept, where such queues overwrite memory: a note reports it" "$(dump_segment note | sort | tr '\n' ' ')" \
             "note batch_unsafe note queue_not_intercepted "
         ends "intercept, where such queues overwrite memory" "$(grep '^librtl: .*intercept queues overwrite memory' "$work/err")"
         continue

@@ -33,13 +33,13 @@ play() {
 }
 
 # dump_segment [KEY]: print the segment's current values.
-look() {
+dump_segment() {
     "$dump" "$program" "$@" 2>&1
 }
 
 # All counted dispatches are timed, untimed or in flight, and $1 of them are in flight.
 settled() { # in flight
-    look | awk -v want="$1" '
+    dump_segment | awk -v want="$1" '
         $1 == "counted" { counted = $2 } $1 == "timed" { timed = $2 } $1 == "untimed_total" { untimed = $2 }
         END { exit counted == 0 || counted - timed - untimed != want }'
 }
@@ -56,7 +56,7 @@ close_scene() {
 # counted_as_launched: each kernel's count equals the program's own tally.
 counted_as_launched() {
     sed -n 's/^\(launched\|signalled\) //p' "$work/out" | sort >"$work/launched"
-    look kernel | awk '{ print $2, $3 }' | sort >"$work/counted"
+    dump_segment kernel | awk '{ print $2, $3 }' | sort >"$work/counted"
     test -s "$work/launched" && diff "$work/launched" "$work/counted"
 }
 
@@ -64,8 +64,8 @@ counted_as_launched() {
 # application. The software GPU writes the truth a millisecond later, on a busy machine more.
 timed_as_completed() {
     completed=$(awk -F'\t' 'NR > 1 && $7 !~ /^</' "$work/truth" | wc -l)
-    echo "completed $completed, $(look timed)"
-    test "$completed" = "$(look timed | cut -d' ' -f2)"
+    echo "completed $completed, $(dump_segment timed)"
+    test "$completed" = "$(dump_segment timed | cut -d' ' -f2)"
 }
 
 # times_are_true: each kernel's total, minimum and maximum equal the software GPU's, whichever signal the kernel carried.
@@ -74,7 +74,7 @@ times_are_true() {
         if (!($7 in low) || n < low[$7]) low[$7] = n
         if (n > high[$7]) high[$7] = n }
         END { for (k in c) print k, c[k], t[k], low[k], high[k] + 0 }' "$work/truth" | sort >"$work/model"
-    look kernel | awk '$4 { print $2, $4, $6, $7, $8 }' | sort >"$work/timed"
+    dump_segment kernel | awk '$4 { print $2, $4, $6, $7, $8 }' | sort >"$work/timed"
     test -s "$work/model" && diff "$work/model" "$work/timed"
 }
 

@@ -56,7 +56,7 @@ echo 'int main(void) { return 0; }' >"$work/main.c"
 gcc -o "$work/audited-program" "$work/main.c" -Wl,--audit="$work/audit.so"
 finds "a program with an audit library" '' '^open   runtime      .*audits it: the loader, which would run that' "$top" check -- "$work/audited-program"
 check "check, a program with an audit library: the library doesn't run" test ! -e "$work/audited"
-if as_others "another user's program"; then
+if can_be_other_user "another user's program"; then
     cp "$program" "$work/theirs"
     chown 54321 "$work/theirs"
     finds "another user's program" '' "^open   runtime      .*another user's to change" "$top" check -- "$work/theirs"
@@ -127,7 +127,7 @@ else
 fi
 
 # --- other users, as root ---
-if as_others "check, other users' programs and processes"; then
+if can_be_other_user "check, other users' programs and processes"; then
     chmod 755 "$work"
     mkdir -m 755 "$work/pub"
     cp "$top" "$O/librtl.so" "$work/pub"

@@ -42,7 +42,7 @@ for case in "pids and files:-pfm" "pids, files and users:-Urpfm"; do
         tail -n 1 | jq -e '[.kernels[] | select(.window.calls > 0 and .p99_ns != null)] | length > 0'"
     has "$name: --mode from the host changes the mode" "$("$top" -p "$inner" --mode lite)" 'mode lite'
     has "$name: it is listed among the traced processes" "$("$top" -b 2>&1)" "traced now:.* $inner( |\$)"
-    terminal 100 24 "$top -p $inner -d 0.1; exec cat"
+    start_terminal 100 24 "$top -p $inner -d 0.1; exec cat"
     check "$name: the screen shows it by the host's number" shows "pid $inner" '\[LIVE\]'
     keys q
     has "$name: check inside sees process 1" "$(nsenter -t "$inner" -p -m -U --preserve-credentials "$top" check -p 1 2>&1 || nsenter -t "$inner" -p -m "$top" check -p 1 2>&1)" 'process      1 \(serve'
@@ -54,7 +54,7 @@ if unshare -Ur true 2>/dev/null; then
     sleep 600 &
     sleeper=$!
     tap_pids="$tap_pids $sleeper"
-    if as_others "container's root, host's process"; then
+    if can_be_other_user "container's root, host's process"; then
         chmod 755 "$work"
         cp "$top" "$O/librtl.so" "$work"
         found=$(setpriv --reuid 54321 --regid 54321 --clear-groups unshare -Ur "$work/rtl-top" -p "$sleeper" -b 2>&1)

@@ -10,12 +10,12 @@ state=$work/state
 # session COMMAND...: run it; write its status and the terminal's modes before and after
 session() {
     rm -rf "$work/before" "$work/after" "$work/viewer" "$state"
-    terminal 100 24 "trap : INT; stty -a >$work/before; export XDG_STATE_HOME=$state; printf 'typed before\n'
+    start_terminal 100 24 "trap : INT; stty -a >$work/before; export XDG_STATE_HOME=$state; printf 'typed before\n'
 sh -c 'echo \$\$ >$work/viewer; exec $top run -d 0.1 -- $*'; echo status \$?; stty -a >$work/after; exec cat"
 }
 restored() {
     wait_until 60 test -s "$work/after" && cmp "$work/before" "$work/after" &&
-        test "$(facts '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
+        test "$(tmux_format '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
 }
 log() { echo "$state"/rtl-top/rtl-top-*.log; }
 command_pid() { # the process that rtl-top started, which leads its own session
@@ -54,8 +54,8 @@ shows 'the command still runs'
 keys l
 check "key l: restores the terminal" restored
 check "key l: says how to attach again and where the output is" shows "goes on as process $child: rtl-top -p $child" 'status 0'
-check "key l: the command runs on" alive "$child"
-terminal 100 24 "$top -p $child -d 0.1; exec cat"
+check "key l: the command runs on" is_alive "$child"
+start_terminal 100 24 "$top -p $child -d 0.1; exec cat"
 check "key l: rtl-top -p attaches again" shows '%TIME +CALL/s' '\[LIVE\]'
 keys q
 check "rtl-top -p: q doesn't ask" hides '\[LIVE\]'
@@ -103,16 +103,16 @@ for case in INT:130 TERM:143 HUP:129; do
     kill "-$signal" "$(cat "$work/viewer")"
     check "SIG$signal to the viewer: restores the terminal" restored
     check "SIG$signal to the viewer: exit status ${case#*:}, says that the command runs on" shows "status ${case#*:}" "goes on as process $child"
-    check "SIG$signal to the viewer: the command runs on" alive "$child"
+    check "SIG$signal to the viewer: the command runs on" is_alive "$child"
     kill -9 "$child"
 done
 session "$say"
 shows '\[LIVE\]'
 child
 viewer=$(cat "$work/viewer")
-term kill-server
+run_tmux kill-server
 check "terminal closed: the viewer ends" wait_until 60 ended "$viewer"
-check "terminal closed: the command runs on" alive "$child"
+check "terminal closed: the command runs on" is_alive "$child"
 kill -9 "$child"
 
 # --- before the command uses the GPU ---
@@ -134,7 +134,7 @@ keys C-c
 shows 'l leaves it running'
 keys C-c
 check "before the GPU: a second Ctrl-C leaves the command running" shows 'goes on as process' 'status 0'
-check "before the GPU: the command runs on" alive "$child"
+check "before the GPU: the command runs on" is_alive "$child"
 kill -9 "$child"
 session "sh -c \"echo child \\\$\\\$; exit 5\""
 check "before the GPU: a failing command: prints reason, log file and exit status" shows 'HSA runtime' 'output is in' 'status 5'
@@ -145,20 +145,20 @@ ln -s "$work/elsewhere" "$state" # a missing folder
 session no-such-command
 check "unknown command: exit status is 127" shows 'not found in PATH' 'status 127'
 is "unknown command: no log is left" "$(find "$state" -name '*.log' 2>/dev/null)" ""
-terminal 100 24 "XDG_STATE_HOME=relative TMPDIR=$work/tmp $top run -- $gpu $play runtime; echo status \$?; exec cat"
+start_terminal 100 24 "XDG_STATE_HOME=relative TMPDIR=$work/tmp $top run -- $gpu $play runtime; echo status \$?; exec cat"
 check "XDG_STATE_HOME=relative: the screen appears" shows '\[LIVE\]'
 is "XDG_STATE_HOME=relative: the log is in TMPDIR" "$(find "$work/tmp" -name 'rtl-top-run-*.log' -perm 600 | wc -l)" 1
 keys q
 shows 'the command still runs'
 keys e
 shows 'status 143'
-terminal 100 24 "XDG_STATE_HOME= TMPDIR=$work/none $top run -- $play; echo status \$?; exec cat"
+start_terminal 100 24 "XDG_STATE_HOME= TMPDIR=$work/none $top run -- $play; echo status \$?; exec cat"
 check "no folder for a log: the command doesn't start" shows 'cannot make a log file' 'status 1'
 
 # --- a stream on a terminal ---
 # shellcheck disable=SC2016 # the command expands it
 echo 'n=0; trap "n=\$((n + 1)); echo interrupted \$n" INT; echo ready; until [ -e "$1" ]; do sleep 0.1; done; exit 6' >"$work/count"
-terminal 100 24 "trap : INT; $top run -b -- sh $work/count $work/go; echo status \$?; exec cat"
+start_terminal 100 24 "trap : INT; $top run -b -- sh $work/count $work/go; echo status \$?; exec cat"
 shows '^ready'
 keys C-c
 shows 'interrupted 1'
@@ -166,5 +166,5 @@ keys C-c
 check "run -b: Ctrl-C reaches the command once, and rtl-top waits" shows 'interrupted 2'
 : >"$work/go"
 check "run -b: exit status is passed on" shows 'status 6'
-is "run -b: no interrupt arrives twice" "$(screen | grep -c interrupted)" 2
+is "run -b: no interrupt arrives twice" "$(print_screen | grep -c interrupted)" 2
 finish

@@ -14,14 +14,14 @@ export REGISTER_LOG
 gpu="--preload $programs/register_getenv_preload.so"
 
 untraced() { # NAME
-    is "$1: there is no segment" "$(look counted | head -n 1 | grep -c '^counted')" 0
+    is "$1: there is no segment" "$(dump_segment counted | head -n 1 | grep -c '^counted')" 0
     close_scene
     is "$1: exit status is 0" "$status" 0
 }
 all_counted() { # NAME
     check "$1: every dispatch is settled" wait_until 60 settled 0
     check "$1: counts equal the program's" counted_as_launched
-    is "$1: the segment has no note" "$(look note)" ""
+    is "$1: the segment has no note" "$(dump_segment note)" ""
     close_scene
     is "$1: exit status is 0" "$status" 0
 }
@@ -84,7 +84,7 @@ play again
 if [ "$twice" = 0 ]; then
     check "second hsa_init: every dispatch is settled, in one segment" wait_until 60 settled 0
     check "second hsa_init: counts continue" counted_as_launched
-    is "second hsa_init: the state is live" "$(look state)" "state live"
+    is "second hsa_init: the state is live" "$(dump_segment state)" "state live"
     close_scene
     is "second hsa_init: exit status is 0" "$status" 0
 else
@@ -94,7 +94,7 @@ fi
 play opened-twice
 check "opened twice, shut down once: every dispatch is settled" wait_until 60 settled 0
 check "opened twice, shut down once: counts equal the program's" counted_as_launched
-is "opened twice, shut down once: the state is live and every dispatch is timed" "$(look state) $(look untimed_total)" "state live untimed_total 0"
+is "opened twice, shut down once: the state is live and every dispatch is timed" "$(dump_segment state) $(dump_segment untimed_total)" "state live untimed_total 0"
 close_scene
 is "opened twice, shut down once: exit status is 0" "$status" 0
 play end shutdown

@@ -20,14 +20,14 @@ EOT
 exact() { # NAME
     check "$1: every dispatch is settled" wait_until 60 settled 0
     check "$1: counts equal the program's" counted_as_launched
-    check "$1: every dispatch is timed" test "$(look timed)" = "timed $(look counted | cut -d' ' -f2)"
+    check "$1: every dispatch is timed" test "$(dump_segment timed)" = "timed $(dump_segment counted | cut -d' ' -f2)"
     check "$1: times equal the GPU's" wait_until 60 times_are_true
 }
 ends_well() { # NAME [STANDARD-ERROR]
     has "$1: all kernels complete" "$(cat "$work/out")" '^done$'
     check "$1: batches wrap around" grep -qE '^wrapped [1-9]' "$work/out"
     close_scene
-    is "$1: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 ${2:-}"
+    is "$1: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 ${2:-}"
 }
 
 play 40
@@ -60,8 +60,8 @@ for as in past short; do
     tools="$batching $tap_top/$O/librtl.so"
     play 40
     if [ "$on_unsafe" = plain ]; then
-        is "$as: nothing is counted" "$(look counted)" "counted 0"
-        is "$as: notes say so" "$(look note | sort | tr '\n' ' ')" "note batch_unsafe note queue_not_intercepted "
+        is "$as: nothing is counted" "$(dump_segment counted)" "counted 0"
+        is "$as: notes say so" "$(dump_segment note | sort | tr '\n' ' ')" "note batch_unsafe note queue_not_intercepted "
         ends_well "$as" "$(grep '^librtl: this runtime.s intercept queues overwrite memory' "$work/err")"
     else
         exact "$as"

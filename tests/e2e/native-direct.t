@@ -18,8 +18,8 @@ all_ran() {
 # submitted only with the runtime's functions, before the first other packet, are all counted.
 counted_no_more() {
     cat "$work/launched"
-    look kernel
-    look kernel | awk -v mode="$mode" 'NR == FNR { want[$1] = $2; launched += $2; next } { n[$2] = $3; counted += $3 }
+    dump_segment kernel
+    dump_segment kernel | awk -v mode="$mode" 'NR == FNR { want[$1] = $2; launched += $2; next } { n[$2] = $3; counted += $3 }
         END { exit counted > launched || !counted || (mode == "api-then-own" && n["hsa_00"] < want["hsa_00"]) }' \
         "$work/launched" -
 }
@@ -50,7 +50,7 @@ for way in $ways; do
                 "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')" demoted
         fi
         close_scene
-        is "$name: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+        is "$name: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
     done
 done
 

@@ -29,7 +29,7 @@ truth_is_exact() {
 
 # Each timed kernel took the script's time.
 times_are_exact() {
-    look kernel >"$work/kernels"
+    dump_segment kernel >"$work/kernels"
     awk 'NR == FNR { want[$1] = $3 + 0; next }
         $4 { kernels++; if ($7 != want[$2] || $8 != want[$2] || $6 != $4 * want[$2]) { print; wrong++ } }
         END { print kernels + 0 " kernels, " wrong + 0 " wrong"; exit !kernels || wrong }' "$work/script" "$work/kernels"
@@ -49,11 +49,11 @@ stress() { # PATH
         check "$name: every dispatch is settled" wait_until 60 settled 0
         check "$name: counts equal the program's" counted_as_launched
         check "$name: times are right to the tick" times_are_exact
-        timed=$((timed + $(look timed | cut -d' ' -f2)))
-        ran=$((ran + $(look counted | cut -d' ' -f2)))
+        timed=$((timed + $(dump_segment timed | cut -d' ' -f2)))
+        ran=$((ran + $(dump_segment counted | cut -d' ' -f2)))
     fi
     close_scene
-    is "$name: exit status is 0 and standard error is empty" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$name: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 }
 
 first=$seed

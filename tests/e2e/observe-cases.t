@@ -14,21 +14,21 @@ ends_well() {
 
 play 64 1024
 observe
-found() { [ "$(frame '[.queues[] | select(.depth == 0)] | length >= 64')" = true ]; }
+found() { [ "$(query_frame '[.queues[] | select(.depth == 0)] | length >= 64')" = true ]; }
 check "64 queues: all are found" wait_until 60 found
-tell_all run 12800 0 30 500
-tell_all "done"
+send_all run 12800 0 30 500
+send_all "done"
 check "64 queues: counts equal the program's" wait_until 120 counted_as_launched
 ends_well "64 queues"
 
 play 1
 observe
-tell_all cycle 12
-tell_all "done"
+send_all cycle 12
+send_all "done"
 # rtl-top finds a new queue within about a second; a queue that lives shorter may be missed.
 check "short-lived queues: at most the launches are counted" sh -c "
     test \"\$(tail -n 2 '$work/json' | head -n 1 | jq '[.kernels[] | select(.name | startswith(\"(\") | not) | .calls] | add // 0')\" -le 120"
-tell_all run 2000 0 10 300
+send_all run 2000 0 10 300
 sed -i '1,/^done/d' "$work/out"
 ends_well "short-lived queues"
 
@@ -38,8 +38,8 @@ kill -STOP "$program"
 before=$(wc -l <"$work/json")
 check "a stopped process: rtl-top goes on printing frames" wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((before + 3))"
 kill -CONT "$program"
-tell_all run 3000 5 20 500
-tell_all "done"
+send_all run 3000 5 20 500
+send_all "done"
 check "a continued process: counts equal the program's" wait_until 120 counted_as_launched
 kill -KILL "$program"
 wait "$program" 2>/dev/null
@@ -50,27 +50,27 @@ exec 3>&-
 # A program that doesn't use the runtime's functions
 play 1 256
 observe
-tell_all own 3000
-tell_all run 2000 0 20 1000
-tell_all "done"
+send_all own 3000
+send_all run 2000 0 20 1000
+send_all "done"
 check "own doorbell: counts equal the program's" wait_until 120 counted_as_launched
 ends_well "own doorbell"
 
 # The GPU's only cooperative queue; a forked child, which has its parent's memory except for the queues
 play 1
 observe
-tell_all coop
-queues() { frame '.queues | length'; }
+send_all coop
+queues() { query_frame '.queues | length'; }
 before=$(queues)
 found() { [ "$(queues)" -gt "$before" ]; }
 check "a cooperative queue: it is found" wait_until 60 found
-tell_all run 1500 0 20 2000 # the runtime makes its ring, which is short
-tell_all fork
+send_all run 1500 0 20 2000 # the runtime makes its ring, which is short
+send_all fork
 child=$(sed -n 's/^child //p' "$work/out")
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/family"
 is "a forked child: it is not listed" "$(jq -r '[.mode, (.processes // [] | length)] | join(" ")' "$work/family")" "observed 0"
-tell_all run 1500 0 20 2000
-tell_all "done"
+send_all run 1500 0 20 2000
+send_all "done"
 check "a cooperative queue and a forked child: counts equal the program's" wait_until 120 counted_as_launched
 kill -9 "$child" 2>/dev/null
 ends_well "a cooperative queue and a fork"
@@ -103,10 +103,10 @@ for file in "$runtime" "$work/another-name.so"; do
         check "a runtime deleted on disk: the program still has it mapped" grep -q 'another-name.so (deleted)' "/proc/$program/maps"
         check "a runtime deleted on disk: there is no other" sh -c "! grep -q libhsa-runtime64 /proc/$program/maps"
     fi
-    tell_all run 2000 0 20 0
+    send_all run 2000 0 20 0
     observe
-    tell_all run 4000 5 30 500
-    tell_all "done"
+    send_all run 4000 5 30 500
+    send_all "done"
     check "a runtime $case: counts equal the program's" wait_until 120 counted_as_launched
     ends_well "a runtime $case"
 done
@@ -133,14 +133,14 @@ END
     program=$(tr -d ' ' <"/proc/$outer/task/$outer/children")
     check "$name: the program is process 1 inside" grep -qE "^NSpid:.*[[:space:]]1\$" "/proc/$program/status"
     check "$name: its files exist only inside" test ! -e "$work/box/another-name.so"
-    tell_all run 1000 0 20 0
+    send_all run 1000 0 20 0
     observe
-    tell_all run 3000 5 30 500
-    tell_all load
-    tell_all run 1000 0 30 500
-    tell_all "done"
+    send_all run 3000 5 30 500
+    send_all load
+    send_all run 1000 0 30 500
+    send_all "done"
     check "$name: counts equal the program's" wait_until 120 counted_as_launched
-    is "$name: JSON has the host's number" "$(frame '.pid // .process.pid')" "$program"
+    is "$name: JSON has the host's number" "$(query_frame '.pid // .process.pid')" "$program"
     program=$outer
     ends_well "$name"
 done
@@ -149,10 +149,10 @@ under=
 
 # 20 GB that are not resident: rtl-top doesn't read them and doesn't make them resident.
 play 1
-tell_all map 20
+send_all map 20
 resident=$(awk '/^Rss:/ { n += $2 } END { print n }' "/proc/$program/smaps")
-tell_all run 2000 0 20 200
-tell_all "done"
+send_all run 2000 0 20 200
+send_all "done"
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
 check "20 GB of memory: counts equal the program's" counted_as_launched
 after=$(awk '/^Rss:/ { n += $2 } END { print n }' "/proc/$program/smaps")
@@ -173,7 +173,7 @@ close_play
 play 1
 mkfifo "$work/idle"
 exec 4<>"$work/idle"
-tell_all run 300 0 5 0
+send_all run 300 0 5 0
 on_gpu --script "$work/script" -- "$O/tests/programs/observe_play" 1 <"$work/idle" >"$work/out2" 2>&1 &
 other=$!
 tap_pids="$tap_pids $other"
@@ -199,10 +199,10 @@ else
     close_play
     play 1
     observe -n 80
-    tell_all run 1000 0 10 0
-    all_seen() { [ "$(frame '[.kernels[] | select(.name | startswith("(") | not) | .calls] | add')" = 1000 ]; }
+    send_all run 1000 0 10 0
+    all_seen() { [ "$(query_frame '[.kernels[] | select(.name | startswith("(") | not) | .calls] | add')" = 1000 ]; }
     check "memory that stops answering: counts are right before" wait_until 60 all_seen
-    tell stick
+    send stick
     frames=$(wc -l <"$work/json")
     check "memory that stops answering: rtl-top goes on printing frames" wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((frames + 8))"
     check "memory that stops answering: the last counts stay" all_seen
@@ -213,9 +213,9 @@ else
     wait "$program" 2>/dev/null
 fi
 
-if as_others "another user's process"; then
+if can_be_other_user "another user's process"; then
     play 1
-    tell_all run 100 0 5 0
+    send_all run 100 0 5 0
     cp "$O/rtl-top" "$work/rtl-top"
     chmod 755 "$work" "$work/rtl-top"
     setpriv --reuid 65534 --regid 65534 --clear-groups "$work/rtl-top" -p "$program" -b -n 1 >"$work/no.out" 2>"$work/no.err"
@@ -238,10 +238,10 @@ if as_others "another user's process"; then
         tap_pids="$tap_pids $observer $reader"
         wait_until 60 test -s "$work/json" -a -s "$work/text"
         check "a process that becomes unreadable: at first all memory is searched" sh -c "! grep 'not all memory was searched' '$work/text'"
-        tell_all hide
+        send_all hide
         check "a process that becomes unreadable: rtl-top says so" wait_until 60 grep 'not all memory was searched' "$work/text"
-        tell_all run 2000 0 20 500
-        tell_all "done"
+        send_all run 2000 0 20 500
+        send_all "done"
         check "a process that becomes unreadable: counts equal the program's" wait_until 120 counted_as_launched
         close_play
         wait "$observer"

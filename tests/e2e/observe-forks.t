@@ -5,11 +5,11 @@
 . "$(dirname "$0")/observe.sh"
 
 play 1
-tell_all run 100 0 5 0
+send_all run 100 0 5 0
 for _ in 1 2 3 4; do
-    tell_all fork
+    send_all fork
 done
-tell_all "done"
+send_all "done"
 sed -n 's/^child //p' "$work/out" >"$work/children"
 is "forked children: there are four" "$(wc -l <"$work/children")" 4
 began=$(date +%s)

@@ -25,20 +25,20 @@ mappings_of_queues() {
 # check_kind NAME PATTERN: observe the program that play started with two queues; PATTERN matches all mappings of its
 # queues
 observed() {
-    tell_all where
+    send_all where
     mappings_of_queues >"$work/where"
     sed 's/^/# /' "$work/where"
     check "$1: the queues lie in this kind of memory" sh -c "test -s '$work/where' && ! grep -vqE '$2' '$work/where'"
     observe
-    tell_all run 6000 7 30 500
-    tell_all fork
+    send_all run 6000 7 30 500
+    send_all fork
     child=$(sed -n 's/^child //p' "$work/out" | tail -n 1)
-    tell_all run 6000 5 30 500
-    tell_all "done"
+    send_all run 6000 5 30 500
+    send_all "done"
     check "$1: every dispatch is counted, by name" wait_until 120 counted_as_launched
-    is "$1: no packet is lost" "$(frame .observed.packets_lost)" 0
-    is "$1: each queue has half of the dispatches" "$(frame '[.queues[] | select(.dispatches == 6000)] | length')" 2
-    check "$1: some dispatches are timed by their signals" test "$(frame .dispatches.timed)" -gt 100
+    is "$1: no packet is lost" "$(query_frame .observed.packets_lost)" 0
+    is "$1: each queue has half of the dispatches" "$(query_frame '[.queues[] | select(.dispatches == 6000)] | length')" 2
+    check "$1: some dispatches are timed by their signals" test "$(query_frame .dispatches.timed)" -gt 100
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/family"
     is "$1: a forked child has no queues" "$(jq -r '(.processes // []) | length' "$work/family")" 0
     "$O/rtl-top" -p "$child" --no-children -b -n 1 >"$work/no.out" 2>"$work/no.err"

@@ -5,11 +5,11 @@
 . "$(dirname "$0")/screen.sh"
 . "$(dirname "$0")/observe.sh"
 
-watches_all
+lock_for_viewing_all
 play 4
-tell_all run 8000 0 20 0
-tell_all "done"
-terminal 110 24 "cd $work && $top -p $program --no-children -d 0.2; echo status \$?; exec cat"
+send_all run 8000 0 20 0
+send_all "done"
+start_terminal 110 24 "cd $work && $top -p $program --no-children -d 0.2; echo status \$?; exec cat"
 check "observed process: its screen shows that it is observed" shows 'OBSERVED|observed' 'fast00'
 keys M
 check "observed process: M says that it has no mode" shows "only observed: without librtl.so"
@@ -22,11 +22,11 @@ check "key p: the list is shown again" shows '^ +PID  RANK +GPU' "^> *$program "
 keys Enter
 check "Enter: leads back to the process" shows 'fast00' "pid $program"
 
-demo --kernels 3 --gpus 1 --rate 1000
+start_demo --kernels 3 --gpus 1 --rate 1000
 keys p
 check "key p: a traced process is listed beside it" shows "^[> ] *$program " " $demo "
 keys q
 check "key q: exit status is 0" shows 'status 0'
-among_all
+unlock_viewing
 close_play
 finish

@@ -16,15 +16,15 @@ shares_are_true() {
 # Packets that rtl-top missed are reported as lost.
 all_counted() {
     launched=$(awk '/^launched/ { n += $3 } END { print n }' "$work/out")
-    test "$(frame '([.kernels[] | select(.name | startswith("(") | not) | .calls] | add) + .observed.packets_lost')" = "$launched"
+    test "$(query_frame '([.kernels[] | select(.name | startswith("(") | not) | .calls] | add) + .observed.packets_lost')" = "$launched"
 }
 
 # observe_run EVERY [plain]: run with a signal on every EVERYth dispatch, observed from the beginning
 once() {
     play 1 4096 ${2:+"$2"}
     observe
-    tell_all run 30000 "$1" 8 0
-    tell_all "done"
+    send_all run 30000 "$1" 8 0
+    send_all "done"
     wait_until 120 all_counted || echo "# not every dispatch was counted" >&2
     last=$(wc -l <"$work/json")
     wait_until 120 sh -c "test \$(wc -l <'$work/json') -gt $((last + 2))" # frames after the end

@@ -30,12 +30,12 @@ play() {
 }
 
 # send LINE: don't wait for the answer.
-tell() {
+send() {
     echo "$*" >&3
     said=$((said + 1))
 }
-answered() { wait_until 120 sh -c "test \$(grep -c '^ok' '$work/out') -ge $said"; }
-tell_all() { tell "$@" && answered; }
+got_answers() { wait_until 120 sh -c "test \$(grep -c '^ok' '$work/out') -ge $said"; }
+send_all() { send "$@" && got_answers; }
 
 # observe [OPTIONS]: write frames into $work/json in the background. Returns after the first
 # frame.
@@ -47,12 +47,12 @@ observe() {
     wait_until 60 sh -c "test -s '$work/json' || ! kill -0 $observer"
 }
 
-# frame FILTER: apply the filter to the last complete frame.
-frame() { tail -n 2 "$work/json" | jq -rs "last | $*" 2>/dev/null || tail -n 2 "$work/json" | head -n 1 | jq -r "$*"; }
+# query_frame FILTER: apply the filter to the last complete frame.
+query_frame() { tail -n 2 "$work/json" | jq -rs "last | $*" 2>/dev/null || tail -n 2 "$work/json" | head -n 1 | jq -r "$*"; }
 
 counted_as_launched() {
     sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
-    frame '.kernels[] | select(.name | startswith("(") | not) | "\(.name) \(.calls)"' | sort >"$work/counted"
+    query_frame '.kernels[] | select(.name | startswith("(") | not) | "\(.name) \(.calls)"' | sort >"$work/counted"
     test -s "$work/launched" && diff "$work/launched" "$work/counted"
 }
 

@@ -7,18 +7,18 @@
 
 play 4 16384
 observe
-has "observed: JSON has the mode" "$(frame .mode)" '^observed$'
-tell_all run 40000 7 60 1000
-tell_all "done"
+has "observed: JSON has the mode" "$(query_frame .mode)" '^observed$'
+send_all run 40000 7 60 1000
+send_all "done"
 check "observed: every dispatch is counted, by name" wait_until 120 counted_as_launched
-is "observed: no packet is lost" "$(frame .observed.packets_lost)" 0
-is "observed: the program's four queues are listed" "$(frame '[.queues[] | select(.dispatches > 5000)] | length')" 4
-is "observed: queues have the path observed" "$(frame '[.queues[].way] | unique | join(" ")')" observed
-nothing_in_flight() { [ "$(frame '[.queues[].depth] | add')" = 0 ]; }
+is "observed: no packet is lost" "$(query_frame .observed.packets_lost)" 0
+is "observed: the program's four queues are listed" "$(query_frame '[.queues[] | select(.dispatches > 5000)] | length')" 4
+is "observed: queues have the path observed" "$(query_frame '[.queues[].way] | unique | join(" ")')" observed
+nothing_in_flight() { [ "$(query_frame '[.queues[].depth] | add')" = 0 ]; }
 check "observed: no dispatch is in flight at the end" wait_until 60 nothing_in_flight # each queue is sampled after its last packet
-tell_all load
-tell_all run 3000 0 100 500
-tell_all "done"
+send_all load
+send_all run 3000 0 100 500
+send_all "done"
 sed -i '1,/^done/d' "$work/out" # the second tally includes the first
 check "observed: kernels that are loaded later are counted" wait_until 120 counted_as_launched
 close_play
@@ -30,8 +30,8 @@ is "observed: rtl-top's standard error is empty" "$(cat "$work/observe.err")" ""
 
 # Known at once: the packets that the rings still hold
 play 4
-tell_all run 8000 0 20 0
-tell_all "done"
+send_all run 8000 0 20 0
+send_all "done"
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
 check "attached later: dispatches still in the rings are counted" counted_as_launched
 is "observed: JSON has null where nothing is measured" "$(jq -c '[.signals[], .gpus[0].idle, .gpus[0].pci | . == null] | unique' "$work/json")" '[true]'
@@ -53,10 +53,10 @@ if unshare -m sh -c 'mount -t tmpfs none /dev' 2>/dev/null; then
     holder=$!
     tap_pids="$tap_pids $holder"
     wait_until 60 sh -c "ls -l /proc/$holder/fd | grep -q '/dev/kfd'"
-    watches_all
+    lock_for_viewing_all
     has "list: an untraced process can be observed" "$("$O/rtl-top" list)" "^ *$holder .* not traced, observable: rtl-top -p"
     is "list --json: an untraced process can be observed" "$("$O/rtl-top" list --json | jq ".processes[] | select(.pid == $holder) | .observable")" true
-    among_all
+    unlock_viewing
     end_process "$holder" KILL
 else
     skip "list: an untraced process can be observed" "the kernel refuses unshare -m"

@@ -100,7 +100,7 @@ check "export --force: an existing file is replaced" "$top" export "$work/bad.db
 is "export --force: the file keeps its mode" "$(mode "$work/mine") $(wc -l <"$work/mine")" "600 10"
 (umask 27 && "$top" export "$work/bad.db" --csv "$work/new.csv" 2>/dev/null)
 is "export: a new file has the mode of the umask" "$(mode "$work/new.csv")" 640
-if as_others "export --force: the file keeps its owner"; then
+if can_be_other_user "export --force: the file keeps its owner"; then
     chown 65534:65534 "$work/mine"
     "$top" export "$work/bad.db" --csv "$work/mine" --force 2>/dev/null
     is "export --force: the file keeps its owner" "$(stat -c '%u:%g %a' "$work/mine")" "65534:65534 600"
@@ -166,7 +166,7 @@ done
 "$O/tests/programs/segment_demo" --kernels 20 >"$work/demo.out" &
 demo=$!
 tap_pids="$tap_pids $demo"
-wait_until 60 traced "$demo"
+wait_until 60 is_traced "$demo"
 wait_until 60 test -s "$work/demo.out"
 echo mine >"$work/frames"
 chmod 640 "$work/frames"

@@ -25,14 +25,14 @@ is "systemd socket: listens on the default address" \
     "$(sed -n 's/^#define RTL_SERVE_HOST "\(.*\)"/\1/p' src/serve/parse.h):$(sed -n 's/^#define RTL_SERVE_PORT \(.*\)/\1/p' src/serve/parse.h)"
 
 # Only the unit's rights, on a process of another user
-if as_others "systemd unit: its rights suffice for another user's process"; then
+if can_be_other_user "systemd unit: its rights suffice for another user's process"; then
     rights=$(sed -n 's/^CapabilityBoundingSet=//p' packaging/systemd/rtl-top-serve.service | tr '[:upper:]' '[:lower:]' | sed 's/cap_/+/g; s/ /,/g')
     cp "$O/tests/programs/segment_demo" "$work/demo"
     chmod 755 "$work" "$work/demo"
     (exec setpriv --reuid 65534 --regid 65534 --clear-groups "$work/demo" --kernels 3 --seconds 600 >/dev/null) &
     other=$!
     tap_pids=$other
-    wait_until 60 traced "$other"
+    wait_until 60 is_traced "$other"
     can() { setpriv "--bounding-set=-all$1" --no-new-privs "$top" report -p "$other"; }
     "$top" report -p "$other" >/dev/null 2>&1 || {
         skip "systemd unit: its rights suffice for another user's process" "root lacks these rights here"

@@ -178,14 +178,14 @@ is "probe after a signal: the next probe succeeds" "$?" 0
 begins
 probe -p "$server" -k MT128x128x64 -n 1
 is "second probe: is refused" "$? $(grep -c 'another viewer has a probe there' "$work/err")" "17 1"
-alive "$probing"
+is_alive "$probing"
 is "second probe: the first one goes on" "$?" 0
 kill -9 "$probing"
 wait "$probing" 2>/dev/null
 probe -p "$server" -k MT128x128x64 -n 1 --every 1
 is "probe after a killed viewer: succeeds" "$? $(cat "$work/err")" "0 "
 
-if as_others "probe of another user's process"; then
+if can_be_other_user "probe of another user's process"; then
     setpriv --reuid 65534 --regid 65534 --clear-groups "$top" probe -p "$server" -k silu >"$work/out" 2>"$work/err"
     is "probe of another user's process: exits with 4" "$? $(grep -c 'belongs to user' "$work/err")" "4 1"
 fi

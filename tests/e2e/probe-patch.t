@@ -10,20 +10,20 @@ VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # atomic sums of floats de
 patch_overhead=176 # cycles of 44 instructions; with gaps 19 instructions more
 
 for gfx in gfx90a gfx906; do
-    side_by_side "$gfx" hip_compute --gfx "$gfx"
+    compare_side_by_side "$gfx" hip_compute --gfx "$gfx"
     check "$gfx: at least 20 kernels are probed" test "$(grep -c ^block "$work/swap")" -ge 20
     # The number of swapped kernels falls with each round.
-    waits_timed "$gfx" 0 hip_compute --gfx "$gfx"
+    check_waits "$gfx" 0 hip_compute --gfx "$gfx"
     check "$gfx: at least 10 copies time waits" test "$timed" -ge 10
-    waits_timed "$gfx" 1 hip_compute --gfx "$gfx"
+    check_waits "$gfx" 1 hip_compute --gfx "$gfx"
     check "$gfx: some kernels need a second copy for their waits" test "$timed" -ge 1
-    gaps_seen "$gfx" 76 hip_compute --gfx "$gfx"
+    check_gaps "$gfx" 76 hip_compute --gfx "$gfx"
 done
-side_by_side "two GPUs" hip_compute --gpus 2
-side_by_side "events, streams, graphs" hip_basic
+compare_side_by_side "two GPUs" hip_compute --gpus 2
+compare_side_by_side "events, streams, graphs" hip_basic
 for release in experimental trixie sid; do
     RTL_RELEASE=$release # to filter this runtime's own messages
-    [ -d "cache/releases/$release" ] && side_by_side "$release" hip_compute --release "$release"
+    [ -d "cache/releases/$release" ] && compare_side_by_side "$release" hip_compute --release "$release"
 done
 unset RTL_RELEASE
 

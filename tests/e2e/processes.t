@@ -3,7 +3,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-watches_all
+lock_for_viewing_all
 
 # --- eight ranks ---
 {
@@ -36,7 +36,7 @@ own_gpus() { [ "$(ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ];
 check "list: each rank has its GPU" wait_until 60 own_gpus # a process is listed before it makes a queue
 
 # --- one rank becomes slow while the screen shows them ---
-terminal 100 30 "'$top' -p $launcher -d 1"
+start_terminal 100 30 "'$top' -p $launcher -d 1"
 check "screen: has eight processes" shows '8 processes' ' SLOWEST ' 'win 10s'
 check "screen: no rank is slow at first" hides 'R[0-7] [2-3]\.[0-9]x .*128x128x64'
 kill "$(ranks 'select(.rank == 5) | .pid')"
@@ -60,7 +60,7 @@ is "JSON: dispatches of the processes add up" "$(jq -s 'all(.[]; .dispatches.cou
 "$top" -p "$launcher" -b -d 2 -n 2 >"$work/text"
 check "text: names the slow rank" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/text"
 
-terminal 100 30 "'$top' -p $launcher -d 1"
+start_terminal 100 30 "'$top' -p $launcher -d 1"
 check "screen: names the slow rank" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
 check "screen: the window reaches 10 s" shows 'win 10s'
 keys p
@@ -71,7 +71,7 @@ keys R
 check "key R: reverses the order" shows 'sort P99, reversed'
 keys Enter
 check "Enter: shows one process" shows '%TIME .*KERNEL' "pid [0-9]+ .*LIVE"
-is "Enter: the process has its whole window at once" "$(screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
+is "Enter: the process has its whole window at once" "$(print_screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
 keys p
 check "key p: leads back to the processes" shows '^ +PID  RANK' '8 processes'
 keys Escape
@@ -93,7 +93,7 @@ check "--json: prints frames" wait_until 60 test -s "$work/json"
 kill -9 "$gone"
 says_gone() { tail -n 2 "$work/json" | head -n 1 | jq -e ".processes[] | select(.pid == $gone) | .state == \"exited\""; }
 check "a killed process: JSON has its state exited" wait_until 60 says_gone
-check "a killed process: the viewer goes on" alive "$viewer"
+check "a killed process: the viewer goes on" is_alive "$viewer"
 is "a killed process: totals never decrease" "$(head -n -1 "$work/json" | jq -s '[.[].dispatches.counted] | . == sort')" true
 kill "$viewer"
 end_process "$launcher"
@@ -125,7 +125,7 @@ for pid in $one $two; do
 done
 check "two processes: a replay equals the live output byte by byte" sh -c "'$top' replay '$work/both.db' --json | cmp - '$work/json'"
 is "two processes: frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
-terminal 100 30 "'$top' replay '$work/both.db'"
+start_terminal 100 30 "'$top' replay '$work/both.db'"
 check "two processes: the screen of a replay has both" shows '2 processes'
 keys p
 check "two processes: the list of a replay has both" shows "$one" "$two"

@@ -3,11 +3,11 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-rows() { term capture-pane -p | grep -E '^[> ] +[0-9<-].*(gemm|triton|kernel)'; }
+rows() { run_tmux capture-pane -p | grep -E '^[> ] +[0-9<-].*(gemm|triton|kernel)'; }
 
 # --- recording: keys x and S, and the status line ---
-demo --kernels 12 --gpus 2 --rate 4000
-terminal 100 24 "cd $work && $top -p $demo -d 0.3 -s name -w seen.db; echo status \$?; exec cat"
+start_demo --kernels 12 --gpus 2 --rate 4000
+start_terminal 100 24 "cd $work && $top -p $demo -d 0.3 -s name -w seen.db; echo status \$?; exec cat"
 check "-w: the screen shows that it records" shows '\[LIVE\]' '^rec seen.db \| sort KERNEL'
 frames() { [ "$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame' 2>/dev/null || echo 0)" -ge "$1" ]; }
 check "-w: frames are written" wait_until 60 frames 4
@@ -30,7 +30,7 @@ is "-w and S: the file has a series and a snapshot" "$(sqlite3 "$work/seen.db" '
 "$top" -p "$demo" -b --window 10 -n 8 -d 0.3 -s name -w "$work/moments.db" >/dev/null
 "$top" -r "$work/moments.db" -b --window 10 -s name | grep -cE '^rtl-top' >"$work/frames"
 is "replay: prints eight frames" "$(cat "$work/frames")" 8
-terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
+start_terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
 check "replay on the screen: plays to the end" shows '\[END 8/8\]' 'rtl-top  segment_demo .*pid '"$demo"
 last=$(rows)
 keys T
@@ -79,7 +79,7 @@ check "replay, key q: exit status is 0" shows 'status 0'
 mkfifo "$work/statements"
 sqlite3 "$work/moments.db" <"$work/statements" >"$work/answers" &
 exec 9>"$work/statements"
-terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
+start_terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
 check "replay, locked later: plays to the end" shows '\[END 8/8\]'
 echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&9
 check "replay: another program locks the recording" wait_until 60 grep -q locked "$work/answers"
@@ -88,7 +88,7 @@ check "replay, locked: q ends it at once with status 0" shows 'status 0'
 exec 9>&-
 
 # --- a full disk: rtl-top says so and goes on ---
-terminal 100 24 "cd $work; ulimit -f 900; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work; ulimit -f 900; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
 check "-w on a full disk: the screen says so" shows 'recording: cannot write .*full.db|rec FAILS full.db'
 check "-w on a full disk: the screen goes on" shows '\[LIVE\]' 'rec FAILS full.db'
 keys q
@@ -98,17 +98,17 @@ check "-w on a full disk: the file has the earlier frames" test "$("$top" -r "$w
 
 # --- a full disk, if the process has ended or the user has left its screen ---
 keep=$demo
-demo --kernels 12 --gpus 2 --rate 4000
+start_demo --kernels 12 --gpus 2 --rate 4000
 gone=$demo
-terminal 100 24 "cd $work; ulimit -f 900; $top -p $gone -d 0.1 -w gone.db; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work; ulimit -f 900; $top -p $gone -d 0.1 -w gone.db; echo status \$?; exec cat"
 check "-w on a full disk, then the process ends: the screen says so" shows 'rec FAILS gone.db'
 end_process "$gone" KILL
 check "-w on a full disk, then the process ends: it has EXITED" shows '\[EXITED\]'
 keys q
 check "-w on a full disk, then the process ends: exit status is 12" shows 'the end of the recording is missing' 'status 12'
 
-demo --kernels 12 --gpus 2 --rate 4000
-terminal 100 24 "cd $work; ulimit -f 900; $top -p $keep,$demo -d 0.1; echo status \$?; exec cat"
+start_demo --kernels 12 --gpus 2 --rate 4000
+start_terminal 100 24 "cd $work; ulimit -f 900; $top -p $keep,$demo -d 0.1; echo status \$?; exec cat"
 check "two processes: the screen shows both" shows '2 processes'
 keys p
 check "two processes: p lists them" shows '^ +PID  RANK'
@@ -124,16 +124,16 @@ end_process "$demo" KILL
 demo=$keep
 
 # --- two processes; first one ends, then both ---
-demo --kernels 35 --gpus 2 --rate 4000
+start_demo --kernels 35 --gpus 2 --rate 4000
 mkdir "$work/short"
-terminal 100 24 "cd $work/short; $top -p $keep,$demo -d 60; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work/short; $top -p $keep,$demo -d 60; echo status \$?; exec cat"
 check "two processes, -d 60: the screen shows both" shows '2 processes'
 keys x
 check "two processes, -d 60: x starts recording" shows 'recording into rtl-top-|rec rtl-top-'
 keys q
 check "two processes, -d 60: q ends before the next frame" shows 'status 0'
 is "two processes, -d 60: the recording has a frame of each" "$(sqlite3 "$(echo "$work"/short/*.db)" 'SELECT count(*) > 1 FROM rtl_frame')" 1
-terminal 100 24 "cd $work; $top -p $keep,$demo -d 0.2; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work; $top -p $keep,$demo -d 0.2; echo status \$?; exec cat"
 check "two processes again: the screen shows both" shows '2 processes'
 keys S
 check "two processes: S saves both" shows 'snapshot of 35 kernels of 2 processes added to '
@@ -149,13 +149,13 @@ keys x
 check "two processes ended: x has nothing to record" shows 'not recording: all processes have ended'
 keys q
 check "two processes ended: exit status is 0" shows 'status 0'
-demo --kernels 12 --gpus 2 --rate 4000
+start_demo --kernels 12 --gpus 2 --rate 4000
 
 # --- wrong files ---
 echo text >"$work/text"
-terminal 100 24 "$top -p $demo -w $work/text; echo status \$?; exec cat"
+start_terminal 100 24 "$top -p $demo -w $work/text; echo status \$?; exec cat"
 check "-w: a file that is no recording is refused" shows 'not a recording of rtl-top: choose another name' 'status 11'
-terminal 100 24 "cd $work && $top -p $demo -d 0.2; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work && $top -p $demo -d 0.2; echo status \$?; exec cat"
 check "without -w: the screen appears" shows '\[LIVE\]'
 keys x
 check "without -w: x records into a file of the process" shows "rec rtl-top-$demo.db"

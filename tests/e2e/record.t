@@ -23,7 +23,7 @@ gives() {
 (on_gpu --gpus 2 -- "$O/tests/programs/serve" --gpus 2 --seconds 4) >"$work/serve.out" 2>&1 &
 serve=$!
 tap_pids="$tap_pids $serve"
-check "a process to its end: it is traced" wait_until 30 traced "$serve"
+check "a process to its end: it is traced" wait_until 30 is_traced "$serve"
 "$top" -p "$serve" --json -d 0.3 -w "$work/real.db" >"$work/live" 2>"$work/err"
 is "a process to its end: recording exits with 6" "$? $(cat "$work/err")" "6 "
 "$top" -r "$work/real.db" --json >"$work/again"
@@ -36,7 +36,7 @@ has "a process to its end: the recording has pid, command and runtime" "$(sql "$
 is "a process to its end: the recording has the GPUs' addresses" "$(sql "$work/real.db" "SELECT count(DISTINCT address) FROM rtl_gpu WHERE address GLOB '????:??:??.?'")" 2
 
 # --- the demo segment, with numbers of all kinds; then parts of the recording ---
-demo --kernels 60 --gpus 2 --rate 20000
+start_demo --kernels 60 --gpus 2 --rate 20000
 "$top" -p "$demo" --json -n 6 -d 0.2 -w "$work/a.db" >"$work/live"
 "$top" -r "$work/a.db" --json >"$work/again"
 check "replay --json: equals the live output" cmp "$work/live" "$work/again"
@@ -97,7 +97,7 @@ check "diff: a missing file is refused" gives 10 'No such file' diff "$work/s.db
 
 # --- several recorders at a time ---
 first=$demo
-demo --kernels 20 --rate 5000
+start_demo --kernels 20 --rate 5000
 for process in "$first" "$first" "$demo"; do
     "$top" -p "$process" --json -n 12 -d 0.1 -w "$work/many.db" >"$work/live.$process.$!" 2>>"$work/many.err" &
     writers="${writers-} $!"

@@ -6,7 +6,7 @@ top=$O/rtl-top
 (on_gpu --gpus 1 -- "$O/tests/programs/serve" --gpus 1 >/dev/null 2>&1 </dev/null) &
 program=$!
 tap_pids=$program
-wait_until 120 traced "$program"
+wait_until 120 is_traced "$program"
 counted() { "$top" report -p "$program" | grep -cE '^  kernel [0-9a-f]{16} [a-z]+: calls [1-9]|^  dispatches: .* timed [1-9]' | grep -q '[2-9]'; }
 check "report: has a process's kernels by hash" wait_until 60 counted
 "$top" report -p "$program" >"$work/report"
@@ -31,7 +31,7 @@ END
     unshare -m sh -e "$work/in-container" >/dev/null &
     contained=$!
     tap_pids=$contained
-    wait_until 60 traced "$contained"
+    wait_until 60 is_traced "$contained"
 }
 leave() {
     end_process "$contained" KILL

@@ -14,7 +14,7 @@ gives() {
     [ "$wanted" = 0 ] || { [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "^rtl-top: .*$pattern" "$work/err"; }
 }
 
-demo --kernels 30 --gpus 2 --rate 5000
+start_demo --kernels 30 --gpus 2 --rate 5000
 
 # --- JSON, read by jq ---
 "$top" -p "$demo" --json -n 3 -d 0.3 >"$work/json"
@@ -78,10 +78,10 @@ if [ -w /dev/full ]; then
     is "JSON: a full disk on standard output is reported" "$? $(cat "$work/err")" "12 rtl-top: cannot write to standard output: No space left on device"
     "$top" --help >/dev/full 2>/dev/null
     is "--help: a full disk on standard output exits with 1" $? 1
-    watches_all
+    lock_for_viewing_all
     "$top" list >/dev/full 2>"$work/err"
     is "list: a full disk on standard output is reported" "$? $(cat "$work/err")" "12 rtl-top: cannot write to standard output: No space left on device"
-    among_all
+    unlock_viewing
     "$top" completions bash >/dev/full 2>/dev/null
     is "completions: a full disk on standard output exits with 12" $? 12
 fi
@@ -117,9 +117,9 @@ check "untraced process: exits with 3 and says how to trace" gives 3 'HSA_TOOLS_
 perl -e 'my $name = "rtl-segment"; my $fd = syscall(319, $name, 3); open my $f, "+<&=", $fd or die; syswrite $f, pack("CA7SSL", 255, "RTLSEG1", 99, 0, 4096) . "\0" x 200000; sleep 1000' &
 newer=$!
 tap_pids="$tap_pids $newer"
-wait_until 60 traced "$newer"
+wait_until 60 is_traced "$newer"
 check "newer segment: exits with 5 and prints both versions" gives 5 '99' -p "$newer" -b
-if as_others "another user's process"; then
+if can_be_other_user "another user's process"; then
     chmod 711 "$work" # the other user may not have access to the sources' folder
     cp "$top" "$work/rtl-top"
     as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$work/rtl-top" "$@" >"$work/out" 2>"$work/err" </dev/null; }
@@ -142,7 +142,7 @@ wait "$viewer"
 is "process ends: rtl-top exits with 6" $? 6
 is "process ends: the last frame has the state exited" "$(tail -n 1 "$work/json" | jq -r .state)" exited
 is "process ends: only one frame has the state exited" "$(jq -r .state "$work/json" | grep -c exited)" 1
-demo --kernels 5
+start_demo --kernels 5
 "$top" -p "$demo" -b -d 3600 >"$work/text" &
 viewer=$!
 tap_pids="$tap_pids $viewer"
@@ -150,6 +150,6 @@ wait_until 60 test -s "$work/text"
 end_process "$demo" KILL
 check "process ends: rtl-top ends at once, despite a long interval" wait_until 60 ended "$viewer"
 check "process ends: the text has its state" grep -q 'exited' "$work/text"
-demo --kernels 5 --unload --seconds 0.2
+start_demo --kernels 5 --unload --seconds 0.2
 check "unloaded library: JSON keeps its kernels" sh -c "'$top' -p $demo --json -n 1 | jq -e '.kernels | length == 5'"
 finish

@@ -4,20 +4,20 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-demo --kernels 30 --seconds 600
+start_demo --kernels 30 --seconds 600
 config=$XDG_CONFIG_HOME/rtl-top/config
 see() { # OPTIONS: start the viewer in a terminal of 100x30
-    terminal 100 30 "XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo $*; echo END; sleep 600"
+    start_terminal 100 30 "XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo $*; echo END; sleep 600"
 }
 mouse() { # BUTTON COLUMN ROW, from 0: press and release in the X10 encoding (that of tmux)
     at="$(printf '%x' $((33 + $2))) $(printf '%x' $((33 + $3)))"
     # shellcheck disable=SC2086 # two words
-    term send-keys -H 1b 5b 4d "$(printf '%x' $((32 + $1)))" $at
+    run_tmux send-keys -H 1b 5b 4d "$(printf '%x' $((32 + $1)))" $at
     # shellcheck disable=SC2086
-    [ "$1" -ge 64 ] || term send-keys -H 1b 5b 4d 23 $at
+    [ "$1" -ge 64 ] || run_tmux send-keys -H 1b 5b 4d 23 $at
 }
-line_of() { screen | grep -nE "$1" | head -n 1 | cut -d: -f1; } # from 1
-column_of() { screen | grep -E '^ *%TIME.*KERNEL' | head -n 1 | awk -v word="$1" '{ print index($0, word) - 1 }'; }
+line_of() { print_screen | grep -nE "$1" | head -n 1 | cut -d: -f1; } # from 1
+column_of() { print_screen | grep -E '^ *%TIME.*KERNEL' | head -n 1 | awk -v word="$1" '{ print index($0, word) - 1 }'; }
 told() { wait_until 60 grep -qx "$1" "$config"; }
 mouse_is() { wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{mouse_standard_flag}')\" = $1 ]"; }
 
@@ -41,7 +41,7 @@ keys q
 check "key q: leaves the screen" shows '^END'
 see
 check "configuration: the next screen has the columns" shows '^ *%TIME.*KERNEL'
-is "configuration: the next screen lacks the hidden column" "$(screen | grep -c 'CALL/s')" 0
+is "configuration: the next screen lacks the hidden column" "$(print_screen | grep -c 'CALL/s')" 0
 keys o a Enter
 check "key o, a: shows columns as there is room" shows '^ *%TIME +CALL/s'
 keys W
@@ -64,7 +64,7 @@ check "configuration: doesn't change -b" sh -c "'$top' -p $demo -b -n 1 2>/dev/n
 
 # --- colours ---
 rm "$config"
-colours() { term capture-pane -e -p | grep -cE "$(printf '\033')\\[[0-9;]*(3[0-7]|4[0-7]|38;5|48;5)[;m]"; }
+colours() { run_tmux capture-pane -e -p | grep -cE "$(printf '\033')\\[[0-9;]*(3[0-7]|4[0-7]|38;5|48;5)[;m]"; }
 see
 check "colours: the screen appears" shows 'LIVE'
 check "colours: the default theme has them" test "$(colours)" -gt 3
@@ -73,11 +73,11 @@ see --theme mono
 check "colours: the screen with theme mono appears" shows 'LIVE'
 is "colours: theme mono has none" "$(colours)" 0
 keys q
-terminal 100 30 "NO_COLOR=1 XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo"
+start_terminal 100 30 "NO_COLOR=1 XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo"
 check "colours: the screen with NO_COLOR appears" shows 'LIVE'
 is "colours: NO_COLOR has none" "$(colours)" 0
 keys q
-terminal 100 30 "TERM=xterm-256color; export TERM; NO_COLOR=1 XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo --theme light; sleep 600"
+start_terminal 100 30 "TERM=xterm-256color; export TERM; NO_COLOR=1 XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo --theme light; sleep 600"
 check "colours: the screen with --theme and NO_COLOR appears" shows 'LIVE'
 check "colours: --theme overrides NO_COLOR" test "$(colours)" -gt 3
 keys q
@@ -111,7 +111,7 @@ check "configuration, mouse off: the screen appears" shows 'LIVE'
 check "configuration, mouse off: the screen doesn't use the mouse" mouse_is 0
 keys q
 rm "$config"
-terminal 100 30 "XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo & echo \$! >$work/viewer; wait; sleep 600"
+start_terminal 100 30 "XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo & echo \$! >$work/viewer; wait; sleep 600"
 check "crash: the screen appears" shows 'LIVE'
 check "crash: the screen uses the mouse" mouse_is 1
 kill -SEGV "$(cat "$work/viewer")"

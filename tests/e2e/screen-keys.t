@@ -3,8 +3,8 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-demo --kernels 60 --gpus 2 --rate 5000
-terminal 80 24 "$top -p $demo -d 0.2 -s name; echo status \$?; exec cat"
+start_demo --kernels 60 --gpus 2 --rate 5000
+start_terminal 80 24 "$top -p $demo -d 0.2 -s name; echo status \$?; exec cat"
 
 check "main screen: has all its parts" shows 'rtl-top  segment_demo.*pid '"$demo"'.*\[LIVE\]' '[0-9][kM]? disp/s' '^G0 .*%  wait p99 .* copy ' \
     '^G1 ' '[0-9.]+% NOT timed' '%TIME      CALL/s    P50    P99 P99CHG P99 [0-9.ms]+ +KERNEL +60/60' '^>' \
@@ -88,9 +88,9 @@ keys Home
 
 keys Space
 check "Space: pauses" shows '\[PAUSED 0:0'
-before=$(screen | sed -n '6,20p')
+before=$(print_screen | sed -n '6,20p')
 check "Space: the age of the pause counts" shows '\[PAUSED 0:02'
-is "Space: the rows stay" "$(screen | sed -n '6,20p')" "$before"
+is "Space: the rows stay" "$(print_screen | sed -n '6,20p')" "$before"
 keys Z
 check "key Z: resumes" shows '\[LIVE\]'
 keys z
@@ -141,7 +141,7 @@ keys Enter
 check "Enter: opens the detail" shows 'DURATION since zero +CALLS +IN WINDOW +SINCE ZERO' 'time [0-9.]+% +calls ' '█' \
     'p99.9 +[0-9]' 'grid [0-9x]+ +wg [0-9]+ +lds .* scratch' 'P99 over time, on its P50 +interval 0\.[12]s' ' +0┤' '-0:[0-9]+ .*now' \
     'EscBack'
-name=$(screen | sed -n 1p)
+name=$(print_screen | sed -n 1p)
 keys ']'
 check "key ]: goes to the next kernel" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" != '${name%% pid*}' ]"
 keys '['
@@ -219,7 +219,7 @@ is "unknown escape sequences: start no recording" "$(find . -maxdepth 1 -name 'r
 keys q
 check "key q: exit status is 0" shows '^status 0'
 
-terminal 80 24 "$top -p $demo -d 0.2 -s calls -F gemm -U -C --names template --units us --window all; echo status \$?; exec cat"
+start_terminal 80 24 "$top -p $demo -d 0.2 -s calls -F gemm -U -C --names template --units us --window all; echo status \$?; exec cat"
 check "command line: its choices are on the screen" shows 'sort CALLS v' 'filter gemm' 'win all' 'names template'
 check "-U: the screen is ASCII" sh -c "! tmux -L $tap_tmux capture-pane -p | LC_ALL=C grep -q '[^ -~]'"
 keys F10
@@ -232,6 +232,6 @@ grep -hoE '^ *keys .*' tests/e2e/*.t | sed 's/^ *keys //' | tr ' ' '\n' | sed "s
 check "rtl-top(1): lists over 60 keys" test "$(wc -l <"$work/table")" -gt 60
 is "tests: press every key of rtl-top(1)" "$(comm -23 "$work/table" "$work/pressed")" ""
 
-terminal 80 24 "LC_ALL=C $top -p $demo -n 3 -d 0.1; echo status \$?; exec cat"
+start_terminal 80 24 "LC_ALL=C $top -p $demo -n 3 -d 0.1; echo status \$?; exec cat"
 check "-n 3 with LC_ALL=C: exit status is 0" shows '^status 0'
 finish

@@ -20,7 +20,7 @@ detail() { # open the detail of the kernel
 }
 
 serve plain
-terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
+start_terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "without RTL_PROBE=1: the detail opens" detail
 check "without RTL_PROBE=1: the key line has P" shows 'PProbe'
 keys P
@@ -30,7 +30,7 @@ end_process "$server"
 
 RTL_PROBE=1 && export RTL_PROBE
 serve probed
-terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
+start_terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "probe: the detail opens" detail
 keys P
 check "key P: arms a probe and shows its numbers" shows 'PROBE armed, [1-9][0-9.k]* probed of [0-9.k]+ seen, 1 in 10, GPU 0' 'imbalance  [1-9]' \
@@ -61,9 +61,9 @@ check "key q with an armed probe: exit status is 0" shows 'left with 0'
 is "key q with an armed probe: the next probe succeeds" "$?" 0
 
 # --- recording and replay ---
-pane() { term capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # the other dispatches' times aren't recorded
+pane() { run_tmux capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # the other dispatches' times aren't recorded
 frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
-terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
+start_terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
 check "recorded probe: the detail opens" detail
 keys P
 check "recorded probe: P shows its numbers" shows 'PROBE armed, [1-9]' 'tail p50'
@@ -88,7 +88,7 @@ has "recorded probe: text has the numbers" "$("$top" -r "$work/seen.db" -b | tai
 is "recorded probe: the snapshot has it" "$(sqlite3 "$work/seen.db" "SELECT count(*) FROM rtl_probe_sample p JOIN rtl_recording r
     ON r.id = p.recording WHERE r.kind = 'snapshot' AND p.ended = 'stopped'")" 1
 loads=$(loads)
-terminal 80 24 "$top -r $work/seen.db; echo left with \$?; exec sleep 1000"
+start_terminal 80 24 "$top -r $work/seen.db; echo left with \$?; exec sleep 1000"
 check "replayed probe: plays to the end" shows '\[END '
 check "replayed probe: the detail opens" detail
 check "replayed probe: the pane says that it is recorded" shows 'PROBE recorded: over, ' 'the probe ended: it was stopped'
@@ -109,7 +109,7 @@ check "replayed probe: a frame during the probe has the pane" shows 'PROBE recor
 keys q
 check "replayed probe: exit status is 0" shows 'left with 0'
 
-terminal 40 12 "$top -p $server; echo left with \$?; exec sleep 1000"
+start_terminal 40 12 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "small terminal: the detail opens" detail
 keys P
 check "small terminal: a line shows the probe" shows 'armed, [1-9][0-9.k]* of' 'waves [0-9.]+k of'

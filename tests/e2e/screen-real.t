@@ -12,8 +12,8 @@
 (RTL_MODE=lite; export RTL_MODE; on_gpu --gpus 2 --script "$work/durations" -- "$O/tests/programs/serve" --gpus 2 --seconds 600) >"$work/serve.out" 2>&1 &
 serve=$!
 tap_pids="$tap_pids $serve"
-wait_until 60 traced "$serve"
-terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
+wait_until 60 is_traced "$serve"
+start_terminal 100 30 "$top -p $serve -d 0.5; echo status \$?; exec cat"
 
 check "screen: has the program's kernels" shows '\[LIVE\]' 'gemm TN bf16 128x128x64 MI16x16x1' 'rotary_embedding_kernel<bf16,true>' \
     'paged_attn bf16/f8 hd128' 'triton pointwise #0 embedding'

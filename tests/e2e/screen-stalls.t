@@ -25,9 +25,9 @@ rounds() {
 with_rounds() { # COMMAND: run a round before it; a copy lasts for 200 rounds
     rounds 1 && "$@"
 }
-on_screen() { screen | grep -qE -e "$1"; }
+on_screen() { print_screen | grep -qE -e "$1"; }
 comes() { # PATTERN: run rounds until it is on screen
-    wait_until 120 with_rounds on_screen "$1" || { screen; return 1; }
+    wait_until 120 with_rounds on_screen "$1" || { print_screen; return 1; }
 }
 ended_with_rounds() { # PID: wait for a command that needs dispatches; returns its status
     wait_until 120 with_rounds ended "$1"
@@ -47,7 +47,7 @@ detail() { # NAME: open the kernel's detail
 }
 before=$(loads)
 # Terminals don't inherit descriptor 8: a surviving process would keep the program from ending.
-terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000" 8>&-
+start_terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000" 8>&-
 check "stalls: the detail opens" detail work_walk
 check "stalls: the key line has s" shows 'sStalls'
 keys s
@@ -68,17 +68,17 @@ check "stalls: all waits are timed at the end" shows "STALLS over, copy $copies 
     'the probe ended: each wait was timed' 'clock 104 cyc' "waves $((copies * 20)) of $((copies * 20))"
 is "stalls: the process has loaded each copy" "$(($(loads) - before))" "$copies"
 check "stalls: the list shows its length" shows "1-[0-9]+ of $waits\$"
-shares() { screen | sed -n 's/^[> ] *\([0-9.]*\)% .*s_waitcnt.*/\1/p'; }
+shares() { print_screen | sed -n 's/^[> ] *\([0-9.]*\)% .*s_waitcnt.*/\1/p'; }
 is "stalls: the hottest waits come first" "$(shares)" "$(shares | sort -rn)"
 keys G
 check "stalls, key G: shows the end of the list" shows "[0-9]+-$waits of $waits\$"
 keys Home
 check "stalls, Home: shows the beginning of the list" shows "1-[0-9]+ of $waits\$"
-term resize-window -x 60 -y 20
+run_tmux resize-window -x 60 -y 20
 check "stalls, 60x20: columns are shorter" shows 'WAITS FOR' '^> +[0-9.]+% +[0-9]+ +[0-9]+  .0x[0-9a-f]+ +vmcnt.0.$'
-term resize-window -x 120 -y 50
+run_tmux resize-window -x 120 -y 50
 check "stalls, 120x50: the pane is there" shows "STALLS over" '^> +[0-9.]+% .*s_waitcnt vmcnt.0.'
-term resize-window -x 80 -y 24
+run_tmux resize-window -x 80 -y 24
 keys '['
 check "stalls: another kernel has no pane" hides 'STALLS'
 keys ']'
@@ -106,7 +106,7 @@ ended_with_rounds $!
 is "stalls: the next probe succeeds" "$?" 0
 
 # --- recordings have no waits ---
-terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
+start_terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
 check "recording: the detail opens" detail work_sum
 keys s
 check "recording: s says that waits aren't recorded" shows "^probed copies of it are going to run; s takes that back; waits aren.t recorded"
@@ -117,7 +117,7 @@ check "recording: exit status is 0" shows 'left with 0'
 is "recording: has no probe" "$("$top" -r "$work/seen.db" --json | jq -s 'map(select(.probe)) | length')" 0
 
 # --- the process ends ---
-terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
+start_terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "process ends during stalls: the detail opens" detail work_walk
 check "process ends during stalls: s arms" armed
 exec 8>&-
@@ -135,7 +135,7 @@ on_gpu --execute --gpus 1 -- "$O/tests/programs/serve" --layers 2 --gpus 1 >"$wo
 program=$!
 tap_pids="$tap_pids $program"
 wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
-terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
+start_terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "kernel without waits: the detail opens" detail silu
 keys s
 check "kernel without waits: s is refused with the reason" shows 'STALLS over' 'it has no wait that could be timed'

@@ -3,23 +3,23 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-demo --kernels 60 --gpus 2 --rate 5000
+start_demo --kernels 60 --gpus 2 --rate 5000
 
 # Run the viewer with its pid in $work/pid; then print its status. Save the terminal's modes before and after.
 session() {
     rm -f "$work/pid" "$work/before" "$work/after"
-    terminal 80 24 "trap : INT; stty -a >$work/before; printf 'typed before\n'
+    start_terminal 80 24 "trap : INT; stty -a >$work/before; printf 'typed before\n'
 sh -c 'echo \$\$ >$work/pid; exec $top -p $demo -d 0.1'; echo status \$?; stty -a >$work/after; exec cat"
     shows '%TIME +CALL/s'
 }
 
 restored() {
     wait_until 60 test -s "$work/after" && cmp "$work/before" "$work/after" &&
-        test "$(facts '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
+        test "$(tmux_format '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
 }
 
 session
-check "screen: uses the alternate screen" test "$(facts '#{alternate_on}')" = 1
+check "screen: uses the alternate screen" test "$(tmux_format '#{alternate_on}')" = 1
 keys q
 check "key q: restores the terminal" restored
 for case in INT:130 TERM:143 HUP:129 QUIT:131 SEGV:139 BUS:135 ABRT:134 FPE:136 ILL:132; do
@@ -40,14 +40,14 @@ kill -TERM "$(cat "$work/pid")"
 check "Ctrl-S, then SIGTERM: restores the terminal" restored
 
 # --- stop and continue ---
-terminal 80 24 "exec bash --norc --noprofile -i"
+start_terminal 80 24 "exec bash --norc --noprofile -i"
 keys "PS1='ready> '" Enter
 shows '^ready>'
 keys "$top -p $demo -d 0.1" Enter
 check "from a shell: the screen appears" shows '%TIME +CALL/s'
 keys C-z
 check "Ctrl-Z: stops rtl-top" shows 'Stopped'
-is "Ctrl-Z: restores the terminal" "$(facts '#{alternate_on} #{cursor_flag}')" '0 1'
+is "Ctrl-Z: restores the terminal" "$(tmux_format '#{alternate_on} #{cursor_flag}')" '0 1'
 keys fg Enter
 check "Ctrl-Z: fg shows the screen again" shows '%TIME +CALL/s' '\[LIVE\]'
 keys q
@@ -63,7 +63,7 @@ check "a pipe as standard input: q quits" hides '%TIME +CALL/s'
 session
 shell=$(cat "$work/pid")
 for size in 200x60 40x12 24x3 23x3 20x5 80x2 5x1 4x1 1x1 2x30 300x4 80x24; do
-    term resize-window -x "${size%x*}" -y "${size#*x}"
+    run_tmux resize-window -x "${size%x*}" -y "${size#*x}"
     check "size $size: rtl-top runs on" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{window_width}x#{window_height}')\" = $size ] && kill -0 $shell"
     case $size in
     200x60) check "size $size: has more columns" shows '%TIME +CALL/s  TOTAL   MEAN    P50    P99    MAX P50CHG P99CHG P99 .* GRID KERNEL' ;;
@@ -75,26 +75,26 @@ done
 for view in Enter '?' Escape Tab s; do # every view, small and large
     keys "$view"
     for size in 1x1 20x5 300x100 80x24; do
-        term resize-window -x "${size%x*}" -y "${size#*x}"
+        run_tmux resize-window -x "${size%x*}" -y "${size#*x}"
     done
 done
 for n in 1 2 3 4 5 6 7 8 9 10; do # a storm of sizes
-    term resize-window -x "$((n * 19))" -y "$((n * 5))"
+    run_tmux resize-window -x "$((n * 19))" -y "$((n * 5))"
 done
-term resize-window -x 80 -y 24
+run_tmux resize-window -x 80 -y 24
 keys Escape Escape Escape
 check "many sizes in quick succession: the screen appears" shows '%TIME +CALL/s' '\[LIVE\]'
 
 # --- the terminal closes ---
 pid=$(cat "$work/pid")
-term kill-server
+run_tmux kill-server
 check "terminal closes: rtl-top ends" wait_until 60 ended "$pid"
 
 # --- colours ---
 for type in xterm-256color xterm vt100; do
-    terminal 80 24 "TERM=$type $top -p $demo -d 0.1; echo status \$?; exec cat"
+    start_terminal 80 24 "TERM=$type $top -p $demo -d 0.1; echo status \$?; exec cat"
     check "TERM=$type: the screen appears" shows '%TIME +CALL/s' '\[LIVE\]'
-    colors=$(term capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)
+    colors=$(run_tmux capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)
     case $type in
     vt100) is "TERM=$type: has no colours" "$colors" 0 ;;
     *) check "TERM=$type: has colours" test "$colors" -gt 3 ;;
@@ -102,13 +102,13 @@ for type in xterm-256color xterm vt100; do
     keys q
     shows 'status 0'
 done
-terminal 80 24 "NO_COLOR=1 $top -p $demo -d 0.1; echo status \$?; exec cat"
+start_terminal 80 24 "NO_COLOR=1 $top -p $demo -d 0.1; echo status \$?; exec cat"
 check "NO_COLOR: the screen appears" shows '%TIME +CALL/s'
-is "NO_COLOR: has no colours" "$(term capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)" 0
+is "NO_COLOR: has no colours" "$(run_tmux capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)" 0
 keys q
-terminal 80 24 "TERM=dumb $top -p $demo; echo status \$?; exec cat"
+start_terminal 80 24 "TERM=dumb $top -p $demo; echo status \$?; exec cat"
 check "TERM=dumb: is refused" shows 'rtl-top: .*dumb.*-b' 'status 1'
-terminal 80 24 "TERM=no-such-terminal $top -p $demo; echo status \$?; exec cat"
+start_terminal 80 24 "TERM=no-such-terminal $top -p $demo; echo status \$?; exec cat"
 check "TERM=no-such-terminal: is refused" shows 'rtl-top: .*no-such-terminal' 'status 1'
 
 # --- slow lines ---
@@ -120,7 +120,7 @@ few=$(sent 5) many=$(sent 25)
 check "traffic: a steady frame is at most 2 kB (here $(((many - few) / 20)))" test $(((many - few) / 20)) -le 2048 -a $((many - few)) -gt 500
 
 # --- the process ends, or hangs ---
-demo --kernels 12 --rate 2000
+start_demo --kernels 12 --rate 2000
 session
 kill -STOP "$demo"
 check "a stopped process with work in flight: is STALE" shows '\[STALE [0-9]+s\]' 'STALE [0-9]+s$'
@@ -133,34 +133,34 @@ check "process ends: Enter shows the detail" shows 'DURATION since start'
 keys Escape q
 check "process ends: q exits with 0" shows 'status 0'
 
-demo --kernels 5 --rate 100
-terminal 80 24 "$top -p $demo -d 3600; echo status \$?; exec cat"
+start_demo --kernels 5 --rate 100
+start_terminal 80 24 "$top -p $demo -d 3600; echo status \$?; exec cat"
 shows '5/5'
 end_process "$demo" KILL
 check "process ends: the screen says so at once, despite a long interval" shows '\[EXITED\]'
 
-demo --kernels 5 --unload --seconds 0.2
-terminal 80 24 "$top -p $demo -d 0.1; echo status \$?; exec cat"
+start_demo --kernels 5 --unload --seconds 0.2
+start_terminal 80 24 "$top -p $demo -d 0.1; echo status \$?; exec cat"
 check "unloaded library: the screen says so and keeps its numbers" shows '\[UNLOADED\]' '5/5'
 keys q
 
 # --- choice of a process ---
-demo --kernels 8 --rate 1000
+start_demo --kernels 8 --rate 1000
 first=$demo
-demo --kernels 9 --rate 1000
-terminal 80 24 "$top -d 0.1; echo status \$?; exec cat"
+start_demo --kernels 9 --rate 1000
+start_terminal 80 24 "$top -d 0.1; echo status \$?; exec cat"
 check "without -p: the screen lists traced processes" shows ' PID  RANK .* COMMAND' "$first .*segment_demo --kernels 8" \
     "$demo .*segment_demo --kernels 9"
 keys End
 up_to_first() { # other traced processes may be listed
-    screen | grep -q "^> *$first " || { keys Up && sleep 0.2 && false; }
+    print_screen | grep -q "^> *$first " || { keys Up && sleep 0.2 && false; }
 }
 check "process list: Up moves the cursor" wait_until 60 up_to_first
 keys Enter
 check "process list: Enter watches the process" shows "pid $first .*\\[LIVE\\]" '8/8'
 keys q
 check "process list: q leaves the process" shows 'status 0'
-terminal 80 24 "$top; echo status \$?; exec cat"
+start_terminal 80 24 "$top; echo status \$?; exec cat"
 shows ' PID  RANK .* COMMAND'
 keys q
 check "process list: q exits with 0" shows 'status 0'

@@ -3,21 +3,21 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-watches_all
-demo --kernels 12 --gpus 1 --rate 4000
+lock_for_viewing_all
+start_demo --kernels 12 --gpus 1 --rate 4000
 first=$demo
-demo --kernels 9 --gpus 1 --rate 3000
+start_demo --kernels 9 --gpus 1 --rate 3000
 second=$demo
 
 # --- one process ---
-terminal 100 24 "cd $work && $top -p $first -d 0.2 -w one.db; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work && $top -p $first -d 0.2 -w one.db; echo status \$?; exec cat"
 check "one process: its screen appears" shows "pid $first" '\[LIVE\]'
 keys N / gemm Enter '}'
 check "one process: has its own sort and window" shows 'sort KERNEL' 'win [0-9].* of 30s'
-marked() { screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
+marked() { print_screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
 chosen=$(marked)
 check "one process: a row is selected" test -n "$chosen"
-grows() { [ "$(screen | sed -n 's/.* \([0-9]*\)\.*[0-9]*m*s of 30s.*/\1/p')" -ge "$1" ]; }
+grows() { [ "$(print_screen | sed -n 's/.* \([0-9]*\)\.*[0-9]*m*s of 30s.*/\1/p')" -ge "$1" ]; }
 check "one process: has two seconds of history" wait_until 60 grows 2
 keys p
 check "key p: shows the list of all" shows '^ +PID  RANK +GPU' " $first " " $second "
@@ -29,14 +29,14 @@ keys p
 check "key p: leads back to the process" shows "pid $first" 'sort KERNEL' 'of 30s'
 check "back on the process: the history is kept" grows 3
 is "back on the process: the cursor is kept" "$(marked)" "$chosen"
-is "back on the process: it is not compared with others" "$(screen | grep -c SLOWEST)" 0
+is "back on the process: it is not compared with others" "$(print_screen | grep -c SLOWEST)" 0
 keys p
 check "key p: shows the list again" shows '^ +PID  RANK +GPU' " $second "
 keys Escape
 check "Esc: leads back to the process" shows "pid $first" 'sort KERNEL'
 
 # --- another process ---
-row() { screen | grep -E "^[> ] *$1 "; }
+row() { print_screen | grep -E "^[> ] *$1 "; }
 on() { row "$1" | grep -q '^>'; }
 go_to() {
     for _ in 1 2 3 4 5 6 7 8 9; do
@@ -70,7 +70,7 @@ keys q
 check "first process: exit status is 0" shows 'status 0'
 
 # --- a recorded process is left for another one ---
-terminal 100 24 "cd $work && $top -p $first,$second -d 0.2; echo status \$?; exec cat"
+start_terminal 100 24 "cd $work && $top -p $first,$second -d 0.2; echo status \$?; exec cat"
 check "two processes: the screen appears" shows '2 processes' '\[LIVE\]'
 keys p
 check "two processes: p lists them" shows '^ +PID  RANK +GPU' " $first " " $second "
@@ -94,7 +94,7 @@ check "two processes: exit status is 0" shows 'status 0'
 
 # --- a recording of two processes ---
 "$top" -p "$first,$second" -b -d 0.2 -n 12 -w "$work/both.db" >/dev/null
-terminal 100 24 "$top replay $work/both.db; echo status \$?; exec cat"
+start_terminal 100 24 "$top replay $work/both.db; echo status \$?; exec cat"
 check "replay of two: plays to the end" shows '\[END 12/12\]' '2 processes'
 keys T T T p
 check "replay of two: p lists them, paused" shows '^ +PID  RANK +GPU' " $second " '\[PAUSED 9/12\]'
@@ -102,7 +102,7 @@ keys Home
 check "replay of two: the cursor reaches the second" go_to "$second"
 keys Enter
 check "replay of two: Enter shows the second at that moment" shows "pid $second" '\[PAUSED 9/12\]' '%TIME .*KERNEL'
-is "replay of two: the second is not compared with others" "$(screen | grep -c SLOWEST)" 0
+is "replay of two: the second is not compared with others" "$(print_screen | grep -c SLOWEST)" 0
 keys T
 check "replay of two: T goes back a frame" shows '\[PAUSED 8/12\]'
 keys p

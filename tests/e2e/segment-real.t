@@ -12,7 +12,7 @@ serve() { on_gpu --gpus 2 -- "$O/tests/programs/serve" --seconds 120 >"$work/ser
 serve &
 pid=$!
 tap_pids="$tap_pids $pid"
-check "segment: the program is traced" wait_until 60 traced "$pid"
+check "segment: the program is traced" wait_until 60 is_traced "$pid"
 check "segment: its kernels have calls" wait_until 60 has_calls "$pid"
 
 links=''
@@ -31,7 +31,7 @@ has_calls "$pid" >/dev/null
 after=$(($(stat -L -c '%b' "$links") / 2))
 check "segment: reading allocates at most 256 kB ($kilobytes kB, then $after kB)" test "$after" -le $((kilobytes + 256))
 
-if as_others "another user's process"; then
+if can_be_other_user "another user's process"; then
     chmod 711 "$work" # the other user may not have access to the sources' folder
     cp "$top" "$work/rtl-top"
     as() { # GID COMMAND...: run as a user without a name
@@ -66,7 +66,7 @@ if [ "$(id -u)" = 0 ] && unshare --pid --mount --fork --mount-proc true 2>/dev/n
     outer=$!
     tap_pids="$tap_pids $outer"
     inner_of() { cat "/proc/$outer/task/$outer/children"; }
-    is_up() { inner=$(inner_of) && [ -n "$inner" ] && traced "${inner% }"; }
+    is_up() { inner=$(inner_of) && [ -n "$inner" ] && is_traced "${inner% }"; }
     check "container: its program is traced" wait_until 60 is_up
     inner=$(inner_of)
     inner=${inner% }

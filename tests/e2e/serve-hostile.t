@@ -24,49 +24,49 @@ forge() {
 "$O/tests/programs/segment_demo" --kernels 12 --seconds 600 >/dev/null &
 demo=$!
 tap_pids="$tap_pids $demo"
-wait_until 60 traced "$demo"
+wait_until 60 is_traced "$demo"
 forgers=''
 for kind in 'segment 16384 24' 'segment 9000 24' 'segment 16384 4' api holes holes; do
     # shellcheck disable=SC2086 # KIND NUMBERS
     forge $kind
 done
-start hostile -p "$$"
-check "hostile segments: serve finds all processes" wait_until 60 at_least rtl_serve_processes 7
-check "hostile segments: serve reports late processes" wait_until 60 at_least rtl_serve_processes_late 1
-process() { sample "rtl_process_dispatches_total{pid=\"$demo\"}"; }
+start_server hostile -p "$$"
+check "hostile segments: serve finds all processes" wait_until 60 sample_at_least rtl_serve_processes 7
+check "hostile segments: serve reports late processes" wait_until 60 sample_at_least rtl_serve_processes_late 1
+process() { get_sample "rtl_process_dispatches_total{pid=\"$demo\"}"; }
 grown() { now=$(process) && [ -n "$now" ] && [ "$now" -gt "$before" ]; }
 for page in 1 2 3; do
     before=$(process)
     check "hostile segments: the other process's counts grow, page $page" wait_until 60 grown
 done
-own() { page | grep -c '^rtl_kernel_duration_seconds_count{kernel="triton pointwise'; }
+own() { get_page | grep -c '^rtl_kernel_duration_seconds_count{kernel="triton pointwise'; }
 check "hostile segments: the other process's kernels have their own series" test "$(own)" -ge 1
-other_page() { page >"$work/page" && ! cmp -s "$work/page" "$work/last"; }
+other_page() { get_page >"$work/page" && ! cmp -s "$work/page" "$work/last"; }
 new_page() { wait_until 60 other_page && cp "$work/page" "$work/last"; } # serve makes at most four pages a second
-from=$(sample rtl_serve_cpu_seconds_total)
+from=$(get_sample rtl_serve_cpu_seconds_total)
 for page in 1 2 3 4; do
     new_page
 done
-echo "# four pages took $(awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { print b - a }') s of CPU, the last $(sample rtl_serve_last_scrape_seconds) s"
+echo "# four pages took $(awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { print b - a }') s of CPU, the last $(get_sample rtl_serve_last_scrape_seconds) s"
 check "hostile segments: a page takes less than a second of CPU" awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { exit b - a >= 4 }'
 anonymous() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server/status"; }
 check "hostile segments: serve's memory is bounded" test "$(anonymous)" -lt 1500000
 if [ -n "$mallory" ]; then
-    check "hostile segments: one user's names don't exceed the user's share" test "$(sample rtl_serve_kernels)" -le $((8192 + 12))
-    check "hostile segments: names over the share are reported" wait_until 60 at_least rtl_serve_kernels_left_out_total 1
+    check "hostile segments: one user's names don't exceed the user's share" test "$(get_sample rtl_serve_kernels)" -le $((8192 + 12))
+    check "hostile segments: names over the share are reported" wait_until 60 sample_at_least rtl_serve_kernels_left_out_total 1
 fi
 for pid in $forgers; do kill "$pid"; done
 check "hostile segments ended: serve closes their files" wait_until 120 sh -c "! ls -l /proc/$server/fd | grep -q 'rtl-api'"
-only_the_honest() { [ "$(sample rtl_serve_processes)" = 1 ]; }
+only_the_honest() { [ "$(get_sample rtl_serve_processes)" = 1 ]; }
 check "hostile segments ended: the other process is left" wait_until 120 only_the_honest
-forgotten() { [ "$(sample rtl_serve_kernels)" -le 52 ]; }
+forgotten() { [ "$(get_sample rtl_serve_kernels)" -le 52 ]; }
 check "hostile segments ended: serve drops their names, except those in series" wait_until 120 forgotten
 
 # --- names: serve counts the names that it keeps for a user ---
 if [ -n "$mallory" ]; then
     forgers=''
     for i in $(seq 40); do forge names; done
-    enough() { [ "$(sample rtl_serve_processes_left_out)" -ge 20 ] && new_page; }
+    enough() { [ "$(get_sample rtl_serve_processes_left_out)" -ge 20 ] && new_page; }
     check "megabytes of names: processes over the user's share are left out" wait_until 120 enough
     # 256 MB, and the memory for pages and names of all users
     check "megabytes of names: serve's memory is bounded" test "$(anonymous)" -lt 400000

@@ -57,8 +57,8 @@ skip() {
     echo "ok $tap_number - $1 # SKIP $2"
 }
 
-# as_others NAME: can the test run as another user? If not, skip NAME.
-as_others() {
+# can_be_other_user NAME: can the test run as another user? If not, skip NAME.
+can_be_other_user() {
     if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then return 0; fi
     skip "$1" "needs root and setpriv"
     return 1
@@ -77,12 +77,12 @@ wait_until() {
 
 # Some tests fail if a viewer opens their process in mode auto, and others open all processes of the machine, as rtl-top
 # list does. A lock separates them, in whatever checkout they run: any number of the first kind runs, or one of the
-# second. A waiting test blocks later ones, so that each gets its turn. The lock is held until among_all, or until the
+# second. A waiting test blocks later ones, so that each gets its turn. The lock is held until unlock_viewing, or until the
 # test ends.
 tap_among=${TMPDIR:-/tmp}/rtl-tests-$(id -u)
-unwatched() { tap_lock -s; }
-watches_all() { tap_lock -x; }
-among_all() { exec 9>&-; }
+lock_out_viewers() { tap_lock -s; }
+lock_for_viewing_all() { tap_lock -x; }
+unlock_viewing() { exec 9>&-; }
 tap_lock() { # -s | -x
     exec 9>>"$tap_among.next"
     flock 9
@@ -97,11 +97,11 @@ end_process() { # pid [signal]
     wait "$1" 2>/dev/null
 }
 
-alive() { # pid; false for a zombie: a child that ended stays visible until its parent waits for it
+is_alive() { # pid; false for a zombie: a child that ended stays visible until its parent waits for it
     case $(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) in '' | Z) return 1 ;; esac
 }
 
-traced() { # pid: does it have a segment?
+is_traced() { # pid: does it have a segment?
     for tap_fd in /proc/"$1"/fd/*; do
         case $(readlink "$tap_fd" 2>/dev/null) in *rtl-segment*) return 0 ;; esac
     done
@@ -115,20 +115,20 @@ on_gpu() {
     HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} "$@"
 }
 
-# without_library PROGRAM ARGS: run with the same runtime, without a tool and without the variables that a test sets for
+# run_without_library PROGRAM ARGS: run with the same runtime, without a tool and without the variables that a test sets for
 # its programs.
-without_library() {
+run_without_library() {
     env -u HSA_TOOLS_LIB -u LD_PRELOAD -u RTL_MODE INTERCEPT_KERNELS="$tap_top/$O/tests/programs" \
         tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} -- "$@" </dev/null
 }
 
-# without_runtimes_own: print standard error (from stdin) without the lines that the runtime prints without the library,
+# filter_runtimes_lines: print standard error (from stdin) without the lines that the runtime prints without the library,
 # too, after queues have come and gone. Numbers may differ: ROCm 7.2 counts signals that were not returned, and no tool
 # can return any at its end.
-without_runtimes_own() {
+filter_runtimes_lines() {
     tap_own=$work/runtimes.own${RTL_RELEASE:-}
     if [ ! -e "$tap_own" ]; then
-        without_library "$O/tests/programs/intercept_scenes" any 2>&1 >/dev/null | sed 's/[0-9][0-9]*/N/g' >"$tap_own"
+        run_without_library "$O/tests/programs/intercept_scenes" any 2>&1 >/dev/null | sed 's/[0-9][0-9]*/N/g' >"$tap_own"
     fi
     awk -v own="$tap_own" 'BEGIN { while ((getline line <own) > 0) known[line] }
         { line = $0; gsub(/[0-9]+/, "N", line); if (!(line in known)) print }'

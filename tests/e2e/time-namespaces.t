@@ -14,7 +14,7 @@ if [ "$(id -u)" != 0 ] || ! unshare --time --fork --boottime $((2 * ahead)) --mo
     skip "processes in time namespaces" "needs root, and a kernel with time namespaces"
     finish
 fi
-unwatched
+lock_out_viewers
 for i in 0 1 2 3 4 5 6 7 8 9; do
     echo "sign0$i fixed $((i + 1))us"
 done >"$work/script"

@@ -6,7 +6,7 @@
 top=$O/rtl-top
 sql() { sqlite3 -bail "$@" 2>&1; }
 ops() { sql "$1" 'SELECT count(*) FROM rocpd_op'; }
-is_held() { grep -q '^holding' "$work/out" || ! alive "$program"; }
+is_held() { grep -q '^holding' "$work/out" || ! is_alive "$program"; }
 exported() { "$top" export "$1" --csv - 2>/dev/null | tail -n +2; }
 
 for n in 1 2; do

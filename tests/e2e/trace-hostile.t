@@ -22,7 +22,7 @@ record() { # FILE: start a recorder and wait for its first row; $recorder is its
     tap_pids="$tap_pids $recorder"
     wait_until 60 sh -c "sqlite3 '$1' 'SELECT count(*) FROM rocpd_metadata' | grep -q '[1-9]'"
 }
-gone() { ! alive "$recorder"; }
+gone() { ! is_alive "$recorder"; }
 
 begin
 for signal in TERM INT; do

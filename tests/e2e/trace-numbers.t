@@ -1,12 +1,12 @@
 #!/bin/sh
 # GPUs and queues have the same number and name everywhere. A process that sees its two GPUs in reverse order of their addresses
 # is compared on the screen's JSON and text, in its trace, in exports and in a recording. Then a process with the other order is
-# traced into the same file.
+# is_traced into the same file.
 . "$(dirname "$0")/tap.sh"
 
 top=$O/rtl-top
 sql() { sqlite3 -separator ' ' "$1" "$2" 2>&1; }
-is_held() { grep -q '^holding' "$work/out" || ! alive "$program"; }
+is_held() { grep -q '^holding' "$work/out" || ! is_alive "$program"; }
 
 # start NAME VISIBLE: start hsa_dispatch on two GPUs in that order; $program is its pid; the caller holds its input open
 start() {

@@ -13,7 +13,7 @@ EOF
 said() { cat "$work/said"; }
 sql() { sqlite3 "$1" "$2" 2>&1; }
 recording() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
-is_held() { grep -q '^holding' "$work/out" || ! alive "$program"; }
+is_held() { grep -q '^holding' "$work/out" || ! is_alive "$program"; }
 
 # start RTL_TRACE GPU-OPTIONS -- PROGRAM...: start it; $program is its pid
 start() {
@@ -26,7 +26,7 @@ start() {
     tap_pids="$tap_pids $program"
     exec 3>"$work/in"
 }
-is_up() { traced "$program" && "$top" -p "$program" --no-observe --json -n 1; }
+is_up() { is_traced "$program" && "$top" -p "$program" --no-observe --json -n 1; }
 settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
 timed() { "$top" -p "$program" --json -n 1 | jq .dispatches.timed; }
 close_program() {
