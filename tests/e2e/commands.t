@@ -22,7 +22,7 @@ statuses=$("$top" --help all | sed -n '/^exit status/,/^$/s/^  \([0-9][0-9]*\) .
 is "--help: exit statuses are listed in order, each once" "$statuses" "$(echo "$statuses" | sort -nu)"
 check "--help: there are over 15 exit statuses" test "$(echo "$statuses" | wc -l)" -gt 15
 check "--help: there are over 7 commands" test "$(echo "$commands" | wc -l)" -gt 7
-options() { "$top" help "${1:-all}" | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
+list_options() { "$top" help "${1:-all}" | grep -oE '^  (-[A-Za-z], |    )--[a-z0-9-]+' | grep -oE -e '--[a-z0-9-]+'; }
 
 # --- commands that work on a process ---
 "$O/tests/programs/segment_demo" --kernels 5 --seconds 600 >"$work/demo.out" &
@@ -49,27 +49,27 @@ PATH=$tap_top/$O:$PATH
 # shellcheck disable=SC1091
 . "$work/bash"
 check "completions bash: the script registers rtl-top" complete -p rtl-top
-completed() { # WORDS...: print the completions of the last word
+complete_words() { # WORDS...: print the completions of the last word
     COMP_WORDS=(rtl-top "$@")
     COMP_CWORD=$#
     COMP_LINE="rtl-top $*"
     _rtl_top rtl-top "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
     [ ${#COMPREPLY[@]} = 0 ] || printf '%s\n' "${COMPREPLY[@]}"
 }
-is "bash: completes all commands" "$(completed '')" "$commands"
-is "bash: completes a command from its beginning" "$(completed repl)" replay
+is "bash: completes all commands" "$(complete_words '')" "$commands"
+is "bash: completes a command from its beginning" "$(complete_words repl)" replay
 for command in '' $commands; do
-    is "bash: completes all options of rtl-top $command" "$(completed ${command:+"$command"} -- | sort)" "$(options "$command" | sort)"
+    is "bash: completes all options of rtl-top $command" "$(complete_words ${command:+"$command"} -- | sort)" "$(list_options "$command" | sort)"
 done
-is "bash: completes a mode" "$(completed mode l)" lite
-is "bash: completes the mode of --mode" "$(completed --mode o)" off
-is "bash: completes a key to sort by" "$(completed -s p9 | tr '\n' ' ')" 'p90 p99 '
-is "bash: completes after =, which is a word of its own" "$(completed record --sort = p99)" p99
-is "bash: completes a shell" "$(completed completions z)" zsh
-is "bash: completes a file" "$(cd "$work" && touch one.db two.db && completed replay on)" one.db
-is "bash: completes an option's file" "$(cd "$work" && completed export --csv tw)" two.db
-is "bash: completes nothing for a number" "$(completed record -n '')" ""
-is "bash: completes no process if none is traced" "$(completed -p 999999999)" ""
+is "bash: completes a mode" "$(complete_words mode l)" lite
+is "bash: completes the mode of --mode" "$(complete_words --mode o)" off
+is "bash: completes a key to sort by" "$(complete_words -s p9 | tr '\n' ' ')" 'p90 p99 '
+is "bash: completes after =, which is a word of its own" "$(complete_words record --sort = p99)" p99
+is "bash: completes a shell" "$(complete_words completions z)" zsh
+is "bash: completes a file" "$(cd "$work" && touch one.db two.db && complete_words replay on)" one.db
+is "bash: completes an option's file" "$(cd "$work" && complete_words export --csv tw)" two.db
+is "bash: completes nothing for a number" "$(complete_words record -n '')" ""
+is "bash: completes no process if none is traced" "$(complete_words -p 999999999)" ""
 
 # --- help ---
 is "help: prints the same as --help" "$("$top" help; "$top" help all)" "$("$top" --help; "$top" --help all)"
@@ -121,7 +121,7 @@ if command -v fish >/dev/null; then
     is "fish: completes all commands" "$(fished 'rtl-top ' | sort)" "$(echo "$commands" | sort)"
     is "fish: completes a command" "$(fished 'rtl-top repl')" replay
     for command in '' $commands; do
-        is "fish: completes all options of rtl-top $command" "$(fished "rtl-top $command --" | sort)" "$(options "$command" | sort)"
+        is "fish: completes all options of rtl-top $command" "$(fished "rtl-top $command --" | sort)" "$(list_options "$command" | sort)"
     done
     is "fish: completes a mode" "$(fished 'rtl-top mode li')" lite
     is "fish: completes an option's key to sort by" "$(fished 'rtl-top record -s rat')" rate

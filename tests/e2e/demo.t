@@ -2,13 +2,13 @@
 # make demo in a terminal: at least ten kernels with changing numbers, a detail page, and no process left behind.
 . "$(dirname "$0")/tap.sh"
 
-leftover() { # demo programs that run from this build
+list_leftovers() { # demo programs that run from this build
     for exe in /proc/[0-9]*/exe; do
         case $(readlink "$exe" 2>/dev/null) in "$tap_top/$O/tests/programs/serve"*) echo "$exe" ;; esac
     done
 }
 
-nothing_left() { [ -z "$(leftover)" ]; }
+nothing_left() { [ -z "$(list_leftovers)" ]; }
 check "make demo: no demo of this build runs before the test" wait_until 60 nothing_left
 check "make demo: shows its kernels and ends on q" tests/e2e/watch-demo 180 make O="$O" demo
 sed 's/^/# /' "$work/check.out"

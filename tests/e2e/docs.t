@@ -87,9 +87,9 @@ check "rtl-top-serve(1): lists over 30 metrics" test "$(wc -l <"$work/in-tables"
 
 # --- rtl-top --help all against rtl-top(1) ---
 "$O/rtl-top" --help all >"$work/help"
-options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
-options <"$work/help" >"$work/in-help"
-mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | options >"$work/in-page"
+list_options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
+list_options <"$work/help" >"$work/in-help"
+mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | list_options >"$work/in-page"
 check "rtl-top --help all lists options" test "$(wc -l <"$work/in-help")" -gt 10
 is "rtl-top(1): explains every option of --help all" "$(comm -23 "$work/in-help" "$work/in-page")" ""
 
@@ -98,7 +98,7 @@ make -s help >"$work/targets"
 for target in $(cat README.md doc/*.md CONTRIBUTING.md | grep -oE '(^|[`(]|sudo )make [a-z][a-z-]+' | awk '{ print $NF }' | sort -u); do
     check "README, doc: make $target is a target" grep -qE "^make $target " "$work/targets"
 done
-for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md doc/*.md | options); do
+for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md doc/*.md | list_options); do
     check "README, doc: rtl-top has option $option" grep -qxF -e "$option" "$work/in-help"
 done
 # shellcheck disable=SC2016 # backquotes of the text

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/tap.sh"
 
 top=$O/rtl-top
-one_line() { # NAME PATTERN: check the error message in $work/said
+check_error_line() { # NAME PATTERN: check the error message in $work/said
     has "$1 is reported with its reason" "$(cat "$work/said")" "^rtl-top: .*$2"
     is "$1 is reported in one line" "$(wc -l <"$work/said")" 1
 }
@@ -39,14 +39,14 @@ is "export: two outputs to standard output are refused" "$("$top" export "$work/
     "rtl-top: --perfetto and --csv can't both be standard output: one of them needs a file
 1"
 is "export: two outputs to standard output print nothing" "$(wc -c <"$work/printed")" 0
-events() { jq -r ".traceEvents[] | select($1) | $2" "$work/other.json"; }
-is "Perfetto: slices have process, start and duration in us, and name" "$(events '.ph == "X" and .cat == "KernelExecution"' \
+select_events() { jq -r ".traceEvents[] | select($1) | $2" "$work/other.json"; }
+is "Perfetto: slices have process, start and duration in us, and name" "$(select_events '.ph == "X" and .cat == "KernelExecution"' \
     '[.pid - 5000000, .ts, .dur, .name] | @tsv' | sed -n '1p; 2p; 4p')" "$(printf '0\t1\t5\tbasic_template<f32,3>\n0\t1.5\t0\tbasic_template<f32,3>\n0\t8\t13\tbasic_template<f32,3>')"
-is "Perfetto: a slice has the kernel's full name" "$(events '.args.op? == 1' .args.kernel)" 'void basic_template<float, 3>(float*)'
-is "Perfetto: a slice has grid and workgroup" "$(events '.args.op? == 1' '.args.grid + " " + .args.workgroup')" "640,2,1 64,1,1"
-is "Perfetto: GPUs are processes, queues are tracks, overlaps are further tracks" "$(events '.name == "thread_name" and .pid >= 4999999' '[.pid - 5000000, .args.name] | @tsv' | sort)" \
+is "Perfetto: a slice has the kernel's full name" "$(select_events '.args.op? == 1' .args.kernel)" 'void basic_template<float, 3>(float*)'
+is "Perfetto: a slice has grid and workgroup" "$(select_events '.args.op? == 1' '.args.grid + " " + .args.workgroup')" "640,2,1 64,1,1"
+is "Perfetto: GPUs are processes, queues are tracks, overlaps are further tracks" "$(select_events '.name == "thread_name" and .pid >= 4999999' '[.pid - 5000000, .args.name] | @tsv' | sort)" \
     "$(printf '%s\n' '-1	queue 0' '0	queue 8' '0	queue 8 (overlapping 1)' '0	queue 9' '1	queue 8')"
-is "Perfetto: counters and API calls are exported" "$(events '.ph == "C"' '"\(.name) \(.args.value)"') $(events '.cat == "api" or .cat == "marker"' .name | tr '\n' ' ')" \
+is "Perfetto: counters and API calls are exported" "$(select_events '.ph == "C"' '"\(.name) \(.args.value)"') $(select_events '.cat == "api" or .cat == "marker"' .name | tr '\n' ' ')" \
     "sclk 1700.5 step 1 hipLaunchKernel "
 is "Perfetto: no slices of a track overlap (other tool)" "$(jq '[.traceEvents[] | select(.ph == "X")] | group_by([.pid, .tid])[] | sort_by(.ts) |
     [range(1; length) as $i | (.[$i - 1].ts + .[$i - 1].dur) * 1000 - .[$i].ts * 1000 | select(. > 0.5)] | length' "$work/other.json" | sort -u)" 0
@@ -80,16 +80,16 @@ is "trace: no slices of a track overlap" "$(jq '[.traceEvents[] | select(.ph == 
 
 # --- boot time, the clock of ROCr, rocprofv3 and the software GPU: beside monotonic time, or where other tools expect it
 # ---
-columns() { head -n 1 "$1" | tr , '\n' | grep -nx "$2" | cut -d: -f1; } # here no field before them has a quoted comma
-boots() { # CSV: op, start and end in boot time, by op
-    awk -F, -v a="$(columns "$1" start_boot_ns)" -v b="$(columns "$1" end_boot_ns)" 'NR > 1 {
+column_number() { head -n 1 "$1" | tr , '\n' | grep -nx "$2" | cut -d: -f1; } # here no field before them has a quoted comma
+boot_times() { # CSV: op, start and end in boot time, by op
+    awk -F, -v a="$(column_number "$1" start_boot_ns)" -v b="$(column_number "$1" end_boot_ns)" 'NR > 1 {
         while (match($0, /"[^"]*"/)) $0 = substr($0, 1, RSTART - 1) "x" substr($0, RSTART + RLENGTH); print $1 "|" $a "|" $b }' "$1" | sort -t '|' -k1,1n
 }
-boot_of() { echo "(SELECT $1 + offset_ns FROM boot WHERE process = o.id >> 40 AND from_ns <= $1 AND $1 < until_ns)"; }
-sums() { jq -c '[."rocprofiler-sdk-tool"[].buffer_records | .kernel_dispatch, .memory_copy | .[]] | [(map(.start_timestamp) | min), (map(.end_timestamp) | max), length]' "$1"; }
-is "trace: each row has a boot time" "$(sqlite3 "$work/ours.db" "SELECT count(*) FROM rocpd_op o WHERE $(boot_of start) IS NULL")" 0
-sqlite3 "$work/ours.db" "SELECT id, $(boot_of start), $(boot_of end) FROM rocpd_op o ORDER BY id" >"$work/want"
-boots "$work/ours.csv" >"$work/got"
+boot_time_sql() { echo "(SELECT $1 + offset_ns FROM boot WHERE process = o.id >> 40 AND from_ns <= $1 AND $1 < until_ns)"; }
+sum_buffers() { jq -c '[."rocprofiler-sdk-tool"[].buffer_records | .kernel_dispatch, .memory_copy | .[]] | [(map(.start_timestamp) | min), (map(.end_timestamp) | max), length]' "$1"; }
+is "trace: each row has a boot time" "$(sqlite3 "$work/ours.db" "SELECT count(*) FROM rocpd_op o WHERE $(boot_time_sql start) IS NULL")" 0
+sqlite3 "$work/ours.db" "SELECT id, $(boot_time_sql start), $(boot_time_sql end) FROM rocpd_op o ORDER BY id" >"$work/want"
+boot_times "$work/ours.csv" >"$work/got"
 check "CSV: boot times equal those of the view boot" cmp "$work/want" "$work/got"
 cp "$work/ours.db" "$work/slept.db" # a trace that began after a suspend and has two more
 sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *';
@@ -97,50 +97,50 @@ sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *';
     INSERT INTO rocpd_metadata(tag, value) SELECT 'boot 0 ' || start, 900000000011 FROM (SELECT start FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 500);
     INSERT INTO rocpd_metadata(tag, value) SELECT 'boot 0 ' || end, 1234567000000013 FROM (SELECT end FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 700)"
 "$top" export "$work/slept.db" --csv "$work/slept.csv" --rocprofv3 "$work/slept.v3" --perfetto "$work/slept.json" 2>"$work/said"
-sqlite3 "$work/slept.db" "SELECT id, $(boot_of start), $(boot_of end) FROM rocpd_op o ORDER BY id" >"$work/want"
-boots "$work/slept.csv" >"$work/got"
+sqlite3 "$work/slept.db" "SELECT id, $(boot_time_sql start), $(boot_time_sql end) FROM rocpd_op o ORDER BY id" >"$work/want"
+boot_times "$work/slept.csv" >"$work/got"
 check "CSV: boot times follow each suspend, to the nanosecond" cmp "$work/want" "$work/got"
 check "CSV: boot times before an unrecorded suspend are empty" grep -q '||' "$work/got"
 is "CSV: monotonic times are the same with and without suspends" "$(cut -d, -f1-7 "$work/slept.csv" | md5sum)" "$(cut -d, -f1-7 "$work/ours.csv" | md5sum)"
-is "rocprofv3: times are boot times" "$(sums "$work/slept.v3")" \
-    "$(sqlite3 "$work/slept.db" "SELECT json_array(min(start) + 5000000007, max($(boot_of end)), count(*)) FROM rocpd_op o WHERE gpuId >= 0")"
+is "rocprofv3: times are boot times" "$(sum_buffers "$work/slept.v3")" \
+    "$(sqlite3 "$work/slept.db" "SELECT json_array(min(start) + 5000000007, max($(boot_time_sql end)), count(*)) FROM rocpd_op o WHERE gpuId >= 0")"
 has "rocprofv3: the number of guessed boot times is printed" "$(cat "$work/said")" '^rtl-top: --rocprofv3: [0-9]+ times are from before'
 is "Perfetto: otherData has the offsets to boot time" "$(jq -c '.otherData.boot | map(.process, .offset_ns)' "$work/slept.json")" \
     '[0,"5000000007",0,"900000000011",0,"1234567000000013"]'
 sqlite3 "$work/slept.db" "DELETE FROM rocpd_metadata WHERE tag GLOB 'boot *'; DROP VIEW boot" # as of an earlier rtl-top
 "$top" export "$work/slept.db" --csv "$work/old.csv" --rocprofv3 "$work/old.v3" 2>"$work/said"
-is "CSV of a trace without boot times: the columns are empty" "$(boots "$work/old.csv" | cut -d'|' -f2- | sort -u)" "|"
-is "rocprofv3 of a trace without boot times: times are unchanged" "$(sums "$work/old.v3")" \
+is "CSV of a trace without boot times: the columns are empty" "$(boot_times "$work/old.csv" | cut -d'|' -f2- | sort -u)" "|"
+is "rocprofv3 of a trace without boot times: times are unchanged" "$(sum_buffers "$work/old.v3")" \
     "$(sqlite3 "$work/ours.db" "SELECT json_array(min(start), max(end), count(*)) FROM rocpd_op WHERE gpuId >= 0")"
 
 # --- errors ---
 "$top" export "$work/none.db" --csv "$work/x.csv" >"$work/said" 2>&1
 is "export: a missing file exits with 10" "$?" 10
-one_line "export: a missing file" 'none.db'
+check_error_line "export: a missing file" 'none.db'
 echo "no database" >"$work/text"
 "$top" export "$work/text" --csv "$work/x.csv" >"$work/said" 2>&1
 is "export: a text file exits with 11" "$?" 11
-one_line "export: a text file" 'text'
+check_error_line "export: a text file" 'text'
 sqlite3 "$work/empty.db" 'CREATE TABLE t(a)'
 "$top" export "$work/empty.db" --csv "$work/x.csv" >"$work/said" 2>&1
 is "export: a database without a trace exits with 15" "$?" 15
-one_line "export: a database without a trace" 'no trace'
+check_error_line "export: a database without a trace" 'no trace'
 cp "$work/ours.db" "$work/torn.db"
 head -c 24576 /dev/zero | tr '\0' '\377' | dd of="$work/torn.db" bs=4096 seek=8 conv=notrunc 2>/dev/null
 echo "before" >"$work/x.csv"
 "$top" export "$work/torn.db" --csv "$work/x.csv" --force >"$work/said" 2>&1
 is "export: a damaged trace exits with 13 and keeps the old output" "$? $(cat "$work/x.csv") $(find "$work" -name '.rtl-top-*')" "13 before "
-one_line "export: a damaged trace" 'damaged'
+check_error_line "export: a damaged trace" 'damaged'
 "$top" export "$work/ours.db" --csv "$work/no/such/x.csv" >"$work/said" 2>&1
 is "export: a missing output folder exits with 10" "$?" 10
-one_line "export: a missing output folder" 'cannot write'
+check_error_line "export: a missing output folder" 'cannot write'
 "$top" export "$work/ours.db" --csv /dev/full >"$work/said" 2>&1
 is "export: a full disk exits with 12" "$?" 12
-one_line "export: a full disk" 'No space'
+check_error_line "export: a full disk" 'No space'
 "$top" export "$work/ours.db" --csv "$work/ours.db" --force >"$work/said" 2>&1
 is "export: its own input as output exits with 10" "$?" 10
-one_line "export: its own input as output" 'itself'
+check_error_line "export: its own input as output" 'itself'
 "$top" export "$work/ours.db" >"$work/said" 2>&1
 is "export: no output exits with 1" "$?" 1
-one_line "export: no output" '--perfetto'
+check_error_line "export: no output" '--perfetto'
 finish

@@ -68,7 +68,7 @@ ln -s "$(realpath "$found")" "$work/lib/libamdhip64.so"
 ${CC:-gcc} -shared -fPIC -o "$work/plugin.so" "$work/plugin.c" -Wl,-rpath,"$work/lib" -L "$work/lib" -lamdhip64 \
     -Wl,--allow-shlib-undefined
 # (The folder is on the path because hipGetProcAddress opens libamdhip64.so by name to find its own symbols.)
-calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
+list_calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 for way in "dlsym $hip" "proc $hip" "plugin $work/plugin.so"; do
     # shellcheck disable=SC2086 # two words
     set -- $way
@@ -76,7 +76,7 @@ for way in "dlsym $hip" "proc $hip" "plugin $work/plugin.so"; do
         continue # exists since 6.1
     fi
     LD_LIBRARY_PATH=$work/lib play "$programs/hip_found" "$1" "$2" --hold
-    is "${1}: calls equal the program's tally" "$(calls)" "$(grep ^called "$work/out")"
+    is "${1}: calls equal the program's tally" "$(list_calls)" "$(grep ^called "$work/out")"
     is "${1}: memory in use is recorded" "$(run_api --json | jq -c '[.memory[] | .in_use_bytes, .allocations]')" '[5000,5]'
     has "${1}: HIP is loaded once" "$(cat "$work/out")" '^libraries 1$'
     has "${1}: no HIP becomes visible to other libraries" "$(cat "$work/out")" "^everybody's no\$"

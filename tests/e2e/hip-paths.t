@@ -6,9 +6,9 @@
 . "$(dirname "$0")/hip.sh"
 cc=${CC:-gcc}
 
-# hip NAME RESULT: compile a fake HIP, whose hipMalloc calls other functions and whose hipDeviceSynchronize returns
+# make_hip NAME RESULT: compile a fake HIP, whose hipMalloc calls other functions and whose hipDeviceSynchronize returns
 # RESULT.
-hip() {
+make_hip() {
     mkdir -p "$work/$1"
     cat >"$work/$1/hip.c" <<END
 #include <stdlib.h>
@@ -34,8 +34,8 @@ int hipLaunchHostFunc(void *stream, void (*f)(void *), void *data) { f(data); re
 END
     "$cc" -shared -fPIC -o "$work/$1/libplay.so" "$work/$1/hip.c" -Wl,-soname,libplay.so || exit 1
 }
-hip one 0
-hip two 7
+make_hip one 0
+make_hip two 7
 
 # play_alone PROGRAM...: run without a GPU until it holds
 play_alone() {
@@ -47,29 +47,29 @@ play_alone() {
     exec 3>"$work/in"
     wait_until 60 grep -q '^holding' "$work/out"
 }
-calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
+list_calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 
 "$cc" -o "$work/play" tests/programs/play/hip_play.c -L "$work/one" -lplay -pthread || exit 1
 play_alone "$work/play"
-is "fake HIP: its calls of its own functions aren't counted" "$(calls)" "$(grep ^called "$work/out")"
+is "fake HIP: its calls of its own functions aren't counted" "$(list_calls)" "$(grep ^called "$work/out")"
 is "fake HIP: memory of a failed hipFree stays in use" "$(run_api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
 close_play
 is "fake HIP: exit status is that without rtl-top" "$status" 0
 
 play_alone "$work/play" threads 100 2000
-is "100 threads at once: every call is counted" "$(calls)" "$(grep ^called "$work/out")"
+is "100 threads at once: every call is counted" "$(list_calls)" "$(grep ^called "$work/out")"
 check "100 threads at once: over 30 of them use the shared counters" sh -c "test \"\$('$O/rtl-top' api -p $program --json | jq .shared_threads)\" -gt 30"
 close_play
 is "100 threads at once: exit status is that without rtl-top" "$status" 0
 
 play_alone "$work/play" ends
-is "ending threads: calls in their destructors are counted" "$(calls)" "$(grep ^called "$work/out")"
+is "ending threads: calls in their destructors are counted" "$(list_calls)" "$(grep ^called "$work/out")"
 is "ending threads: 300 in a row need no shared counters" "$(run_api --json | jq .shared_threads)" 0
 close_play
 is "ending process: calls in its destructors are harmless" "$status" 0
 
 play_alone "$work/play" fork
-is "fork: a child adds nothing to its parent's counts" "$(calls)" "$(grep ^called "$work/out")"
+is "fork: a child adds nothing to its parent's counts" "$(list_calls)" "$(grep ^called "$work/out")"
 close_play
 is "fork: exit status is that without rtl-top" "$status" 0
 
@@ -77,7 +77,7 @@ check "fork: a child forked under the linker's lock makes its first call" \
     env RTL_MODE=hip LD_PRELOAD="$hip_library" LD_LIBRARY_PATH="$work/one" "$work/play" early
 
 play_alone "$work/play" jump
-is "longjmp: a call left by a jump is counted, and a callback's calls are the application's" "$(calls)" \
+is "longjmp: a call left by a jump is counted, and a callback's calls are the application's" "$(list_calls)" \
     "$(grep ^called "$work/out")"
 close_play
 is "longjmp: exit status is that without rtl-top" "$status" 0
@@ -120,9 +120,9 @@ int main(int argc, char **argv)
 }
 END
 "$cc" -o "$work/both" "$work/both.c" || exit 1
-both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/one/libone.so" "$work/two/libtwo.so" | tr '\n' ','; }
-is "two HIPs without rtl-top: each caller has its own" "$(both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
-is "two HIPs in mode hip: each caller has its own" "$(both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
+run_both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/one/libone.so" "$work/two/libtwo.so" | tr '\n' ','; }
+is "two HIPs without rtl-top: each caller has its own" "$(run_both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
+is "two HIPs in mode hip: each caller has its own" "$(run_both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
 # --- a plugin that is loaded again, with HIP at another address: the old one is mapped without access ---
 cat >"$work/again.c" <<'END'
@@ -150,9 +150,9 @@ int main(int argc, char **argv)
 }
 END
 "$cc" -D_GNU_SOURCE -o "$work/again" "$work/again.c" || exit 1
-again() { "$@" "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" 2>&1 | tr '\n' ','; }
-is "reloaded plugin without rtl-top: calls its HIP" "$(again env)" "7 7,7 7,7 7,"
-is "reloaded plugin in mode hip: calls its HIP" "$(again env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7,7 7,7 7,"
+run_again() { "$@" "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" 2>&1 | tr '\n' ','; }
+is "reloaded plugin without rtl-top: calls its HIP" "$(run_again env)" "7 7,7 7,7 7,"
+is "reloaded plugin in mode hip: calls its HIP" "$(run_again env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7,7 7,7 7,"
 RTL_MODE=hip LD_PRELOAD=$hip_library "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" >"$work/out" 2>&1
 is "reloaded plugin: exit status is that without rtl-top" "$?" 0
 
@@ -219,9 +219,9 @@ i=0
 while [ $((i += 1)) -le 140 ]; do
     cp "$work/two/plugin.so" "$work/two/plugin$i.so"
 done
-locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
-is "linker's lock held, without rtl-top: 140 callers and generated code reach HIP, in a fork, too" "$(locked env)" "7 7 7,7 7 7,"
-is "linker's lock held, in mode hip: 140 callers and generated code reach HIP" "$(locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
+run_locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
+is "linker's lock held, without rtl-top: 140 callers and generated code reach HIP, in a fork, too" "$(run_locked env)" "7 7 7,7 7 7,"
+is "linker's lock held, in mode hip: 140 callers and generated code reach HIP" "$(run_locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
 
 # --- missing functions ---
 cat >"$work/lacks.c" <<'END'

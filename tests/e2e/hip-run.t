@@ -15,7 +15,7 @@ is "env: prints all variables of mode hip" "$("$top" env --mode hip | tr '\n' ' 
 is "env: RTL_MODE=hip in the environment sets LD_PRELOAD" "$(RTL_MODE=hip "$top" env --shell json | jq -r .LD_PRELOAD)" "$hip"
 is "env: another mode sets no LD_PRELOAD" "$("$top" env --shell json --mode default | jq -r '.LD_PRELOAD')" null
 is "env: --mode overrides RTL_MODE" "$(RTL_MODE=hip "$top" env --shell json --mode auto | jq -r '.LD_PRELOAD')" null
-preloads() { # LIST: print the resulting LD_PRELOAD
+print_preload() { # LIST: print the resulting LD_PRELOAD
     LD_PRELOAD="$1" "$top" env --shell json --mode hip 2>/dev/null | jq -r .LD_PRELOAD
 }
 mkdir "$work/lib" "$work/other"
@@ -23,15 +23,15 @@ cp "$library" "$hip" "$work/other"
 : >"$work/empty.c"
 ${CC:-gcc} -shared -fPIC -o "$work/lib/one.so" "$work/empty.c"
 ${CC:-gcc} -shared -fPIC -o "$work/lib/two.so" "$work/empty.c"
-is "env: librtl-hip.so comes after other preloaded libraries" "$(preloads "$work/lib/one.so  $work/lib/two.so:")" "$work/lib/one.so:$work/lib/two.so:$hip"
-is "env: librtl-hip.so is preloaded once" "$(preloads "$hip:$work/lib/one.so")" "$hip:$work/lib/one.so"
-is "env: another librtl-hip.so is replaced" "$(preloads "$work/other/librtl-hip.so $work/lib/one.so")" "$work/lib/one.so:$hip"
+is "env: librtl-hip.so comes after other preloaded libraries" "$(print_preload "$work/lib/one.so  $work/lib/two.so:")" "$work/lib/one.so:$work/lib/two.so:$hip"
+is "env: librtl-hip.so is preloaded once" "$(print_preload "$hip:$work/lib/one.so")" "$hip:$work/lib/one.so"
+is "env: another librtl-hip.so is replaced" "$(print_preload "$work/other/librtl-hip.so $work/lib/one.so")" "$work/lib/one.so:$hip"
 is "env: --library chooses the librtl-hip.so beside it" \
     "$("$top" env --shell json --mode hip --library "$work/other/librtl.so" | jq -r .LD_PRELOAD)" "$work/other/librtl-hip.so"
 eval "set -- $("$top" env --shell docker --mode hip | tr '\n' ' ')"
 is "env: a container gets both libraries" "$2 $4" "$library:$library:ro $hip:$hip:ro"
 
-refused() { # NAME PATTERN COMMAND...: status 1, one line on standard error, nothing else
+check_refused() { # NAME PATTERN COMMAND...: status 1, one line on standard error, nothing else
     name=$1 pattern=$2
     shift 2
     "$@" >"$work/out" 2>"$work/err"
@@ -43,12 +43,12 @@ refused() { # NAME PATTERN COMMAND...: status 1, one line on standard error, not
 mkdir "$work/alone" "$work/a b"
 cp "$library" "$work/alone"
 cp "$library" "$hip" "$work/a b"
-refused "env: a missing librtl-hip.so" 'librtl-hip.so, which records the calls of HIP, is not beside .*/alone/librtl.so' \
+check_refused "env: a missing librtl-hip.so" 'librtl-hip.so, which records the calls of HIP, is not beside .*/alone/librtl.so' \
     "$top" env --mode hip --library "$work/alone/librtl.so"
-refused "env: a folder that LD_PRELOAD can't name" 'takes no path with a blank' "$top" env --mode hip --library "$work/a b/librtl.so"
-refused "run: a missing librtl-hip.so" 'is not beside' "$top" run -b --mode hip --library "$work/alone/librtl.so" -- true
-refused "run: an unknown mode" "^rtl-top: --mode knows the modes off lite default auto hip, not 'hop'" "$top" run -b --mode hop -- true
-refused "mode: hip for a running process" 'in which a process has to begin: rtl-top run --mode hip' "$top" mode -p $$ hip
+check_refused "env: a folder that LD_PRELOAD can't name" 'takes no path with a blank' "$top" env --mode hip --library "$work/a b/librtl.so"
+check_refused "run: a missing librtl-hip.so" 'is not beside' "$top" run -b --mode hip --library "$work/alone/librtl.so" -- true
+check_refused "run: an unknown mode" "^rtl-top: --mode knows the modes off lite default auto hip, not 'hop'" "$top" run -b --mode hop -- true
+check_refused "mode: hip for a running process" 'in which a process has to begin: rtl-top run --mode hip' "$top" mode -p $$ hip
 
 # --- run ---
 # shellcheck disable=SC2016 # the command expands it
@@ -70,14 +70,14 @@ wait "$run"
 is "run: exits with the command's status" "$?" 0
 
 # --- check ---
-# finds NAME PATTERN COMMAND...: check --mode hip prints a matching line
-finds() {
+# check_finds NAME PATTERN COMMAND...: check --mode hip prints a matching line
+check_finds() {
     name=$1 pattern=$2
     shift 2
     found=$("$top" check --mode hip -- "$@" 2>&1)
     has "check: $name" "$found" "$pattern"
 }
-finds "a program that is linked with HIP" '^ok     calls        those of /.*/libamdhip64\.so\.[0-9]+ are recorded' "$program"
+check_finds "a program that is linked with HIP" '^ok     calls        those of /.*/libamdhip64\.so\.[0-9]+ are recorded' "$program"
 has "check: names the library" "$found" "^ok     calls        $hip\$"
 is "check: another mode doesn't mention calls" "$("$top" check --mode default -- "$program" | grep -c ' calls ')" 0
 RTL_MODE=hip
@@ -85,24 +85,24 @@ export RTL_MODE
 has "check: RTL_MODE=hip in the environment selects the mode" "$("$top" check -- "$program")" '^ok     calls        those of /'
 has "check: RTL_MODE=hip is reported" "$("$top" check -- "$program")" '^ok     environment  RTL_MODE=hip'
 unset RTL_MODE
-finds "a program that may load HIP later" '^open   calls        .* is not seen to be linked with HIP' cat
+check_finds "a program that may load HIP later" '^open   calls        .* is not seen to be linked with HIP' cat
 printf '#!/bin/sh\nexit 0\n' >"$work/script"
 chmod +x "$work/script"
-finds "a script" '^open   calls        all that the script starts' "$work/script"
+check_finds "a script" '^open   calls        all that the script starts' "$work/script"
 # The name of a setting marks a program with HIP linked into it.
 echo 'int main(void) { static const char *volatile name = "AMD_DIRECT_DISPATCH"; return name[0]; }' >"$work/main.c"
 ${CC:-gcc} -o "$work/whole" "$work/main.c"
-finds "a program with HIP linked into it" '^wrong  calls        .* has HIP linked into it: its calls go there directly' "$work/whole"
+check_finds "a program with HIP linked into it" '^wrong  calls        .* has HIP linked into it: its calls go there directly' "$work/whole"
 echo 'int main(void) { return 4; }' >"$work/main.c"
 if ${CC:-gcc} -static -o "$work/static" "$work/main.c" 2>/dev/null; then
-    finds "a static program" '^wrong  program .*linked statically' "$work/static"
+    check_finds "a static program" '^wrong  program .*linked statically' "$work/static"
 fi
 sed 's,/lib64/ld-linux-x86-64.so.2,/lib/ld-musl-x86_64_.so.1\x00,' "$program" >"$work/foreign"
 chmod +x "$work/foreign"
-finds "another libc's loader" '^open   calls        .* has a loader of its own \(/lib/ld-musl' "$work/foreign"
+check_finds "another libc's loader" '^open   calls        .* has a loader of its own \(/lib/ld-musl' "$work/foreign"
 LD_PRELOAD=$work/lib/one.so
 export LD_PRELOAD
-finds "other preloaded libraries are listed" '^ok     preload      .*/one\.so is preloaded, too, before ours' cat
+check_finds "other preloaded libraries are listed" '^ok     preload      .*/one\.so is preloaded, too, before ours' cat
 unset LD_PRELOAD
 has "check: a library that can't be preloaded is listed" "$(LD_PRELOAD=$work/lib/none.so "$top" check --mode hip -- cat 2>/dev/null)" \
     '^open   preload      LD_PRELOAD lists .*/none\.so: No such file'

@@ -6,11 +6,11 @@
 top=$O/rtl-top
 programs=$O/tests/programs
 sql() { sqlite3 "$1" "$2" 2>&1; }
-recording() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
-settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
+recording_value() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
+wait_settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
 
 # check_references NAME FILE: every reference in the trace has its target, and no kernel starts before its call.
-consistent() {
+check_references() {
     is "$1: each link has its call and its op" "$(sql "$2" "SELECT count(*) FROM rocpd_api_ops l LEFT JOIN rocpd_api a ON a.id = l.api_id
         LEFT JOIN rocpd_op o ON o.id = l.op_id WHERE a.id IS NULL OR o.id IS NULL")" 0
     is "$1: no op is linked twice" "$(sql "$2" "SELECT count(*) - count(DISTINCT op_id) FROM rocpd_api_ops")" 0
@@ -31,15 +31,15 @@ consistent() {
 export RTL_TRACE=128M
 gpu="--duration 1us ${RTL_RELEASE:+--title}"
 play "$programs/hip_links" --launches 8000 --hold
-settled
+wait_settled
 check "launches: rtl-top trace succeeds" "$top" trace -p "$program" "$work/links.db" -n 1 -d 0.1
 db=$work/links.db
-consistent "launches" "$db"
+check_references "launches" "$db"
 timed=$("$top" -p "$program" --json -n 1 | jq .dispatches.timed)
-is "launches: every timed one is linked" "$(sql "$db" 'SELECT count(*) FROM rocpd_api_ops') $(recording "$db" linked)" "$timed $timed"
+is "launches: every timed one is linked" "$(sql "$db" 'SELECT count(*) FROM rocpd_api_ops') $(recording_value "$db" linked)" "$timed $timed"
 is "launches: all calls are in the trace" "$(sql "$db" "SELECT apiName, count(*) FROM api WHERE apiName GLOB 'hip*' GROUP BY 1 ORDER BY 1")" \
     "$(run_api --json | jq -r '.api[] | "\(.name)|\(.calls)"' | sort)"
-is "launches: no call is lost" "$(recording "$db" calls_lost) $(recording "$db" waiting)" "0 0"
+is "launches: no call is lost" "$(recording_value "$db" calls_lost) $(recording_value "$db" waiting)" "0 0"
 # The grid encodes the launching thread (y) and its launch number (x), so the call's thread is known.
 sed -n 's/^thread \([0-9]*\) \([0-9]*\) .*/\1 \2/p' "$work/out" | sort >"$work/threads"
 sql "$db" "SELECT DISTINCT k.gridY - 1, a.tid FROM rocpd_kernelapi k JOIN rocpd_api a ON a.id = k.api_id" | tr '|' ' ' | sort >"$work/got"
@@ -48,7 +48,7 @@ is "launches: each is in the range of its part and of its thread" "$(sql "$db" "
     JOIN rocpd_op m ON m.gpuId < 0 AND m.roctxId = r.roctxId JOIN rocpd_string s ON s.id = m.description_id
     JOIN rocpd_kernelapi k ON k.api_id = r.correlation_id WHERE r.gpuId >= 0 AND s.string = 'part ' || ((k.gridX - 1) / 100 % 10)")" "$timed"
 is "launches: ranges are rows of rocpd_api" "$(sql "$db" "SELECT count(*) FROM api WHERE apiName = 'UserMarker' AND args GLOB 'thread [0-7]'")" 8
-is "launches: each range of rocpd_op is counted as a marker" "$(sql "$db" "SELECT count(*) FROM rocpd_op WHERE gpuId < 0")" "$(recording "$db" markers)"
+is "launches: each range of rocpd_op is counted as a marker" "$(sql "$db" "SELECT count(*) FROM rocpd_op WHERE gpuId < 0")" "$(recording_value "$db" markers)"
 is "launches: calls and markers have their domain" "$(sql "$db" "SELECT DISTINCT domain FROM api WHERE domain <> '' ORDER BY 1" | tr '\n' ' ')" "hip roctx "
 rows=$(sql "$db" 'SELECT (SELECT count(*) FROM rocpd_op) + (SELECT count(*) FROM rocpd_api_ops)')
 check "launches: rtl-top trace into the same file succeeds" "$top" trace -p "$program" "$db" -n 1 -d 0.1
@@ -97,7 +97,7 @@ is "launches: exit status is that without rtl-top" "$status" 0
 # Graphs, fills and copies, traced while they run. (On gfx90a HIP 7.2 makes copies to the host by kernels: hip-links.t)
 gpu="$gpu --gfx gfx906"
 play "$programs/hip_links" --kinds --hold
-settled
+wait_settled
 check "kinds: rtl-top trace succeeds" "$top" trace -p "$program" "$work/kinds.db" -n 1 -d 0.1
 "$top" trace -p "$program" "$db" -n 1 -d 0.1 2>/dev/null # adds to the first process's trace
 "$top" export "$db" --rocprofv3 "$work/both.v3.json" 2>/dev/null
@@ -105,7 +105,7 @@ is "rocprofv3 of two processes: each has an entry" "$(jq '."rocprofiler-sdk-tool
 is "rocprofv3 of two processes: the first entry is unchanged" "$(jq -c '."rocprofiler-sdk-tool"[0]' "$work/both.v3.json" | md5sum)" "$(jq -c '."rocprofiler-sdk-tool"[0]' "$work/links.v3.json" | md5sum)"
 is "rocprofv3 of two processes: all dispatches and copies are exported" "$(jq '[."rocprofiler-sdk-tool"[].buffer_records | .kernel_dispatch, .memory_copy | length] | add' "$work/both.v3.json")" \
     "$(sql "$db" 'SELECT count(*) FROM rocpd_op WHERE gpuId >= 0')"
-consistent "kinds" "$work/kinds.db"
+check_references "kinds" "$work/kinds.db"
 is "kinds: a graph's kernels are linked to its launch, and the first one describes it" \
     "$(sql "$work/kinds.db" "SELECT count(*), count(k.api_id) FROM rocpd_api a JOIN rocpd_string s ON s.id = a.apiName_id AND s.string = 'hipGraphLaunch'
         LEFT JOIN rocpd_kernelapi k ON k.api_id = a.id")" "20|20"

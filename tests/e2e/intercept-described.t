@@ -9,13 +9,13 @@
 may=yes
 may_intercept || may=no
 way=$(tests/e2e/way-of-queues "${RTL_RELEASE:-}") # the path of queues that can be either
-# said_at_end: print standard error without the runtime's own lines and without those about queues that are left alone
+# messages_at_end: print standard error without the runtime's own lines and without those about queues that are left alone
 # here.
-said_at_end() {
+messages_at_end() {
     if [ "$may" = no ]; then set -- -v '^librtl: .*intercept queues overwrite memory'; else set -- .; fi
     filter_runtimes_lines <"$work/err" | grep "$@"
 }
-counted_here() { # without the queue whose ring lies in the GPU's memory, if the library leaves it alone
+counts_agree() { # without the queue whose ring lies in the GPU's memory, if the library leaves it alone
     [ "$may" = yes ] || sed -i '/^launched hsa_03 /d' "$work/out"
     counted_as_launched
 }
@@ -44,7 +44,7 @@ if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; make ch
     finish
 fi
 close_scene
-is "without the library: exit status is 0, and the runtime made all queues" "$status $(said_at_end)" "0 made 5, gave 0 0 0"
+is "without the library: exit status is 0, and the runtime made all queues" "$status $(messages_at_end)" "0 made 5, gave 0 0 0"
 grep -vE '^(launched|unseen)' "$work/out" >"$work/plain"
 has "without the library: the array got its queues" "$(cat "$work/plain")" '^queue 6 is there, 1024 packets$'
 
@@ -64,50 +64,50 @@ for case in "79 16 runtime 1" "78 15 runtime 1" "91 17 runtime 1" "79 16 tool 5"
     if [ "$may" = no ]; then made="5, gave 0 0 0" dispatches=600 refused=2 elsewhere=batch_unsafe; fi
     play
     check "$name: every dispatch is settled" wait_until 60 settled 0
-    check "$name: counts equal the program's" counted_here
+    check "$name: counts equal the program's" counts_agree
     is "$name: every dispatch is timed" "$(dump_segment timed)" "timed $dispatches"
     has "$name: the queue that can't be intercepted is counted as refused" "$(dump_segment over)" " queues $refused "
     is "$name: notes report the refused queue and the ring in the GPU's memory" "$(dump_segment note | tr '\n' ' ')" "note queue_not_intercepted note $elsewhere "
     close_scene
-    is "$name: ends well, and queues have the requested priorities" "$status $(said_at_end)" "0 made $made"
+    is "$name: ends well, and queues have the requested priorities" "$status $(messages_at_end)" "0 made $made"
     is "$name: the application's output is the same" "$(grep -vE '^(launched|unseen)' "$work/out")" "$(cat "$work/plain")"
 done
 
 # A queue that is lent to several users can't be an intercept queue, but it can be a native one.
 borrowed=launched
 [ "${RTL_QUEUES:-auto}" != intercept ] || borrowed=
-json() { "$O/rtl-top" -p "$program" --json -n 1 | jq -r "$1"; }
-copies_over() {
-    json '.copies[] | "copies \(.direction) \(.count) \(.bytes)"' | sort >"$work/copies"
+query_json() { "$O/rtl-top" -p "$program" --json -n 1 | jq -r "$1"; }
+copies_agree() {
+    query_json '.copies[] | "copies \(.direction) \(.count) \(.bytes)"' | sort >"$work/copies"
     grep '^copies' "$work/out" | sort | diff - "$work/copies" &&
-        test "$(json '.copies | all(.count == .timed + (.untimed | add // 0))')" = true
+        test "$(query_json '.copies | all(.count == .timed + (.untimed | add // 0))')" = true
 }
 DESCRIBED_TOOL=''
 play copy
 close_scene
-is "copies in batches without the library: exit status is 0" "$status $(said_at_end)" "0 made 5, gave 0 0 0"
+is "copies in batches without the library: exit status is 0" "$status $(messages_at_end)" "0 made 5, gave 0 0 0"
 grep -vE '^(launched|unseen)' "$work/out" >"$work/plain_copy"
 DESCRIBED_TOOL=$tap_top/$O/librtl.so DESCRIBED_AS=runtime
 gpu="--copy-truth $work/engines"
 play batches
-check "batches of copies: every copy is counted, with its bytes" wait_until 60 copies_over
+check "batches of copies: every copy is counted, with its bytes" wait_until 60 copies_agree
 is "batches of copies: copies for which there is room are timed" \
-    "$(json '[.copies[] | .direction, .timed, (.untimed | to_entries[] | select(.value > 0) | .key, .value)] | join(" ")')" \
+    "$(query_json '[.copies[] | .direction, .timed, (.untimed | to_entries[] | select(.value > 0) | .key, .value)] | join(" ")')" \
     "h2d 64 no_room 36 d2h 2"
 # All pieces have one size. The runtime's clock gives their times to the tick, a conversion of its own to 1 %.
-near_the_engines() {
+times_near_engines() {
     awk 'NR > 1 && $5 == 4096 { t = $4 - $3; if (!n++ || t < low) low = t; if (t > high) high = t }
         END { print n + 0, low, high }' "$work/engines" >"$work/took"
-    json '.copies[] | select(.direction == "h2d") | "\(.min_ns) \(.max_ns)"' >>"$work/took"
+    query_json '.copies[] | select(.direction == "h2d") | "\(.min_ns) \(.max_ns)"' >>"$work/took"
     cat "$work/took"
     paste -d' ' -s "$work/took" | awk '{ exit !($1 == 101 && $4 >= 0.99 * $2 && $5 <= 1.01 * $3) }'
 }
-check "batches of copies: times equal the engines'" wait_until 60 near_the_engines
+check "batches of copies: times equal the engines'" wait_until 60 times_near_engines
 gpu=
 close_scene
-is "batches of copies: exit status is 0" "$status $(said_at_end)" "0 made 0, gave 0 0 0"
+is "batches of copies: exit status is 0" "$status $(messages_at_end)" "0 made 0, gave 0 0 0"
 play copy
-check "a batch and single copies: every copy is counted, with its bytes" wait_until 60 copies_over
+check "a batch and single copies: every copy is counted, with its bytes" wait_until 60 copies_agree
 has "a batch of another version: reaches the runtime's function" "$(cat "$work/out")" \
     '^batch of another version: 0x1001$'
 has "a batch of another version: the segment has the note copies_unseen" "$(dump_segment note)" '^note copies_unseen$'
@@ -119,7 +119,7 @@ else
     has "a lent queue: each request is counted as refused" "$(dump_segment over)" ' queues 4 '
 fi
 check "a lent queue: every dispatch is settled" wait_until 60 settled 0
-check "a lent queue: counts equal the program's" counted_here
+check "a lent queue: counts equal the program's" counts_agree
 close_scene
 is "copies in batches, a lent queue: exit status is 0" "$status" 0
 is "copies in batches, a lent queue: the application's output is the same" \

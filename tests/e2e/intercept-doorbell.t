@@ -6,28 +6,28 @@
 . "$(dirname "$0")/intercept.sh"
 scenes=intercept_doorbell
 
-found() { sed -n 's/^rings //p' "$work/out"; }
-ends_well() { # NAME
+print_doorbell() { sed -n 's/^rings //p' "$work/out"; }
+check_end() { # NAME
     has "$1: all kernels complete" "$(cat "$work/out")" '^done'
     close_scene
     is "$1: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 }
 tools=
 play ring
-is "without the library: the doorbell is the hardware's" "$(found)" itself
-ends_well "without the library"
+is "without the library: the doorbell is the hardware's" "$(print_doorbell)" itself
+check_end "without the library"
 tools=$noop
 play ring
-is "any intercepting tool: the doorbell is the runtime's" "$(found)" "by the runtime"
-ends_well "with any tool that intercepts"
+is "any intercepting tool: the doorbell is the runtime's" "$(print_doorbell)" "by the runtime"
+check_end "with any tool that intercepts"
 unset tools
 
 RTL_MODE=off
 export RTL_MODE
 play ring
-is "mode off: the doorbell is the hardware's" "$(found)" itself
+is "mode off: the doorbell is the hardware's" "$(print_doorbell)" itself
 is "mode off: nothing is counted" "$(dump_segment counted)" "counted 0"
-ends_well "mode off"
+check_end "mode off"
 unset RTL_MODE
 # An intercept queue has no hardware doorbell. On a native queue the library notices that its doorbell isn't rung, stops
 # intercepting the queue, and counts the packets that it finds in the ring.
@@ -40,10 +40,10 @@ for queues in intercept native; do
     export RTL_QUEUES
     case $queues in intercept) rings="by the runtime" ;; *) rings=itself ;; esac
     play ring
-    is "$queues: the doorbell is that of the queue path" "$(found)" "$rings"
+    is "$queues: the doorbell is that of the queue path" "$(print_doorbell)" "$rings"
     check "$queues: every dispatch is settled" wait_until 60 settled 0
     check "$queues: counts equal the program's" wait_until 60 counted_as_launched
     [ "$queues" = intercept ] || has "$queues: the segment has the note queue_demoted" "$(dump_segment note)" queue_demoted
-    ends_well "$queues"
+    check_end "$queues"
 done
 finish

@@ -17,7 +17,7 @@ fast*   fixed 100us
 EOT
 
 # --- busy and idle: kernels of several queues overlap; a few take a thousand times longer than the others ---
-as_in_truth() {
+equals_truth() {
     "$top" -p "$program" --json -n 1 >"$work/json" && tests/e2e/compare-gpus "$work/truth" "$work/json" >"$work/compared"
 }
 held_or_gone() {
@@ -32,7 +32,7 @@ exec 3>"$work/in"
 wait_until 120 held_or_gone
 has "two GPUs, six queues: the program's own verdict is PASS" "$(cat "$work/out")" '^hsa_dispatch: PASS'
 # The software GPU writes the truth a millisecond later; the library counts the last gaps when it is idle.
-check "two GPUs: busy time and idle gaps equal the model's to 1 %" wait_until 30 as_in_truth
+check "two GPUs: busy time and idle gaps equal the model's to 1 %" wait_until 30 equals_truth
 sed 's/^/# /' "$work/compared"
 is "two GPUs: JSON has their addresses" "$(jq -r '[.gpus[] | .pci] | join(" ")' "$work/json")" "0000:03:00.0 0000:04:00.0"
 is "two GPUs: JSON has the driver's unique ids" "$(jq -r '[.gpus[] | .uuid] | join(" ")' "$work/json")" \
@@ -47,10 +47,10 @@ tap_pids=
 # --- a launch-bound process: many small gaps; some are filled by a long kernel that ends after they were recorded ---
 play gaps
 check "gaps: every dispatch is settled" wait_until 60 settled 0
-check "gaps: busy time and idle gaps equal the model's to 1 %" wait_until 30 as_in_truth
+check "gaps: busy time and idle gaps equal the model's to 1 %" wait_until 30 equals_truth
 sed 's/^/# /' "$work/compared"
 # Each queue alone: number, sum, minimum and maximum of the gaps from an end to the next start.
-queue_gaps() { # kernel, line of the queues
+gaps_agree() { # kernel, line of the queues
     awk -F'\t' -v kernel="$1" '$7 == kernel { print $4, $5 }' "$work/truth" | sort -n | awk '
         NR > 1 { gap = $1 > end ? $1 - end : 0; n++; sum += gap
             if (n == 1 || gap < min) min = gap
@@ -61,8 +61,8 @@ queue_gaps() { # kernel, line of the queues
     diff "$work/gaps" "$work/said"
 }
 check "gaps: the truth is complete" truth_has 3010 'fast0[12]$'
-check "gaps: the first queue's equal the model's to the tick" queue_gaps fast01 1
-check "gaps: the second queue's equal the model's to the tick" queue_gaps fast02 2
+check "gaps: the first queue's equal the model's to the tick" gaps_agree fast01 1
+check "gaps: the second queue's equal the model's to the tick" gaps_agree fast02 2
 check "gaps: there are more than are remembered individually" jq -e '[.gpus[0].idle[].count] | add > 300' "$work/json"
 close_scene
 
@@ -82,7 +82,7 @@ close_scene
 # Each queue's total, minimum and maximum wait are exact. The program prints between which two times it submitted each
 # packet, the truth has each start. A 500 ms kernel waits at a closed gate, too: its start is half a second before the
 # last sampled ticks, which is an error of 25 us without the drift's correction.
-waits() { # kernel, line of the queues
+waits_agree() { # kernel, line of the queues
     awk -F'\t' -v kernel="$1" '$7 == kernel { print $4 }' "$work/truth" >"$work/starts"
     sed -n "s/^submitted $1 //p" "$work/out" | paste -d ' ' "$work/starts" - >"$work/bounds"
     dump_segment queue | sed -n "$2p" | awk '{ print $16, $24, $25, $26 }' >"$work/said"
@@ -109,8 +109,8 @@ for drift in 50 -50; do
     unset gpu
     check "drift $drift: every dispatch is settled" wait_until 60 settled 0
     check "drift $drift: the truth is complete" truth_has 1001 'fast9[89]$'
-    check "drift $drift: waits of a queue are right to 5 us" waits fast99 1
-    check "drift $drift: the wait of a kernel that started long ago is right to 5 us" waits fast98 2
+    check "drift $drift: waits of a queue are right to 5 us" waits_agree fast99 1
+    check "drift $drift: the wait of a kernel that started long ago is right to 5 us" waits_agree fast98 2
     "$top" -p "$program" --json -n 1 >"$work/json"
     check "drift $drift: JSON has the drift to 10 ppm" jq -e \
         ".gpus[0].clock | .drift_ppm > $drift - 10 and .drift_ppm < $drift + 10" "$work/json"

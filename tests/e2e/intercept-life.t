@@ -85,34 +85,34 @@ unset NOOP_FSIZE tools
 
 # With nothing in flight the worker stays parked. It never receives a signal of the application.
 play any
-worker() {
+worker_task() {
     for task in /proc/"$program"/task/*; do
         if [ "$(cat "$task/comm")" = rtl-worker ]; then echo "$task"; fi
     done
 }
 check "idle: every dispatch is settled" wait_until 60 settled 0
 check "idle: the worker parks" wait_until 60 sh -c "'$dump' $program worker | grep -q 'parked 1'"
-task=$(worker)
-sleeps() { # the worker sets "parked" a moment before it sleeps
+task=$(worker_task)
+worker_sleeps() { # the worker sets "parked" a moment before it sleeps
     switches=$(grep ctxt_switches "$task/status")
     sleep 0.5
     [ "$(grep ctxt_switches "$task/status")" = "$switches" ]
 }
-check "idle: the worker isn't scheduled" wait_until 60 sleeps
+check "idle: the worker isn't scheduled" wait_until 60 worker_sleeps
 has "idle: the worker blocks every signal that can be blocked" "$(grep SigBlk "$task/status")" 'fffffff[ce]7ffbfeff'
 close_scene
 
 # The only reader of standard error has closed it: SIGPIPE would kill the process, and does so where the runtime itself
 # prints something at the end.
-unheard() { # library
+run_without_reader() { # library
     rm -f "$work/code"
     (RTL_MODE=wrong HSA_TOOLS_LIB=$1 tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} -- \
         "$O/tests/programs/intercept_scenes" any </dev/null 2>&1 >"$work/out"; echo "$?" >"$work/code") | :
     wait_until 60 test -s "$work/code"
 }
-unheard ''
+run_without_reader ''
 plain=$(cat "$work/code")
-unheard "$tap_top/$O/librtl.so"
+run_without_reader "$tap_top/$O/librtl.so"
 has "standard error without a reader: the program runs on" "$(cat "$work/out")" '^holding'
 is "standard error without a reader: exit status is that without the library" "$(cat "$work/code")" "$plain"
 

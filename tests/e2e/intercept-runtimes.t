@@ -23,8 +23,8 @@ LD_LIBRARY_PATH=$wheel${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
 begin="$O/tests/programs/intercept_runtimes $system/libhsa-runtime64.so.1 $wheel/libhsa-runtime64.so.1"
-look() { "$dump" "$program" "$@" 2>&1; }
-word() { look "$1" | cut -d' ' -f2; }
+dump_segment() { "$dump" "$program" "$@" 2>&1; }
+segment_word() { dump_segment "$1" | cut -d' ' -f2; }
 
 traced_as_launched() { # PREFIX: every dispatch is counted and timed
     send_all "done"
@@ -34,18 +34,18 @@ traced_as_launched() { # PREFIX: every dispatch is counted and timed
     traced_as_wanted "$1"
 }
 traced_as_wanted() {
-    look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $3, $4 }' | sort >"$work/traced"
+    dump_segment kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $3, $4 }' | sort >"$work/traced"
     test -s "$work/wanted" && diff "$work/wanted" "$work/traced"
 }
 # The library's totals of the kernels with that prefix equal the software GPU's
 totals_are_true() { # PREFIX
     awk -F'\t' -v p="$1" 'index($7, p) == 1 { t[$7] += $5 - $4 } END { for (k in t) print k, t[k] }' "$work/truth" |
         sort >"$work/true"
-    look kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $6 }' | sort >"$work/timed"
+    dump_segment kernel | awk -v p="$1" 'index($2, p) == 1 { print $2, $6 }' | sort >"$work/timed"
     test -s "$work/true" && diff "$work/true" "$work/timed"
 }
 
-watch() { # as a user does
+start_viewer() { # as a user does
     rm -f "$work/json"
     "$O/rtl-top" -p "$program" --json -d 0.2 >"$work/json" 2>"$work/observe.err" 3>&- &
     observer=$!
@@ -63,13 +63,13 @@ tools=$library
 play
 send_all open 0 fast
 send_all run 0 320
-is "one runtime: no note" "$(look note)" ""
+is "one runtime: no note" "$(dump_segment note)" ""
 send_all open 1 more
 send_all both 1600
 check "two runtimes: the first's kernels are counted and timed" traced_as_launched fast
 check "two runtimes: the first's times are true" totals_are_true fast
-is "two runtimes: the library counts no dispatch of the second" "$(word counted)" 1920
-is "two runtimes: the segment has the note another_runtime" "$(look note)" "note another_runtime"
+is "two runtimes: the library counts no dispatch of the second" "$(segment_word counted)" 1920
+is "two runtimes: the segment has the note another_runtime" "$(dump_segment note)" "note another_runtime"
 is "two runtimes: one line on standard error names the second" \
     "$(grep -c "^librtl: a second HSA runtime in this process is not traced: $wheel/libhsa-runtime64.so.1\$" "$work/err")" 1
 checked=$("$O/rtl-top" check -p "$program")
@@ -78,7 +78,7 @@ has "two runtimes: check names the first's file" "$checked" "one of several: .*$
 has "two runtimes: check names the second's file" "$checked" "one of several: $wheel/libhsa-runtime64.so.1\$"
 has "two runtimes: the coverage line says that the second is not traced" \
     "$("$O/rtl-top" -p "$program" -b -n 1 2>&1)" '; a second HSA runtime is not traced'
-watch
+start_viewer
 send_all both 1600
 send_all "done"
 is "two runtimes: JSON has the note" "$(query_frame '.notes | join(" ")')" another_runtime
@@ -88,11 +88,11 @@ is "two runtimes: the second's dispatches are untimed, under their own reason" "
 is "two runtimes: the queues of both are on the one GPU" "$(query_frame '[.queues[].gpu] | unique | length') $(query_frame '.gpus | length')" "1 1"
 
 send_all close 1
-is "the second shut down: the first stays live" "$(word state)" live
+is "the second shut down: the first stays live" "$(segment_word state)" live
 send_all run 0 1600
 check "the second shut down: the first's kernels are counted and timed" traced_as_launched fast
 check "the second shut down: the first's times are true" totals_are_true fast
-is "the second shut down: nothing is unknown or untimed" "$(look untimed_total) $(look kernel | grep -c '(')" "untimed_total 0 0"
+is "the second shut down: nothing is unknown or untimed" "$(dump_segment untimed_total) $(dump_segment kernel | grep -c '(')" "untimed_total 0 0"
 
 # --- the second is loaded again; both start and stop once more, which only changes a reference count ---
 send_all drop 1
@@ -101,13 +101,13 @@ send_all again 1
 send_all again 0
 send_all both 320
 check "the second again: the first's kernels are counted and timed" traced_as_launched fast
-is "the second again: the first stays live" "$(word state)" live
+is "the second again: the first stays live" "$(segment_word state)" live
 check "the second again: each dispatch is counted once" wait_until 60 all_as_launched
 is "the second again: its line on standard error is not repeated" "$(grep -c '^librtl: ' "$work/err")" 1
 
 # --- the first shuts down, the second stays ---
 send_all close 0
-is "the first shut down: the state is unloaded" "$(word state)" unloaded
+is "the first shut down: the state is unloaded" "$(segment_word state)" unloaded
 send_all run 1 320
 check "the first shut down: its names and counts are kept" traced_as_launched fast
 check "the first shut down: the second's dispatches are still counted from outside" wait_until 60 all_as_launched
@@ -120,14 +120,14 @@ else
     send_all run 1 320
     check "the second starts alone: it is traced, and timed" traced_as_launched next
     check "the second starts alone: its times are true" totals_are_true next
-    is "the second starts alone: the state is live" "$(word state)" live
+    is "the second starts alone: the state is live" "$(segment_word state)" live
     send_all open 0 last
     send_all both 320
     check "the first is loaded beside the second: the second stays traced" traced_as_launched next
     send_all close 0
     send_all run 1 320
     check "the first shuts down beside the second: the second stays traced" traced_as_launched next
-    is "the first shuts down beside the second: the state is live" "$(word state)" live
+    is "the first shuts down beside the second: the state is live" "$(segment_word state)" live
 fi
 close_play
 is "two runtimes: exit status is 0" "$status" 0

@@ -54,7 +54,7 @@ is "all: the segment has the note kernels_full" "$(dump_segment note)" "note ker
 close_scene
 is "all: exit status is 0" "$status" 0
 
-own() { # MODE TIMED UNTIMED
+check_own_signals() { # MODE TIMED UNTIMED
     RTL_MODE=$1
     export RTL_MODE
     play own
@@ -65,8 +65,8 @@ own() { # MODE TIMED UNTIMED
     close_scene
     is "own signals, $1: exit status is 0" "$status" 0
 }
-own default 600 0
-own lite 300 300
+check_own_signals default 600 0
+check_own_signals lite 300 300
 unset RTL_MODE
 
 play threads
@@ -95,32 +95,32 @@ is "small: exit status is 0" "$status" 0
 
 # Waits from submission to start, with a GPU clock that is 50 ppm fast, against the program's and the model's times; with
 # the time stamp counter, and without it, as on a machine whose kernel doesn't trust it.
-near() { # PERCENTILE GOT: equal to 1 % and 20 us
+near_percentile() { # PERCENTILE GOT: equal to 1 % and 20 us
     awk -v got="$2" -v p="$1" 'NR == 1000 * p { exit !(got > $1 * 0.99 - 20000 && got < $1 * 1.01 + 20000) }' "$work/waits"
 }
-queue() { dump_segment queue | head -n 1; } # the queue that has the kernels
-line() { # NAME
+first_queue() { dump_segment queue | head -n 1; } # the queue that has the kernels
+check_line() { # NAME
     gpu='--drift 50'
     play line
     unset gpu
     check "$1: every dispatch is settled" wait_until 60 settled 0
-    is "$1: each wait is recorded" "$(queue | awk '{ print $16 }')" 1000
+    is "$1: each wait is recorded" "$(first_queue | awk '{ print $16 }')" 1000
     truth_has 1000 'fast99$'
     awk -F'\t' '/^submitted fast99/ { split($0, w, " "); at[++n] = w[3] } $7 == "fast99" { print $4 - at[++i] }' "$work/out" \
         "$work/truth" | sort -n >"$work/waits"
     is "$1: the truth is complete" "$(grep -c . "$work/waits")" 1000
-    check "$1: the median of the waits is right" near 0.5 "$(queue | awk '{ print $17 }')"
-    check "$1: the 99th percentile of the waits is right" near 0.99 "$(queue | awk '{ print $18 }')"
-    is "$1: there is no gap between kernels" "$(queue | awk '{ print $20, $21, $22 }')" "999 0 0"
+    check "$1: the median of the waits is right" near_percentile 0.5 "$(first_queue | awk '{ print $17 }')"
+    check "$1: the 99th percentile of the waits is right" near_percentile 0.99 "$(first_queue | awk '{ print $18 }')"
+    is "$1: there is no gap between kernels" "$(first_queue | awk '{ print $20, $21, $22 }')" "999 0 0"
     is "$1: each kernel takes 100 us, to the tick" "$(dump_segment kernel | awk '$2 == "fast99" { print $6, $7, $8 }')" \
         "100000000 100000 100000"
     close_scene
 }
-line "line"
+check_line "line"
 LD_PRELOAD=$tap_top/$O/tests/programs/intercept_refuse_preload.so
 REFUSE=tsc
 export LD_PRELOAD REFUSE
-line "line without the time stamp counter"
+check_line "line without the time stamp counter"
 
 # Without membarrier the dispatch path executes the fence itself.
 REFUSE=membarrier
@@ -159,14 +159,14 @@ unset RTL_SIGNALS
 play trickle
 check "trickle: the burst creates signals" test "$(dump_segment signals | cut -d' ' -f7)" -ge 3000
 check "trickle: the pool destroys them" wait_until 60 sh -c "'$dump' $program signals | awk '{ exit !(\$7 - \$9 <= 200) }'"
-goes_on_with_those() { # a worker that doesn't run for long needs more signals, once
+keeps_signals() { # a worker that doesn't run for long needs more signals, once
     before=$(dump_segment signals | cut -d' ' -f7,9)
     calls=$(dump_segment counted | cut -d' ' -f2)
     wait_until 60 sh -c "test \$('$dump' $program counted | cut -d' ' -f2) -gt $((calls + 200))" &&
         test "$(dump_segment signals | cut -d' ' -f7,9)" = "$before"
 }
-for _ in 1 2 3; do goes_on_with_those && break; done
-check "trickle: the number of signals stays the same" goes_on_with_those
+for _ in 1 2 3; do keeps_signals && break; done
+check "trickle: the number of signals stays the same" keeps_signals
 close_scene
 is "trickle: exit status is 0" "$status" 0
 finish

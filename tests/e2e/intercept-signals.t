@@ -7,7 +7,7 @@ scenes=intercept_deep
 all=16384
 unset RTL_SIGNALS
 
-reason() { # KEY: the number of dispatches that are untimed for this reason
+untimed_for() { # KEY: the number of dispatches that are untimed for this reason
     dump_segment untimed | awk -v key="$1" '$2 == key { print $3 } END { if (!NR) print 0 }'
 }
 
@@ -21,7 +21,7 @@ play_deep() {
     check "$name: counts equal the program's" counted_as_launched
     is "$name: the segment has the limit of signals" "$(dump_segment signals | sed 's/.* limit //')" "$most"
 }
-ends() {
+check_end() {
     close_scene
     is "$name: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 }
@@ -35,8 +35,8 @@ for own in '' signalled; do
     # shellcheck disable=SC2086 # or nothing
     play_deep "4,096${own:+, $own}" 4096 $own
     check "$name: as many dispatches are timed as there are signals" test "$(dump_segment timed | cut -d' ' -f2)" -ge 3800
-    is "$name: the other dispatches are counted as $why" "$(($(dump_segment timed | cut -d' ' -f2) + $(reason "$why")))" "$all"
-    ends
+    is "$name: the other dispatches are counted as $why" "$(($(dump_segment timed | cut -d' ' -f2) + $(untimed_for "$why")))" "$all"
+    check_end
     unset RTL_SIGNALS
 
     for many in '' 20000; do
@@ -51,7 +51,7 @@ for own in '' signalled; do
             check "$name: every dispatch had a signal in use at once" test "$(dump_segment signals | sed 's/.* peak \([0-9]*\) .*/\1/')" -ge "$all"
             has "$name: rtl-top shows the limit of signals" "$("$O/rtl-top" -p "$program" -b -n 1)" "limit $most\$"
         fi
-        ends
+        check_end
     done
     unset RTL_SIGNALS
 done

@@ -36,8 +36,8 @@ reader=$!
 tap_pids="$tap_pids $reader"
 
 # Record the viewer's memory every second while there is work, after its first frames.
-frames() { [ "$(wc -l <"$work/frames")" -ge "$1" ]; }
-check "viewer: prints frames" wait_until 60 frames 3
+has_frames() { [ "$(wc -l <"$work/frames")" -ge "$1" ]; }
+check "viewer: prints frames" wait_until 60 has_frames 3
 over=$(($(date +%s) + seconds + 300))
 while is_alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
     awk -v page="$(getconf PAGESIZE)" '{ print $2 * page / 1024 }' "/proc/$watcher/statm" >>"$work/watcher.rss" 2>/dev/null
@@ -48,45 +48,45 @@ has "soak: the program's own verdict is PASS" "$(cat "$work/out")" '^soak: PASS'
 is "soak: standard error is empty" "$(filter_hips_lines <"$work/err")" ""
 
 # --- counts ---
-json() { jq -r "$1" "$work/json"; }
-all_known() {
-    "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" && test "$(json '.dispatches | .timed + (.untimed | add) == .counted')" = true
+query_json() { jq -r "$1" "$work/json"; }
+all_settled() {
+    "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" && test "$(query_json '.dispatches | .timed + (.untimed | add) == .counted')" = true
 }
-check "soak: every dispatch is timed or untimed" wait_until 60 all_known
-is "soak: the kernels add up to the dispatches" "$(json '([.kernels[].calls] | add) == .dispatches.counted')" true
+check "soak: every dispatch is timed or untimed" wait_until 60 all_settled
+is "soak: the kernels add up to the dispatches" "$(query_json '([.kernels[].calls] | add) == .dispatches.counted')" true
 sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
-json '.kernels[] | select(.calls > 0) | select(.name | test("^(soak|raw|mod)")) | "\(.name) \(.calls)"' | sort >"$work/counted"
+query_json '.kernels[] | select(.calls > 0) | select(.name | test("^(soak|raw|mod)")) | "\(.name) \(.calls)"' | sort >"$work/counted"
 check "soak: each kernel's count equals the program's" diff "$work/launched" "$work/counted"
 check "soak: at least 55 kernels were launched" test "$(wc -l <"$work/launched")" -ge 55
 check "soak: kernels outside the flood are timed" \
     sh -c "jq -e '[.kernels[] | select(.name | startswith(\"soak\"))] | ([.[].timed] | add) > 0' '$work/json'"
 case ${RTL_QUEUES:-auto} in
 auto) ;;
-*) is "soak: queues have the requested path" "$(json '[.queues[].way] | unique[]')" "$RTL_QUEUES" ;;
+*) is "soak: queues have the requested path" "$(query_json '[.queues[].way] | unique[]')" "$RTL_QUEUES" ;;
 esac
 is "soak: the segment has no note" "$("$O/tests/programs/intercept_dump" "$program" note)" ""
 
 # --- memory, during the work ---
-memory() { # first|last WHAT
+memory_value() { # first|last WHAT
     awk -v from="$warm" -v to="$seconds" -v what="$2" -v want="$1" '
         /^memory/ && $2 >= from && $2 < to { for (i = 3; i < NF; i += 2) if ($i == what) { if (!n++) first = $(i + 1); last = $(i + 1) } }
         END { if (n > 1) print (want == "first" ? first : last) }' "$work/out"
 }
-grown() { # WHAT MOST
-    echo "$1: $(memory first "$1") after $warm s, then $(memory last "$1")"
-    test -n "$(memory last "$1")" && test "$(($(memory last "$1") - $(memory first "$1")))" -le "$2"
+grew_at_most() { # WHAT MOST
+    echo "$1: $(memory_value first "$1") after $warm s, then $(memory_value last "$1")"
+    test -n "$(memory_value last "$1")" && test "$(($(memory_value last "$1") - $(memory_value first "$1")))" -le "$2"
 }
 # HIP 5.2 leaks memory under such work, with the library and without: 61 bytes a burst in heaptrack's account, most of it
 # for events.
 bursts=$(sed -n 's/^work bursts \([0-9]*\) .*/\1/p' "$work/out")
-check "soak: the program's memory grows by at most 8 MB and HIP's leak" grown rss $((8192 + 60 * bursts / 1024))
-check "soak: the program's mappings don't grow" grown maps 32
-check "soak: the program's descriptors don't grow" grown fds 2
-watched() { awk -v from="$warm" 'NR == int(from) + 1 { first = $1 } { last = $1 } END { print first, last }' "$work/watcher.rss"; }
-check "soak: the viewer's memory grows by at most 2 MB" sh -c "echo $(watched) | awk '{ exit !(\$1 > 0 && \$2 - \$1 <= 2048) }'"
+check "soak: the program's memory grows by at most 8 MB and HIP's leak" grew_at_most rss $((8192 + 60 * bursts / 1024))
+check "soak: the program's mappings don't grow" grew_at_most maps 32
+check "soak: the program's descriptors don't grow" grew_at_most fds 2
+viewer_memory() { awk -v from="$warm" 'NR == int(from) + 1 { first = $1 } { last = $1 } END { print first, last }' "$work/watcher.rss"; }
+check "soak: the viewer's memory grows by at most 2 MB" sh -c "echo $(viewer_memory) | awk '{ exit !(\$1 > 0 && \$2 - \$1 <= 2048) }'"
 
 # --- the viewer ---
-counted=$(json .dispatches.counted)
+counted=$(query_json .dispatches.counted)
 check "viewer: the last frame has the last dispatch" wait_until 60 \
     sh -c "tail -n 1 '$work/frames' | jq -e '.[1] == $counted and .[2] + .[3] == $counted'"
 check "viewer: its counts grow and never decrease" sh -c \
@@ -101,9 +101,9 @@ is "viewer: the last frame has the state exited" "$(tail -n 1 "$work/frames" | j
 is "viewer: standard error is empty" "$(cat "$work/watcher.err")" ""
 tap_pids=
 
-json '.dispatches | "# \(.counted) dispatches counted, \(.timed) timed, \([.untimed | to_entries[] | select(.value > 0) | "\(.key) \(.value)"] | join(", ")) untimed"'
+query_json '.dispatches | "# \(.counted) dispatches counted, \(.timed) timed, \([.untimed | to_entries[] | select(.value > 0) | "\(.key) \(.value)"] | join(", ")) untimed"'
 sed -n 's/^work/# work:/p' "$work/out"
 awk -v every=$(((seconds + 9) / 10)) '/^memory/ && $2 % every == 0 { print "#", $0 }' "$work/out"
 echo "# $(wc -l <"$work/launched") kernel names, $(wc -l <"$work/frames") frames; the program's memory in KB" \
-    "$(memory first rss) after $warm s, $(memory last rss) after $seconds s; the watcher's $(watched)"
+    "$(memory_value first rss) after $warm s, $(memory_value last rss) after $seconds s; the watcher's $(viewer_memory)"
 finish

@@ -7,7 +7,7 @@
 
 program=$O/tests/programs/intercept_steady
 echo 'slow99 fixed 60s' >"$work/script"
-steady() { # NAME LIBRARY ARGUMENTS...
+run_steady() { # NAME LIBRARY ARGUMENTS...
     name=$1
     library=$2
     shift 2
@@ -21,37 +21,37 @@ steady() { # NAME LIBRARY ARGUMENTS...
     line=$(grep '^allocations' "$work/out")
 }
 
-steady "without a tool" "" 100000
+run_steady "without a tool" "" 100000
 is "without a tool: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
-steady "a tool that only forwards" "$noop" 100000
+run_steady "a tool that only forwards" "$noop" 100000
 is "a tool that only forwards: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
-steady "default" "$tap_top/$O/librtl.so" 1000000
+run_steady "default" "$tap_top/$O/librtl.so" 1000000
 is "default: no allocation and no system call in a million dispatches" "$line" "allocations 0 syscalls 0 first -1"
 RTL_TRACE=64K
 export RTL_TRACE
-steady "a full event ring" "$tap_top/$O/librtl.so" 300000
+run_steady "a full event ring" "$tap_top/$O/librtl.so" 300000
 is "a full event ring: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
 unset RTL_TRACE
-steady "signalled" "$tap_top/$O/librtl.so" 1000000 signalled
+run_steady "signalled" "$tap_top/$O/librtl.so" 1000000 signalled
 is "the application's signals: no allocation and no system call in a million dispatches" "$line" "allocations 0 syscalls 0 first -1"
 lock_out_viewers
 RTL_MODE=auto
 export RTL_MODE
-steady "auto" "$tap_top/$O/librtl.so" 200000
+run_steady "auto" "$tap_top/$O/librtl.so" 200000
 is "auto without a viewer: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
-steady "auto, signalled" "$tap_top/$O/librtl.so" 200000 signalled
+run_steady "auto, signalled" "$tap_top/$O/librtl.so" 200000 signalled
 is "auto without a viewer, the application's signals: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
 unlock_viewing
 RTL_MODE=lite
-steady "lite" "$tap_top/$O/librtl.so" 200000
+run_steady "lite" "$tap_top/$O/librtl.so" 200000
 is "lite: no allocation and no system call" "$line" "allocations 0 syscalls 0 first -1"
 unset RTL_MODE
 
 # Checks of the counter
-steady "cold" "$tap_top/$O/librtl.so" 2000 cold
+run_steady "cold" "$tap_top/$O/librtl.so" 2000 cold
 check "counter: sees the growing pool" test "$(echo "$line" | cut -d' ' -f2)" -gt 0
-steady "an allocation" "$tap_top/$O/librtl.so" 2000 malloc
+run_steady "an allocation" "$tap_top/$O/librtl.so" 2000 malloc
 check "counter: sees an allocation" test "$(echo "$line" | cut -d' ' -f2)" -gt 0
-steady "a system call" "$tap_top/$O/librtl.so" 2000 syscall
+run_steady "a system call" "$tap_top/$O/librtl.so" 2000 syscall
 is "counter: sees a system call" "$line" "allocations 0 syscalls 1 first 110"
 finish

@@ -4,11 +4,11 @@
 . "$(dirname "$0")/tap.sh"
 
 compiler=$(command -v g++ || command -v clang++)
-layout() { # DEFINITIONS...
+compile_layout() { # DEFINITIONS...
     "$compiler" -std=c++17 -DAMD_INTERNAL_BUILD ${RTL_HSA_HEADERS:+-I"$RTL_HSA_HEADERS"} -Isrc "$@" -fsyntax-only \
         tests/programs/device/intercept_table_layout.cc
 }
-check "API table: slots and types are the runtime's" layout
+check "API table: slots and types are the runtime's" compile_layout
 sed 's/X(queue_destroy, CORE, 9,/X(queue_destroy, CORE, 10,/' src/intercept/base/hsa_table.h >"$work/wrong.h"
 check "API table: the test makes a copy with a wrong slot" sh -c "grep -q 'CORE, 10,' '$work/wrong.h' &&
     mkdir -p '$work/intercept/base' && mv '$work/wrong.h' '$work/intercept/base/hsa_table.h'"

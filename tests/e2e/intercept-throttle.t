@@ -7,8 +7,8 @@
 dispatches=1000448 # a multiple of the program's 512
 warm=4096          # dispatches before it counts
 
-# flood SIGNALS WHAT COMMAND...: run the program until it has dispatched everything and holds
-flood() {
+# start_flood SIGNALS WHAT COMMAND...: run the program until it has dispatched everything and holds
+start_flood() {
     limit=$1
     what=$2
     shift 2
@@ -23,24 +23,24 @@ flood() {
     wait_until 120 sh -c "grep -qs '^holding' '$work/out' || ! kill -0 $program || grep -q zombie /proc/$program/status"
 }
 
-dump() {
+dump_segment() {
     "$O/tests/programs/intercept_dump" "$program" >"$work/dump" 2>&1
 }
-sum() { # KEY
+segment_sum() { # KEY
     awk -v key="$1" '$1 == key { print $2 }' "$work/dump"
 }
-all_known() { # nothing is in flight
-    dump
-    test "$(($(sum timed) + $(sum untimed_total)))" = "$(sum counted)"
+all_settled() { # nothing is in flight
+    dump_segment
+    test "$(($(segment_sum timed) + $(segment_sum untimed_total)))" = "$(segment_sum counted)"
 }
 
-try() { # NAME SIGNALS WHAT COMMAND...
+run_flood() { # NAME SIGNALS WHAT COMMAND...
     name=$1
     shift
-    flood "$@"
+    start_flood "$@"
     has "$name: the program finishes" "$(cat "$work/out")" '^holding'
-    check "$name: every dispatch is timed or untimed" wait_until 60 all_known
-    is "$name: every dispatch is counted" "$(sum counted)" "$((dispatches + warm))"
+    check "$name: every dispatch is timed or untimed" wait_until 60 all_settled
+    is "$name: every dispatch is counted" "$(segment_sum counted)" "$((dispatches + warm))"
     exec 3>&-
     wait "$program"
     is "$name: exit status is 0" "$?" 0
@@ -48,8 +48,8 @@ try() { # NAME SIGNALS WHAT COMMAND...
     tap_pids=
 }
 
-try "64 signals" 64 plain env
-try "4096 signals" 4096 plain env
-try "the application's signals, several packets on each" 4096 signalled env
-try "one CPU for all, 64 signals" 64 plain taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+run_flood "64 signals" 64 plain env
+run_flood "4096 signals" 4096 plain env
+run_flood "the application's signals, several packets on each" 4096 signalled env
+run_flood "one CPU for all, 64 signals" 64 plain taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
 finish

@@ -6,7 +6,7 @@
 rtl=$tap_top/$O/librtl.so
 NOOP_COUNT=1
 export NOOP_COUNT
-all_counted() { # NAME
+check_all_counted() { # NAME
     check "$1: every dispatch is settled" wait_until 60 settled 0
     check "$1: counts equal the program's" counted_as_launched
     is "$1: no queue is left out" "$(dump_segment note)" ""
@@ -19,11 +19,11 @@ other_saw() { # MINIMUM: the other tool's packets
 
 tools="$noop $rtl"
 play any
-all_counted "after a tool with its own queues"
+check_all_counted "after a tool with its own queues"
 check "after a tool with its own queues: that tool sees every packet" other_saw 1000
 tools="$rtl $noop"
 play any
-all_counted "before a tool with its own queues"
+check_all_counted "before a tool with its own queues"
 check "before a tool with its own queues: that tool sees every packet" other_saw 1000
 # A tool that makes no intercept queues joins the library's. Where the library makes none, that tool sees nothing.
 NOOP_CHAIN=1
@@ -37,7 +37,7 @@ for RTL_QUEUES in intercept native; do
         continue
     fi
     play any
-    all_counted "before a tool that chains, $RTL_QUEUES"
+    check_all_counted "before a tool that chains, $RTL_QUEUES"
     case $RTL_QUEUES in
     intercept) check "before a tool that chains, intercept: that tool sees every packet" other_saw 1000 ;;
     native) has "before a tool that chains, native: that tool sees no packet" "$(cat "$work/err")" '^noop: 0 packets$' ;;
@@ -48,9 +48,9 @@ tools="$noop $rtl"
 play any
 may_intercept || is "after a tool that joins other queues: the library makes none where they overwrite memory" \
     "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[] | "\(.way) \(.way_why)"')" "native default"
-all_counted "after a tool that joins other queues"
+check_all_counted "after a tool that joins other queues"
 unset NOOP_CHAIN
 tools="$rtl $rtl"
 play any
-all_counted "librtl.so listed twice"
+check_all_counted "librtl.so listed twice"
 finish

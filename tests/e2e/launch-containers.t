@@ -7,9 +7,9 @@
 unset HSA_TOOLS_LIB RTL_MODE RTL_TRACE
 play=$tap_top/$O/tests/programs/launch_play
 
-# container OPTIONS OF unshare...: start a container with its own /proc and its own librtl.so. $inner is the host's
+# start_container OPTIONS OF unshare...: start a container with its own /proc and its own librtl.so. $inner is the host's
 # number of its program, $outer that of unshare.
-container() {
+start_container() {
     rm -f "$work/c.out"
     mkdir -p "$work/box"
     cat >"$work/enter" <<END
@@ -32,7 +32,7 @@ for case in "pids and files:-pfm" "pids, files and users:-Urpfm"; do
         skip "$name" "the kernel refuses unshare $how"
         continue
     fi
-    container "$how" --mount-proc
+    start_container "$how" --mount-proc
     check "$name: its program is process 1 inside" grep -qE "^NSpid:.*[[:space:]]1\$" "/proc/$inner/status"
     check "$name: the library exists only inside" test ! -e "$work/box/librtl.so"
     "$top" -p "$inner" --json -n 3 -d 0.3 >"$work/frames"

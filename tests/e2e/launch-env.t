@@ -29,13 +29,13 @@ is "env --trace: keeps a ring's size from the environment" "$(RTL_TRACE=64M "$to
 odd="$work/it's \"one\" \\ %h \$HOME; x"
 mkdir "$odd"
 cp "$library" "$odd/librtl.so"
-try() { "$top" env --library "$odd/librtl.so" "$@"; }
+env_odd() { "$top" env --library "$odd/librtl.so" "$@"; }
 for shell in sh bash zsh fish; do
     case $shell in fish) form=fish ;; *) form=bash ;; esac
     if command -v "$shell" >/dev/null; then
-        try --shell "$form" >"$work/exports"
+        env_odd --shell "$form" >"$work/exports"
         value=$("$shell" -c ". '$work/exports'; printenv HSA_TOOLS_LIB")
-        is "env: $shell reads the library's path" "$value" "$(try --shell json | jq -r .HSA_TOOLS_LIB)"
+        is "env: $shell reads the library's path" "$value" "$(env_odd --shell json | jq -r .HSA_TOOLS_LIB)"
     else
         echo "ok $((tap_number += 1)) - $shell env # SKIP no $shell here"
     fi
@@ -54,7 +54,7 @@ export NOOP_COUNT
 mkdir "$work/a b"
 cp "$noop" "$work/a b/no\"op.so"
 noop_name=$(printf '%s' "$work/a b/no\"op.so" | sed 's/[ "]/\\&/g')
-tools=$(HSA_TOOLS_LIB=$noop_name try --shell json | jq -r .HSA_TOOLS_LIB)
+tools=$(HSA_TOOLS_LIB=$noop_name env_odd --shell json | jq -r .HSA_TOOLS_LIB)
 play any
 check "env, odd paths: every dispatch is settled" wait_until 60 settled 0
 check "env, odd paths: every dispatch is counted" counted_as_launched
@@ -63,7 +63,7 @@ is "env, odd paths: exit status is 0" "$status" 0
 has "env, odd paths: the other tool is loaded, too" "$(cat "$work/err")" '^noop: [0-9]{4} packets$'
 
 # --- refusals ---
-refused() { # NAME PATTERN ARGS...: status 1, one line on standard error, nothing else
+check_refused() { # NAME PATTERN ARGS...: status 1, one line on standard error, nothing else
     name=$1 pattern=$2
     shift 2
     "$@" >"$work/out" 2>"$work/err"
@@ -72,19 +72,19 @@ refused() { # NAME PATTERN ARGS...: status 1, one line on standard error, nothin
     is "env, $name: prints one line on standard error" "$(wc -l <"$work/err")" 1
     has "env, $name: says why" "$(cat "$work/err")" "$pattern"
 }
-refused "unknown shell" "^rtl-top: --shell knows bash, .*'csh'" "$top" env --shell csh
-refused "unknown mode" "^rtl-top: --mode knows the modes off .*'fast'" "$top" env --mode fast
-refused "a command" 'rtl-top run -- ls' "$top" env -- ls
-refused "missing library" 'No such file' "$top" env --library "$work/none.so"
+check_refused "unknown shell" "^rtl-top: --shell knows bash, .*'csh'" "$top" env --shell csh
+check_refused "unknown mode" "^rtl-top: --mode knows the modes off .*'fast'" "$top" env --mode fast
+check_refused "a command" 'rtl-top run -- ls' "$top" env -- ls
+check_refused "missing library" 'No such file' "$top" env --library "$work/none.so"
 : >"$work/empty.so"
-refused "empty library" 'no library for' "$top" env --library "$work/empty.so"
+check_refused "empty library" 'no library for' "$top" env --library "$work/empty.so"
 head -c 100 "$library" >"$work/half.so"
-refused "truncated library" 'damaged' "$top" env --library "$work/half.so"
+check_refused "truncated library" 'damaged' "$top" env --library "$work/half.so"
 cp "$top" "$work/alone"
 check "env, no library beside rtl-top: says so, or uses the installed one" sh -c "'$work/alone/rtl-top' env 2>&1 | grep -qE 'neither beside this rtl-top|/lib/librtl.so'"
 mkdir "$work/a:b"
 cp "$library" "$work/a:b"
-refused "a path with a colon for docker" 'colon' "$top" env --shell docker --library "$work/a:b/librtl.so"
-refused "an HSA_TOOLS_LIB on which the runtime hangs" 'ends with a backslash' env HSA_TOOLS_LIB="x\\" "$top" env
-refused "an HSA_TOOLS_LIB with a control character" 'control character' env HSA_TOOLS_LIB="$(printf 'a\033[2J')" "$top" env
+check_refused "a path with a colon for docker" 'colon' "$top" env --shell docker --library "$work/a:b/librtl.so"
+check_refused "an HSA_TOOLS_LIB on which the runtime hangs" 'ends with a backslash' env HSA_TOOLS_LIB="x\\" "$top" env
+check_refused "an HSA_TOOLS_LIB with a control character" 'control character' env HSA_TOOLS_LIB="$(printf 'a\033[2J')" "$top" env
 finish

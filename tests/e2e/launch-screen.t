@@ -7,33 +7,33 @@ unset HSA_TOOLS_LIB RTL_MODE RTL_TRACE
 play=$tap_top/$O/tests/programs/launch_play
 gpu="$tap_top/tests/vgpu/run ${RTL_RELEASE:+--release $RTL_RELEASE} --"
 state=$work/state
-# session COMMAND...: run it; write its status and the terminal's modes before and after
-session() {
+# start_session COMMAND...: run it; write its status and the terminal's modes before and after
+start_session() {
     rm -rf "$work/before" "$work/after" "$work/viewer" "$state"
     start_terminal 100 24 "trap : INT; stty -a >$work/before; export XDG_STATE_HOME=$state; printf 'typed before\n'
 sh -c 'echo \$\$ >$work/viewer; exec $top run -d 0.1 -- $*'; echo status \$?; stty -a >$work/after; exec cat"
 }
-restored() {
+terminal_restored() {
     wait_until 60 test -s "$work/after" && cmp "$work/before" "$work/after" &&
         test "$(tmux_format '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
 }
-log() { echo "$state"/rtl-top/rtl-top-*.log; }
+log_file() { echo "$state"/rtl-top/rtl-top-*.log; }
 command_pid() { # the process that rtl-top started, which leads its own session
-    sed -n 's/^child \([0-9]*\)$/\1/p' "$(log)"
+    sed -n 's/^child \([0-9]*\)$/\1/p' "$(log_file)"
 }
-child() { # from the log, where the shell that becomes the command prints its number
-    wait_until 60 sh -c "grep -q '^child' $(log)"
+find_child() { # from the log, where the shell that becomes the command prints its number
+    wait_until 60 sh -c "grep -q '^child' $(log_file)"
     child=$(command_pid)
     tap_pids="$tap_pids $child"
 }
 
 say="sh -c \"echo child \\\$\\\$; exec $gpu $play runtime\""
-session "$say"
+start_session "$say"
 check "run: the screen shows the command" shows '%TIME +CALL/s' '\[LIVE\]'
 check "run: the screen names the log file" shows "its output goes into $state/rtl-top/rtl-top-sh-"
-child
-is "run: only the owner can read the log" "$(stat -c '%a' "$state/rtl-top" "$(log)" | tr '\n' ' ')" '700 600 '
-check "run: the command's output is in the log" wait_until 60 grep -q '^holding' "$(log)"
+find_child
+is "run: only the owner can read the log" "$(stat -c '%a' "$state/rtl-top" "$(log_file)" | tr '\n' ' ')" '700 600 '
+check "run: the command's output is in the log" wait_until 60 grep -q '^holding' "$(log_file)"
 is "run: the command's input is /dev/null" "$(readlink "/proc/$child/fd/0")" /dev/null
 check "run: the command has its own session" test "$(ps -o sid= -p "$child" | tr -d ' ')" = "$child"
 keys q
@@ -52,7 +52,7 @@ check "key q: the screen continues after stay" shows '\[LIVE\]'
 keys q
 shows 'the command still runs'
 keys l
-check "key l: restores the terminal" restored
+check "key l: restores the terminal" terminal_restored
 check "key l: says how to attach again and where the output is" shows "goes on as process $child: rtl-top -p $child" 'status 0'
 check "key l: the command runs on" is_alive "$child"
 start_terminal 100 24 "$top -p $child -d 0.1; exec cat"
@@ -61,19 +61,19 @@ keys q
 check "rtl-top -p: q doesn't ask" hides '\[LIVE\]'
 kill -9 "$child"
 
-session "$say"
+start_session "$say"
 shows '\[LIVE\]'
-child
+find_child
 keys q
 shows 'the command still runs'
 keys e
-check "key e: restores the terminal" restored
+check "key e: restores the terminal" terminal_restored
 check "key e: says how the command ended" shows 'was ended by signal 15' 'status 143'
 check "key e: the command has ended" wait_until 60 ended "$child"
 
-session "sh -c \"trap : TERM; echo child \\\$\\\$; while :; do $gpu $play runtime; done\""
+start_session "sh -c \"trap : TERM; echo child \\\$\\\$; while :; do $gpu $play runtime; done\""
 shows '\[LIVE\]'
-child
+find_child
 kill -STOP "$child" # a stopped process doesn't end on SIGTERM
 keys q
 shows 'the command still runs'
@@ -82,33 +82,33 @@ check "key e, command that doesn't end: the screen stays" shows 'was told to end
 keys q
 check "key e, command that doesn't end: q offers SIGKILL" shows 'at once \(SIGKILL\)'
 keys e
-check "key e, command that doesn't end: SIGKILL ends it" restored
+check "key e, command that doesn't end: SIGKILL ends it" terminal_restored
 check "key e, command that doesn't end: exit status is 137" shows 'status 137'
 check "key e, command that doesn't end: it has ended" wait_until 60 ended "$child"
 
-session "$say"
+start_session "$say"
 shows '\[LIVE\]'
-child
+find_child
 kill -9 "$child"
 check "command killed: the screen shows EXITED" shows '\[EXITED\]'
 keys q
-check "command killed: q doesn't ask" restored
+check "command killed: q doesn't ask" terminal_restored
 check "command killed: exit status is 137" shows 'status 137' 'was ended by signal 9'
 
 for case in INT:130 TERM:143 HUP:129; do
     signal=${case%:*}
-    session "$say"
+    start_session "$say"
     shows '\[LIVE\]'
-    child
+    find_child
     kill "-$signal" "$(cat "$work/viewer")"
-    check "SIG$signal to the viewer: restores the terminal" restored
+    check "SIG$signal to the viewer: restores the terminal" terminal_restored
     check "SIG$signal to the viewer: exit status ${case#*:}, says that the command runs on" shows "status ${case#*:}" "goes on as process $child"
     check "SIG$signal to the viewer: the command runs on" is_alive "$child"
     kill -9 "$child"
 done
-session "$say"
+start_session "$say"
 shows '\[LIVE\]'
-child
+find_child
 viewer=$(cat "$work/viewer")
 run_tmux kill-server
 check "terminal closed: the viewer ends" wait_until 60 ended "$viewer"
@@ -116,9 +116,9 @@ check "terminal closed: the command runs on" is_alive "$child"
 kill -9 "$child"
 
 # --- before the command uses the GPU ---
-session "sh -c \"echo child \\\$\\\$; exec $play\""
+start_session "sh -c \"echo child \\\$\\\$; exec $play\""
 check "before the GPU: the screen says what rtl-top waits for" shows 'waiting until it uses the GPU' "output goes into $state"
-child
+find_child
 check "before the GPU: the screen says what is missing" shows 'no HSA runtime is loaded'
 keys C-c
 check "before the GPU: Ctrl-C asks" shows 'l leaves it running, e ends it'
@@ -128,21 +128,21 @@ check "before the GPU: Enter continues to wait" wait_until 60 sh -c "test \$(tmu
 keys e Enter
 check "before the GPU: e ends the command" shows 'status 143'
 check "before the GPU: the command has ended" wait_until 60 ended "$child"
-session "sh -c \"echo child \\\$\\\$; exec $play\""
-child
+start_session "sh -c \"echo child \\\$\\\$; exec $play\""
+find_child
 keys C-c
 shows 'l leaves it running'
 keys C-c
 check "before the GPU: a second Ctrl-C leaves the command running" shows 'goes on as process' 'status 0'
 check "before the GPU: the command runs on" is_alive "$child"
 kill -9 "$child"
-session "sh -c \"echo child \\\$\\\$; exit 5\""
+start_session "sh -c \"echo child \\\$\\\$; exit 5\""
 check "before the GPU: a failing command: prints reason, log file and exit status" shows 'HSA runtime' 'output is in' 'status 5'
 
 # --- log files that can't be made ---
 mkdir "$work/tmp"
 ln -s "$work/elsewhere" "$state" # a missing folder
-session no-such-command
+start_session no-such-command
 check "unknown command: exit status is 127" shows 'not found in PATH' 'status 127'
 is "unknown command: no log is left" "$(find "$state" -name '*.log' 2>/dev/null)" ""
 start_terminal 100 24 "XDG_STATE_HOME=relative TMPDIR=$work/tmp $top run -- $gpu $play runtime; echo status \$?; exec cat"

@@ -8,20 +8,20 @@ list=tests/fixtures/kernel-names.txt
 apart=tests/fixtures/kernel-names-apart.txt
 
 # --- the rule, first on wrong cells ---
-cells() { "$top" names -w "$1" <"$2"; }
-judged() { # LIST WIDTH: print how many per mille are bad
-    cells "$2" "$1" | tests/e2e/name-rule "$1" | awk '{ printf "%d\n", 1000 * $1 / $3 + 0.999; exit }'
+print_cells() { "$top" names -w "$1" <"$2"; }
+per_mille_bad() { # LIST WIDTH: print how many per mille are bad
+    print_cells "$2" "$1" | tests/e2e/name-rule "$1" | awk '{ printf "%d\n", 1000 * $1 / $3 + 0.999; exit }'
 }
-reasons() { printf '%s\n' "$2" >"$work/one"; printf '%s\n' "$1" | tests/e2e/name-rule -v "$work/one" | sed -n '1s/\t.*//p'; }
+rule_reason() { printf '%s\n' "$2" >"$work/one"; printf '%s\n' "$1" | tests/e2e/name-rule -v "$work/one" | sed -n '1s/\t.*//p'; }
 gemm=Cijk_Alik_Bljk_BBS_BH_MT128x64x32_MI16x16x1_SN
 silu='void at::native::vectorized_elementwise_kernel<4, at::native::silu_kernel(at::TensorIteratorBase&)::{lambda(c10::BFloat16)#1}, std::array<char*, 2ul> >(int)'
-is "name rule: accepts a good name" "$(reasons 'vec4 silu bf16' "$silu")" ""
-is "name rule: a hash is not readable" "$(reasons 'vec4 silu bf16~a48' "$silu")" hash
-is "name rule: a meaningless part is refused" "$(reasons 'vec4 silu bf16 array<char*,2>' "$silu")" plumbing
-is "name rule: the operation is required" "$(reasons 'vec4 bf16' "$silu")" operation
-is "name rule: the type is required" "$(reasons 'vec4 silu' "$silu")" type
-is "name rule: a tile is required" "$(reasons 'gemm TN bf16' "$gemm")" tile
-is "name rule: the transposed operands are required" "$(reasons 'gemm bf16 128x64x32' "$gemm")" operation
+is "name rule: accepts a good name" "$(rule_reason 'vec4 silu bf16' "$silu")" ""
+is "name rule: a hash is not readable" "$(rule_reason 'vec4 silu bf16~a48' "$silu")" hash
+is "name rule: a meaningless part is refused" "$(rule_reason 'vec4 silu bf16 array<char*,2>' "$silu")" plumbing
+is "name rule: the operation is required" "$(rule_reason 'vec4 bf16' "$silu")" operation
+is "name rule: the type is required" "$(rule_reason 'vec4 silu' "$silu")" type
+is "name rule: a tile is required" "$(rule_reason 'gemm TN bf16' "$gemm")" tile
+is "name rule: the transposed operands are required" "$(rule_reason 'gemm bf16 128x64x32' "$gemm")" operation
 printf '%s\n' "$gemm" "${gemm}_SK3" >"$work/two"
 is "name rule: two equal rows are both bad" "$(printf 'gemm TN bf16 128x64x32\n%.0s' 1 2 | tests/e2e/name-rule "$work/two")" '1 of 2'
 
@@ -30,16 +30,16 @@ check "names: the list has 260 names" test "$(wc -l <$list)" = 260
 check "names: the names apart are over 300" test "$(wc -l <$apart)" -gt 300
 is "names: no name is in both lists" "$(sort $list $apart | uniq -d)" ""
 for at in 30:50 43:50 58:10 100:10; do
-    check "names: at most ${at#*:} per mille of the list are bad in ${at%:*} columns" test "$(judged $list "${at%:*}")" -le "${at#*:}"
-    check "names: at most ${at#*:} per mille of the names apart are bad in ${at%:*} columns" test "$(judged $apart "${at%:*}")" -le "${at#*:}"
+    check "names: at most ${at#*:} per mille of the list are bad in ${at%:*} columns" test "$(per_mille_bad $list "${at%:*}")" -le "${at#*:}"
+    check "names: at most ${at#*:} per mille of the names apart are bad in ${at%:*} columns" test "$(per_mille_bad $apart "${at%:*}")" -le "${at#*:}"
 done
 cut -f3 tests/fixtures/kernels.tsv | grep -v '^#' >"$work/launched"
-check "names: at most 50 per mille of real programs' kernels are bad in 43 columns" test "$(judged "$work/launched" 43)" -le 50
+check "names: at most 50 per mille of real programs' kernels are bad in 43 columns" test "$(per_mille_bad "$work/launched" 43)" -le 50
 
 # --- rtl-top names ---
 is "names: different names never look the same, at any width" "$(for width in 16 20 26 34 43 58 80 100; do
-    cells $width $list | sort | uniq -d
-    cells $width $apart | sort | uniq -d
+    print_cells $width $list | sort | uniq -d
+    print_cells $width $apart | sort | uniq -d
 done)" ""
 is "names: prints a line each, in order" "$(printf '%s\n' "$silu" '' "$gemm" "$silu" | "$top" names | tr '\n' '|')" \
     'vec4 silu bf16||gemm TN bf16 128x64x32 MI16x16x1|vec4 silu bf16|'
@@ -68,14 +68,14 @@ check "names: a line with a 0 byte is refused" refuses 'line 2 has a byte that i
 (head -c 70000 /dev/zero; echo) >"$work/zeros"
 check "names: a long line of 0 bytes is refused" refuses 'line 1 has a byte that is 0' <"$work/zeros"
 check "names: a folder as input is refused" refuses 'cannot read standard input: Is a directory' <"$work"
-unwritten() { # REDIRECTION WORDS: an endless list ends when the output can't be written: one line, status 12
+fails_unwritten() { # REDIRECTION WORDS: an endless list ends when the output can't be written: one line, status 12
     yes | timeout 60 sh -c "exec '$top' names $1" 2>"$work/err"
     status=$?
     cat "$work/err"
     [ "$status" = 12 ] && grep -qE "^rtl-top: cannot write to standard output: $2" "$work/err" && [ "$(wc -l <"$work/err")" = 1 ]
 }
-check "names: a full disk is reported" unwritten '>/dev/full' 'No space'
-check "names: a closed output is reported" unwritten '>&-' 'Bad file descriptor'
+check "names: a full disk is reported" fails_unwritten '>/dev/full' 'No space'
+check "names: a closed output is reported" fails_unwritten '>&-' 'Bad file descriptor'
 "$top" names <$list >&- 2>"$work/err" # descriptors that it opens for names must not become the closed output
 is "names: a closed output is reported after other files were opened" "$? $(cat "$work/err")" '12 rtl-top: cannot write to standard output: Bad file descriptor'
 has "names: reading from a terminal prints a hint" \

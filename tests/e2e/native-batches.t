@@ -17,13 +17,13 @@ hsa_0* fixed 500ns
 *      fixed 700ns
 EOT
 
-exact() { # NAME
+check_exact() { # NAME
     check "$1: every dispatch is settled" wait_until 60 settled 0
     check "$1: counts equal the program's" counted_as_launched
     check "$1: every dispatch is timed" test "$(dump_segment timed)" = "timed $(dump_segment counted | cut -d' ' -f2)"
     check "$1: times equal the GPU's" wait_until 60 times_are_true
 }
-ends_well() { # NAME [STANDARD-ERROR]
+check_end() { # NAME [STANDARD-ERROR]
     has "$1: all kernels complete" "$(cat "$work/out")" '^done$'
     check "$1: batches wrap around" grep -qE '^wrapped [1-9]' "$work/out"
     close_scene
@@ -31,9 +31,9 @@ ends_well() { # NAME [STANDARD-ERROR]
 }
 
 play 40
-exact "the plain runtime"
+check_exact "the plain runtime"
 way=$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')
-ends_well "the plain runtime"
+check_end "the plain runtime"
 if ! may_intercept; then
     is "the plain runtime: the queue is native" "$way" native
     tools="$noop"
@@ -49,7 +49,7 @@ if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; make ch
     close_scene
     finish
 fi
-ends_well "the stand-in alone"
+check_end "the stand-in alone"
 for as in past short; do
     BATCHING_AS=$as
     tools="$batching $noop"
@@ -62,20 +62,20 @@ for as in past short; do
     if [ "$on_unsafe" = plain ]; then
         is "$as: nothing is counted" "$(dump_segment counted)" "counted 0"
         is "$as: notes say so" "$(dump_segment note | sort | tr '\n' ' ')" "note batch_unsafe note queue_not_intercepted "
-        ends_well "$as" "$(grep '^librtl: this runtime.s intercept queues overwrite memory' "$work/err")"
+        check_end "$as" "$(grep '^librtl: this runtime.s intercept queues overwrite memory' "$work/err")"
     else
-        exact "$as"
+        check_exact "$as"
         is "$as: the queue is native" \
             "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')" native
-        ends_well "$as"
+        check_end "$as"
     fi
 done
 BATCHING_AS=fixed
 tools="$batching $noop"
 play 40
-ends_well "fixed, another tool that intercepts"
+check_end "fixed, another tool that intercepts"
 tools="$batching $tap_top/$O/librtl.so"
 play 40
-exact "fixed"
-ends_well "fixed"
+check_exact "fixed"
+check_end "fixed"
 finish

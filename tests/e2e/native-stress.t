@@ -37,7 +37,7 @@ times_are_exact() {
 
 ran=0
 timed=0
-stress() { # PATH
+run_stress() { # PATH
     name="$1, seed $seed"
     case $1 in plain) tools= ;; *) unset tools ;; esac
     RTL_QUEUES=$1
@@ -59,7 +59,7 @@ stress() { # PATH
 first=$seed
 over=$(($(date +%s) + ${STRESS_SECONDS:-0}))
 while [ "$seed" -lt $((first + ${STRESS_SEEDS:-3})) ] || [ "$(date +%s)" -lt "$over" ]; do
-    for way in $ways; do stress "$way"; done
+    for way in $ways; do run_stress "$way"; done
     seed=$((seed + 1))
     [ "$tap_failed" = 0 ] || break # keep the first failure
 done

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
-ends_well() {
+check_end() {
     close_play
     is "$1: the program's exit status is 0" "$status" 0
     wait "$observer"
@@ -14,12 +14,12 @@ ends_well() {
 
 play 64 1024
 observe
-found() { [ "$(query_frame '[.queues[] | select(.depth == 0)] | length >= 64')" = true ]; }
-check "64 queues: all are found" wait_until 60 found
+queues_found() { [ "$(query_frame '[.queues[] | select(.depth == 0)] | length >= 64')" = true ]; }
+check "64 queues: all are found" wait_until 60 queues_found
 send_all run 12800 0 30 500
 send_all "done"
 check "64 queues: counts equal the program's" wait_until 120 counted_as_launched
-ends_well "64 queues"
+check_end "64 queues"
 
 play 1
 observe
@@ -30,7 +30,7 @@ check "short-lived queues: at most the launches are counted" sh -c "
     test \"\$(tail -n 2 '$work/json' | head -n 1 | jq '[.kernels[] | select(.name | startswith(\"(\") | not) | .calls] | add // 0')\" -le 120"
 send_all run 2000 0 10 300
 sed -i '1,/^done/d' "$work/out"
-ends_well "short-lived queues"
+check_end "short-lived queues"
 
 play 2
 observe
@@ -54,16 +54,16 @@ send_all own 3000
 send_all run 2000 0 20 1000
 send_all "done"
 check "own doorbell: counts equal the program's" wait_until 120 counted_as_launched
-ends_well "own doorbell"
+check_end "own doorbell"
 
 # The GPU's only cooperative queue; a forked child, which has its parent's memory except for the queues
 play 1
 observe
 send_all coop
-queues() { query_frame '.queues | length'; }
-before=$(queues)
-found() { [ "$(queues)" -gt "$before" ]; }
-check "a cooperative queue: it is found" wait_until 60 found
+count_queues() { query_frame '.queues | length'; }
+before=$(count_queues)
+queues_found() { [ "$(count_queues)" -gt "$before" ]; }
+check "a cooperative queue: it is found" wait_until 60 queues_found
 send_all run 1500 0 20 2000 # the runtime makes its ring, which is short
 send_all fork
 child=$(sed -n 's/^child //p' "$work/out")
@@ -73,7 +73,7 @@ send_all run 1500 0 20 2000
 send_all "done"
 check "a cooperative queue and a forked child: counts equal the program's" wait_until 120 counted_as_launched
 kill -9 "$child" 2>/dev/null
-ends_well "a cooperative queue and a fork"
+check_end "a cooperative queue and a fork"
 
 # A private runtime: loaded with RTLD_LOCAL; and from a deleted file of another name.
 play 1
@@ -108,7 +108,7 @@ for file in "$runtime" "$work/another-name.so"; do
     send_all run 4000 5 30 500
     send_all "done"
     check "a runtime $case: counts equal the program's" wait_until 120 counted_as_launched
-    ends_well "a runtime $case"
+    check_end "a runtime $case"
 done
 begin=
 
@@ -142,7 +142,7 @@ END
     check "$name: counts equal the program's" wait_until 120 counted_as_launched
     is "$name: JSON has the host's number" "$(query_frame '.pid // .process.pid')" "$program"
     program=$outer
-    ends_well "$name"
+    check_end "$name"
 done
 begin=
 under=

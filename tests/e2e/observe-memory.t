@@ -6,7 +6,7 @@
 . "$(dirname "$0")/observe.sh"
 
 # Print the mappings of the program's queues: rights, whether a child inherits them, name, bytes
-mappings_of_queues() {
+print_queue_mappings() {
     sed -n 's/^queue //p' "$work/out" | sort -u | while read -r address; do
         awk -v "at=$address" '
             function number(hex,  i, n) {
@@ -24,9 +24,9 @@ mappings_of_queues() {
 
 # check_kind NAME PATTERN: observe the program that play started with two queues; PATTERN matches all mappings of its
 # queues
-observed() {
+check_kind() {
     send_all where
-    mappings_of_queues >"$work/where"
+    print_queue_mappings >"$work/where"
     sed 's/^/# /' "$work/where"
     check "$1: the queues lie in this kind of memory" sh -c "test -s '$work/where' && ! grep -vqE '$2' '$work/where'"
     observe
@@ -50,7 +50,7 @@ observed() {
 }
 
 play 2
-observed "this release's memory" '^rw-'
+check_kind "this release's memory" '^rw-'
 
 # The kinds of memory of the releases, in order
 gpu="--preload $tap_top/$O/tests/programs/observe_memory_preload.so"
@@ -58,9 +58,9 @@ export RTL_TEST_MEMORY
 for RTL_TEST_MEMORY in marked shared private; do
     play 2
     case $RTL_TEST_MEMORY in
-    marked) observed "private and not for children" '^rw-p anonymous .* dontfork' ;;
-    shared) observed "shared with children" '^rw-s /dev/zero .* inherited' ;;
-    private) observed "private like other memory" '^rw-p anonymous .* inherited' ;;
+    marked) check_kind "private and not for children" '^rw-p anonymous .* dontfork' ;;
+    shared) check_kind "shared with children" '^rw-s /dev/zero .* inherited' ;;
+    private) check_kind "private like other memory" '^rw-p anonymous .* inherited' ;;
     esac
 done
 
@@ -68,7 +68,7 @@ done
 RTL_TEST_MEMORY=private
 export HSA_SVM_GUARD_PAGES=0
 play 2 16384
-observed "merged with other memory" '^rw-p anonymous .* inherited'
+check_kind "merged with other memory" '^rw-p anonymous .* inherited'
 # shellcheck disable=SC2016 # awk's own field
 check "merged with other memory: some queues lie in merged mappings" awk '$3 > 4096 { merged++ } END { exit !merged }' "$work/where"
 unset HSA_SVM_GUARD_PAGES RTL_TEST_MEMORY
@@ -77,11 +77,11 @@ gpu=
 # As on gfx11 and later, where the driver allocates queues
 export HSA_USERPTR_FOR_PAGED_MEM=0
 play 2
-observed "allocated by the driver" '^rw-s /memfd:vgpu-memory '
+check_kind "allocated by the driver" '^rw-s /memfd:vgpu-memory '
 unset HSA_USERPTR_FOR_PAGED_MEM
 
 # The host can't reach all of the GPU's memory.
 gpu='--bar small'
 play 2
-observed "a small BAR" '^rw-'
+check_kind "a small BAR" '^rw-'
 finish

@@ -5,15 +5,15 @@
 . "$(dirname "$0")/observe.sh"
 
 # Watch as a user does, without --observe.
-watch() {
+start_viewer() {
     rm -f "$work/json"
     "$O/rtl-top" -p "$program" --json -d 0.2 >"$work/json" 2>"$work/observe.err" 3>&- &
     observer=$!
     tap_pids="$tap_pids $observer"
     wait_until 60 sh -c "test -s '$work/json' || ! kill -0 $observer"
 }
-past() { query_frame "[.queues[] | select(.way == \"observed\")] | $1"; }
-sees_past() { [ "$(past length)" = "$1" ]; }
+unseen_queues() { query_frame "[.queues[] | select(.way == \"observed\")] | $1"; }
+sees_unseen() { [ "$(unseen_queues length)" = "$1" ]; }
 library=$tap_top/$O/librtl.so
 
 for way in native intercept; do
@@ -27,17 +27,17 @@ for way in native intercept; do
         unseen=4 outside=12000 inside=0
     fi
     send_all run 4000 5 20 200 # before rtl-top attaches
-    watch
-    check "$way: queues past the library are found" wait_until 60 sees_past "$unseen"
+    start_viewer
+    check "$way: queues past the library are found" wait_until 60 sees_unseen "$unseen"
     send_all run 8000 5 40 400
     send_all "done"
     check "$way: every dispatch is counted, once" wait_until 120 counted_as_launched
-    is "$way: $outside dispatches are counted from outside" "$(past '[.[].dispatches] | add')" "$outside"
+    is "$way: $outside dispatches are counted from outside" "$(unseen_queues '[.[].dispatches] | add')" "$outside"
     is "$way: dispatches from outside are untimed as observed" "$(query_frame .dispatches.untimed.observed)" "$outside"
     is "$way: the library counts the other dispatches" \
         "$(query_frame "[.queues[] | select(.way == \"$way\") | .dispatches] | add // 0")" "$inside"
     is "$way: the library's dispatches are timed" "$(query_frame .dispatches.timed)" "$inside"
-    is "$way: queues from outside have the reason past_library" "$(past '[.[].way_why] | unique | join(" ")')" past_library
+    is "$way: queues from outside have the reason past_library" "$(unseen_queues '[.[].way_why] | unique | join(" ")')" past_library
     is "$way: all queues belong to the one GPU" "$(query_frame '[.queues[].gpu] | unique | length') $(query_frame '.gpus | length')" "1 1"
     is "$way: the process's mode is default" "$(query_frame .mode)" default
     has "$way: text has the rate of observed dispatches" "$("$O/rtl-top" -p "$program" -b -n 6 -d 1 2>&1)" 'NOT timed of .*observed [0-9.]+'
@@ -45,8 +45,8 @@ for way in native intercept; do
     is "$way: --no-observe shows only what the library sees" \
         "$("$O/rtl-top" -p "$program" --no-observe --json -n 2 -d 2.5 | tail -n 1 | jq -c '[.dispatches.counted, (.queues | length)]')" "[$inside,$((4 - unseen))]"
     # Kernels that the unseen queues run first; a queue that is made while rtl-top watches
-    watch
-    wait_until 60 sees_past "$unseen"
+    start_viewer
+    wait_until 60 sees_unseen "$unseen"
     send_all load
     send_all past 1
     send_all run 3000 0 10 500
@@ -63,13 +63,13 @@ unset RTL_QUEUES
 # If the library sees all queues, rtl-top shows only these, also later.
 tools=$library
 play 3
-watch
+start_viewer
 send_all run 3000 3 20 1000
 send_all cycle 4
 send_all "done"
 frames=$(wc -l <"$work/json")
 wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((frames + 15))"
-is "no unseen queue: no queue is listed twice" "$(past length) $(query_frame .dispatches.untimed.observed)" "0 0"
+is "no unseen queue: no queue is listed twice" "$(unseen_queues length) $(query_frame .dispatches.untimed.observed)" "0 0"
 is "no unseen queue: counts equal the library's" "$(query_frame .dispatches.counted)" 3040
 close_play
 wait "$observer"

@@ -20,7 +20,7 @@ all_counted() {
 }
 
 # observe_run EVERY [plain]: run with a signal on every EVERYth dispatch, observed from the beginning
-once() {
+observe_run() {
     play 1 4096 ${2:+"$2"}
     observe
     send_all run 30000 "$1" 8 0
@@ -34,9 +34,9 @@ once() {
 
 # A busy machine delays processes as a GPU would not: shares are within 3 points in one of four runs, or within 8 in a
 # fifth. With the wrong convention they would be off by over 20.
-tries() {
+shares_in_tries() {
     for _ in 1 2 3 4; do
-        once "$@"
+        observe_run "$@"
         shares_are_true 3 && return 0
     done
     shares_are_true 8
@@ -44,19 +44,19 @@ tries() {
 
 for convention in late early; do
     gpu="--read-index $convention"
-    check "$convention: shares of kernels without times are near the truth" tries 10 plain
+    check "$convention: shares of kernels without times are near the truth" shares_in_tries 10 plain
     sed 's/^/# /' "$work/check.out"
     is "$convention: JSON has the convention" "$(jq -r .observed.read_index "$work/frame")" $convention
     is "$convention: JSON says that shares are estimated" "$(jq .observed.estimated "$work/frame")" true
     is "$convention: no dispatch is timed exactly" "$(jq .dispatches.timed "$work/frame")" 0
 
-    check "$convention: shares are near the truth if every tenth dispatch is timed" tries 10
+    check "$convention: shares are near the truth if every tenth dispatch is timed" shares_in_tries 10
     check "$convention: dispatches with signals are timed" jq -e '.dispatches.timed > 100' "$work/frame"
     is "$convention: times are right to the tick" \
         "$(jq -r '.kernels[] | select(.timed > 0) | "\(.name) \(.min_ns) \(.max_ns)"' "$work/frame" | sort | head -n 3 | tr '\n' ' ')" \
         "fast00 400000 400000 fast01 200000 200000 fast02 100000 100000 "
 
-    once 0
+    observe_run 0
     is "$convention: without signals no convention is known" \
         "$(tail -n 2 "$work/json" | head -n 1 | jq -r .observed.read_index)" unknown
     is "$convention: without signals no share is shown" \

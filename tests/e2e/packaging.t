@@ -33,12 +33,12 @@ if can_be_other_user "systemd unit: its rights suffice for another user's proces
     other=$!
     tap_pids=$other
     wait_until 60 is_traced "$other"
-    can() { setpriv "--bounding-set=-all$1" --no-new-privs "$top" report -p "$other"; }
+    report_with_rights() { setpriv "--bounding-set=-all$1" --no-new-privs "$top" report -p "$other"; }
     "$top" report -p "$other" >/dev/null 2>&1 || {
         skip "systemd unit: its rights suffice for another user's process" "root lacks these rights here"
         finish
     }
-    has "systemd unit: its rights suffice for another user's process" "$(can ",$rights")" "^process $other: "
+    has "systemd unit: its rights suffice for another user's process" "$(report_with_rights ",$rights")" "^process $other: "
     for one in $(echo "$rights" | tr ',' ' '); do
         check "systemd unit: without $one its rights don't suffice" sh -c "! setpriv --bounding-set=-all,$(echo "$rights" | tr ',' '\n' | grep -vxF -- "$one" | paste -sd,) \
             --no-new-privs '$top' report -p $other 2>&1 | grep '^process'"

@@ -68,7 +68,7 @@ done
 "$patch" write "$work/copy.co" nothing "$work/none.co" >"$work/out"
 is "patch: an unknown kernel is refused" "$? $(cat "$work/out")" "1 refused: its code object has no such kernel"
 # ---- code of a running process: found without help ----
-live() { # OPTIONS OF run...
+run_live() { # OPTIONS OF run...
     mkfifo "$work/stdin"
     tests/vgpu/run "$@" -- "$O/tests/programs/hip_compute" --hold <"$work/stdin" >"$work/live.out" 2>&1 &
     program=$!
@@ -84,7 +84,7 @@ live() { # OPTIONS OF run...
 }
 for how in "--gfx gfx90a --gpus 2" "--gfx gfx906"; do
     # shellcheck disable=SC2086 # options
-    live --execute $how
+    run_live --execute $how
     gpus=1
     case $how in *gpus*) gpus=2 ;; esac
     is "$how: a kernel's code is found in a process, on each GPU" \

@@ -27,33 +27,33 @@ EOF
 (HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec sh "$work/launcher") >"$work/serve.out" 2>&1 &
 launcher=$!
 tap_pids="$tap_pids $launcher"
-ranks() { "$top" list --json | jq -r "[.processes[] | select(.traced and .command == \"serve --gpus 1 --layers 4 --seconds 300\")] | sort_by(.rank) | .[] | $1"; }
-all_ranks() { [ "$(ranks .pid | wc -l)" = 8 ]; }
+list_ranks() { "$top" list --json | jq -r "[.processes[] | select(.traced and .command == \"serve --gpus 1 --layers 4 --seconds 300\")] | sort_by(.rank) | .[] | $1"; }
+all_ranks() { [ "$(list_ranks .pid | wc -l)" = 8 ]; }
 check "list: has eight ranks" wait_until 120 all_ranks
-for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
-is "list: has their numbers" "$(ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
-own_gpus() { [ "$(ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ]; }
+for pid in $(list_ranks .pid); do tap_pids="$tap_pids $pid"; done
+is "list: has their numbers" "$(list_ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
+own_gpus() { [ "$(list_ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ]; }
 check "list: each rank has its GPU" wait_until 60 own_gpus # a process is listed before it makes a queue
 
 # --- one rank becomes slow while the screen shows them ---
 start_terminal 100 30 "'$top' -p $launcher -d 1"
 check "screen: has eight processes" shows '8 processes' ' SLOWEST ' 'win 10s'
 check "screen: no rank is slow at first" hides 'R[0-7] [2-3]\.[0-9]x .*128x128x64'
-kill "$(ranks 'select(.rank == 5) | .pid')"
+kill "$(list_ranks 'select(.rank == 5) | .pid')"
 check "screen: shows the slow rank, its kernel and the change" \
     shows '^[> ]! .* ([2-3]\.[0-9]x|\+[0-9]+%) .* R5 [2-3]\.[0-9]x .*128x128x64'
 keys q
 check "list: has eight ranks again" wait_until 60 all_ranks
-for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
+for pid in $(list_ranks .pid); do tap_pids="$tap_pids $pid"; done
 
-frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
-check "-p LAUNCHER: watches its descendants" frames
-last() { tail -n 1 "$work/json" | jq -r "$1"; }
-is "JSON: has eight processes" "$(last '.processes | length')" 8
-is "JSON: has eight GPUs" "$(last '[.processes[].gpus[].id] | sort | join(" ")')" '0 1 2 3 4 5 6 7'
-is "JSON: GPUs are in the order of their addresses" "$(last '[.gpus[].pci] | . == sort')" true
-is "JSON: names the slow rank" "$(last '.kernels[] | select(.name | test("MT128x128x64")) | .slowest | "\(.rank) \(.ratio > 2 and .ratio < 3.5)"')" '5 true'
-is "JSON: the slow kernel has the largest ratio" "$(last '[.kernels[] | select(.slowest and (.slowest.arrives_last | not) and .window.total_ns > 0)
+write_frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
+check "-p LAUNCHER: watches its descendants" write_frames
+query_last() { tail -n 1 "$work/json" | jq -r "$1"; }
+is "JSON: has eight processes" "$(query_last '.processes | length')" 8
+is "JSON: has eight GPUs" "$(query_last '[.processes[].gpus[].id] | sort | join(" ")')" '0 1 2 3 4 5 6 7'
+is "JSON: GPUs are in the order of their addresses" "$(query_last '[.gpus[].pci] | . == sort')" true
+is "JSON: names the slow rank" "$(query_last '.kernels[] | select(.name | test("MT128x128x64")) | .slowest | "\(.rank) \(.ratio > 2 and .ratio < 3.5)"')" '5 true'
+is "JSON: the slow kernel has the largest ratio" "$(query_last '[.kernels[] | select(.slowest and (.slowest.arrives_last | not) and .window.total_ns > 0)
     | select(([.processes[].window.timed] | min) >= 40)] | max_by(.slowest.ratio) | .name | test("MT128x128x64")')" true
 is "JSON: calls and timed of the processes add up" "$(jq -s 'all(.[].kernels[]; .calls == ([.processes[].calls] | add) and .timed == ([.processes[].timed] | add))' "$work/json")" true
 is "JSON: dispatches of the processes add up" "$(jq -s 'all(.[]; .dispatches.counted == ([.processes[].counted] | add))' "$work/json")" true
@@ -79,13 +79,13 @@ check "Esc: leads to the kernels" shows '%TIME .*SLOWEST' '8 processes'
 keys / 128x128x64 Enter e
 check "key e: shows the kernel in each rank, the slow one marked" shows '^! *[0-9]+ +R5 .* [2-3]\.[0-9]+x *$' 'VS MEDIAN'
 keys Tab
-check "Tab: queues have their process" shows '^ +PID +QUEUE +GPU' "^[> ] +$(ranks 'select(.rank == 0) | .pid') "
+check "Tab: queues have their process" shows '^ +PID +QUEUE +GPU' "^[> ] +$(list_ranks 'select(.rank == 0) | .pid') "
 keys Escape Escape
 check "Esc: leads back to the kernels" shows '%TIME .*SLOWEST'
 keys q
 
 # --- one process ends, another starts ---
-gone=$(ranks 'select(.rank == 3) | .pid')
+gone=$(list_ranks 'select(.rank == 3) | .pid')
 "$top" -p "$launcher" --json -d 0.3 >"$work/json" &
 viewer=$!
 tap_pids="$tap_pids $viewer"
@@ -97,7 +97,7 @@ check "a killed process: the viewer goes on" is_alive "$viewer"
 is "a killed process: totals never decrease" "$(head -n -1 "$work/json" | jq -s '[.[].dispatches.counted] | . == sort')" true
 kill "$viewer"
 end_process "$launcher"
-for pid in $(ranks .pid); do kill "$pid"; done
+for pid in $(list_ranks .pid); do kill "$pid"; done
 
 # --- by pid, by name, all ---
 name=demo$$ # other tests may run the same program
@@ -108,11 +108,11 @@ one=$!
 two=$!
 tap_pids="$tap_pids $one $two"
 check "two processes: -p accepts both" wait_until 60 sh -c "'$top' -p $one,$two -b -n 1"
-pids() { "$top" "$@" --json -n 1 | jq -r '[.processes[]?.pid] | sort | join(" ")'; }
+list_pids() { "$top" "$@" --json -n 1 | jq -r '[.processes[]?.pid] | sort | join(" ")'; }
 both=$(printf '%s\n' "$one" "$two" | sort -n | xargs)
-is "two processes: -p selects them by pid" "$(pids -p "$one,$two")" "$both"
-is "two processes: arguments select them by pid" "$(pids "$one" "$two")" "$both"
-is "two processes: an argument selects them by name" "$(pids "$name")" "$both"
+is "two processes: -p selects them by pid" "$(list_pids -p "$one,$two")" "$both"
+is "two processes: arguments select them by pid" "$(list_pids "$one" "$two")" "$both"
+is "two processes: an argument selects them by name" "$(list_pids "$name")" "$both"
 is "two processes: kernels of the same name are merged" "$("$top" "$name" --json -n 1 | jq '[.kernels[].name] | length == (unique | length)')" true
 is "two processes: queues have their process" "$("$top" "$name" --json -n 1 | jq -r '[.queues[].pid] | unique | length')" 2
 is "two processes: CSV has lines for each" "$("$top" "$name" --csv -n 1 | cut -d, -f2 | sort -u | grep -c '^[0-9]')" 2

@@ -3,18 +3,18 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-rows() { run_tmux capture-pane -p | grep -E '^[> ] +[0-9<-].*(gemm|triton|kernel)'; }
+screen_rows() { run_tmux capture-pane -p | grep -E '^[> ] +[0-9<-].*(gemm|triton|kernel)'; }
 
 # --- recording: keys x and S, and the status line ---
 start_demo --kernels 12 --gpus 2 --rate 4000
 start_terminal 100 24 "cd $work && $top -p $demo -d 0.3 -s name -w seen.db; echo status \$?; exec cat"
 check "-w: the screen shows that it records" shows '\[LIVE\]' '^rec seen.db \| sort KERNEL'
-frames() { [ "$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame' 2>/dev/null || echo 0)" -ge "$1" ]; }
-check "-w: frames are written" wait_until 60 frames 4
+has_frames() { [ "$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame' 2>/dev/null || echo 0)" -ge "$1" ]; }
+check "-w: frames are written" wait_until 60 has_frames 4
 keys Space
 check "Space: pauses the screen" shows '\[PAUSED'
 seen=$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame')
-check "Space: the recording goes on while paused" wait_until 60 frames $((seen + 3))
+check "Space: the recording goes on while paused" wait_until 60 has_frames $((seen + 3))
 keys Space
 check "Space: resumes the screen" shows '\[LIVE\]'
 keys S
@@ -32,26 +32,26 @@ is "-w and S: the file has a series and a snapshot" "$(sqlite3 "$work/seen.db" '
 is "replay: prints eight frames" "$(cat "$work/frames")" 8
 start_terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
 check "replay on the screen: plays to the end" shows '\[END 8/8\]' 'rtl-top  segment_demo .*pid '"$demo"
-last=$(rows)
+last=$(screen_rows)
 keys T
 check "replay, key T: goes back a frame and pauses" shows '\[PAUSED 7/8\]'
-before=$(rows)
+before=$(screen_rows)
 check "replay, key T: shows other numbers" test "$before" != "$last"
 keys T T
 check "replay, key T: goes back two frames" shows '\[PAUSED 5/8\]'
 keys t t
 check "replay, key t: goes forward two frames" shows '\[PAUSED 7/8\]'
-is "replay, key t: shows that frame's numbers" "$(rows)" "$before"
+is "replay, key t: shows that frame's numbers" "$(screen_rows)" "$before"
 keys t
 check "replay, key t: goes to the last frame" shows '\[END 8/8\]'
-is "replay, key t: shows the last frame's numbers" "$(rows)" "$last"
+is "replay, key t: shows the last frame's numbers" "$(screen_rows)" "$last"
 keys t
 check "replay, key t: stays at the last frame" shows '\[END 8/8\]' 'this is the last frame'
 keys b -1h Enter
 check "replay, key b: -1h goes to the first frame" shows '\[PAUSED 1/8\]'
 keys b +1h Enter
 check "replay, key b: +1h goes to the last frame" shows '\[END 8/8\]'
-is "replay, key b: shows the last frame's numbers" "$(rows)" "$last"
+is "replay, key b: shows the last frame's numbers" "$(screen_rows)" "$last"
 keys b nonsense Enter
 check "replay, key b: a wrong time is refused" shows 'nonsense. is not a time'
 keys b -1h Enter
@@ -61,7 +61,7 @@ check "replay, key -: stays paused" shows '\[PAUSED 1/8\]'
 keys Space
 check "replay, Space: plays at four times the speed" shows '\[REPLAY 4x [0-9]/8\]|\[END 8/8\]'
 check "replay, Space: plays to the end" shows '\[END 8/8\]'
-is "replay, Space: shows the last frame's numbers" "$(rows)" "$last"
+is "replay, Space: shows the last frame's numbers" "$(screen_rows)" "$last"
 keys x
 check "replay, key x: a replay is not recorded" shows 'this is a recording'
 keys d

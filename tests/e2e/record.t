@@ -6,10 +6,10 @@
 . "$(dirname "$0")/screen.sh"
 
 sql() { sqlite3 "$1" "$2"; }
-sound() { [ "$(sqlite3 "$1" 'PRAGMA integrity_check')" = ok ]; }
+is_sound() { [ "$(sqlite3 "$1" 'PRAGMA integrity_check')" = ok ]; }
 
-# gives STATUS PATTERN ARGS...: exit status, and one line on stderr that matches
-gives() {
+# exits_with STATUS PATTERN ARGS...: exit status, and one line on stderr that matches
+exits_with() {
     wanted=$1 pattern=$2
     shift 2
     "$top" "$@" >"$work/out" 2>"$work/err" </dev/null
@@ -92,8 +92,8 @@ is "diff --fail-over: exits with 16 if a kernel is twice as slow" "$?" 16
 has "diff --fail-over: marks slower kernels" "$(cat "$work/out")" '^! +\+.*\+100\.[0-9]%.*KERNEL|^! +\+.*\+[0-9]+\.[0-9]%'
 "$top" diff "$work/slow.db" "$work/s.db" --fail-over 10% >/dev/null
 is "diff --fail-over: exits with 0 if kernels are faster" "$?" 0
-check "diff: one file is refused" gives 1 'wants two recordings' diff "$work/s.db"
-check "diff: a missing file is refused" gives 10 'No such file' diff "$work/s.db" "$work/none.db"
+check "diff: one file is refused" exits_with 1 'wants two recordings' diff "$work/s.db"
+check "diff: a missing file is refused" exits_with 10 'No such file' diff "$work/s.db" "$work/none.db"
 
 # --- several recorders at a time ---
 first=$demo
@@ -117,7 +117,7 @@ wait_until 60 frames 8
 end_process "$recorder" KILL
 written=$(wc -l <"$work/live.killed")
 "$top" -r "$work/killed.db" --json >"$work/again"
-check "killed recorder: the file passes SQLite's integrity check" sound "$work/killed.db"
+check "killed recorder: the file passes SQLite's integrity check" is_sound "$work/killed.db"
 check "killed recorder: the file has all printed frames" sh -c "head -n $written '$work/again' | cmp - '$work/live.killed'"
 
 # --- a full disk: frames go on, the file stays sound ---
@@ -127,7 +127,7 @@ check "killed recorder: the file has all printed frames" sh -c "head -n $written
 )
 is "file size limit: a failed write is reported once" "$(grep -c '^rtl-top: recording: cannot write .*full.db' "$work/err") $(wc -l <"$work/err")" "1 1"
 check "file size limit: frames go on" jq -e '.kernels | length == 60' "$work/out"
-check "file size limit: the file passes SQLite's integrity check" sound "$work/full.db"
+check "file size limit: the file passes SQLite's integrity check" is_sound "$work/full.db"
 check "file size limit: the file has the earlier frames" test "$("$top" -r "$work/full.db" --json | wc -l)" -ge 1
 (
     ulimit -f 400
@@ -144,7 +144,7 @@ if [ "$(id -u)" = 0 ] && mkdir "$work/small" && mount -t tmpfs -o size=700k none
     rm "$work/small/full.db"
     "$top" -p "$first" --snapshot "$work/small/ro.db" >/dev/null
     mount -o remount,ro "$work/small"
-    check "read-only disk: recording is refused" gives 10 'Read-only file system' -p "$first" -b -n 1 -w "$work/small/ro.db"
+    check "read-only disk: recording is refused" exits_with 10 'Read-only file system' -p "$first" -b -n 1 -w "$work/small/ro.db"
     is "read-only disk: replay works" "$("$top" -r "$work/small/ro.db" --json | wc -l)" 1
     umount "$work/small"
 else
@@ -152,38 +152,38 @@ else
 fi
 
 # --- other files ---
-check "-w: a missing folder is refused" gives 10 'No such file' -p "$first" -b -n 1 -w "$work/none/x.db"
-check "--snapshot: a folder is refused" gives 10 'directory' -p "$first" --snapshot "$work"
+check "-w: a missing folder is refused" exits_with 10 'No such file' -p "$first" -b -n 1 -w "$work/none/x.db"
+check "--snapshot: a folder is refused" exits_with 10 'directory' -p "$first" --snapshot "$work"
 echo "my thesis" >"$work/thesis"
-check "-w: a text file is refused" gives 11 'not a recording.*--force' -p "$first" -b -n 1 -w "$work/thesis"
+check "-w: a text file is refused" exits_with 11 'not a recording.*--force' -p "$first" -b -n 1 -w "$work/thesis"
 sqlite3 "$work/other.db" 'CREATE TABLE a(b); INSERT INTO a VALUES(1)'
-check "--snapshot: another database is refused" gives 11 'not a recording.*--force' -p "$first" --snapshot "$work/other.db"
+check "--snapshot: another database is refused" exits_with 11 'not a recording.*--force' -p "$first" --snapshot "$work/other.db"
 is "-w and --snapshot: refused files are unchanged" "$(cat "$work/thesis") $(sql "$work/other.db" 'SELECT b FROM a')" "my thesis 1"
 check "--snapshot --force: replaces a text file" "$top" -p "$first" --snapshot "$work/thesis" --force
 is "--snapshot --force: the file is a recording" "$("$top" -r "$work/thesis" --json | wc -l)" 1
-check "-r: a missing file is refused" gives 10 'No such file' -r "$work/none.db" -b
-check "-r: another database is refused" gives 11 'not a recording' -r "$work/other.db" -b
-check "-r -p: a process without recording is refused" gives 15 "nothing of process 1; it has .*$first" -r "$work/s.db" -p 1 -b
-check "-r --recording: an unknown recording is refused" gives 15 'no recording 9' -r "$work/s.db" --recording 9 -b
+check "-r: a missing file is refused" exits_with 10 'No such file' -r "$work/none.db" -b
+check "-r: another database is refused" exits_with 11 'not a recording' -r "$work/other.db" -b
+check "-r -p: a process without recording is refused" exits_with 15 "nothing of process 1; it has .*$first" -r "$work/s.db" -p 1 -b
+check "-r --recording: an unknown recording is refused" exits_with 15 'no recording 9' -r "$work/s.db" --recording 9 -b
 sqlite3 "$work/newer.db" 'CREATE TABLE a(b); PRAGMA application_id = 1381256276; PRAGMA user_version = 2'
-check "-r: a newer version is refused" gives 11 'version 2, this rtl-top knows 1' -r "$work/newer.db" -b
-check "-w: a newer version is refused" gives 11 'version 2.*--force' -p "$first" -b -n 1 -w "$work/newer.db"
+check "-r: a newer version is refused" exits_with 11 'version 2, this rtl-top knows 1' -r "$work/newer.db" -b
+check "-w: a newer version is refused" exits_with 11 'version 2.*--force' -p "$first" -b -n 1 -w "$work/newer.db"
 cp "$work/a.db" "$work/torn.db"
 dd if=/dev/urandom of="$work/torn.db" bs=4096 seek=1 count=60 conv=notrunc 2>/dev/null
-check "-r: a damaged file is refused" gives 13 'damaged' -r "$work/torn.db" -b
-check "-r: needs a terminal" gives 1 'not a terminal' -r "$work/a.db"
-check "-r and -w: exclude each other" gives 1 '-r shows a recording' -r "$work/a.db" -w "$work/x.db" -b
+check "-r: a damaged file is refused" exits_with 13 'damaged' -r "$work/torn.db" -b
+check "-r: needs a terminal" exits_with 1 'not a terminal' -r "$work/a.db"
+check "-r and -w: exclude each other" exits_with 1 '-r shows a recording' -r "$work/a.db" -w "$work/x.db" -b
 # The output of -o is replaced: it must not be the recording.
 cp "$work/a.db" "$work/same.db"
-check "-r -o: the recording itself as output is refused" gives 10 'same.db is the recording itself' -r "$work/same.db" -b -o "$work/same.db" --force
-check "-w -o: the recording itself as output is refused" gives 10 'same.db is the recording itself' -p "$first" -b -w "$work/same.db" -o "$work/same.db" --force
-check "-w -o: a new recording itself as output is refused" gives 10 'is the recording itself' -p "$first" -b -w "$work/new.db" -o "$work/new.db"
+check "-r -o: the recording itself as output is refused" exits_with 10 'same.db is the recording itself' -r "$work/same.db" -b -o "$work/same.db" --force
+check "-w -o: the recording itself as output is refused" exits_with 10 'same.db is the recording itself' -p "$first" -b -w "$work/same.db" -o "$work/same.db" --force
+check "-w -o: a new recording itself as output is refused" exits_with 10 'is the recording itself' -p "$first" -b -w "$work/new.db" -o "$work/new.db"
 check "-o: the refused recording is unchanged" cmp "$work/a.db" "$work/same.db"
 # A disk without room for the tables
-small() { # ARGUMENTS...
+run_small() { # ARGUMENTS...
     (ulimit -f 20 && exec "$top" "$@") >"$work/out" 2>"$work/err"
 }
-small -p "$first" --snapshot "$work/small.db"
+run_small -p "$first" --snapshot "$work/small.db"
 is "--snapshot without room: exits with 12" "$?" 12
 has "--snapshot without room: the message says so" "$(cat "$work/err")" '^rtl-top: cannot write .*small.db: no space left$|^rtl-top: cannot write .*small.db: File too large$'
 # A file that another program keeps locked
@@ -193,7 +193,7 @@ tap_pids="$tap_pids $!"
 exec 3>"$work/hold"
 printf 'BEGIN EXCLUSIVE;\nSELECT 1;\n' >&3
 wait_until 60 test -s "$work/locked"
-check "--snapshot: a locked file is refused" gives 14 'locked by another program' -p "$first" --snapshot "$work/s.db"
+check "--snapshot: a locked file is refused" exits_with 14 'locked by another program' -p "$first" --snapshot "$work/s.db"
 echo 'COMMIT;' >&3
 exec 3>&-
 finish

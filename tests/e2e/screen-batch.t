@@ -3,8 +3,8 @@
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-# gives STATUS PATTERN ARGS...: exit status, and one line on stderr that matches
-gives() {
+# exits_with STATUS PATTERN ARGS...: exit status, and one line on stderr that matches
+exits_with() {
     wanted=$1 pattern=$2
     shift 2
     "$top" "$@" >"$work/out" 2>"$work/err" </dev/null
@@ -71,8 +71,8 @@ check "text: has copies" grep -qE '^G1 [0-9a-f]+:00.0 copies P2P  [0-9.k]+ [0-9.
 check "text: has no control characters" sh -c "! LC_ALL=C grep -q '[[:cntrl:]]' '$work/text'"
 is "text: -o writes into a file" "$("$top" -p "$demo" -b -n 1 -o "$work/file" && grep -c '%TIME' "$work/file")" 1
 is "JSON: a reader that closes the pipe is no error" "$("$top" -p "$demo" --json -d 0.05 | head -n 1 | jq .version; echo)" 1
-check "-o: a full disk is reported" gives 12 'cannot write to /dev/full: No space' -p "$demo" -b -n 1 -o /dev/full
-check "-o: a missing folder is reported" gives 10 'cannot write .*: No such file' -p "$demo" -b -n 1 -o "$work/none/file"
+check "-o: a full disk is reported" exits_with 12 'cannot write to /dev/full: No space' -p "$demo" -b -n 1 -o /dev/full
+check "-o: a missing folder is reported" exits_with 10 'cannot write .*: No such file' -p "$demo" -b -n 1 -o "$work/none/file"
 if [ -w /dev/full ]; then
     "$top" -p "$demo" --json -n 1 >/dev/full 2>"$work/err"
     is "JSON: a full disk on standard output is reported" "$? $(cat "$work/err")" "12 rtl-top: cannot write to standard output: No space left on device"
@@ -87,24 +87,24 @@ if [ -w /dev/full ]; then
 fi
 
 # --- the command line ---
-check "command line: -h exits with 0" gives 0 '' -h
-check "command line: diff --help exits with 0" gives 0 '' diff --help
+check "command line: -h exits with 0" exits_with 0 '' -h
+check "command line: diff --help exits with 0" exits_with 0 '' diff --help
 check "command line: diff --help lists its options" grep -q 'fail-over' "$work/out"
-check "command line: -V exits with 0" gives 0 '' -V
-check "command line: -s help exits with 0" gives 0 '' -s help
+check "command line: -V exits with 0" exits_with 0 '' -V
+check "command line: -s help exits with 0" exits_with 0 '' -s help
 check "command line: -s help lists the keys" grep -qE '^p99 ' "$work/out"
-check "command line: an unknown option is refused" gives 1 'no option -y.*--help' -y
-check "command line: an unknown sort key is refused" gives 1 '-s help' -p 1 -s nothing
-check "command line: a process list with a gap is refused" gives 1 'numbers of processes' -p 1,,2 -b
-check "command line: -o with an empty name is refused" gives 1 "--output wants the name of a file, not ''" -p 1 -b -o ''
-check "command line: --snapshot with an empty name is refused" gives 1 "--snapshot wants the name of a file" -p 1 --snapshot ''
-check "command line: export --csv with an empty name is refused" gives 1 '--csv wants a file to write' export x --csv ''
-check "command line: diff with an empty name is refused" gives 1 'diff wants two recordings' diff '' x
-check "command line: -d 0 is refused" gives 1 '-d wants' -p 1 -d 0
-check "command line: a screen needs a terminal" gives 1 'not a terminal: use -b, --csv or --json' -p "$demo"
-check "command line: an unknown process is reported before the missing terminal" gives 2 "no process 99999999" -p 99999999
-check "command line: a list of processes needs a terminal" gives 1 'not a terminal' -d 1
-check "command line: -b without a process lists the traced ones" gives 1 "-p PID.* $demo" -b
+check "command line: an unknown option is refused" exits_with 1 'no option -y.*--help' -y
+check "command line: an unknown sort key is refused" exits_with 1 '-s help' -p 1 -s nothing
+check "command line: a process list with a gap is refused" exits_with 1 'numbers of processes' -p 1,,2 -b
+check "command line: -o with an empty name is refused" exits_with 1 "--output wants the name of a file, not ''" -p 1 -b -o ''
+check "command line: --snapshot with an empty name is refused" exits_with 1 "--snapshot wants the name of a file" -p 1 --snapshot ''
+check "command line: export --csv with an empty name is refused" exits_with 1 '--csv wants a file to write' export x --csv ''
+check "command line: diff with an empty name is refused" exits_with 1 'diff wants two recordings' diff '' x
+check "command line: -d 0 is refused" exits_with 1 '-d wants' -p 1 -d 0
+check "command line: a screen needs a terminal" exits_with 1 'not a terminal: use -b, --csv or --json' -p "$demo"
+check "command line: an unknown process is reported before the missing terminal" exits_with 2 "no process 99999999" -p 99999999
+check "command line: a list of processes needs a terminal" exits_with 1 'not a terminal' -d 1
+check "command line: -b without a process lists the traced ones" exits_with 1 "-p PID.* $demo" -b
 
 # --- processes that can't be watched ---
 "$top" -p 2147483647 -b >/dev/null 2>"$work/err"
@@ -112,13 +112,13 @@ is "unknown process: exits with 2" "$?" 2
 sleep 1000 &
 sleeper=$!
 tap_pids="$tap_pids $sleeper"
-check "untraced process: exits with 3 and says how to trace" gives 3 'HSA_TOOLS_LIB' -p "$sleeper" -b
+check "untraced process: exits with 3 and says how to trace" exits_with 3 'HSA_TOOLS_LIB' -p "$sleeper" -b
 # A segment of a later version of the library: memfd_create, magic, major version 99
 perl -e 'my $name = "rtl-segment"; my $fd = syscall(319, $name, 3); open my $f, "+<&=", $fd or die; syswrite $f, pack("CA7SSL", 255, "RTLSEG1", 99, 0, 4096) . "\0" x 200000; sleep 1000' &
 newer=$!
 tap_pids="$tap_pids $newer"
 wait_until 60 is_traced "$newer"
-check "newer segment: exits with 5 and prints both versions" gives 5 '99' -p "$newer" -b
+check "newer segment: exits with 5 and prints both versions" exits_with 5 '99' -p "$newer" -b
 if can_be_other_user "another user's process"; then
     chmod 711 "$work" # the other user may not have access to the sources' folder
     cp "$top" "$work/rtl-top"

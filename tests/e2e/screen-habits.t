@@ -6,10 +6,10 @@
 
 start_demo --kernels 30 --seconds 600
 config=$XDG_CONFIG_HOME/rtl-top/config
-see() { # OPTIONS: start the viewer in a terminal of 100x30
+start_viewer() { # OPTIONS: start the viewer in a terminal of 100x30
     start_terminal 100 30 "XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo $*; echo END; sleep 600"
 }
-mouse() { # BUTTON COLUMN ROW, from 0: press and release in the X10 encoding (that of tmux)
+send_mouse() { # BUTTON COLUMN ROW, from 0: press and release in the X10 encoding (that of tmux)
     at="$(printf '%x' $((33 + $2))) $(printf '%x' $((33 + $3)))"
     # shellcheck disable=SC2086 # two words
     run_tmux send-keys -H 1b 5b 4d "$(printf '%x' $((32 + $1)))" $at
@@ -18,11 +18,11 @@ mouse() { # BUTTON COLUMN ROW, from 0: press and release in the X10 encoding (th
 }
 line_of() { print_screen | grep -nE "$1" | head -n 1 | cut -d: -f1; } # from 1
 column_of() { print_screen | grep -E '^ *%TIME.*KERNEL' | head -n 1 | awk -v word="$1" '{ print index($0, word) - 1 }'; }
-told() { wait_until 60 grep -qx "$1" "$config"; }
+config_has() { wait_until 60 grep -qx "$1" "$config"; }
 mouse_is() { wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{mouse_standard_flag}')\" = $1 ]"; }
 
 # --- W ---
-see
+start_viewer
 check "configuration: the screen appears" shows 'LIVE' '%TIME'
 keys C
 check "configuration: C sorts by calls" shows 'sort CALLS'
@@ -30,8 +30,8 @@ keys '}'
 check "configuration: } makes the window longer" shows ' win 30s'
 keys W
 check "key W: says where it writes" shows "settings written to .*rtl-top/config"
-check "key W: writes the sort" told 'sort calls'
-check "key W: writes the window" told 'window 30'
+check "key W: writes the sort" config_has 'sort calls'
+check "key W: writes the window" config_has 'window 30'
 is "key W: makes the folder private" "$(stat -c %a "${config%/*}")" 700
 keys o Home Down Space Enter
 check "key o: hides a column" hides '^ *%TIME +CALL/s'
@@ -39,23 +39,23 @@ keys W
 check "key W: writes the columns" wait_until 60 grep -q '^columns time .*name' "$config"
 keys q
 check "key q: leaves the screen" shows '^END'
-see
+start_viewer
 check "configuration: the next screen has the columns" shows '^ *%TIME.*KERNEL'
 is "configuration: the next screen lacks the hidden column" "$(print_screen | grep -c 'CALL/s')" 0
 keys o a Enter
 check "key o, a: shows columns as there is room" shows '^ *%TIME +CALL/s'
 keys W
-check "key W: writes automatic columns" told 'columns auto'
+check "key W: writes automatic columns" config_has 'columns auto'
 keys q
 check "key q: leaves the screen again" shows '^END'
 printf '# mine\nsort p99\nnickname Cijk* = x\ncolumns p90 max\ntheme pink\n' >"$config"
-see
+start_viewer
 check "wrong configuration: the screen shows the mistake" shows "config:5: .pink. is none of the themes"
 check "configuration: the screen has its sort" shows 'sort P99'
 check "configuration: the screen has its columns" shows '%?.*P90.*MAX.*KERNEL'
 keys P
 keys W
-check "key W: replaces the line of the sort" told 'sort time'
+check "key W: replaces the line of the sort" config_has 'sort time'
 is "key W: keeps the other lines" "$(head -n 5 "$config")" "$(printf '# mine\nsort time\nnickname Cijk* = x\ncolumns p90 max name\ntheme pink')"
 keys q
 check "wrong configuration: q leaves the screen" shows '^END'
@@ -64,49 +64,49 @@ check "configuration: doesn't change -b" sh -c "'$top' -p $demo -b -n 1 2>/dev/n
 
 # --- colours ---
 rm "$config"
-colours() { run_tmux capture-pane -e -p | grep -cE "$(printf '\033')\\[[0-9;]*(3[0-7]|4[0-7]|38;5|48;5)[;m]"; }
-see
+count_colours() { run_tmux capture-pane -e -p | grep -cE "$(printf '\033')\\[[0-9;]*(3[0-7]|4[0-7]|38;5|48;5)[;m]"; }
+start_viewer
 check "colours: the screen appears" shows 'LIVE'
-check "colours: the default theme has them" test "$(colours)" -gt 3
+check "colours: the default theme has them" test "$(count_colours)" -gt 3
 keys q
-see --theme mono
+start_viewer --theme mono
 check "colours: the screen with theme mono appears" shows 'LIVE'
-is "colours: theme mono has none" "$(colours)" 0
+is "colours: theme mono has none" "$(count_colours)" 0
 keys q
 start_terminal 100 30 "NO_COLOR=1 XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo"
 check "colours: the screen with NO_COLOR appears" shows 'LIVE'
-is "colours: NO_COLOR has none" "$(colours)" 0
+is "colours: NO_COLOR has none" "$(count_colours)" 0
 keys q
 start_terminal 100 30 "TERM=xterm-256color; export TERM; NO_COLOR=1 XDG_CONFIG_HOME=$XDG_CONFIG_HOME '$top' -p $demo --theme light; sleep 600"
 check "colours: the screen with --theme and NO_COLOR appears" shows 'LIVE'
-check "colours: --theme overrides NO_COLOR" test "$(colours)" -gt 3
+check "colours: --theme overrides NO_COLOR" test "$(count_colours)" -gt 3
 keys q
 
 # --- the mouse ---
-see
+start_viewer
 check "mouse: the screen appears" shows 'LIVE' '%TIME'
 check "mouse: the screen uses it" mouse_is 1
-mouse 0 "$(column_of P50)" $(($(line_of '^ *%TIME') - 1))
+send_mouse 0 "$(column_of P50)" $(($(line_of '^ *%TIME') - 1))
 check "mouse: a click on a column's head sorts" shows 'sort P50 v'
-mouse 0 "$(column_of P50)" $(($(line_of '^ *%TIME') - 1))
+send_mouse 0 "$(column_of P50)" $(($(line_of '^ *%TIME') - 1))
 check "mouse: a second click reverses the order" shows 'sort P50 \^'
 first=$(line_of '^ *%TIME')
-mouse 0 5 $((first + 2))
+send_mouse 0 5 $((first + 2))
 check "mouse: a click on a row selects it" wait_until 60 sh -c "tmux -L $tap_tmux capture-pane -p | sed -n $((first + 3))p | grep -q '^>'"
-mouse 65 5 10
+send_mouse 65 5 10
 check "mouse: the wheel moves the cursor" wait_until 60 sh -c "tmux -L $tap_tmux capture-pane -p | sed -n $((first + 6))p | grep -q '^>'"
-mouse 0 5 $((first + 5))
+send_mouse 0 5 $((first + 5))
 check "mouse: a click on the selected row opens it" shows 'p99.9'
 keys q
 check "mouse: q leaves the screen" shows '^END'
 check "mouse: the terminal has it back after q" mouse_is 0
-see -M
+start_viewer -M
 check "-M: the screen appears" shows 'LIVE'
 check "-M: the screen doesn't use the mouse" mouse_is 0
 keys q
 mkdir -p "${config%/*}"
 echo 'mouse off' >"$config"
-see
+start_viewer
 check "configuration, mouse off: the screen appears" shows 'LIVE'
 check "configuration, mouse off: the screen doesn't use the mouse" mouse_is 0
 keys q

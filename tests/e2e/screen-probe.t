@@ -5,23 +5,23 @@
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 
-serve() { # NAME
+start_serve() { # NAME
     on_gpu --execute --waves "$work/waves" -- "$O/tests/programs/serve" --layers 2 --gpus 1 >"$work/$1.out" 2>"$work/$1.err" &
     server=$!
     tap_pids="$tap_pids $server"
     wait_until 60 sh -c "$top -p $server -b -n 1 2>/dev/null | grep -q silu"
 }
-loads() { grep -c 'a probe was loaded' "$work/probed.err"; }
-detail() { # open the detail of the kernel
+count_loads() { grep -c 'a probe was loaded' "$work/probed.err"; }
+open_detail() { # open the detail of the kernel
     keys / silu Enter
     shows '^>.*silu' || return 1
     keys Enter
     shows 'DURATION since'
 }
 
-serve plain
+start_serve plain
 start_terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
-check "without RTL_PROBE=1: the detail opens" detail
+check "without RTL_PROBE=1: the detail opens" open_detail
 check "without RTL_PROBE=1: the key line has P" shows 'PProbe'
 keys P
 check "without RTL_PROBE=1: P says how to start the process" shows '^not started with RTL_PROBE=1 .rtl-top run --probe.: nothing is probed'
@@ -29,15 +29,15 @@ keys q
 end_process "$server"
 
 RTL_PROBE=1 && export RTL_PROBE
-serve probed
+start_serve probed
 start_terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
-check "probe: the detail opens" detail
+check "probe: the detail opens" open_detail
 keys P
 check "key P: arms a probe and shows its numbers" shows 'PROBE armed, [1-9][0-9.k]* probed of [0-9.k]+ seen, 1 in 10, GPU 0' 'imbalance  [1-9]' \
     'on CUs     [0-9]+ of 104' 'tail p50' 'others     5.00µs: x1.00'
 check "probe: the pane has waves by cycles" shows '^ +[0-9.]+k? █+ +[0-9.]+k  │'
 check "probe: the status line shows it" shows '^probed: 1 in 10 . '
-is "probe: the process has loaded one copy" "$(loads)" 1
+is "probe: the process has loaded one copy" "$(count_loads)" 1
 keys Escape
 check "probe: the kernel's row shows it" shows 'probed act_and_mul'
 keys Enter
@@ -46,7 +46,7 @@ keys P
 check "key P: stops the probe" shows 'PROBE over, ' 'the probe ended: it was stopped'
 keys P
 check "key P: arms a second probe" shows 'PROBE armed, [1-9]'
-is "second probe: the process has loaded another copy" "$(loads)" 2
+is "second probe: the process has loaded another copy" "$(count_loads)" 2
 keys ']'
 check "key ]: another kernel has no pane" hides 'PROBE armed'
 keys P
@@ -61,25 +61,25 @@ check "key q with an armed probe: exit status is 0" shows 'left with 0'
 is "key q with an armed probe: the next probe succeeds" "$?" 0
 
 # --- recording and replay ---
-pane() { run_tmux capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # the other dispatches' times aren't recorded
-frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
+print_pane() { run_tmux capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -v others; } # the other dispatches' times aren't recorded
+query_frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
 start_terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
-check "recorded probe: the detail opens" detail
+check "recorded probe: the detail opens" open_detail
 keys P
 check "recorded probe: P shows its numbers" shows 'PROBE armed, [1-9]' 'tail p50'
-armed() { frames 'any(.[]; .probe.stage == "armed" and .probe.recorded > 0)'; }
+armed() { query_frames 'any(.[]; .probe.stage == "armed" and .probe.recorded > 0)'; }
 check "recorded probe: the recording has its numbers" wait_until 60 armed
 keys P
 check "recorded probe: P stops it" shows 'PROBE over, ' 'the probe ended: it was stopped'
-over() { frames 'last.probe.ended == "stopped"'; }
+over() { query_frames 'last.probe.ended == "stopped"'; }
 check "recorded probe: the recording has its end" wait_until 60 over
 keys S
 check "recorded probe: S adds a snapshot" shows 'snapshot of .* added to'
-pane >"$work/live"
+print_pane >"$work/live"
 check "recorded probe: the pane has the imbalance" grep -q imbalance "$work/live"
 keys q
 check "recorded probe: exit status is 0" shows 'left with 0'
-check "recorded probe: JSON has kernel, GPU and numbers" frames 'last.probe |
+check "recorded probe: JSON has kernel, GPU and numbers" query_frames 'last.probe |
     (.kernel | startswith("void vllm::act_and_mul_kernel<")) and .gpu == 0 and .gpu_name == "gfx90a" and .waves.ended > 0 and
     .units.of == 104 and (.waves.histogram | map(.waves) | add) == .waves.ended and .tail.max_ns > 0 and .every == 10 and
     (.hash | length) == 16'
@@ -87,30 +87,30 @@ has "recorded probe: text has the numbers" "$("$top" -r "$work/seen.db" -b | tai
     '^probe act_and_mul.*  GPU 0  the probe ended: it was stopped  dispatches [1-9].*  units [1-9].*  tail mean .* max .* steps '
 is "recorded probe: the snapshot has it" "$(sqlite3 "$work/seen.db" "SELECT count(*) FROM rtl_probe_sample p JOIN rtl_recording r
     ON r.id = p.recording WHERE r.kind = 'snapshot' AND p.ended = 'stopped'")" 1
-loads=$(loads)
+loads=$(count_loads)
 start_terminal 80 24 "$top -r $work/seen.db; echo left with \$?; exec sleep 1000"
 check "replayed probe: plays to the end" shows '\[END '
-check "replayed probe: the detail opens" detail
+check "replayed probe: the detail opens" open_detail
 check "replayed probe: the pane says that it is recorded" shows 'PROBE recorded: over, ' 'the probe ended: it was stopped'
-pane >"$work/seen"
+print_pane >"$work/seen"
 check "replayed probe: the pane has the live numbers" diff "$work/live" "$work/seen"
 keys P
 check "replayed probe: P is refused" shows '^this is a recording: nothing runs in it'
-is "replayed probe: P loads nothing" "$(loads)" "$loads"
+is "replayed probe: P loads nothing" "$(count_loads)" "$loads"
 keys ']'
 check "replayed probe: another kernel has no pane" hides 'PROBE recorded'
 keys '[' T b -1h Enter
 check "replayed probe: b goes to the first frame" shows '\[PAUSED 1/'
 check "replayed probe: the first frame has no pane" hides 'PROBE recorded'
-number=$(frames 'map((.probe.recorded // 0) > 0) | index(true) + 1')
+number=$(query_frames 'map((.probe.recorded // 0) > 0) | index(true) + 1')
 keys b
-keys "$(date -d "@$(frames ".[$number - 1].time_ns / 1000000000 | floor")" +%H:%M:%S)" Enter
+keys "$(date -d "@$(query_frames ".[$number - 1].time_ns / 1000000000 | floor")" +%H:%M:%S)" Enter
 check "replayed probe: a frame during the probe has the pane" shows 'PROBE recorded: (armed|over), [1-9]'
 keys q
 check "replayed probe: exit status is 0" shows 'left with 0'
 
 start_terminal 40 12 "$top -p $server; echo left with \$?; exec sleep 1000"
-check "small terminal: the detail opens" detail
+check "small terminal: the detail opens" open_detail
 keys P
 check "small terminal: a line shows the probe" shows 'armed, [1-9][0-9.k]* of' 'waves [0-9.]+k of'
 kill -9 "$server"

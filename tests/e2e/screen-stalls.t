@@ -16,17 +16,17 @@ tap_pids="$tap_pids $program"
 exec 8>"$work/stdin"
 wait_until 60 grep -qx 'round 60' "$work/work.out"
 done=60
-# rounds N: the program runs N rounds and stops. A copy needs 20 dispatches of work_walk, 1 in 10 of its rounds.
-rounds() {
+# run_rounds N: the program runs N rounds and stops. A copy needs 20 dispatches of work_walk, 1 in 10 of its rounds.
+run_rounds() {
     done=$((done + $1))
     printf "%$1s" '' >&8
     wait_until 60 grep -qx "round $done" "$work/work.out"
 }
 with_rounds() { # COMMAND: run a round before it; a copy lasts for 200 rounds
-    rounds 1 && "$@"
+    run_rounds 1 && "$@"
 }
 on_screen() { print_screen | grep -qE -e "$1"; }
-comes() { # PATTERN: run rounds until it is on screen
+appears_in_rounds() { # PATTERN: run rounds until it is on screen
     wait_until 120 with_rounds on_screen "$1" || { print_screen; return 1; }
 }
 ended_with_rounds() { # PID: wait for a command that needs dispatches; returns its status
@@ -38,20 +38,20 @@ ended_with_rounds $!
 waits=$(jq .stalls.waits "$work/known.json")
 copies=$(jq .stalls.copies_needed "$work/known.json")
 
-loads() { grep -c 'a probe was loaded' "$work/work.err"; }
-detail() { # NAME: open the kernel's detail
+count_loads() { grep -c 'a probe was loaded' "$work/work.err"; }
+open_detail() { # NAME: open the kernel's detail
     keys / "$1" Enter
     shows "^>.*$1" || return 1
     keys Enter
     shows 'DURATION since'
 }
-before=$(loads)
+before=$(count_loads)
 # Terminals don't inherit descriptor 8: a surviving process would keep the program from ending.
 start_terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000" 8>&-
-check "stalls: the detail opens" detail work_walk
+check "stalls: the detail opens" open_detail work_walk
 check "stalls: the key line has s" shows 'sStalls'
 keys s
-check "key s: arms the first copy and shows its numbers" comes 'STALLS armed, copy 1 of 3: [1-9]'
+check "key s: arms the first copy and shows its numbers" appears_in_rounds 'STALLS armed, copy 1 of 3: [1-9]'
 check "stalls: the pane has its columns" shows "waits [1-9][0-9]* of $waits timed" \
     ' %WAVES  CYCLES  PASSES  AT '
 check "stalls: the status line shows the probe" shows '^probed: 1 in 10 . '
@@ -62,14 +62,14 @@ if ldconfig -p | grep -q libamd_comgr; then
 else
     check "stalls: without libamd_comgr the pane says so" shows 'no instructions: no libamd_comgr'
 fi
-check "stalls: the second copy follows by itself" comes 'copy 2 of 3: '
-check "stalls: the last copy completes" comes 'STALLS over'
+check "stalls: the second copy follows by itself" appears_in_rounds 'copy 2 of 3: '
+check "stalls: the last copy completes" appears_in_rounds 'STALLS over'
 check "stalls: all waits are timed at the end" shows "STALLS over, copy $copies of $copies: 20 probed of 20 wanted, 1 in 10, GPU 0" "waits $waits of $waits timed" \
     'the probe ended: each wait was timed' 'clock 104 cyc' "waves $((copies * 20)) of $((copies * 20))"
-is "stalls: the process has loaded each copy" "$(($(loads) - before))" "$copies"
+is "stalls: the process has loaded each copy" "$(($(count_loads) - before))" "$copies"
 check "stalls: the list shows its length" shows "1-[0-9]+ of $waits\$"
-shares() { print_screen | sed -n 's/^[> ] *\([0-9.]*\)% .*s_waitcnt.*/\1/p'; }
-is "stalls: the hottest waits come first" "$(shares)" "$(shares | sort -rn)"
+print_shares() { print_screen | sed -n 's/^[> ] *\([0-9.]*\)% .*s_waitcnt.*/\1/p'; }
+is "stalls: the hottest waits come first" "$(print_shares)" "$(print_shares | sort -rn)"
 keys G
 check "stalls, key G: shows the end of the list" shows "[0-9]+-$waits of $waits\$"
 keys Home
@@ -85,17 +85,17 @@ keys ']'
 check "stalls: the kernel still has the pane" shows 'STALLS over'
 
 # --- stop ---
-armed() { # [KEY]: press it and wait for the first numbers
+arm() { # [KEY]: press it and wait for the first numbers
     keys "${1:-s}"
-    case ${1:-s} in s) comes 'STALLS armed, copy 1 of 3: [1-9]' ;; *) comes 'PROBE armed, [1-9]' ;; esac
+    case ${1:-s} in s) appears_in_rounds 'STALLS armed, copy 1 of 3: [1-9]' ;; *) appears_in_rounds 'PROBE armed, [1-9]' ;; esac
 }
-check "key s: arms again" armed
+check "key s: arms again" arm
 keys s
 check "key s: stops the copies" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
-check "key s: arms a third time" armed
+check "key s: arms a third time" arm
 keys P
 check "key P: stops the copies of s" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
-check "key P: then arms a probe" armed P
+check "key P: then arms a probe" arm P
 check "key P: shows the probe's numbers" shows 'imbalance  [1-9]'
 keys s
 check "key s: stops the probe of P" shows 'PROBE over, ' 'the probe ended: it was stopped'
@@ -107,10 +107,10 @@ is "stalls: the next probe succeeds" "$?" 0
 
 # --- recordings have no waits ---
 start_terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
-check "recording: the detail opens" detail work_sum
+check "recording: the detail opens" open_detail work_sum
 keys s
 check "recording: s says that waits aren't recorded" shows "^probed copies of it are going to run; s takes that back; waits aren.t recorded"
-check "recording: s still shows the waits" comes 'STALLS over'
+check "recording: s still shows the waits" appears_in_rounds 'STALLS over'
 check "recording: each wait is timed" shows 'each wait was timed'
 keys q
 check "recording: exit status is 0" shows 'left with 0'
@@ -118,8 +118,8 @@ is "recording: has no probe" "$("$top" -r "$work/seen.db" --json | jq -s 'map(se
 
 # --- the process ends ---
 start_terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
-check "process ends during stalls: the detail opens" detail work_walk
-check "process ends during stalls: s arms" armed
+check "process ends during stalls: the detail opens" open_detail work_walk
+check "process ends during stalls: s arms" arm
 exec 8>&-
 wait "$program"
 is "process ends during stalls: the program's results are right" "$? $(grep -c PASS "$work/work.out")" "0 1"
@@ -136,7 +136,7 @@ program=$!
 tap_pids="$tap_pids $program"
 wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
 start_terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
-check "kernel without waits: the detail opens" detail silu
+check "kernel without waits: the detail opens" open_detail silu
 keys s
 check "kernel without waits: s is refused with the reason" shows 'STALLS over' 'it has no wait that could be timed'
 check "kernel without waits: has no numbers" shows '^ no numbers'

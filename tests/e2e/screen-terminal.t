@@ -6,38 +6,38 @@
 start_demo --kernels 60 --gpus 2 --rate 5000
 
 # Run the viewer with its pid in $work/pid; then print its status. Save the terminal's modes before and after.
-session() {
+start_session() {
     rm -f "$work/pid" "$work/before" "$work/after"
     start_terminal 80 24 "trap : INT; stty -a >$work/before; printf 'typed before\n'
 sh -c 'echo \$\$ >$work/pid; exec $top -p $demo -d 0.1'; echo status \$?; stty -a >$work/after; exec cat"
     shows '%TIME +CALL/s'
 }
 
-restored() {
+terminal_restored() {
     wait_until 60 test -s "$work/after" && cmp "$work/before" "$work/after" &&
         test "$(tmux_format '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
 }
 
-session
+start_session
 check "screen: uses the alternate screen" test "$(tmux_format '#{alternate_on}')" = 1
 keys q
-check "key q: restores the terminal" restored
+check "key q: restores the terminal" terminal_restored
 for case in INT:130 TERM:143 HUP:129 QUIT:131 SEGV:139 BUS:135 ABRT:134 FPE:136 ILL:132; do
     signal=${case%:*}
-    session
+    start_session
     kill "-$signal" "$(cat "$work/pid")"
-    check "SIG$signal: restores the terminal" restored
+    check "SIG$signal: restores the terminal" terminal_restored
     check "SIG$signal: ends rtl-top as that signal does" shows "status ${case#*:}"
 done
-session
+start_session
 keys C-c
-check "Ctrl-C: restores the terminal" restored
+check "Ctrl-C: restores the terminal" terminal_restored
 
-session
+start_session
 keys C-s
 sleep 0.3 # frames pile up behind the stopped terminal
 kill -TERM "$(cat "$work/pid")"
-check "Ctrl-S, then SIGTERM: restores the terminal" restored
+check "Ctrl-S, then SIGTERM: restores the terminal" terminal_restored
 
 # --- stop and continue ---
 start_terminal 80 24 "exec bash --norc --noprofile -i"
@@ -60,7 +60,7 @@ keys Escape q
 check "a pipe as standard input: q quits" hides '%TIME +CALL/s'
 
 # --- any size ---
-session
+start_session
 shell=$(cat "$work/pid")
 for size in 200x60 40x12 24x3 23x3 20x5 80x2 5x1 4x1 1x1 2x30 300x4 80x24; do
     run_tmux resize-window -x "${size%x*}" -y "${size#*x}"
@@ -112,16 +112,16 @@ start_terminal 80 24 "TERM=no-such-terminal $top -p $demo; echo status \$?; exec
 check "TERM=no-such-terminal: is refused" shows 'rtl-top: .*no-such-terminal' 'status 1'
 
 # --- slow lines ---
-sent() { # FRAMES: print the bytes of that many frames of 80x24, with colours
+count_bytes() { # FRAMES: print the bytes of that many frames of 80x24, with colours
     script -qec "stty rows 24 cols 80; TERM=xterm-256color exec $top -p $demo -d 0.1 -n $1" "$work/typescript" >/dev/null </dev/null
     wc -c <"$work/typescript"
 }
-few=$(sent 5) many=$(sent 25)
+few=$(count_bytes 5) many=$(count_bytes 25)
 check "traffic: a steady frame is at most 2 kB (here $(((many - few) / 20)))" test $(((many - few) / 20)) -le 2048 -a $((many - few)) -gt 500
 
 # --- the process ends, or hangs ---
 start_demo --kernels 12 --rate 2000
-session
+start_session
 kill -STOP "$demo"
 check "a stopped process with work in flight: is STALE" shows '\[STALE [0-9]+s\]' 'STALE [0-9]+s$'
 kill -CONT "$demo"

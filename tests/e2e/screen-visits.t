@@ -14,8 +14,8 @@ start_terminal 100 24 "cd $work && $top -p $first -d 0.2 -w one.db; echo status 
 check "one process: its screen appears" shows "pid $first" '\[LIVE\]'
 keys N / gemm Enter '}'
 check "one process: has its own sort and window" shows 'sort KERNEL' 'win [0-9].* of 30s'
-marked() { print_screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
-chosen=$(marked)
+selected_name() { print_screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
+chosen=$(selected_name)
 check "one process: a row is selected" test -n "$chosen"
 grows() { [ "$(print_screen | sed -n 's/.* \([0-9]*\)\.*[0-9]*m*s of 30s.*/\1/p')" -ge "$1" ]; }
 check "one process: has two seconds of history" wait_until 60 grows 2
@@ -28,7 +28,7 @@ check "list: the recording goes on" wait_until 60 more
 keys p
 check "key p: leads back to the process" shows "pid $first" 'sort KERNEL' 'of 30s'
 check "back on the process: the history is kept" grows 3
-is "back on the process: the cursor is kept" "$(marked)" "$chosen"
+is "back on the process: the cursor is kept" "$(selected_name)" "$chosen"
 is "back on the process: it is not compared with others" "$(print_screen | grep -c SLOWEST)" 0
 keys p
 check "key p: shows the list again" shows '^ +PID  RANK +GPU' " $second "
@@ -36,20 +36,20 @@ keys Escape
 check "Esc: leads back to the process" shows "pid $first" 'sort KERNEL'
 
 # --- another process ---
-row() { print_screen | grep -E "^[> ] *$1 "; }
-on() { row "$1" | grep -q '^>'; }
-go_to() {
+find_row() { print_screen | grep -E "^[> ] *$1 "; }
+is_on() { find_row "$1" | grep -q '^>'; }
+move_to() {
     for _ in 1 2 3 4 5 6 7 8 9; do
-        on "$1" && return 0
+        is_on "$1" && return 0
         keys Down
         sleep 0.2
     done
-    on "$1"
+    is_on "$1"
 }
 keys p
 check "key p: shows the list a third time" shows " $second "
 keys Home
-check "list: the cursor reaches the second process" go_to "$second"
+check "list: the cursor reaches the second process" move_to "$second"
 keys Enter
 check "second process: shows the recording of the first" shows "pid $second" ' REC \[LIVE\]' '^rec one.db '
 keys h
@@ -61,9 +61,9 @@ check "second process: p leads back to the list" shows '^ +PID  RANK +GPU' " $se
 keys Enter
 check "second process again: the sort is kept" shows "pid $second" 'sort CALLS'
 keys p
-check "list: the cursor is kept" wait_until 60 on "$second"
+check "list: the cursor is kept" wait_until 60 is_on "$second"
 keys Home
-check "list: the cursor reaches the first process" go_to "$first"
+check "list: the cursor reaches the first process" move_to "$first"
 keys Enter
 check "first process again: sort and window are kept" shows "pid $first" 'sort KERNEL' 'of 30s'
 keys q
@@ -75,7 +75,7 @@ check "two processes: the screen appears" shows '2 processes' '\[LIVE\]'
 keys p
 check "two processes: p lists them" shows '^ +PID  RANK +GPU' " $first " " $second "
 keys Home
-check "two processes: the cursor reaches the first" go_to "$first"
+check "two processes: the cursor reaches the first" move_to "$first"
 keys Enter
 check "two processes: Enter shows the first" shows "pid $first" '\[LIVE\]'
 keys x
@@ -83,7 +83,7 @@ check "two processes: x records the first" shows "^rec rtl-top-$first.db "
 keys p
 check "two processes: the list shows the recording" shows '^ +PID  RANK +GPU' "^rec rtl-top-$first.db "
 keys Home
-check "two processes: the cursor reaches the second" go_to "$second"
+check "two processes: the cursor reaches the second" move_to "$second"
 keys Enter
 check "two processes: the second shows the recording" shows "pid $second" "^rec rtl-top-$first.db "
 was=$(sqlite3 "$work/rtl-top-$first.db" 'SELECT count(*) FROM rtl_frame')
@@ -99,7 +99,7 @@ check "replay of two: plays to the end" shows '\[END 12/12\]' '2 processes'
 keys T T T p
 check "replay of two: p lists them, paused" shows '^ +PID  RANK +GPU' " $second " '\[PAUSED 9/12\]'
 keys Home
-check "replay of two: the cursor reaches the second" go_to "$second"
+check "replay of two: the cursor reaches the second" move_to "$second"
 keys Enter
 check "replay of two: Enter shows the second at that moment" shows "pid $second" '\[PAUSED 9/12\]' '%TIME .*KERNEL'
 is "replay of two: the second is not compared with others" "$(print_screen | grep -c SLOWEST)" 0

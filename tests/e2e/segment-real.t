@@ -7,9 +7,9 @@ top=$PWD/$O/rtl-top
 has_calls() { # PID: a frame of the process has kernels with calls
     "$top" -p "$1" --json -n 1 -d 0.1 2>"$work/err" | jq -es '.[-1] | .dispatches.counted > 0 and (.kernels | length) > 5'
 }
-serve() { on_gpu --gpus 2 -- "$O/tests/programs/serve" --seconds 120 >"$work/serve.out" 2>&1; }
+run_serve() { on_gpu --gpus 2 -- "$O/tests/programs/serve" --seconds 120 >"$work/serve.out" 2>&1; }
 
-serve &
+run_serve &
 pid=$!
 tap_pids="$tap_pids $pid"
 check "segment: the program is traced" wait_until 60 is_traced "$pid"
@@ -34,12 +34,12 @@ check "segment: reading allocates at most 256 kB ($kilobytes kB, then $after kB)
 if can_be_other_user "another user's process"; then
     chmod 711 "$work" # the other user may not have access to the sources' folder
     cp "$top" "$work/rtl-top"
-    as() { # GID COMMAND...: run as a user without a name
+    run_as() { # GID COMMAND...: run as a user without a name
         gid=$1
         shift
         setpriv --reuid=54321 --regid="$gid" --clear-groups "$@"
     }
-    as 54321 "$work/rtl-top" -p "$pid" -b >/dev/null 2>"$work/err"
+    run_as 54321 "$work/rtl-top" -p "$pid" -b >/dev/null 2>"$work/err"
     is "another user's process: rtl-top exits with 4" "$?" 4
     has "another user's process: rtl-top names the owner" "$(cat "$work/err")" 'belongs to user root \(uid 0\).*sudo'
     is "another user's process: rtl-top prints one line" "$(wc -l <"$work/err")" 1
@@ -48,7 +48,7 @@ if can_be_other_user "another user's process"; then
     sleeper=$!
     tap_pids="$tap_pids $sleeper"
     wait_until 60 grep -q 'sleep' "/proc/$sleeper/comm"
-    as 54322 "$work/rtl-top" -p "$sleeper" -b >/dev/null 2>"$work/err"
+    run_as 54322 "$work/rtl-top" -p "$sleeper" -b >/dev/null 2>"$work/err"
     is "the same user in another group: rtl-top exits with 4" "$?" 4
     has "the same user in another group: rtl-top names the group" "$(cat "$work/err")" 'gid 54321.*gid 54322'
     end_process "$sleeper"

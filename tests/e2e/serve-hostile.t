@@ -33,14 +33,14 @@ done
 start_server hostile -p "$$"
 check "hostile segments: serve finds all processes" wait_until 60 sample_at_least rtl_serve_processes 7
 check "hostile segments: serve reports late processes" wait_until 60 sample_at_least rtl_serve_processes_late 1
-process() { get_sample "rtl_process_dispatches_total{pid=\"$demo\"}"; }
-grown() { now=$(process) && [ -n "$now" ] && [ "$now" -gt "$before" ]; }
+count_dispatches() { get_sample "rtl_process_dispatches_total{pid=\"$demo\"}"; }
+grown() { now=$(count_dispatches) && [ -n "$now" ] && [ "$now" -gt "$before" ]; }
 for page in 1 2 3; do
-    before=$(process)
+    before=$(count_dispatches)
     check "hostile segments: the other process's counts grow, page $page" wait_until 60 grown
 done
-own() { get_page | grep -c '^rtl_kernel_duration_seconds_count{kernel="triton pointwise'; }
-check "hostile segments: the other process's kernels have their own series" test "$(own)" -ge 1
+own_series() { get_page | grep -c '^rtl_kernel_duration_seconds_count{kernel="triton pointwise'; }
+check "hostile segments: the other process's kernels have their own series" test "$(own_series)" -ge 1
 other_page() { get_page >"$work/page" && ! cmp -s "$work/page" "$work/last"; }
 new_page() { wait_until 60 other_page && cp "$work/page" "$work/last"; } # serve makes at most four pages a second
 from=$(get_sample rtl_serve_cpu_seconds_total)
@@ -49,8 +49,8 @@ for page in 1 2 3 4; do
 done
 echo "# four pages took $(awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { print b - a }') s of CPU, the last $(get_sample rtl_serve_last_scrape_seconds) s"
 check "hostile segments: a page takes less than a second of CPU" awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { exit b - a >= 4 }'
-anonymous() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server/status"; }
-check "hostile segments: serve's memory is bounded" test "$(anonymous)" -lt 1500000
+memory_kb() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server/status"; }
+check "hostile segments: serve's memory is bounded" test "$(memory_kb)" -lt 1500000
 if [ -n "$mallory" ]; then
     check "hostile segments: one user's names don't exceed the user's share" test "$(get_sample rtl_serve_kernels)" -le $((8192 + 12))
     check "hostile segments: names over the share are reported" wait_until 60 sample_at_least rtl_serve_kernels_left_out_total 1
@@ -69,8 +69,8 @@ if [ -n "$mallory" ]; then
     enough() { [ "$(get_sample rtl_serve_processes_left_out)" -ge 20 ] && new_page; }
     check "megabytes of names: processes over the user's share are left out" wait_until 120 enough
     # 256 MB, and the memory for pages and names of all users
-    check "megabytes of names: serve's memory is bounded" test "$(anonymous)" -lt 400000
-    echo "# $(anonymous) kB"
+    check "megabytes of names: serve's memory is bounded" test "$(memory_kb)" -lt 400000
+    echo "# $(memory_kb) kB"
     for pid in $forgers; do kill "$pid"; done
     check "megabytes of names: only the other process is left" wait_until 120 only_the_honest
 fi
@@ -80,7 +80,7 @@ for i in $(seq 28); do
     eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port && printf 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n' >&$((i + 20))"
     [ $((i % 7)) != 0 ] || new_page
 done
-before=$(process)
+before=$(count_dispatches)
 check "clients that don't read: other clients get current pages" wait_until 60 grown
 for i in $(seq 28); do eval "exec $((i + 20))>&-"; done
 finish

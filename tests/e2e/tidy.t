@@ -59,12 +59,12 @@ echo '#include "low/b.h"' >"$work/src/low/a.c"
 echo '#include "high/c.h"' >"$work/src/low/b.c"
 : >"$work/src/low/b.h"
 : >"$work/src/high/c.h"
-circles() { (cd "$work" && "$OLDPWD/tests/e2e/circles" "$@" src); }
-is "circles: finds none if files only include lower ones" "$(circles)$(circles --folders)" ""
+find_circles() { (cd "$work" && "$OLDPWD/tests/e2e/circles" "$@" src); }
+is "circles: finds none if files only include lower ones" "$(find_circles)$(find_circles --folders)" ""
 echo '#include "low/a.h"' >"$work/src/high/d.c"
-is "circles: finds two folders that include each other" "$(circles)$(circles --folders)" "src/high src/low"
+is "circles: finds two folders that include each other" "$(find_circles)$(find_circles --folders)" "src/high src/low"
 echo '#include "low/a.h"' >"$work/src/high/c.h"
-is "circles: finds three files in a circle" "$(circles)" "src/high/c src/low/a src/low/b"
+is "circles: finds three files in a circle" "$(find_circles)" "src/high/c src/low/a src/low/b"
 viewer='src/observe src/probe src/text src/model src/options src/launch src/watch src/probing src/command src/serve src/tui src/main.c'
 # shellcheck disable=SC2086 # a list
 is "includes: the viewer includes nothing of the library" "$(grep -rnE '#include "intercept/|shm/segment_writer|stats/recorder' $viewer)" ""

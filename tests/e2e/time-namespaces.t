@@ -23,7 +23,7 @@ sql() { sqlite3 "$1" "$2" 2>&1; }
 
 # start_program NAME COMMAND...: start a program on the GPU, below env or unshare, and wait until it holds; $program is
 # its pid
-begin() {
+start_program() {
     name=$1
     shift
     mkfifo "$work/$name.in"
@@ -38,11 +38,11 @@ gpu="tests/vgpu/run ${RTL_RELEASE:+--release $RTL_RELEASE} --script $work/script
 
 # --- two processes in one trace ---
 # shellcheck disable=SC2086 # words
-begin here env RTL_TRACE=1 $gpu --truth "$work/here.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
+start_program here env RTL_TRACE=1 $gpu --truth "$work/here.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
 here=$program
 exec 3>&5
 # shellcheck disable=SC2086
-begin there unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
+start_program there unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
     env RTL_TRACE=1 $gpu --truth "$work/there.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
 there=$program
 exec 4>&5
@@ -73,10 +73,10 @@ exec 3>&- 4>&- 5>&-
 
 # --- a process whose clock is behind, with a kernel in flight, in mode auto ---
 # shellcheck disable=SC2086
-begin behind unshare --time --fork --kill-child --boottime "-$behind" --monotonic "-$behind" \
+start_program behind unshare --time --fork --kill-child --boottime "-$behind" --monotonic "-$behind" \
     env RTL_MODE=auto $gpu -- "$programs/intercept_auto"
-frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
-is_word() { frame && jq -e ".in_force == \"$1\"" "$work/json"; }
+write_frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
+is_word() { write_frame && jq -e ".in_force == \"$1\"" "$work/json"; }
 check "auto, behind: the library counts while nobody watches" wait_until 60 is_word counting
 "$top" --json -d 0.3 -p "$program" >"$work/frames" &
 watcher=$!
@@ -85,7 +85,7 @@ echo flow >&5
 check "auto, behind: the library times while a viewer watches" wait_until 60 is_word timing
 echo slow >&5
 check "a kernel that takes long is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
-live() { frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
+live() { write_frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
 check "behind: the first frame says live, not stale" wait_until 30 live
 end_process "$watcher" KILL
 check "auto, behind: the library stops timing when nobody watches" wait_until 60 is_word counting

@@ -5,9 +5,9 @@
 
 top=$O/rtl-top
 sql() { sqlite3 -bail "$@" 2>&1; }
-ops() { sql "$1" 'SELECT count(*) FROM rocpd_op'; }
+count_ops() { sql "$1" 'SELECT count(*) FROM rocpd_op'; }
 is_held() { grep -q '^holding' "$work/out" || ! is_alive "$program"; }
-exported() { "$top" export "$1" --csv - 2>/dev/null | tail -n +2; }
+export_csv() { "$top" export "$1" --csv - 2>/dev/null | tail -n +2; }
 
 for n in 1 2; do
     rm -f "$work/in" "$work/out"
@@ -26,7 +26,7 @@ for n in 1 2; do
         wait "$program"
     }
 done
-is "trace: two traces have all rows" "$(ops "$work/1.db") $(ops "$work/2.db")" "1000 2000"
+is "trace: two traces have all rows" "$(count_ops "$work/1.db") $(count_ops "$work/2.db")" "1000 2000"
 is "trace: no column of a table is generated" "$(sql "$work/1.db" "SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name)
     WHERE m.type = 'table' AND hidden > 0")" 0
 
@@ -44,14 +44,14 @@ is "merge: rows of one trace can be inserted into another" "$(sql "$work/merged.
     INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, value)
         SELECT deviceType, deviceId, monitorType, start, end, value FROM b.rocpd_monitor;
     COMMIT")" ""
-is "merge: tables and views have all rows" "$(ops "$work/merged.db") $(sql "$work/merged.db" 'SELECT sum(Calls) FROM top')" "3000 3000"
+is "merge: tables and views have all rows" "$(count_ops "$work/merged.db") $(sql "$work/merged.db" 'SELECT sum(Calls) FROM top')" "3000 3000"
 is "merge: times, numbers and shapes are unchanged" \
-    "$(exported "$work/merged.db" | cut -d, -f2-15 | sort)" "$( (exported "$work/1.db" && exported "$work/2.db") | cut -d, -f2-15 | sort)"
+    "$(export_csv "$work/merged.db" | cut -d, -f2-15 | sort)" "$( (export_csv "$work/1.db" && export_csv "$work/2.db") | cut -d, -f2-15 | sort)"
 # As by a tool that names the columns it knows
 cp "$work/1.db" "$work/named.db"
 is "merge: rows can be inserted by named columns" "$(sql "$work/named.db" "ATTACH '$work/2.db' AS b;
     INSERT INTO rocpd_op(gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id)
-        SELECT gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id FROM b.rocpd_op") $(ops "$work/named.db")" " 3000"
+        SELECT gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id FROM b.rocpd_op") $(count_ops "$work/named.db")" " 3000"
 
 # --- trimmed ---
 cp "$work/2.db" "$work/trimmed.db"
@@ -75,9 +75,9 @@ is "import: rows of other tools can be inserted" "$(sql "$work/1.db" "INSERT INT
 is "import: view op has the row" "$(sql "$work/1.db" "SELECT gpuId, queueId, start, end, description, opType, completionSignal FROM op WHERE id = 5 << 40")" \
     "0|9|5000|6000|imported|KernelExecution|hwq=0x9 wg=8,4,2 grid=80,40,20"
 is "import: view api has the row" "$(sql "$work/1.db" "SELECT pid, tid, start, end, domain, category, apiName, args FROM api WHERE id = 77")" "1|2|4000|4100|||hipLaunchKernel|"
-is "import: the CSV has the row's shape" "$(exported "$work/1.db" | grep imported | cut -d, -f5-15)" "5000,6000,1000,8,4,2,80,40,20,KernelExecution,imported"
+is "import: the CSV has the row's shape" "$(export_csv "$work/1.db" | grep imported | cut -d, -f5-15)" "5000,6000,1000,8,4,2,80,40,20,KernelExecution,imported"
 check "import: a second trace succeeds" "$top" -p "$program" --trace "$work/1.db" -n 1 -d 0.1
-is "import: the second trace adds rows" "$(ops "$work/1.db")" 3001
+is "import: the second trace adds rows" "$(count_ops "$work/1.db")" 3001
 
 # --- the tables alone, filled by another tool that has no empty string, or at another id ---
 sql "$work/2.db" .schema | sql "$work/bare.db"
@@ -88,13 +88,13 @@ is "tables filled by another tool: views use strings, not their ids" "$(sql "$wo
     SELECT Name, Calls, TotalNs FROM top; SELECT gpuId, ops, busy_ns FROM busy" | tr '\n' ' ')" "kernel|1|10|100.0 0|1|10 kernel|1|10 Copy|1|5 0|1|10 "
 
 # --- the shape in its column, where other tools' converters read it ---
-exported "$work/2.db" >"$work/before"
+export_csv "$work/2.db" >"$work/before"
 is "shapes: can be written into their column" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = (SELECT completionSignal FROM op
     WHERE op.id = rocpd_op.id); SELECT count(*) FROM rocpd_op WHERE completionSignal GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'")" 2000
-is "shapes: the CSV is unchanged" "$(exported "$work/2.db" | diff - "$work/before" | head -n 3)" ""
+is "shapes: the CSV is unchanged" "$(export_csv "$work/2.db" | diff - "$work/before" | head -n 3)" ""
 
 is "shapes: the column has precedence" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = 'hwq=0x9 wg=3,2,1 grid=30,20,10'
-    WHERE id = (SELECT min(id) FROM rocpd_op); SELECT completionSignal FROM op ORDER BY id LIMIT 1") $(exported "$work/2.db" | sort -n | head -n 1 | cut -d, -f8-13)" \
+    WHERE id = (SELECT min(id) FROM rocpd_op); SELECT completionSignal FROM op ORDER BY id LIMIT 1") $(export_csv "$work/2.db" | sort -n | head -n 1 | cut -d, -f8-13)" \
     "hwq=0x9 wg=3,2,1 grid=30,20,10 3,2,1,30,20,10"
 
 # --- a trace of an earlier rtl-top ---
@@ -110,7 +110,7 @@ sql "$work/old.db" "PRAGMA application_id = 0x52544c54; PRAGMA user_version = 1;
     INSERT INTO rocpd_metadata(tag, value) VALUES ('process 0', '{\"host\":\"h\",\"pid\":77}'), ('gpu 0', '{\"host\":\"h\",\"pci\":\"0000:03:00.0\",\"name\":\"gfx90a\"}'),
         ('queue 0', '{\"process\":0,\"slot\":1,\"generation\":2,\"gpu\":0,\"queue\":5}'), ('queue 1', '{\"process\":0,\"copies\":true,\"gpu\":0,\"queue\":null}');
     INSERT INTO rocpd_op(id, gpuId, queueId, start, duration, description_id, opType_id, dims) VALUES (7, 0, 0, 1000, 50, 3, 2, 640), (8, 0, 1, 1000, 50, 3, 2, 64)"
-is "earlier trace: CSV has its rows" "$(exported "$work/old.db")" \
+is "earlier trace: CSV has its rows" "$(export_csv "$work/old.db")" \
     "$(printf '7,0,0,7,1000,1050,50,64,1,1,640,1,1,KernelExecution,old,,old,,0000:03:00.0,gfx90a,77,,,\n8,0,1,8,1000,1050,50,64,1,1,64,1,1,KernelExecution,old,,old,copies,0000:03:00.0,gfx90a,77,,,')"
 is "earlier trace: Perfetto has its tracks" "$("$top" export "$work/old.db" --perfetto - 2>/dev/null | jq -r '.traceEvents[] | select(.ph == "M" and .args.name) | .args.name' | tr '\n' ',')" \
     "0000:03:00.0 gfx90a,queue 0 of process 77,copies of process 77,process 77,"

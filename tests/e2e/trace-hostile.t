@@ -7,7 +7,7 @@ top=$O/rtl-top
 sql() { sqlite3 "$1" "$2" 2>&1; }
 
 # start_random ARGS-OF-trace_nonsense...: start it; $program is its pid
-begin() {
+start_random() {
     rm -f "$work/in" "$work/out"
     mkfifo "$work/in"
     "$O/tests/programs/trace_nonsense" "$@" <"$work/in" >"$work/out" &
@@ -16,19 +16,19 @@ begin() {
     exec 3>"$work/in"
     wait_until 30 grep -q ready "$work/out"
 }
-record() { # FILE: start a recorder and wait for its first row; $recorder is its pid
+start_recorder() { # FILE: start a recorder and wait for its first row; $recorder is its pid
     "$top" -p "$program" --trace "$1" 2>"$work/said" 3>&- &
     recorder=$!
     tap_pids="$tap_pids $recorder"
     wait_until 60 sh -c "sqlite3 '$1' 'SELECT count(*) FROM rocpd_metadata' | grep -q '[1-9]'"
 }
-gone() { ! is_alive "$recorder"; }
+recorder_ended() { ! is_alive "$recorder"; }
 
-begin
+start_random
 for signal in TERM INT; do
-    record "$work/$signal.db"
+    start_recorder "$work/$signal.db"
     kill -"$signal" "$recorder"
-    check "SIG$signal: ends the recorder" wait_until 60 gone
+    check "SIG$signal: ends the recorder" wait_until 60 recorder_ended
     wait "$recorder"
     is "SIG$signal: exit status is 0" "$?" 0
     is "SIG$signal: the file passes SQLite's integrity check" "$(sql "$work/$signal.db" 'PRAGMA integrity_check')" ok
@@ -44,10 +44,10 @@ exec 3>&-
 wait "$program"
 
 # A process that writes faster than rtl-top reads: rtl-top doesn't wait for records after the signal.
-begin 300000 endless
-record "$work/endless.db"
+start_random 300000 endless
+start_recorder "$work/endless.db"
 kill -TERM "$recorder"
-check "ring fills faster than it is read: a signal ends the recorder" wait_until 60 gone
+check "ring fills faster than it is read: a signal ends the recorder" wait_until 60 recorder_ended
 wait "$recorder"
 is "ring fills faster than it is read: exit status is 0" "$?" 0
 has "ring fills faster than it is read: the message has the losses" "$(cat "$work/said")" ', [1-9][0-9]* lost'
@@ -55,8 +55,8 @@ exec 3>&-
 wait "$program"
 
 # Two signals while another program locks the file: rtl-top leaves the remaining records out and counts them.
-begin 300000 endless
-record "$work/twice.db"
+start_random 300000 endless
+start_recorder "$work/twice.db"
 mkfifo "$work/lock"
 sqlite3 "$work/twice.db" <"$work/lock" >"$work/locked" 2>&1 3>&- &
 locker=$!
@@ -71,7 +71,7 @@ kill -TERM "$recorder"
 wait_until 60 grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$recorder/status"
 echo 'COMMIT;' >&4
 exec 4>&-
-check "file locked: a second signal ends the recorder" wait_until 60 gone
+check "file locked: a second signal ends the recorder" wait_until 60 recorder_ended
 wait "$recorder"
 is "file locked: exit status is 0" "$?" 0
 has "file locked: the message has the omitted records" "$(cat "$work/said")" '[1-9][0-9]* more were left out'
@@ -81,7 +81,7 @@ exec 3>&-
 wait "$program" "$locker"
 
 # 10,000 queues one after another: each gets a number.
-begin 10000 honest
+start_random 10000 honest
 check "10,000 queues: rtl-top --trace succeeds" "$top" -p "$program" --trace "$work/honest.db" -n 1 -d 0.1
 is "10,000 queues: the trace has 10,000 queues" "$(sql "$work/honest.db" 'SELECT count(DISTINCT queueId) FROM rocpd_op')" 10000
 is "10,000 queues: no queue is unknown" "$(sql "$work/honest.db" "SELECT json_extract(value, '\$.unknown') FROM rocpd_metadata WHERE tag = 'recording 0'")" 0

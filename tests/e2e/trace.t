@@ -10,13 +10,13 @@ hsa_0*   lognormal 12us 0.6
 launch_0* pareto 3us 1.4 5ms
 *        lognormal 8us 0.3
 EOF
-said() { cat "$work/said"; }
+print_message() { cat "$work/said"; }
 sql() { sqlite3 "$1" "$2" 2>&1; }
-recording() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
+recording_value() { sql "$1" "SELECT json_extract(value, '\$.$2') FROM rocpd_metadata WHERE tag = 'recording ${3:-0}'"; }
 is_held() { grep -q '^holding' "$work/out" || ! is_alive "$program"; }
 
-# start RTL_TRACE GPU-OPTIONS -- PROGRAM...: start it; $program is its pid
-start() {
+# start_program RTL_TRACE GPU-OPTIONS -- PROGRAM...: start it; $program is its pid
+start_program() {
     trace=$1
     shift
     rm -f "$work/in" "$work/truth" "$work/out"
@@ -27,21 +27,21 @@ start() {
     exec 3>"$work/in"
 }
 is_up() { is_traced "$program" && "$top" -p "$program" --no-observe --json -n 1; }
-settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
-timed() { "$top" -p "$program" --json -n 1 | jq .dispatches.timed; }
+wait_settled() { wait_until 60 sh -c "'$top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"; }
+count_timed() { "$top" -p "$program" --json -n 1 | jq .dispatches.timed; }
 close_program() {
     exec 3>&-
     wait "$program"
 }
 
 # --- everything that was launched before and during the recording ---
-start 1 -- "$programs/hsa_dispatch" --launches 20000 --queues 4 --threads 2
+start_program 1 -- "$programs/hsa_dispatch" --launches 20000 --queues 4 --threads 2
 wait_until 60 is_held
-settled
+wait_settled
 check "raw HSA: rtl-top --trace succeeds" "$top" -p "$program" --trace "$work/hsa.db" -n 1 -d 0.1
 check "raw HSA: every dispatch, kernel, GPU and time equals the model's" tests/e2e/compare-trace "$work/truth" "$work/hsa.db"
 sed 's/^/# /' "$work/check.out"
-is "raw HSA: every timed dispatch is a row, none is lost" "$(recording "$work/hsa.db" rows) $(recording "$work/hsa.db" lost)" "$(timed) 0"
+is "raw HSA: every timed dispatch is a row, none is lost" "$(recording_value "$work/hsa.db" rows) $(recording_value "$work/hsa.db" lost)" "$(count_timed) 0"
 "$top" -p "$program" --json -n 1 | jq -r '.kernels[] | select(.timed > 0) | [.name, .timed, .total_ns, .min_ns, .max_ns] | @tsv' |
     sort >"$work/live"
 sqlite3 -separator '	' "$work/hsa.db" "SELECT Name, Calls, TotalNs, MinNs, MaxNs FROM top" | sort >"$work/top"
@@ -52,10 +52,10 @@ is "raw HSA: sequence numbers have no gap" \
     "$(sql "$work/hsa.db" "SELECT count(*) = max(sequenceId) - min(sequenceId) + 1 FROM rocpd_op")" 1
 is "raw HSA: no GPU is busy for longer than the trace" "$(sql "$work/hsa.db" "SELECT count(*) FROM busy WHERE utilization_pct <= 100")" 1
 check "raw HSA: a second trace into the same file succeeds" "$top" -p "$program" --trace "$work/hsa.db" -n 1 -d 0.1
-is "raw HSA: a second trace adds a recording and no row" "$(recording "$work/hsa.db" rows 1) $(sql "$work/hsa.db" 'SELECT count(*) FROM rocpd_op')" "$(timed) $(timed)"
+is "raw HSA: a second trace adds a recording and no row" "$(recording_value "$work/hsa.db" rows 1) $(sql "$work/hsa.db" 'SELECT count(*) FROM rocpd_op')" "$(count_timed) $(count_timed)"
 close_program
 
-start 64M --gpus 2 -- "$programs/hip_launches" --launches 20000 --threads 2
+start_program 64M --gpus 2 -- "$programs/hip_launches" --launches 20000 --threads 2
 wait_until 30 is_up
 "$top" -p "$program" --trace "$work/hip.db" -d 0.2 2>"$work/said" 3>&- 4>&- &
 recorder=$!
@@ -74,11 +74,11 @@ is "HIP, two recorders: the second exits with 0" "$?" 0
 check "HIP, two recorders: every dispatch, kernel, GPU and time equals the model's" \
     tests/e2e/compare-trace "$work/truth" "$work/hip.db"
 sed 's/^/# /' "$work/check.out"
-has "HIP, two recorders: the message has the number of dispatches" "$(said)" '^rtl-top: [0-9]+ dispatches( and [0-9]+ copies)? of process [0-9]+ .* in .*hip.db, 0 lost'
-is "HIP, two recorders: the recording has its end" "$(recording "$work/hip.db" end)" "the process ended"
+has "HIP, two recorders: the message has the number of dispatches" "$(print_message)" '^rtl-top: [0-9]+ dispatches( and [0-9]+ copies)? of process [0-9]+ .* in .*hip.db, 0 lost'
+is "HIP, two recorders: the recording has its end" "$(recording_value "$work/hip.db" end)" "the process ended"
 
 # --- copies have their own rows ---
-start 1 --gpus 2 -- "$programs/intercept_copies" reuse
+start_program 1 --gpus 2 -- "$programs/intercept_copies" reuse
 wait_until 60 is_held
 all_over() {
     "$top" -p "$program" --json -n 1 >"$work/json" && jq -e '.copies | length > 0 and all(.count == .timed + (.untimed | add // 0))' "$work/json"
@@ -109,13 +109,13 @@ is "copies: Perfetto has their names and bytes" \
 close_program
 
 # --- two processes, one file ---
-start 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 3000 --gpus 2
+start_program 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 3000 --gpus 2
 first=$program
 wait_until 60 is_held
 exec 4>&3
 mv "$work/truth" "$work/truth.1"
 mv "$work/out" "$work/out.1"
-start 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 2000 --gpus 2
+start_program 1 --gpus 2 -- "$programs/hsa_dispatch" --launches 2000 --gpus 2
 wait_until 60 is_held
 "$top" -p "$first" --trace "$work/both.db" -n 2 -d 0.2 2>"$work/said" 3>&- 4>&- &
 recorder=$!
@@ -135,13 +135,13 @@ close_program
 wait "$first"
 
 # --- a ring that is too small: losses are counted exactly ---
-start 64K -- "$programs/hsa_dispatch" --launches 5000
+start_program 64K -- "$programs/hsa_dispatch" --launches 5000
 wait_until 60 is_held
-settled
-all=$(timed)
+wait_settled
+all=$(count_timed)
 "$top" -p "$program" --trace "$work/small.db" -n 1 -d 0.1 2>"$work/said"
-is "small ring: 1024 are rows, the others were before" "$(recording "$work/small.db" rows) $(recording "$work/small.db" before)" "1024 $((all - 1024))"
-has "small ring: the message has the earlier ones" "$(said)" "0 lost; $((all - 1024)) ended before"
+is "small ring: 1024 are rows, the others were before" "$(recording_value "$work/small.db" rows) $(recording_value "$work/small.db" before)" "1024 $((all - 1024))"
+has "small ring: the message has the earlier ones" "$(print_message)" "0 lost; $((all - 1024)) ended before"
 close_program
 
 # A program without end, so that more records always follow. It is stopped at the end, so that nothing changes.
@@ -152,31 +152,31 @@ wait_until 30 is_up
 "$top" -p "$program" --trace "$work/slow.db" 2>"$work/said" &
 recorder=$!
 tap_pids="$tap_pids $recorder"
-begun() { test "$(recording "$work/slow.db" rows)" -gt 0; }
+begun() { test "$(recording_value "$work/slow.db" rows)" -gt 0; }
 check "stopped recorder: it has rows before" wait_until 60 begun
 kill -STOP "$recorder"
-was=$(timed)
-far() { test "$(timed)" -gt $((was + 5000)); }
+was=$(count_timed)
+far() { test "$(count_timed)" -gt $((was + 5000)); }
 check "stopped recorder: the process doesn't wait for it" wait_until 120 far
 kill -STOP "$program"
 kill -CONT "$recorder"
 kill -INT "$recorder"
 wait "$recorder"
 is "stopped recorder: SIGINT ends it with 0" "$?" 0
-check "stopped recorder: it lost records" test "$(recording "$work/slow.db" lost)" -gt 0
+check "stopped recorder: it lost records" test "$(recording_value "$work/slow.db" lost)" -gt 0
 is "stopped recorder: rows, lost and before add up to all records" \
     "$(sql "$work/slow.db" "SELECT json_extract(value, '\$.rows') + json_extract(value, '\$.lost') + json_extract(value, '\$.before') FROM rocpd_metadata WHERE tag = 'recording 0'")" \
     "$(sql "$work/slow.db" 'SELECT max(sequenceId) FROM rocpd_op')"
-is "stopped recorder: the number of rows is right" "$(sql "$work/slow.db" 'SELECT count(*) FROM rocpd_op')" "$(recording "$work/slow.db" rows)"
-has "stopped recorder: the message recommends a larger ring" "$(said)" 'RTL_TRACE=64M'
+is "stopped recorder: the number of rows is right" "$(sql "$work/slow.db" 'SELECT count(*) FROM rocpd_op')" "$(recording_value "$work/slow.db" rows)"
+has "stopped recorder: the message recommends a larger ring" "$(print_message)" 'RTL_TRACE=64M'
 end_process "$program" KILL
 
 # --- beside frames; a killed process ---
-start 64K -- "$programs/hsa_dispatch" --launches 3000
+start_program 64K -- "$programs/hsa_dispatch" --launches 3000
 wait_until 60 is_held
-settled
+wait_settled
 "$top" -p "$program" --csv -n 2 -d 0.1 --trace "$work/beside.db" >"$work/frames" 2>"$work/said"
-is "--csv --trace: records beside frames" "$? $(grep -c . "$work/frames" | sed 's/[1-9][0-9]*/some/') $(recording "$work/beside.db" end)" "0 some stopped"
+is "--csv --trace: records beside frames" "$? $(grep -c . "$work/frames" | sed 's/[1-9][0-9]*/some/') $(recording_value "$work/beside.db" end)" "0 some stopped"
 "$top" -p "$program" --trace "$work/killed.db" 2>"$work/said" 3>&- 4>&- &
 recorder=$!
 tap_pids="$tap_pids $recorder"
@@ -187,9 +187,9 @@ wait "$recorder"
 is "killed process: the recorder exits with 0, and the file is complete" "$? $(sql "$work/killed.db" 'PRAGMA integrity_check')" "0 ok"
 
 # --- a file of an earlier version, whose views don't have copies ---
-start 1 -- "$programs/hsa_dispatch" --launches 300
+start_program 1 -- "$programs/hsa_dispatch" --launches 300
 wait_until 60 is_held
-settled
+wait_settled
 "$top" -p "$program" --trace "$work/old.db" -n 1 -d 0.1 2>"$work/said"
 sql "$work/old.db" "DROP VIEW top; CREATE VIEW top AS SELECT 1 AS Name; DROP VIEW busy;"
 "$top" -p "$program" --trace "$work/old.db" -n 1 -d 0.1 2>"$work/said"
@@ -204,7 +204,7 @@ recorder=$!
 tap_pids="$tap_pids $recorder"
 check "-b --trace: frames are written" wait_until 60 test -s "$work/frames"
 end_process "$recorder" INT
-has "-b --trace, SIGINT: the message has the number of dispatches" "$(said)" '^rtl-top: 300 dispatches of process'
+has "-b --trace, SIGINT: the message has the number of dispatches" "$(print_message)" '^rtl-top: 300 dispatches of process'
 (ulimit -f 60 && exec "$top" -p "$program" --trace "$work/full.db" -b -d 0.2) >"$work/frames" 2>"$work/said" 3>&- 4>&- &
 recorder=$!
 tap_pids="$tap_pids $recorder"
@@ -228,35 +228,35 @@ END
 recorder=$!
 tap_pids="$tap_pids $recorder"
 exec 5>"$work/hold"
-processes() { sql "$work/run.db" "SELECT count(*) FROM (SELECT DISTINCT id >> 40 FROM rocpd_op)"; }
+count_processes() { sql "$work/run.db" "SELECT count(*) FROM (SELECT DISTINCT id >> 40 FROM rocpd_op)"; }
 has_rows() { [ "$(sql "$work/run.db" "SELECT count(*) FROM rocpd_op")" = "$1" ]; }
 check "run --trace: the command's descendants are traced" wait_until 120 has_rows 1200
-is "run --trace: each descendant is a process of its own" "$(processes)" 2
+is "run --trace: each descendant is a process of its own" "$(count_processes)" 2
 : >"$work/more"
 check "run --trace: a later descendant is traced" wait_until 120 has_rows 2100
 exec 5>&-
 wait "$recorder"
 is "run --trace: exit status is the command's" "$?" 0
-is "run --trace: prints a message for each descendant" "$(grep -cE '^rtl-top: (500|700|900) dispatches of process .*, 0 lost$' "$work/said") $(processes)" "3 3"
+is "run --trace: prints a message for each descendant" "$(grep -cE '^rtl-top: (500|700|900) dispatches of process .*, 0 lost$' "$work/said") $(count_processes)" "3 3"
 
 # --- nothing to trace ---
-start 0 -- "$programs/hsa_dispatch" --launches 100
+start_program 0 -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held
 "$top" -p "$program" --trace "$work/none.db" >"$work/said" 2>&1
 is "no event ring: --trace exits with 7" "$?" 7
-has "no event ring: the message says how to get one" "$(said)" '^rtl-top: process [0-9]+ has no event ring.*RTL_TRACE=1'
+has "no event ring: the message says how to get one" "$(print_message)" '^rtl-top: process [0-9]+ has no event ring.*RTL_TRACE=1'
 is "no event ring: prints one line and makes no file" "$(wc -l <"$work/said") $(ls "$work/none.db" 2>/dev/null)" "1 "
 first=$program
 exec 4>&3
-start 1 -- "$programs/hsa_dispatch" --launches 100
+start_program 1 -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held
 "$top" -p "$first,$program" --trace "$work/some.db" -n 1 -d 0.1 >"$work/said" 2>&1
 is "no event ring in one of two processes: exits with 7, the other is traced" "$? $(sql "$work/some.db" "SELECT count(*) FROM rocpd_op")" "7 100"
-has "no event ring in one of two processes: the message names it" "$(said)" "^rtl-top: process $first has no event ring"
+has "no event ring in one of two processes: the message names it" "$(print_message)" "^rtl-top: process $first has no event ring"
 exec 4>&-
 close_program
 wait "$first"
-start lots -- "$programs/hsa_dispatch" --launches 100
+start_program lots -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held
 has "RTL_TRACE=lots: the library prints a message" "$(cat "$work/err")" '^librtl: RTL_TRACE=lots is neither'
 is "RTL_TRACE=lots: the library prints one line" "$(wc -l <"$work/err")" 1
@@ -265,7 +265,7 @@ is "RTL_TRACE=lots: the process has no ring" "$?" 7
 close_program
 "$top" -p "$$" --trace "$work/none.db" >/dev/null 2>&1
 is "a process without the library: --trace exits with 3" "$?" 3
-start 1 -- "$programs/hsa_dispatch" --launches 100
+start_program 1 -- "$programs/hsa_dispatch" --launches 100
 wait_until 60 is_held
 echo "mine" >"$work/mine.txt"
 "$top" -p "$program" --trace "$work/mine.txt" -n 1 -d 0.1 >"$work/said" 2>&1

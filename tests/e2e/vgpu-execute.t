@@ -23,26 +23,26 @@ echo "s_nop BF810000" | "$GCN_NAMES" gfx90a >"$work/out"
 is "decoder: an instruction that doesn't agree is counted" "$? $(tail -n 1 "$work/out")" "1 0 of 1"
 
 # ---- computing ----
-computes() { # HOW OPTIONS OF run...
+check_compute() { # HOW OPTIONS OF run...
     how=$1
     shift
     tests/vgpu/run --execute "$@" -- "$program" >"$work/out" 2>"$work/err"
     is "compute, $how: every result is right" "$? $(tail -n 1 "$work/out" | cut -d ' ' -f 2-4)" "0 PASS, ${checks:-88} checks,"
     is "compute, $how: standard error is empty" "$(cat "$work/err")" ""
 }
-computes "gfx90a"
-computes "gfx906" --gfx gfx906
-checks=90 && computes "three GPUs" --gpus 3
+check_compute "gfx90a"
+check_compute "gfx906" --gfx gfx906
+checks=90 && check_compute "three GPUs" --gpus 3
 checks=88
 VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS
-computes "one thread" --bar small
+check_compute "one thread" --bar small
 HSA_TOOLS_LIB=$tap_top/$O/librtl.so && export HSA_TOOLS_LIB
 unset VGPU_EXECUTE_THREADS
 for way in native intercept; do
     RTL_QUEUES=$way && export RTL_QUEUES
     for mode in default auto; do
         RTL_MODE=$mode && export RTL_MODE
-        computes "with librtl.so, $way, $mode"
+        check_compute "with librtl.so, $way, $mode"
     done
 done
 unset HSA_TOOLS_LIB RTL_QUEUES RTL_MODE

@@ -4,7 +4,7 @@
 . "$tap_top/tests/vgpu/selftest/suite.sh"
 vgpu_build
 
-wrong() { # STATUS PATTERN ARGS...: prints one line on stderr and exits with the status
+fails_with() { # STATUS PATTERN ARGS...: prints one line on stderr and exits with the status
     want=$1 pattern=$2
     shift 2
     tests/vgpu/run "$@" >"$work/out" 2>"$work/err"
@@ -14,24 +14,24 @@ wrong() { # STATUS PATTERN ARGS...: prints one line on stderr and exits with the
 }
 
 has "launcher: --help lists every option" "$(tests/vgpu/run --help)" '^  --release NAME'
-check "launcher: no program is an error" wrong 2 'no program given'
-check "launcher: an unknown option is an error" wrong 2 'unknown option --gpu ' --gpu 2 -- true
-check "launcher: an option without its value is an error" wrong 2 '--gpus needs a value' --gpus
-check "launcher: 17 GPUs are an error" wrong 2 '1 to 16' --gpus 17 -- true
-check "launcher: --gpus two is an error" wrong 2 'whole number' --gpus two -- true
-check "launcher: a GPU that isn't modelled is an error" wrong 2 'gfx90a, gfx906 or gfx942' --gfx gfx1100 -- true
-check "launcher: an unknown read index is an error" wrong 2 'late or early' --read-index soon -- true
-check "launcher: a duration without unit is an error" wrong 2 'is needed' --duration 5 -- true
-check "launcher: a missing script is an error" wrong 2 'cannot be read' --script "$work/none" -- true
+check "launcher: no program is an error" fails_with 2 'no program given'
+check "launcher: an unknown option is an error" fails_with 2 'unknown option --gpu ' --gpu 2 -- true
+check "launcher: an option without its value is an error" fails_with 2 '--gpus needs a value' --gpus
+check "launcher: 17 GPUs are an error" fails_with 2 '1 to 16' --gpus 17 -- true
+check "launcher: --gpus two is an error" fails_with 2 'whole number' --gpus two -- true
+check "launcher: a GPU that isn't modelled is an error" fails_with 2 'gfx90a, gfx906 or gfx942' --gfx gfx1100 -- true
+check "launcher: an unknown read index is an error" fails_with 2 'late or early' --read-index soon -- true
+check "launcher: a duration without unit is an error" fails_with 2 'is needed' --duration 5 -- true
+check "launcher: a missing script is an error" fails_with 2 'cannot be read' --script "$work/none" -- true
 echo 'k gauss 1us' >"$work/bad"
-check "launcher: a script with an error is refused" wrong 2 'line 1: unknown distribution' --script "$work/bad" -- true
-check "launcher: a truth file in a missing folder is an error" wrong 2 'no folder' --truth "$work/none/truth" -- true
-check "launcher: a missing release is an error" wrong 125 'is not in' --release "$work/none" -- true
+check "launcher: a script with an error is refused" fails_with 2 'line 1: unknown distribution' --script "$work/bad" -- true
+check "launcher: a truth file in a missing folder is an error" fails_with 2 'no folder' --truth "$work/none/truth" -- true
+check "launcher: a missing release is an error" fails_with 125 'is not in' --release "$work/none" -- true
 for name in '' '..' 'a/b' 'sid trixie' '*' 'sid;true' "$(printf 'sid\nmain')"; do
     VGPU_RELEASES=$work tests/vgpu/releases list "$name" >"$work/out" 2>"$work/err"
     is "releases: $(echo "'$name'" | tr '\n' ' ')is refused as a name" "$? $(wc -l <"$work/err") $(grep -c 'is neither a release nor' "$work/err")" "2 1 1"
 done
-check "launcher: a missing library is an error" wrong 125 'run .make vgpu.' --lib "$work/none" -- true
+check "launcher: a missing library is an error" fails_with 125 'run .make vgpu.' --lib "$work/none" -- true
 tests/vgpu/run -- sh -c 'exit 42'
 is "launcher: the program's exit status is passed on" $? 42
 is "launcher: the program replaces the launcher" "$(sh -c 'echo $$; exec tests/vgpu/run -- sh -c "echo \$\$"' | uniq | wc -l)" 1
