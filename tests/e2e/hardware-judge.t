@@ -3,7 +3,7 @@
 # from its report. hardware.t runs all of it on the software GPU.
 . "$(dirname "$0")/tap.sh"
 
-judge() { # what [awk options]: judge standard input
+judge() { # WHAT [AWK OPTIONS]: judge standard input
     what=$1
     shift
     awk -v what="$what" "$@" -f tests/hardware/judge.awk

@@ -37,7 +37,7 @@ done | sort | uniq -c | tr -s ' ')" " 2 1"
 close_scene
 is "spawned: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 
-# What a child can do with an inherited runtime differs from release to release; it may crash.
+# Releases differ in the use of an inherited runtime in a child; it may crash.
 for scene in inherit after; do
     tools=
     play "$scene"

@@ -10,7 +10,7 @@ cycles=10000
 [ -z "${RTL_RELEASE:-}${RTL_QUEUES:-}" ] || cycles=4000
 echo '* fixed 1us' >"$work/script"
 
-memory_value() { # line, what
+memory_value() { # LINE WHAT
     sed -n "s/^memory .*$2 \([0-9]*\).*/\1/p" "$work/out" | sed -n "$1p"
 }
 # Growth from a tenth of the cycles to the last. The runtime and its C++ allocator grow by 200 to 400 KB, with and

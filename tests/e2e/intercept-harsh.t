@@ -1,6 +1,6 @@
 #!/bin/sh
-# What applications do that don't know of the library: they cancel threads, close descriptors, start a sandbox later, run
-# out of memory.
+# Applications that don't know of the library: they cancel threads, close descriptors, start a sandbox later, or run out of
+# memory.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=intercept_harsh

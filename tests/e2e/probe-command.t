@@ -262,7 +262,7 @@ assert 0 < g["count"] == sum(b["gaps"] for b in g["histogram"]) and (w["ended"] 
 assert w["ended"] - g["count"] <= 5 * 32 # the first ones of 5 dispatches on 4 SIMDs of 8 slots
 cycles = g["share"] / (1 - g["share"]) * w["mean_cycles"] * w["ended"]
 assert abs(cycles / g["count"] - g["mean_cycles"]) < 0.02 * g["mean_cycles"]
-# 40 to 1036 cycles, and 6 instructions between the clocks; what a slot waits for those beside it comes on top
+# 40 to 1036 cycles, 6 instructions between the clocks, and the wait for other slots
 assert g["histogram"][0]["to"] >= 64 and g["p50_cycles"][0] <= g["p50_cycles"][1] <= g["p99_cycles"][1]
 END
 check "probe --json, several waves a slot: its numbers are consistent" python3 "$work/judge.py" "$work/out"

@@ -83,7 +83,7 @@ for release in experimental trixie sid; do
 done
 unset RTL_QUEUES
 
-# The same number of rounds gives the same digest, probed or not.
+# Equal numbers of rounds give equal digests, probed or not.
 RTL_PROBE=1 HSA_TOOLS_LIB=$PWD/$O/librtl.so start_program -- "$O/tests/programs/probe_work" 5 --hold
 RTL_PROBE=1 HSA_TOOLS_LIB=$PWD/$O/librtl.so tests/vgpu/run --execute -- "$O/tests/programs/probe_work" 5 >"$work/five"
 is "RTL_PROBE=1 without a probe: the program's digest is the same" "$(sed -n 's/.*rounds, digest //p' "$work/five")" \
