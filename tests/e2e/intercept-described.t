@@ -8,7 +8,7 @@
 # Where intercept queues overwrite memory, the library makes none. It then leaves a queue alone that can't be native.
 may=yes
 may_intercept || may=no
-way=$(tests/e2e/way-of-queues "${RTL_RELEASE:-}") # the path of queues that can be either
+way=$(tests/e2e/queue-path "${RTL_RELEASE:-}") # the path of queues that can be either
 # messages_at_end: print standard error without the runtime's own lines and without those about queues that are left alone
 # here.
 messages_at_end() {

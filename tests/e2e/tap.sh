@@ -136,7 +136,7 @@ filter_runtimes_lines() {
 
 # may_intercept: does the library make intercept queues on request? It does not where they overwrite memory.
 may_intercept() {
-    [ "$(RTL_QUEUES=intercept tests/e2e/way-of-queues "${RTL_RELEASE:-}")" = intercept ]
+    [ "$(RTL_QUEUES=intercept tests/e2e/queue-path "${RTL_RELEASE:-}")" = intercept ]
 }
 
 # The last line of a test: print the plan, and exit with the verdict.
