@@ -40,7 +40,7 @@ if ! may_intercept; then
     play 40 2>/dev/null
     close_scene
     check "the plain runtime, another tool that intercepts: the program crashes" test "$status" -gt 128
-    skip "a stand-in for such releases" "this is such a release"
+    skip "stand-in for unsafe releases" "this release is unsafe itself"
     finish
 fi
 tools="$batching"

@@ -64,8 +64,8 @@ check "rtl-top in the namespace and outside of it record the same times" cmp "$w
 
 # --- the live view ---
 "$top" -p "$there" -b -n 1 >"$work/text"
-has "ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
-has "ahead: report shows less than three hours of watching" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
+has "clock ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
+has "clock ahead: report shows less than three hours of watching" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
 has "both processes together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
 has "rtl-top in the namespace, of a process outside: the first frame has rates" "$(unshare --time --fork \
     --boottime $((2 * ahead)) --monotonic "$ahead" "$top" -p "$here" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
@@ -77,17 +77,17 @@ start_program behind unshare --time --fork --kill-child --boottime "-$behind" --
     env RTL_MODE=auto $gpu -- "$programs/intercept_auto"
 write_frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
 is_word() { write_frame && jq -e ".in_force == \"$1\"" "$work/json"; }
-check "auto, behind: the library counts while nobody watches" wait_until 60 is_word counting
+check "clock behind, auto: the library counts while nobody watches" wait_until 60 is_word counting
 "$top" --json -d 0.3 -p "$program" >"$work/frames" &
 watcher=$!
 tap_pids="$tap_pids $watcher"
 echo flow >&5
-check "auto, behind: the library times while a viewer watches" wait_until 60 is_word timing
+check "clock behind, auto: the library times while a viewer watches" wait_until 60 is_word timing
 echo slow >&5
-check "a kernel that takes long is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
+check "clock behind: a long kernel is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
 live() { write_frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
-check "behind: the first frame says live, not stale" wait_until 30 live
+check "clock behind: the first frame says live, not stale" wait_until 30 live
 end_process "$watcher" KILL
-check "auto, behind: the library stops timing when nobody watches" wait_until 60 is_word counting
+check "clock behind, auto: the library stops timing when nobody watches" wait_until 60 is_word counting
 exec 5>&-
 finish

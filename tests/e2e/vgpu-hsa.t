@@ -57,8 +57,8 @@ used_idle() { # COMMAND...
     done | sort -n | head -n 1
 }
 used=$(used_idle hsa idle 3)
-check "idle: below 2 % of a core ($used us of 3 s)" test "$used" -lt 60000
+check "idle software GPU: below 2 % of a core ($used us of 3 s)" test "$used" -lt 60000
 used=$(used_idle env VGPU_NAP=1 "$0" --case idle 3)
-check "idle without userfaultfd: below 2 % of a core ($used us of 3 s)" test "$used" -lt 60000
-check "threads without userfaultfd" env VGPU_NAP=1 "$0" --case threads 20
+check "idle software GPU without userfaultfd: below 2 % of a core ($used us of 3 s)" test "$used" -lt 60000
+check "software GPU: threads work without userfaultfd" env VGPU_NAP=1 "$0" --case threads 20
 finish
