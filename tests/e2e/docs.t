@@ -1,6 +1,6 @@
 #!/bin/sh
-# The manual pages, README and CONTRIBUTING say what the programs and the shared tables say.
-# shellcheck disable=SC2013 # words are what is wanted
+# The manual pages, README and CONTRIBUTING agree with the programs and the shared tables.
+# shellcheck disable=SC2013 # words are wanted
 . "$(dirname "$0")/tap.sh"
 
 for page in man/*.[0-9]; do
@@ -27,9 +27,9 @@ EOF
 ${CC:-gcc} -Isrc -E -P "$work/tables.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
 awk '/^\.Sh/ { part = $2 } /^\.It Cm/ { key = $3; getline; if (part != "DESCRIPTION") print key "|" $0 }' man/librtl.7 |
     sort >"$work/in-man"
-is "librtl(7) has every mode, reason, note and way in the words of the table, and no other" \
+is "librtl(7): lists exactly the modes, reasons, notes and paths of the tables, in their words" \
     "$(diff "$work/in-tables" "$work/in-man")" ""
-check "there are more than 20 of them" test "$(wc -l <"$work/in-tables")" -gt 20
+check "librtl(7): lists over 20 modes, reasons, notes and paths" test "$(wc -l <"$work/in-tables")" -gt 20
 
 # doc/use.md's table of modes, word by word
 cat >"$work/modes.c" <<'EOF'
@@ -40,8 +40,8 @@ EOF
 ${CC:-gcc} -Isrc -E -P "$work/modes.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - >"$work/modes"
 # shellcheck disable=SC2016 # backquotes of the text
 sed -n '/^| .RTL_MODE/,/^$/s/^| `\([a-z]*\)` | \(.*\) |$/\1|\2/p' doc/use.md >"$work/in-readme"
-check "there are modes" test "$(wc -l <"$work/modes")" -gt 3
-is "doc/use.md has every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
+check "tables.h: has over 3 modes" test "$(wc -l <"$work/modes")" -gt 3
+is "doc/use.md: lists every mode in the words of the table" "$(diff "$work/modes" "$work/in-readme")" ""
 
 for variable in $(grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/' | grep ^RTL_ | sort -u); do
     check "librtl(7) or rtl-top(1) explains $variable" grep -qE "Ev $variable" man/librtl.7 man/rtl-top.1
@@ -57,20 +57,20 @@ RTL_CONFIG_LINES(LINE)
 EOF
 ${CC:-gcc} -Isrc -E -P "$work/names.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | paste -d'|' - - | sort >"$work/in-tables"
 awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "NAMES" { key = $3; getline; print key "|" $0 }' man/rtl-top.1 | sort >"$work/in-man"
-is "rtl-top(1) has every family and every line of the configuration" "$(diff "$work/in-tables" "$work/in-man")" ""
-check "there are more than 10 of them" test "$(wc -l <"$work/in-tables")" -gt 10
+is "rtl-top(1): lists every family and every line of the configuration" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "rtl-top(1): lists over 10 families and lines" test "$(wc -l <"$work/in-tables")" -gt 10
 # shellcheck disable=SC2016 # expanded by the inner shell
-check "and every \$ of a rule" sh -c 'for word in $(sed -n "s/^ \* *\(\$[a-z{}]*\)[0-9]* .*/\1/p" src/text/names_rules.h); do
+check "rtl-top(1): explains every \$ of a rule" sh -c 'for word in $(sed -n "s/^ \* *\(\$[a-z{}]*\)[0-9]* .*/\1/p" src/text/names_rules.h); do
     grep -qF -e "$word" man/rtl-top.1 || { echo "$word"; exit 1; }
 done'
 
-# rtl-top(1) against the fields of probe --json, as the sources write them
+# rtl-top(1) against the fields of probe --json that the sources write
 grep -ohE '(put_[a-z]+|(object|array)_in|put)\(&?w, [a-z]+, "[a-z0-9_]+"|put_histogram\(w, o, s->[a-z_]+, "[a-z]+"' src/command/probe_report.c \
     src/command/json_probe.c | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u | grep -vxF -e stage -e code_bytes -e probe >"$work/in-tables"
 awk '/^The object has$/ { on = 1 } /^On the screen$/ { on = 0 } on && /Li / { sub(/^.*Li /, ""); gsub(/[,;:.]/, ""); gsub(/ +/, "\n"); print }' \
     man/rtl-top.1 | grep -v '^$' | sort -u >"$work/in-man"
-is "rtl-top(1) has every field of probe --json, and no other" "$(diff "$work/in-tables" "$work/in-man")" ""
-check "there are more than 50 of them" test "$(wc -l <"$work/in-tables")" -gt 50
+is "rtl-top(1): lists exactly the fields of probe --json" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "rtl-top(1): lists over 50 fields of probe --json" test "$(wc -l <"$work/in-tables")" -gt 50
 
 # rtl-top-serve(1) against its metrics
 cat >"$work/metrics.c" <<'EOF'
@@ -82,42 +82,42 @@ ${CC:-gcc} -Isrc -E -P "$work/metrics.c" | tr '\n' ' ' | sed 's/ROW/\n/g' | awk 
     gsub(",", ", ", $8); print $2 "|" $4 "|" tolower($6) ($8 == "" ? "" : "; by " $8) }' >"$work/in-tables"
 awk '/^\.Sh/ { part = $2 } /^\.It Cm/ && part == "METRICS" { key = $3; getline; text = $0; getline; getline; print key "|" text "|" $0 }' \
     man/rtl-top-serve.1 >"$work/in-man"
-is "rtl-top-serve(1) has every metric in the words of the table" "$(diff "$work/in-tables" "$work/in-man")" ""
-check "there are more than 30 of them" test "$(wc -l <"$work/in-tables")" -gt 30
+is "rtl-top-serve(1): lists every metric in the words of the table" "$(diff "$work/in-tables" "$work/in-man")" ""
+check "rtl-top-serve(1): lists over 30 metrics" test "$(wc -l <"$work/in-tables")" -gt 30
 
 # --- rtl-top --help all against rtl-top(1) ---
 "$O/rtl-top" --help all >"$work/help"
-options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
-options <"$work/help" >"$work/in-help"
-mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | options >"$work/in-page"
+list_options() { grep -oE -e '(^|[^[:alnum:]-])--?[[:alpha:]][[:alnum:]-]*' | grep -oE -e '--?[[:alpha:]].*' | sort -u; }
+list_options <"$work/help" >"$work/in-help"
+mandoc -Tascii man/rtl-top.1 | sed 's/.\x08//g' | list_options >"$work/in-page"
 check "rtl-top --help all lists options" test "$(wc -l <"$work/in-help")" -gt 10
-is "each of them is in rtl-top(1)" "$(comm -23 "$work/in-help" "$work/in-page")" ""
+is "rtl-top(1): explains every option of --help all" "$(comm -23 "$work/in-help" "$work/in-page")" ""
 
-# --- what README and CONTRIBUTING name exists ---
+# --- README and CONTRIBUTING name only things that exist ---
 make -s help >"$work/targets"
 for target in $(cat README.md doc/*.md CONTRIBUTING.md | grep -oE '(^|[`(]|sudo )make [a-z][a-z-]+' | awk '{ print $NF }' | sort -u); do
-    check "make $target is a target" grep -qE "^make $target " "$work/targets"
+    check "README, doc: make $target is a target" grep -qE "^make $target " "$work/targets"
 done
-for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md doc/*.md | options); do
-    check "rtl-top has $option, which README or doc shows" grep -qxF -e "$option" "$work/in-help"
+for option in $(grep -ohE 'rtl-top -[^|&;`]*' README.md doc/*.md | list_options); do
+    check "README, doc: rtl-top has option $option" grep -qxF -e "$option" "$work/in-help"
 done
 # shellcheck disable=SC2016 # backquotes of the text
 for path in $(grep -ohE '`(src|tests|tools|man|\.ci)/[A-Za-z0-9_./-]*`' README.md doc/*.md CONTRIBUTING.md tests/vgpu/README.md | tr -d '`' | sort -u); do
-    check "$path exists" test -e "$path"
+    check "README, doc: $path exists" test -e "$path"
 done
 for package in $(sed -n '/apt-get install/,/^```/p' README.md | tr -s ' ' '\n' | grep -E '^(lib|gcc|g\+\+|hip)'); do
-    check "$package is what tools/deps installs" sh -c "tools/deps --print build gpu unit test | grep -qxF '$package'"
+    check "README: tools/deps installs $package" sh -c "tools/deps --print build gpu unit test | grep -qxF '$package'"
 done
 for command in $(grep -ohE '(^|`)rtl-top [a-z]+' README.md doc/*.md | awk '{ print $2 }' | sort -u); do
-    check "rtl-top $command is a command" grep -qE "^  $command  " "$work/help"
+    check "README, doc: rtl-top $command is a command" grep -qE "^  $command  " "$work/help"
 done
 for link in $(grep -ohE '\]\([^)]*\.md\)' README.md | tr -d '])('); do
-    check "$link, to which README leads, exists" test -e "$link"
+    check "README: its link $link exists" test -e "$link"
 done
 for release in $(sed -n 's/^#define RTL_RELEASES_TESTED "\(.*\)"/\1/p' src/base/version.h | tr -d ,); do
-    check "doc/verified.md has release $release" grep -q "^| ROCr $release" doc/verified.md
-    check "and README" grep -qF "$release" README.md
+    check "doc/verified.md: lists release $release" grep -q "^| ROCr $release" doc/verified.md
+    check "README: lists release $release" grep -qF "$release" README.md
 done
-check "README has at most 150 lines" test "$(wc -l <README.md)" -le 150
-check "CONTRIBUTING has at most 170 lines" test "$(wc -l <CONTRIBUTING.md)" -le 170
+check "README: has at most 150 lines" test "$(wc -l <README.md)" -le 150
+check "CONTRIBUTING: has at most 170 lines" test "$(wc -l <CONTRIBUTING.md)" -le 170
 finish

@@ -11,8 +11,8 @@ for mode in default lite; do
     RTL_MODE=$mode
     export RTL_MODE
     run_exact "graph, $mode" --script "$work/script" -- "$O/tests/programs/hip_graph"
-    is "graph, $mode: all replays were counted" \
+    is "graph, $mode: all replays are counted" \
         "$(jq '[.kernels[] | select(.name | test("graph_[0-9]")) | .calls] | add' "$work/json")" 300000
-    mostly_timed "graph, $mode"
+    check_mostly_timed "graph, $mode"
 done
 finish

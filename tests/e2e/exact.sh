@@ -1,26 +1,27 @@
-# Sourced by the tests of exactness: a program on the software GPU, its counters against what it launched and against
+# Sourced by the tests of exactness. Compares the counters of a program on the software GPU with its launches and with
 # the model's truth.
-# shellcheck shell=sh disable=SC2154 # what tap.sh sets
+# shellcheck shell=sh disable=SC2154 # tap.sh sets them
 
 held_or_gone() { # pid
-    grep -q '^holding' "$work/out" || ! alive "$1"
+    grep -q '^holding' "$work/out" || ! is_alive "$1"
 }
 
-# HIP 5.7 waits for kernel argument memory on a signal that it made for the GPU alone, with or without a tool, and the
-# runtime complains: when the memory comes round before the GPU is done with it.
-without_hips_own() {
+# HIP 5.7 waits for kernel argument memory on a signal that it made for the GPU alone, with or without a tool. The
+# runtime complains when HIP reuses the memory before the GPU has finished with it.
+filter_hips_lines() {
     grep -v '^Warning: .*Use of non-host signal in host signal wait API'
 }
 
-as_in_truth() {
+equals_truth() {
     tests/e2e/compare-truth "$work/truth" "$work/json" >"$work/compared" 2>&1
 }
 
-# run_exact NAME GPU-OPTIONS -- PROGRAM ARGS: the program to its end, held there; then its counters against the truth
+# run_exact NAME GPU-OPTIONS -- PROGRAM ARGS: run the program, hold it at its end and compare its counters with the
+# truth.
 run_exact() {
     name=$1
     shift
-    rm -f "$work/in" "$work/truth" "$work/out" # what the run before left must not be taken for this one's
+    rm -f "$work/in" "$work/truth" "$work/out" # of the previous run
     mkfifo "$work/in"
     on_gpu --truth "$work/truth" "$@" --hold <"$work/in" >"$work/out" 2>"$work/err" &
     program=$!
@@ -31,13 +32,13 @@ run_exact() {
         echo "# $name: $(tail -n 5 "$work/out" "$work/err")" >&2
     fi
     has "$name: the program's own verdict" "$(cat "$work/out")" '^[a-z_]+: PASS'
-    is "$name: it said nothing on standard error" "$(without_hips_own <"$work/err")" ""
+    is "$name: standard error is empty" "$(filter_hips_lines <"$work/err")" ""
 
-    # in flight is over when every queue is empty; the worker needs a moment to see it
+    # In flight is 0 when every queue is empty; the worker needs a moment to see it.
     wait_until 60 sh -c "'$O/rtl-top' -p $program --json -n 1 | jq -e '([.queues[].depth] | add // 0) == 0'"
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
-    # the truth is written a millisecond late, or more on a busy machine
-    check "$name: counts and times are the model's" wait_until 60 as_in_truth
+    # The software GPU writes the truth a millisecond later, on a busy machine more.
+    check "$name: counts and times equal the model's" wait_until 60 equals_truth
     sed 's/^/# /' "$work/compared"
     is "$name: timed and untimed add up to counted" \
         "$(jq '.dispatches | .timed + (.untimed | add // 0) == .counted' "$work/json")" true
@@ -45,19 +46,19 @@ run_exact() {
         "$(jq '([.kernels[].calls] | add) == .dispatches.counted' "$work/json")" true
     sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
     jq -r '.kernels[] | select(.calls > 0) | "\(.name) \(.calls)"' "$work/json" | sort >"$work/counted"
-    is "$name: what the program launched was counted" "$(comm -23 "$work/launched" "$work/counted" | head -n 5)" ""
-    check "$name: it launched something" test -s "$work/launched"
+    is "$name: every launch of the program is counted" "$(comm -23 "$work/launched" "$work/counted" | head -n 5)" ""
+    check "$name: the program launched kernels" test -s "$work/launched"
 
     exec 3>&-
     wait "$program"; status=$?
     tap_pids=
-    is "$name: it ends as it would without us" "$status" 0
+    is "$name: the program's exit status is that without rtl-top" "$status" 0
 }
 
-# mostly_timed NAME: of the last run. A worker that doesn't get the processor for some ms while kernels of 1 us run is out
-# of signals: how often that happens says something of this machine's load, not of the library.
-mostly_timed() {
-    check "$1: at least 99 % were timed, but for what found no signal left" \
+# check_mostly_timed NAME: check the last run. A worker that doesn't run for some ms while 1 us kernels run has no signals
+# left. How often this happens depends on the machine's load, not on the library.
+check_mostly_timed() {
+    check "$1: at least 99 % of the dispatches that found a signal are timed" \
         jq -e '.dispatches | .timed > 0 and .timed + .untimed.no_signal >= 0.99 * .counted' "$work/json"
     echo "# $1: $(jq -r '.dispatches | "\(.timed) of \(.counted) timed"' "$work/json")"
 }

@@ -1,17 +1,17 @@
 #!/bin/sh
-# make check-hardware, on the software GPU as if that were hardware, and what it must find there: times that are wrong, a read
-# index of either kind, a hang, a library that counts, times or disturbs; no GPU, and no access to it. Nothing here says
-# anything about hardware, and the reports say so.
+# make check-hardware on the software GPU, and the faults that it must find: wrong times, a read index that moves early
+# or late, a hang, a library that miscounts, mistimes or disturbs, no GPU, no access to the GPU. The test says nothing
+# about hardware, and the reports say so.
 . "$(dirname "$0")/tap.sh"
 
 unset RTL_MODE RTL_QUEUES
-unwatched # mode auto times nothing then
+lock_out_viewers # mode auto must time nothing
 make --no-print-directory O="$O" all vgpu programs benches >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
 report=$work/hardware-report.txt
 
-# How long kernels take: those that spin for a known time, as long as they spin. spin_index takes much longer than it
-# computes, because the software GPU does nothing else while a kernel computes; and those that are observed do, because
-# it doesn't start the next one meanwhile, as hardware would.
+# Durations of kernels. Kernels that spin take as long as they spin. spin_index takes much longer than it computes,
+# because the software GPU does nothing else while a kernel computes. Observed kernels take longer, too, because the
+# software GPU doesn't start the next kernel meanwhile, as hardware would.
 cat >"$work/script" <<'EOF'
 spin_0     fixed 100us
 spin_1     fixed 500us
@@ -25,8 +25,8 @@ fast*      fixed 100us
 *          fixed 5us
 EOF
 
-# hardware [NAME=VALUE]... -- OPTIONS: with options of tests/vgpu/run in $gpu
-hardware() {
+# run_hardware [NAME=VALUE]... -- OPTIONS: run check-hardware; options of tests/vgpu/run are in $gpu
+run_hardware() {
     (
         RTL_HARDWARE_ON="$tap_top/tests/vgpu/run --lib $tap_top/$O/tests/libvgpu.so --execute --script ${script:-$work/script} ${gpu:-} --"
         export RTL_HARDWARE_ON
@@ -39,89 +39,89 @@ hardware() {
     ) >"$work/said" 2>&1
     status=$?
 }
-left_over() { # programs that run still
+list_leftovers() { # programs that are still running
     for process in /proc/[0-9]*; do readlink "$process/exe"; done 2>/dev/null | grep -F "$tap_top/$O/tests/programs/hardware_"
 }
-says() { has "$1" "$(cat "$report")" "$2"; } # name pattern
+report_says() { has "$1" "$(cat "$report")" "$2"; } # NAME PATTERN: the report has a matching line
 
-# On a busy machine a software GPU isn't punctual, and what is then found is true, but not of the library. So a check may
-# be tried again, a limited number of times, each judged whole: what is really wrong is wrong each time.
+# On a busy machine the software GPU completes kernels later than scheduled, and a check then fails without a fault of
+# the library. So a check may be repeated a limited number of times. A real fault fails each time.
 tries='1 2 3 4 5 6 7 8 9 10'
 
-# finds NAME PATTERN [NAME=VALUE]... -- OPTIONS: hardware says so
-finds() {
+# find_in_report NAME PATTERN [NAME=VALUE]... -- OPTIONS: the report has a matching line
+find_in_report() {
     finds_name=$1
     finds_pattern=$2
     shift 2
     for _ in $tries; do
-        hardware "$@"
+        run_hardware "$@"
         ! grep -qE -e "$finds_pattern" "$report" || break
         echo "# not this time: $finds_pattern"
     done
-    says "$finds_name" "$finds_pattern"
+    report_says "$finds_name" "$finds_pattern"
 }
-# what failed, with what it is compared with
-failed_checks() {
+# Print the failed checks, with those that they are compared with.
+list_failed_checks() {
     sed -n 's,^FAILED *\([a-z]*\)/.*,\1,p' "$report" | sort -u | sed 's/^modes$/alone,modes/; s/^observe$/index,observe/' | paste -sd, -
 }
 
-# ---- all is well ----
-hardware -- --quick --soak 2
+# ---- no fault ----
+run_hardware -- --quick --soak 2
 cp "$report" "$work/reports"
 for _ in $tries; do
-    [ "$status" = 1 ] || break # a hang isn't tried again
+    [ "$status" = 1 ] || break # don't repeat a hang
     grep '^FAILED' "$report" | cut -c1-300 | sed 's/^/# once more: /'
-    hardware -- --quick --soak 2 --only "$(failed_checks)"
+    run_hardware -- --quick --soak 2 --only "$(list_failed_checks)"
     cat "$report" >>"$work/reports"
 done
-is "all that can be checked is as it should be" "$status $(grep -cE '^(FAILED|hung)' "$report")" "0 0"
+is "software GPU: no check fails or hangs" "$status $(grep -cE '^(FAILED|hung)' "$report")" "0 0"
 grep -E '^(FAILED|hung|skipped)' "$report" | cut -c1-300 | sed 's/^/# /'
 cp "$work/reports" "$report"
-says "it says whose GPU it was" '^on: THE SOFTWARE GPU \(tests/vgpu\)\. Nothing below was seen on hardware\.'
-is "and has no line for the table of hardware" "$(grep -c '^| ROCr' "$report" "$work/said" | cut -d: -f2 | paste -sd+ -)" 0+0
+report_says "software GPU: the report names it as the machine" '^on: THE SOFTWARE GPU \(tests/vgpu\)\. Nothing below was seen on hardware\.'
+is "software GPU: the report has no line for the table of hardware" "$(grep -c '^| ROCr' "$report" "$work/said" | cut -d: -f2 | paste -sd+ -)" 0+0
 for check in alone index modes ways own clocks elapsed busy observe soak; do
-    says "checked: $check" "^ok +$check/"
+    report_says "software GPU: check $check passes" "^ok +$check/"
 done
-says "costs are figures" '^figure +cost/default-native +[0-9.]+ ns'
-says "the GPU and its firmware" '^gpu 0 (gfx90a, .*software model|fw_version [0-9]+)'
-says "what the library found out" '^  queue in slot 0 of G0: .*way native \(asked_for\)'
-is "nothing private in it" "$(grep -nwF -e "$tap_top" -e "$work" -e "${HOME:-/nowhere}/" -e "$(uname -n)" "$report" | grep -v "^[0-9]*:kernel ")" ""
-is "nor is a program left" "$(left_over)" ""
+report_says "software GPU: the report has costs as figures" '^figure +cost/default-native +[0-9.]+ ns'
+report_says "software GPU: the report has the GPU and its firmware" '^gpu 0 (gfx90a, .*software model|fw_version [0-9]+)'
+report_says "software GPU: the report has the path of the queue" '^  queue in slot 0 of G0: .*way native \(asked_for\)'
+is "software GPU: the report has no private data" "$(grep -nwF -e "$tap_top" -e "$work" -e "${HOME:-/nowhere}/" -e "$(uname -n)" "$report" | grep -v "^[0-9]*:kernel ")" ""
+is "software GPU: no program is left running" "$(list_leftovers)" ""
 
-# ---- what it must find ----
+# ---- faults that it must find ----
 for index in late early; do
-    gpu="--read-index $index" finds "a read index that moves $index" "^ok +index/read index +read index $index: " -- --only index
-    is "$index is no fault" "$status" 0
+    gpu="--read-index $index" find_in_report "read index: $index is found" "^ok +index/read index +read index $index: " -- --only index
+    is "read index: $index is no fault" "$status" 0
 done
 sed 's/^spin_1 .*/spin_1 fixed 600us/' "$work/script" >"$work/wrong"
-script=$work/wrong finds "a GPU whose times are too long" \
+script=$work/wrong find_in_report "wrong times: too long ones are found" \
     '^FAILED +clocks/native +spin_1: spun for 50[0-9.]+ us only, timed as 600.00 us' -- --only clocks
-is "a GPU whose times are too long: status" "$status" 1
+is "wrong times: exit status" "$status" 1
 sed 's/^spin_2 .*/spin_2 fixed 1900us/' "$work/script" >"$work/wrong"
-script=$work/wrong finds "and one whose times are too short" \
+script=$work/wrong find_in_report "wrong times: too short ones are found" \
     '^FAILED +clocks/intercept .*spin_2: spun for 2[0-9.]+ us, timed as 1900.00 us' -- --only clocks
-gpu="--shift -30000000" finds "times that lie before the submission" \
+gpu="--shift -30000000" find_in_report "wrong times: a start before the submission is found" \
     '^FAILED +own/order of times native +a start lies [0-9.]+ us before its submission' -- --only own
-gpu="--shift 30000000" finds "times that lie in the future" '^FAILED +own/signals alone +an end lies [0-9.]+ us behind the moment' -- --only own
-finds "what a kernel computes is looked at" '^ok +index/' VGPU_EXECUTE=0 -- --only index # the option --execute is stronger
+gpu="--shift 30000000" find_in_report "wrong times: an end in the future is found" '^FAILED +own/signals alone +an end lies [0-9.]+ us behind the moment' -- --only own
+find_in_report "results of kernels are checked" '^ok +index/' VGPU_EXECUTE=0 -- --only index # the option --execute overrides it
 (
     RTL_HARDWARE_ON="$tap_top/tests/vgpu/run --lib $tap_top/$O/tests/libvgpu.so --"
     export RTL_HARDWARE_ON
     exec tests/hardware/run --built "$O" --report "$report" --only clocks
 ) >"$work/said" 2>&1
-says "kernels that don't compute" '^FAILED +clocks/alone +only 0 of 90 kernels answered'
+report_says "kernels that don't compute are found" '^FAILED +clocks/alone +only 0 of 90 kernels answered'
 
-# a kernel that never completes
+# A kernel that never completes.
 sed 's/^spin_1 .*/spin_1 fixed 1000s/' "$work/script" >"$work/wrong"
-script=$work/wrong hardware -- --only clocks,busy --limit 6
-is "a hang: status" "$status" 3
-says "is told" '^hung +clocks/alone +no end after 6 s; it was killed$'
-says "with its threads" '^  hardware_clocks: state S.*, wchan .*, syscall [0-9]+'
-says "and verdict" '^verdict: A PROGRAM HUNG, which ended the run, on the software GPU: '
-is "nothing is tried after it" "$(grep -c '^[a-zA-Z]* *busy/' "$report")" 0
-is "and nothing is left of it" "$(left_over)" ""
+script=$work/wrong run_hardware -- --only clocks,busy --limit 6
+is "hang: exit status" "$status" 3
+report_says "hang: the report names the program and the limit" '^hung +clocks/alone +no end after 6 s; it was killed$'
+report_says "hang: the report has the threads' states" '^  hardware_clocks: state S.*, wchan .*, syscall [0-9]+'
+report_says "hang: the verdict names it" '^verdict: A PROGRAM HUNG, which ended the run, on the software GPU: '
+is "hang: no further check runs" "$(grep -c '^[a-zA-Z]* *busy/' "$report")" 0
+is "hang: no program is left running" "$(list_leftovers)" ""
 
-# stopped from outside in the middle of that
+# A signal stops check-hardware during the hang.
 (
     RTL_HARDWARE_ON="$tap_top/tests/vgpu/run --lib $tap_top/$O/tests/libvgpu.so --execute --script $work/wrong --"
     export RTL_HARDWARE_ON
@@ -129,19 +129,19 @@ is "and nothing is left of it" "$(left_over)" ""
 ) >"$work/said" 2>&1 &
 runner=$!
 tap_pids=$runner
-clocks_run() { grep -q '^ok  *index' "$work/said" && test -n "$(left_over)"; }
+clocks_run() { grep -q '^ok  *index' "$work/said" && test -n "$(list_leftovers)"; }
 wait_until 60 clocks_run
 kill -TERM "$runner"
 wait "$runner"
-is "stopped: status" $? 143
-has "with a report of what was found before" "$(cat "$work/stopped")" '^ok +index/read index'
-has "which says so" "$(cat "$work/stopped")" '^skipped +the rest +stopped from outside'
-is "and nothing goes on" "$(left_over)" ""
+is "stopped by a signal: exit status" $? 143
+has "stopped by a signal: the report has the checks before" "$(cat "$work/stopped")" '^ok +index/read index'
+has "stopped by a signal: the report says so" "$(cat "$work/stopped")" '^skipped +the rest +stopped from outside'
+is "stopped by a signal: no program is left running" "$(list_leftovers)" ""
 tap_pids=
 
-# ---- a library that isn't right: one file of it compiled with a fault ----
-# broken FILE SED-COMMAND OBJECT: that object, compiled with that file of src changed, takes the place of its like in the library
-broken() {
+# ---- faulty libraries: one file compiled with a fault ----
+# compile_faulty FILE SED-COMMAND OBJECT: change FILE of src, compile OBJECT with it and link it into a library.
+compile_faulty() {
     mkdir -p "$work/broken/$(dirname "$1")" "$work/broken/$(dirname "$3")"
     sed "$2" "src/$1" >"$work/broken/$1"
     if cmp -s "src/$1" "$work/broken/$1"; then
@@ -160,41 +160,41 @@ broken() {
             if [ -e "$mine" ]; then echo "$mine"; else echo "$object"; fi
         done | xargs "${CC:-gcc}" -shared -Wl,-soname,librtl.so -Wl,-z,nodelete -o "$work/librtl.so" -pthread
 }
-# natively it counts some kernels twice, intercepted it disturbs what they compute
-check "a library that counts wrong" broken intercept/hooks/packets.h \
+# On native queues the library counts some kernels twice; on intercept queues it changes what they compute.
+check "faulty library: a fault in counting compiles" compile_faulty intercept/hooks/packets.h \
     's/rtl_packet_count(tracker, &cell->calls, 1);/rtl_packet_count(tracker, \&cell->calls, packet->grid_size_x == 128 ? 2 : 1);/' \
     intercept/hooks/native_queue
-check "and disturbs" broken intercept/hooks/intercept_queue.c \
+check "faulty library: a fault that disturbs the program compiles" compile_faulty intercept/hooks/intercept_queue.c \
     's/^    writer(&copy, 1);/    copy.kernel.grid_size_x = copy.kernel.workgroup_size_x;\n&/' intercept/hooks/intercept_queue
-hardware RTL_HARDWARE_LIBRARY="$work/librtl.so" RTL_HARDWARE_PROGRAMS="hsa_dispatch hip_compute" -- --quick --only alone,modes
-says "wrong counts are found" '^FAILED +modes/hsa_dispatch default native .*hsa_01 launched [0-9]+, counted [0-9]+'
-says "where they are wrong" '^ok +modes/hsa_dispatch default intercept '
-says "a disturbed program is found" '^FAILED +modes/hip_compute default intercept +status 1; its output is another one'
-says "with what it said" '^> FAILED '
-says "and where it isn't disturbed none" '^ok +modes/hip_compute off native '
+run_hardware RTL_HARDWARE_LIBRARY="$work/librtl.so" RTL_HARDWARE_PROGRAMS="hsa_dispatch hip_compute" -- --quick --only alone,modes
+report_says "faulty library: wrong counts are found" '^FAILED +modes/hsa_dispatch default native .*hsa_01 launched [0-9]+, counted [0-9]+'
+report_says "faulty library: correct counts on intercept queues pass" '^ok +modes/hsa_dispatch default intercept '
+report_says "faulty library: a disturbed program is found" '^FAILED +modes/hip_compute default intercept +status 1; its output is another one'
+report_says "faulty library: the disturbed program's output is in the report" '^> FAILED '
+report_says "faulty library: the undisturbed program passes" '^ok +modes/hip_compute off native '
 rm -r "$work/broken"
-check "a library whose times are wrong" broken intercept/worker/collect.c \
+check "faulty library: a fault in times compiles" compile_faulty intercept/worker/collect.c \
     's/uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);/uint64_t duration_ns = rtl_ticks_to_ns(\&gpu->rate, end - start) * 6 \/ 5;/
      s/rtl_gpu_busy_ns(tracker->gpu), __ATOMIC/100 * &/' intercept/worker/collect
-finds_broken() { # name pattern check
-    finds "$1" "$2" RTL_HARDWARE_LIBRARY="$work/librtl.so" -- --only "$3"
+find_fault() { # name pattern check
+    find_in_report "$1" "$2" RTL_HARDWARE_LIBRARY="$work/librtl.so" -- --only "$3"
 }
-finds_broken "wrong times are found by what the application reads" \
+find_fault "faulty library: the application's signals show wrong times" \
     '^FAILED +own/times as read native +sign0[0-9]: signals [0-9.]+ us in all, library ' own
-finds_broken "by the clock" '^FAILED +clocks/native .*spin_2: spun for 20[0-9.]+ us only, timed as 2400.00 us' clocks
-finds_broken "by HIP's events" '^FAILED +elapsed/intercept .*elapsed_2: hipEventElapsedTime 5[0-9.]+ us, timed as 6000.00 us' elapsed
-finds_broken "and a GPU that is busy for more than the time there was" '^FAILED +busy/native +busy for ' busy
+find_fault "faulty library: the kernels' clock shows wrong times" '^FAILED +clocks/native .*spin_2: spun for 20[0-9.]+ us only, timed as 2400.00 us' clocks
+find_fault "faulty library: HIP's events show wrong times" '^FAILED +elapsed/intercept .*elapsed_2: hipEventElapsedTime 5[0-9.]+ us, timed as 6000.00 us' elapsed
+find_fault "faulty library: a GPU busy for longer than the run is found" '^FAILED +busy/native +busy for ' busy
 
 # ---- no GPU, no access ----
 RTL_HARDWARE_KFD=$work/kfd tests/hardware/run --report "$report" >"$work/said" 2>&1
-is "without a driver: status" $? 4
-says "which is told" '^skipped +all +no kfd in /dev: no driver for AMD GPUs is loaded'
-is "and no more" "$(grep -cE '^(ok|FAILED)' "$report") $(sed -n 's/^on: //p' "$report")" "0 nothing"
+is "no driver: exit status" $? 4
+report_says "no driver: the report says so" '^skipped +all +no kfd in /dev: no driver for AMD GPUs is loaded'
+is "no driver: the report has no check" "$(grep -cE '^(ok|FAILED)' "$report") $(sed -n 's/^on: //p' "$report")" "0 nothing"
 if [ ! -e /dev/kfd ]; then
     : >"$work/kfd"
     RTL_HARDWARE_KFD=$work/kfd tests/hardware/run --built "$O" --report "$report" >"$work/said" 2>&1
-    is "a driver without a GPU: status" $? 4
-    says "which is told" '^skipped +all +the runtime finds no GPU: hsa_init: HSA_STATUS_ERROR'
+    is "driver without a GPU: exit status" $? 4
+    report_says "driver without a GPU: the report says so" '^skipped +all +the runtime finds no GPU: hsa_init: HSA_STATUS_ERROR'
 fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     : >"$work/kfd"
@@ -205,28 +205,28 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     cp -r tests "$work/theirs/tests" && mkdir -p "$work/theirs/src/base" && cp src/base/version.h "$work/theirs/src/base"
     RTL_HARDWARE_KFD=$work/kfd setpriv --reuid 65534 --regid 65534 --clear-groups \
         "$work/theirs/tests/hardware/run" --report "$work/theirs/report" >"$work/said" 2>&1
-    is "without the right to use it: status" $? 4
-    has "which is told, with whose it is" "$(cat "$work/theirs/report")" '^skipped +all +this user may not use kfd \(it is for the groups .*root'
-    has "and what to ask for" "$(cat "$work/said")" 'sudo usermod -aG render,video'
+    is "no access to the GPU: exit status" $? 4
+    has "no access to the GPU: the report names the owner" "$(cat "$work/theirs/report")" '^skipped +all +this user may not use kfd \(it is for the groups .*root'
+    has "no access to the GPU: the message names the groups to join" "$(cat "$work/said")" 'sudo usermod -aG render,video'
 fi
 
-# ---- how it is called ----
+# ---- command line ----
 tests/hardware/run --only nonsense >"$work/said" 2>&1
-is "a check that there isn't" "$? $(cat "$work/said")" "2 tests/hardware/run: --only nonsense: no such check (--help lists them)"
+is "--only: an unknown check is refused" "$? $(cat "$work/said")" "2 tests/hardware/run: --only nonsense: no such check (--help lists them)"
 tests/hardware/run --limit 0 >"$work/said" 2>&1
-is "a limit that is none" "$? $(wc -l <"$work/said")" "2 1"
-is "make check-hardware calls it" "$(make --no-print-directory -n check-hardware QUICK=1 O=build/elsewhere | sed 's/.* O=/O=/')" "O='build/elsewhere' tests/hardware/run --quick"
+is "--limit: 0 is refused" "$? $(wc -l <"$work/said")" "2 1"
+is "make check-hardware: calls tests/hardware/run" "$(make --no-print-directory -n check-hardware QUICK=1 O=build/elsewhere | sed 's/.* O=/O=/')" "O='build/elsewhere' tests/hardware/run --quick"
 
-# A vendor's ROCm, where there is one
+# A vendor's ROCm
 mkdir -p "$work/rocm/bin" "$work/rocm/lib" "$work/rocm/include/hsa"
 : >"$work/rocm/lib/libhsa-runtime64.so"
 : >"$work/rocm/include/hsa/hsa.h"
 printf '#!/bin/sh\n' >"$work/rocm/bin/hipcc"
 chmod +x "$work/rocm/bin/hipcc"
 make -n O="$work/o" ROCM_PATH="$work/rocm" GFX='gfx1100 gfx1036' NEEDS=hardware hardware hardware-hip >"$work/said" 2>&1
-has "programs are compiled by its hipcc, for the GPUs that there are" "$(cat "$work/said")" \
+has "vendor's ROCm: its hipcc compiles programs for the given GPUs" "$(cat "$work/said")" \
     "^$work/rocm/bin/hipcc .*--offload-arch=gfx1100 --offload-arch=gfx1036 .*/hip_basic .* -L$work/rocm/lib "
-has "code objects, too" "$(cat "$work/said")" "^$work/rocm/bin/hipcc .*--offload-arch=gfx1036 -o .*/spin-gfx1036.co"
-has "with its headers and libraries" "$(cat "$work/said")" "^gcc .*-L$work/rocm/lib -Wl,-rpath,$work/rocm/lib .*hardware_clocks"
-is "and nothing of the software GPU is asked for" "$(grep -c -e 'has-gpu' -e libvgpu "$work/said")" 0
+has "vendor's ROCm: its hipcc compiles code objects" "$(cat "$work/said")" "^$work/rocm/bin/hipcc .*--offload-arch=gfx1036 -o .*/spin-gfx1036.co"
+has "vendor's ROCm: programs use its headers and libraries" "$(cat "$work/said")" "^gcc .*-L$work/rocm/lib -Wl,-rpath,$work/rocm/lib .*hardware_clocks"
+is "vendor's ROCm: the build needs nothing of the software GPU" "$(grep -c -e 'has-gpu' -e libvgpu "$work/said")" 0
 finish

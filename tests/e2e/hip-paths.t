@@ -1,13 +1,14 @@
 #!/bin/sh
-# librtl-hip.so and where calls go on to: to what their caller would be bound to without it, among several HIPs, too; what
-# HIP calls of itself isn't counted; threads, ends and forks lose nothing; what isn't there is missed as without.
-# The HIPs are play ones, so no GPU is needed.
+# librtl-hip.so forwards each call to the function that its caller would get without it, also with several HIPs in a
+# process. HIP's calls of its own functions aren't counted; threads, their ends and forks lose nothing; a missing
+# function fails as without the library. The HIPs are fakes, so the test needs no GPU.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/hip.sh"
 cc=${CC:-gcc}
 
-# NAME in which every function says who it is and hipMalloc calls others
-hip() {
+# make_hip NAME RESULT: compile a fake HIP, whose hipMalloc calls other functions and whose hipDeviceSynchronize returns
+# RESULT.
+make_hip() {
     mkdir -p "$work/$1"
     cat >"$work/$1/hip.c" <<END
 #include <stdlib.h>
@@ -33,10 +34,10 @@ int hipLaunchHostFunc(void *stream, void (*f)(void *), void *data) { f(data); re
 END
     "$cc" -shared -fPIC -o "$work/$1/libplay.so" "$work/$1/hip.c" -Wl,-soname,libplay.so || exit 1
 }
-hip one 0
-hip two 7
+make_hip one 0
+make_hip two 7
 
-# play_alone PROGRAM...: held, without a GPU
+# play_alone PROGRAM...: run without a GPU until it holds
 play_alone() {
     rm -f "$work/in" "$work/out"
     mkfifo "$work/in"
@@ -46,48 +47,48 @@ play_alone() {
     exec 3>"$work/in"
     wait_until 60 grep -q '^holding' "$work/out"
 }
-calls() { api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
+list_calls() { run_api --json | jq -r '.api[] | "called \(.name) \(.calls)"' | sort; }
 
 "$cc" -o "$work/play" tests/programs/play/hip_play.c -L "$work/one" -lplay -pthread || exit 1
 play_alone "$work/play"
-is "what HIP calls of itself isn't counted" "$(calls)" "$(grep ^called "$work/out")"
-is "and what couldn't be given back is in use" "$(api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
+is "fake HIP: its calls of its own functions aren't counted" "$(list_calls)" "$(grep ^called "$work/out")"
+is "fake HIP: memory of a failed hipFree stays in use" "$(run_api --json | jq -c '[.memory[] | .in_use_bytes, .peak_bytes, .allocations]')" '[16,16,2]'
 close_play
-is "it ends as it would" "$status" 0
+is "fake HIP: exit status is that without rtl-top" "$status" 0
 
 play_alone "$work/play" threads 100 2000
-is "100 threads at once: every call is counted" "$(calls)" "$(grep ^called "$work/out")"
-check "some of them in counters of everybody's" sh -c "test \"\$('$O/rtl-top' api -p $program --json | jq .shared_threads)\" -gt 30"
+is "100 threads at once: every call is counted" "$(list_calls)" "$(grep ^called "$work/out")"
+check "100 threads at once: over 30 of them use the shared counters" sh -c "test \"\$('$O/rtl-top' api -p $program --json | jq .shared_threads)\" -gt 30"
 close_play
-is "it ends as it would" "$status" 0
+is "100 threads at once: exit status is that without rtl-top" "$status" 0
 
 play_alone "$work/play" ends
-is "calls at the end of threads are counted" "$(calls)" "$(grep ^called "$work/out")"
-is "and 300 threads one after the other need no shared counters" "$(api --json | jq .shared_threads)" 0
+is "ending threads: calls in their destructors are counted" "$(list_calls)" "$(grep ^called "$work/out")"
+is "ending threads: 300 in a row need no shared counters" "$(run_api --json | jq .shared_threads)" 0
 close_play
-is "at the end of the process they are harmless" "$status" 0
+is "ending process: calls in its destructors are harmless" "$status" 0
 
 play_alone "$work/play" fork
-is "a forked child counts nothing in its parent" "$(calls)" "$(grep ^called "$work/out")"
+is "fork: a child adds nothing to its parent's counts" "$(list_calls)" "$(grep ^called "$work/out")"
 close_play
-is "and does its work" "$status" 0
+is "fork: exit status is that without rtl-top" "$status" 0
 
-check "a child that was forked while the linker's lock was held makes its first call" \
+check "fork: a child forked under the linker's lock makes its first call" \
     env RTL_MODE=hip LD_PRELOAD="$hip_library" LD_LIBRARY_PATH="$work/one" "$work/play" early
 
 play_alone "$work/play" jump
-is "a call that is left by a jump ends nothing, and what a callback calls is the application's" "$(calls)" \
+is "longjmp: a call left by a jump is counted, and a callback's calls are the application's" "$(list_calls)" \
     "$(grep ^called "$work/out")"
 close_play
-is "it ends as it would" "$status" 0
+is "longjmp: exit status is that without rtl-top" "$status" 0
 
-# --- two HIPs in one process, each brought by a plugin for itself alone ---
+# --- two HIPs in one process, each loaded by a plugin with RTLD_LOCAL ---
 for name in one two; do
     cat >"$work/$name/plugin.c" <<END
 int hipDeviceSynchronize(void);
 int ${name}_says(void) { return hipDeviceSynchronize(); }
 END
-    # each of a name of its own: two of one name would be one library for the linker
+    # different names: the linker loads only one library of a name
     "$cc" -shared -fPIC -o "$work/$name/lib$name.so" "$work/$name/hip.c" -Wl,-soname,"lib$name.so" || exit 1
     "$cc" -shared -fPIC -o "$work/$name/plugin.so" "$work/$name/plugin.c" -L "$work/$name" "-l$name" -Wl,-rpath,"$work/$name" || exit 1
 done
@@ -119,11 +120,11 @@ int main(int argc, char **argv)
 }
 END
 "$cc" -o "$work/both" "$work/both.c" || exit 1
-both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/one/libone.so" "$work/two/libtwo.so" | tr '\n' ','; }
-is "two HIPs without us: each caller has its own" "$(both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
-is "and with us" "$(both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
+run_both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/one/libone.so" "$work/two/libtwo.so" | tr '\n' ','; }
+is "two HIPs without rtl-top: each caller has its own" "$(run_both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
+is "two HIPs in mode hip: each caller has its own" "$(run_both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
-# --- a plugin that is loaded again, with HIP elsewhere: something else lies now where it was ---
+# --- a plugin that is loaded again, with HIP at another address: the old one is mapped without access ---
 cat >"$work/again.c" <<'END'
 #include <dlfcn.h>
 #include <link.h>
@@ -149,13 +150,13 @@ int main(int argc, char **argv)
 }
 END
 "$cc" -D_GNU_SOURCE -o "$work/again" "$work/again.c" || exit 1
-again() { "$@" "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" 2>&1 | tr '\n' ','; }
-is "a plugin that is loaded again without us" "$(again env)" "7 7,7 7,7 7,"
-is "and with us" "$(again env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7,7 7,7 7,"
+run_again() { "$@" "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" 2>&1 | tr '\n' ','; }
+is "reloaded plugin without rtl-top: calls its HIP" "$(run_again env)" "7 7,7 7,7 7,"
+is "reloaded plugin in mode hip: calls its HIP" "$(run_again env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7,7 7,7 7,"
 RTL_MODE=hip LD_PRELOAD=$hip_library "$work/again" "$work/two/plugin.so" "$work/two/libtwo.so" >"$work/out" 2>&1
-is "it ends as it would" "$?" 0
+is "reloaded plugin: exit status is that without rtl-top" "$?" 0
 
-# --- more callers than have a place, and code made at run time: while a thread has the linker's lock ---
+# --- more callers than the table has entries, and generated code, while a thread holds the linker's lock ---
 cat >"$work/locked.c" <<'END'
 #include <dlfcn.h>
 #include <link.h>
@@ -218,21 +219,21 @@ i=0
 while [ $((i += 1)) -le 140 ]; do
     cp "$work/two/plugin.so" "$work/two/plugin$i.so"
 done
-locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
-is "140 callers and code in no object, in a fork, too, without us" "$(locked env)" "7 7 7,7 7 7,"
-is "with us none of them takes the linker's lock" "$(locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
+run_locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
+is "linker's lock held, without rtl-top: 140 callers and generated code reach HIP, in a fork, too" "$(run_locked env)" "7 7 7,7 7 7,"
+is "linker's lock held, in mode hip: 140 callers and generated code reach HIP" "$(run_locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
 
-# --- what isn't there ---
+# --- missing functions ---
 cat >"$work/lacks.c" <<'END'
 int hipGraphLaunch(void *graph, void *stream);
 int main(void) { return hipGraphLaunch(0, 0); }
 END
 "$cc" -o "$work/lacks" "$work/lacks.c" -Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy || exit 1
 "$work/lacks" >"$work/out" 2>"$work/without"
-is "a function that isn't there ends a program without us" "$?" 127
+is "missing function without rtl-top: exit status 127" "$?" 127
 RTL_MODE=hip LD_PRELOAD=$hip_library "$work/lacks" >"$work/out" 2>"$work/with"
-is "and with us" "$?" 127
-is "with the same message" "$(cat "$work/with")" "$(cat "$work/without")"
+is "missing function in mode hip: exit status 127" "$?" 127
+is "missing function: the linker's message is the same" "$(cat "$work/with")" "$(cat "$work/without")"
 cat >"$work/asks.c" <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -246,5 +247,5 @@ int main(void)
 }
 END
 "$cc" -o "$work/asks" "$work/asks.c" || exit 1
-is "dlsym finds no HIP where there is none" "$(RTL_MODE=hip LD_PRELOAD=$hip_library "$work/asks"; echo $?)" "$("$work/asks"; echo $?)"
+is "dlsym: finds no HIP where none is loaded" "$(RTL_MODE=hip LD_PRELOAD=$hip_library "$work/asks"; echo $?)" "$("$work/asks"; echo $?)"
 finish

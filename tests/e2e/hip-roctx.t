@@ -1,6 +1,6 @@
 #!/bin/sh
-# Ranges and marks of roctx under librtl-hip.so: what the functions return is what libroctx64 returns, with that library
-# in the process and without, and each range is counted by name, without a GPU.
+# Ranges and marks of roctx under librtl-hip.so. The functions return what libroctx64 returns, whether that library is in
+# the process or not. Each range is counted by name. Needs no GPU.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/hip.sh"
 cc=${CC:-gcc}
@@ -20,11 +20,11 @@ ids: 1 1
 other thread: 0 1
 pop: 1
 END
-# Of the release that make check-real fetches, where it is there.
+# libroctx64 of the release that make check-real fetches, if it is there
 real=$(find "${VGPU_RELEASES:-cache/releases}" -path '*/lib/x86_64-linux-gnu/libroctx64.so.4' 2>/dev/null | head -n 1)
 if [ -n "$real" ]; then
     real=$(realpath "$real")
-    is "libroctx64 itself returns what is wanted here" "$(LD_PRELOAD=$real "$program_path" | diff "$work/wanted" -)" ""
+    is "libroctx64: returns the values that this test expects" "$(LD_PRELOAD=$real "$program_path" | diff "$work/wanted" -)" ""
 fi
 
 for behind in "" $real; do
@@ -37,9 +37,9 @@ for behind in "" $real; do
     wait_until 60 grep -q '^holding' "$work/out"
     name="alone"
     [ -z "$behind" ] || name="with libroctx64"
-    is "$name: what they return" "$(grep -v holding "$work/out" | diff "$work/wanted" -)" ""
-    api --json >"$work/json"
-    is "$name: ranges by name" "$(jq -r '.ranges[] | "\(.kind) \(.name | .[0:9] | gsub("[^a-zA-Z ]"; "_")) \(.calls) \(.open)"' "$work/json" | sort)" \
+    is "$name: return values are libroctx64's" "$(grep -v holding "$work/out" | diff "$work/wanted" -)" ""
+    run_api --json >"$work/json"
+    is "$name: ranges are counted by name" "$(jq -r '.ranges[] | "\(.kind) \(.name | .[0:9] | gsub("[^a-zA-Z ]"; "_")) \(.calls) \(.open)"' "$work/json" | sort)" \
         'mark token 10 0
 range _no name_ 1 0
 range _x_b___mr 10 0
@@ -50,25 +50,25 @@ range inner 1 0
 range never sto 0 1
 range request 2 0
 range xxxxxxxxx 1 0'
-    is "$name: nested ones take no longer than those around them" \
+    is "$name: nested ranges take no longer than their outer range" \
         "$(jq '[.ranges[] | select(.name == "attention" or .name == "decode")] | sort_by(.name) | .[0].total_ns <= .[1].total_ns' "$work/json")" true
-    is "$name: what isn't balanced is counted" \
+    is "$name: unbalanced ends are counted" \
         "$(jq -c '[.ends_unbalanced, .ranges_deep, .ranges_unfinished, .ranges_other]' "$work/json")" '[5,136,1,0]'
-    check "$name: a name controls no terminal" sh -c "'$O/rtl-top' api -p $program | grep -q 'x1b.31mred' &&
+    check "$name: a range's name controls no terminal" sh -c "'$O/rtl-top' api -p $program | grep -q 'x1b.31mred' &&
         ! '$O/rtl-top' api -p $program | grep -q '$(printf '\033')'"
-    is "$name: a long name is cut, with its hash behind it" \
+    is "$name: a long name is cut and gets its hash" \
         "$(jq -r '.ranges[] | select(.name | startswith("xxx")) | .name | length, .[175:176]' "$work/json" | tr '\n' ' ')" "192 ~ "
     exec 3>&-
     wait "$program"
-    is "$name: it ends as it would" "$?" 0
+    is "$name: exit status is that without rtl-top" "$?" 0
 done
-# a limit under which all but the pairs of ranges and kernels has room
+# A limit that leaves room for all but the pairs of ranges and kernels
 mib=$((1 << 20))
 play prlimit --as=$((630 * mib)) "$program_path" --hold
-is "no room for pairs: ranges are recorded" "$(api --json | jq '[.ranges[] | select(.name == "attention").calls]' -c)" '[10]'
+is "no room for pairs: ranges are recorded" "$(run_api --json | jq '[.ranges[] | select(.name == "attention").calls]' -c)" '[10]'
 close_play
 
-# a libroctx64 that is loaded in the middle: what was begun without it ends without it
+# libroctx64 is loaded in the middle: ranges that began without it end without it.
 cat >"$work/late.c" <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -85,11 +85,11 @@ END
 echo 'int roctxRangePushA(const char *m) { return m ? 70 : 71; } int roctxRangePop(void) { return 77; }' >"$work/other.c"
 "$cc" -shared -fPIC -o "$work/libroctx64.so" "$work/other.c"
 "$cc" -o "$work/late" "$work/late.c" "$hip_library"
-is "libroctx64 that comes late gets no end of what it saw no begin of" \
+is "libroctx64 loaded later: gets no end of an earlier begin" \
     "$(RTL_MODE=hip LD_PRELOAD=$hip_library "$work/late" "$work/libroctx64.so")" "0 1 1 1 0"
-is "where it is there before, it answers" "$(RTL_MODE=hip LD_PRELOAD=$hip_library:$work/libroctx64.so "$work/late")" "70 70 0 77 77"
+is "libroctx64 loaded first: its return values are passed on" "$(RTL_MODE=hip LD_PRELOAD=$hip_library:$work/libroctx64.so "$work/late")" "70 70 0 77 77"
 "$program_path" >"$work/out"
-is "without either there are none" "$?" 3
+is "without libroctx64 and librtl-hip.so: no function is found" "$?" 3
 LD_PRELOAD=$hip_library "$program_path" >"$work/out"
-is "nor are there in another mode" "$?" 3
+is "mode off: librtl-hip.so alone provides no function" "$?" 3
 finish

@@ -1,9 +1,10 @@
-# Sourced by the tests of librtl-hip.so: a program under it, held at its end, and what is recorded about it then.
-# shellcheck shell=sh disable=SC2034,SC2154 # what tap.sh and the tests set
+# Sourced by the tests of librtl-hip.so. Runs a program under it, holds it at its end and prints its records.
+# shellcheck shell=sh disable=SC2034,SC2154 # tap.sh and the tests set them
 
 hip_library=$tap_top/$O/librtl-hip.so
 
-# play PROGRAM...: until it holds; $program is its process. Options of the software GPU in $gpu, the mode in $mode.
+# play PROGRAM...: run the program until it holds; $program is its process. The software GPU's options are in $gpu, the
+# mode in $mode.
 play() {
     rm -f "$work/in" "$work/out" "$work/err"
     mkfifo "$work/in"
@@ -18,7 +19,7 @@ play() {
     grep -q '^holding' "$work/out" || echo "# $* doesn't hold: $(tail -n 3 "$work/out" "$work/err")" >&2
 }
 
-# close_play: lets it go on to its end; $status is how it ended
+# close_play: let the program end; $status is its exit status.
 close_play() {
     exec 3>&-
     wait_until 60 sh -c "! kill -0 $program 2>/dev/null || grep -q zombie /proc/$program/status" || kill -9 "$program"
@@ -27,14 +28,14 @@ close_play() {
     tap_pids=
 }
 
-api() {
+run_api() {
     "$O/rtl-top" api -p "$program" "$@"
 }
 
-# The tally as the program has it, and as it was recorded.
-told() { grep -E '^(called|code|memory) ' "$work/out" | sort; }
-recorded() {
-    api --json | jq -r '(.api[] | select(.calls > 0) | "called \(.name) \(.calls) \(.bytes)",
+# The program's own tally, and the recorded one.
+print_tally() { grep -E '^(called|code|memory) ' "$work/out" | sort; }
+print_recorded() {
+    run_api --json | jq -r '(.api[] | select(.calls > 0) | "called \(.name) \(.calls) \(.bytes)",
         (.name as $name | .codes[] | "code \($name) \(.code) \(.count)")),
         (.memory[] | select(.allocations > 0) |
             "memory \(.place)\(if .gpu == null then "" else .gpu end) \(.in_use_bytes) \(.allocations)")' | sort

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Copies: every one that the runtime took is counted with its bytes by GPU and direction, and timed as the software GPU's
-# copy engines did it, by the application's own signal; what isn't timed is counted under its reason.
+# Copies. Every copy that the runtime accepts is counted with its bytes by GPU and direction, and timed like the software
+# GPU's copy engines, with the application's own signal. An untimed copy is counted under its reason.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/exact.sh"
 
@@ -8,23 +8,23 @@ INTERCEPT_KERNELS=$tap_top/$O/tests/programs
 export INTERCEPT_KERNELS
 scenes=$O/tests/programs/intercept_copies
 
-# As the JSON has it: "copies GPU DIRECTION COUNT BYTES", like what the program says
-counted() {
+# counted_copies: print "copies GPU DIRECTION COUNT BYTES" from the JSON, as the program does
+counted_copies() {
     jq -r '.copies[] | "copies \(.gpu) \(.direction) \(.count) \(.bytes)"' "$work/json" | sort
 }
-all_over() {
+all_settled() {
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" &&
         jq -e '.copies | length > 0 and all(.count == .timed + (.untimed | add // 0))' "$work/json"
 }
-untimed() {
+count_untimed() {
     jq -c '[.copies[].untimed | to_entries[]] | group_by(.key) | map({(.[0].key): (map(.value) | add)}) | add // {}' "$work/json"
 }
-timed() {
+count_timed() {
     jq '[.copies[].timed] | add' "$work/json"
 }
 
-# show PROGRAM ARGS: until it holds; $work/json is what is known of it then
-show() {
+# start_program PROGRAM ARGS: run it until it holds
+start_program() {
     rm -f "$work/in" "$work/out" "$work/truth" "$work/copies"
     mkfifo "$work/in"
     on_gpu --gpus 2 --truth "$work/truth" --copy-truth "$work/copies" -- "$@" --hold <"$work/in" >"$work/out" 2>"$work/err" &
@@ -36,10 +36,10 @@ show() {
         echo "# $*: $(tail -n 5 "$work/out" "$work/err")" >&2
     fi
 }
-close_it() {
+close_program() {
     exec 3>&-
     wait "$program"
-    is "$name: it ends well" $? 0
+    is "$name: exit status is 0" $? 0
     tap_pids=
 }
 
@@ -48,22 +48,22 @@ play() {
     name="$1${2:+, $2}"
     RTL_MODE=${2:-default}
     export RTL_MODE
-    show "$scenes" "$1"
-    has "$name: the program's own verdict" "$(cat "$work/out")" '^intercept_copies: PASS'
-    is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
+    start_program "$scenes" "$1"
+    has "$name: the program's own verdict is PASS" "$(cat "$work/out")" '^intercept_copies: PASS'
+    is "$name: standard error is empty" "$(filter_runtimes_lines <"$work/err")" ""
     if [ "$RTL_MODE" != off ] && grep -q '^copies' "$work/out"; then
-        check "$name: counted are the timed and the untimed" wait_until 60 all_over
-        is "$name: what was asked for was counted" "$(counted)" "$(grep '^copies ' "$work/out" | sort)"
+        check "$name: every copy is timed or untimed" wait_until 60 all_settled
+        is "$name: counts and bytes equal the program's" "$(counted_copies)" "$(grep '^copies ' "$work/out" | sort)"
     fi
 }
-all_timed() {
+check_all_timed() {
     play "$@"
-    is "$name: all were timed" "$(untimed)" '{}'
+    is "$name: every copy is timed" "$(count_untimed)" '{}'
 }
 
-# as_engines_did: count, total, least and most of each GPU and direction against the engines' own record; in "reuse" the
-# size tells the direction. The truth is written a millisecond late, or more on a busy machine.
-as_engines_did() {
+# equals_engines: compare count, total, minimum and maximum of each GPU and direction with the engines' own record. In
+# "reuse" the size encodes the direction. The software GPU writes the truth a millisecond later, on a busy machine more.
+equals_engines() {
     awk 'BEGIN { split("h2d d2h d2d p2p", name, " ") }
         NR > 1 { key = $1 " " name[($5 - 4096) / 1024 % 4 + 1]; t = $4 - $3; n[key]++; sum[key] += t
                  if (!(key in low) || t < low[key]) low[key] = t
@@ -75,94 +75,95 @@ as_engines_did() {
         { if (NF != 12 || $1 != $7 || $2 != $8 || $3 != $9 || off($4, $10) || off($5, $11) || off($6, $12)) { bad++; print } }
         END { exit bad || NR != 7 }'
 }
-all_timed reuse
-check "reuse: times are the engines', to 1 %" wait_until 60 as_engines_did
+check_all_timed reuse
+check "reuse: times equal the engines' to 1 %" wait_until 60 equals_engines
 sed 's/^/# gpu, direction, count, total, least, most: /' "$work/got"
-is "reuse: none of it is a kernel" "$(jq .dispatches.counted "$work/json")" 0
-check "reuse: text has them" sh -c "'$O/rtl-top' -p $program -b -n 1 | grep -E '^G0 03:00.0 copies H2D  250 .*/s  bytes 12.7M .*/s  p50 3.1.µs p99 5...µs'"
-close_it
+is "reuse: no copy is counted as a dispatch" "$(jq .dispatches.counted "$work/json")" 0
+check "reuse: the text lists copies" sh -c "'$O/rtl-top' -p $program -b -n 1 | grep -E '^G0 03:00.0 copies H2D  250 .*/s  bytes 12.7M .*/s  p50 3.1.µs p99 5...µs'"
+close_program
 
-# Without copy engines the runtime copies by kernels of its own, in queues of its own: those are no dispatches.
-as_kernels_did() {
+# Without copy engines the runtime copies with its own kernels on its own queues; they are not counted as dispatches.
+equals_kernels() {
     awk -F'\t' 'NR > 1 { n++; sum += $5 - $4 } END { print n, sum }' "$work/truth" >"$work/wanted"
     jq -r '"\([.copies[].timed] | add) \([.copies[].total_ns] | add)"' "$work/json" >"$work/got"
     diff "$work/wanted" "$work/got"
 }
 HSA_ENABLE_SDMA=0
 export HSA_ENABLE_SDMA
-all_timed reuse
-check "reuse, copied by kernels: times are theirs" wait_until 60 as_kernels_did
-is "reuse, copied by kernels: they aren't counted as the application's" "$(jq .dispatches.counted "$work/json")" 0
-close_it
+check_all_timed reuse
+check "reuse, copied by kernels: times equal the kernels'" wait_until 60 equals_kernels
+is "reuse, copied by kernels: no copy is counted as a dispatch" "$(jq .dispatches.counted "$work/json")" 0
+close_program
 unset HSA_ENABLE_SDMA
 
-all_timed chain
-close_it
-all_timed rect
-close_it
+check_all_timed chain
+close_program
+check_all_timed rect
+close_program
 play engine
 if grep -q 'no such call' "$work/out"; then
     echo "# this runtime has no hsa_amd_memory_async_copy_on_engine"
 else
-    is "engine: all were timed" "$(untimed) $(timed)" '{} 200'
+    is "engine: every copy is timed" "$(count_untimed) $(count_timed)" '{} 200'
 fi
-close_it
-all_timed again
-close_it
+close_program
+check_all_timed again
+close_program
 
-# Kernels and copies by turns on the same signals: both are timed.
-all_timed threads
-is "threads: and so are all kernels" \
+# Kernels and copies alternate on the same signals: both are timed.
+check_all_timed threads
+is "threads: every kernel is timed" \
     "$(jq -c '.dispatches | [.counted, .timed]' "$work/json")" "[$(sed -n 's/^kernels //p' "$work/out" | sed 's/.*/&,&/')]"
-close_it
+close_program
 
-# The application's own times: 250,000 bytes at 25 GB/s and a microsecond. What it switches off stays on for us.
+# The application's own times: 250,000 bytes at 25 GB/s take 10 us, and a microsecond more. When it switches off
+# profiling, the library's stays on.
 own_times() {
     sed -n 's/^time //p' "$work/out" | awk '$1 < 10890 || $1 > 11110 { bad++ } END { print NR, bad + 0 }'
 }
-all_timed times
-is "times: those that the application asks for are right" "$(own_times)" "200 0"
-close_it
+check_all_timed times
+is "times: the application reads the right times" "$(own_times)" "200 0"
+close_program
 play times lite
-is "times, lite: as without us" "$(own_times)" "200 0"
-is "times, lite: none is timed" "$(untimed) $(timed)" '{"lite":300} 0'
-close_it
+is "times, lite: the application reads the right times" "$(own_times)" "200 0"
+is "times, lite: no copy is timed" "$(count_untimed) $(count_timed)" '{"lite":300} 0'
+close_program
 
-# In lite nothing is switched on: an application that didn't ask for times gets what it would get without us.
+# Mode lite switches nothing on: an application that didn't enable profiling gets no times, as without the library.
 play unasked lite
-is "unasked, lite: the runtime isn't asked to time copies" "$(grep '^unasked' "$work/out")" "unasked 0"
-close_it
+is "unasked, lite: the library doesn't enable profiling of copies" "$(grep '^unasked' "$work/out")" "unasked 0"
+close_program
 play unasked off
-is "unasked, off: nothing is counted" "$("$O/rtl-top" -p "$program" --json -n 1 | jq -c .copies)" "[]"
-close_it
+is "unasked, off: no copy is counted" "$("$O/rtl-top" -p "$program" --json -n 1 | jq -c .copies)" "[]"
+close_program
 
-# With nobody who watches they are counted only.
-unwatched
+# Without a viewer, mode auto only counts copies.
+lock_out_viewers
 play reuse auto
-is "reuse, auto: counted only" "$(untimed) $(timed)" '{"unwatched":2000} 0'
-close_it
-among_all
+is "reuse, auto: every copy is untimed as unwatched" "$(count_untimed) $(count_timed)" '{"unwatched":2000} 0'
+close_program
+unlock_viewing
 
-# What can't be timed
+# Copies that can't be timed
 play counter
-is "counter: a signal on eight copies at once is counted so" "$(untimed) $(timed)" '{"on_several":159,"shared_signal":1} 20'
-close_it
+is "counter: copies that share a signal are untimed as on_several" "$(count_untimed) $(count_timed)" '{"on_several":159,"shared_signal":1} 20'
+close_program
 play odd
-is "odd: refused copies aren't counted, the others under their reasons" "$(untimed) $(timed)" \
+is "odd: refused copies aren't counted, others have their reasons" "$(count_untimed) $(count_timed)" \
     '{"signal_gone":1,"unsafe_signal":10} 10'
-close_it
+close_program
 
-# HIP: each copy is one of the runtime's or one of HIP's own kernels, which release by release decides differently.
+# HIP makes each copy with the runtime or with one of its own kernels; releases differ in this.
 name=hip_copies
 RTL_MODE=default
-show "$O/tests/programs/hip_copies"
-has "hip_copies: the program's own verdict" "$(cat "$work/out")" '^hip_copies: PASS'
-check "hip_copies: counted are the timed and the untimed" wait_until 60 all_over
-is "hip_copies: all were timed" "$(untimed)" '{}'
-is "hip_copies: none is missing, none counted twice" \
+start_program "$O/tests/programs/hip_copies"
+has "hip_copies: the program's own verdict is PASS" "$(cat "$work/out")" '^hip_copies: PASS'
+check "hip_copies: every copy is timed or untimed" wait_until 60 all_settled
+is "hip_copies: every copy is timed" "$(count_untimed)" '{}'
+is "hip_copies: every copy is counted exactly once" \
     "$(jq '([.copies[].count] | add) + ([.kernels[] | select(.name | test("^__amd_rocclr_copyBuffer")) | .calls] | add)' "$work/json")" 302
-is "hip_copies: events say no less than the copy takes" \
+is "hip_copies: event times are no shorter than the copy" \
     "$(sed -n 's/^elapsed //p' "$work/out" | awk '$1 < $2 / 25 * 0.99 { bad++ } END { print NR, bad + 0 }')" "100 0"
 jq -c '.copies[] | {gpu, direction, count, bytes, p50_ns}' "$work/json" | sed 's/^/# /'
-close_it
+close_program
 finish

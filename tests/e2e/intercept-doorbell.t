@@ -1,49 +1,49 @@
 #!/bin/sh
-# Programs that ring the hardware's doorbell themselves: with RTL_MODE=off they find the queue that they would find without
-# the library. On an intercept queue there is no such doorbell, whatever tool makes it; who looks sees that. A native queue
-# has it.
+# Programs that ring the hardware's doorbell themselves. With RTL_MODE=off they find the queue that they would find
+# without the library. An intercept queue of any tool has no hardware doorbell, and the program can see this. A native
+# queue has it.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=intercept_doorbell
 
-found() { sed -n 's/^rings //p' "$work/out"; }
-ends_well() { # name
-    has "$1: all completes" "$(cat "$work/out")" '^done'
+print_doorbell() { sed -n 's/^rings //p' "$work/out"; }
+check_end() { # NAME
+    has "$1: all kernels complete" "$(cat "$work/out")" '^done'
     close_scene
-    is "$1: ends well" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$1: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 }
 tools=
 play ring
-is "without the library: hardware" "$(found)" itself
-ends_well "without the library"
+is "without the library: the doorbell is the hardware's" "$(print_doorbell)" itself
+check_end "without the library"
 tools=$noop
 play ring
-is "with any tool that intercepts: none" "$(found)" "by the runtime"
-ends_well "with any tool that intercepts"
+is "any intercepting tool: the doorbell is the runtime's" "$(print_doorbell)" "by the runtime"
+check_end "with any tool that intercepts"
 unset tools
 
 RTL_MODE=off
 export RTL_MODE
 play ring
-is "off: hardware" "$(found)" itself
-is "off: nothing is counted" "$(look counted)" "counted 0"
-ends_well "off"
+is "mode off: the doorbell is the hardware's" "$(print_doorbell)" itself
+is "mode off: nothing is counted" "$(dump_segment counted)" "counted 0"
+check_end "mode off"
 unset RTL_MODE
-# an intercept queue has no hardware doorbell; in front of a native one the library notices that nobody rings, gives the
-# queue up, and counts what it finds in the ring
+# An intercept queue has no hardware doorbell. On a native queue the library notices that its doorbell isn't rung, stops
+# intercepting the queue, and counts the packets that it finds in the ring.
 for queues in intercept native; do
     if [ "$queues" = intercept ] && ! may_intercept; then
-        skip "intercept: programs that ring themselves" "the library makes no intercept queues here: they overwrite memory"
+        skip "intercept: programs that ring the doorbell themselves" "intercept queues overwrite memory here"
         continue
     fi
     RTL_QUEUES=$queues
     export RTL_QUEUES
     case $queues in intercept) rings="by the runtime" ;; *) rings=itself ;; esac
     play ring
-    is "$queues: hardware or not" "$(found)" "$rings"
-    check "$queues: all accounted for" wait_until 60 settled 0
-    check "$queues: counts are the program's" wait_until 60 counted_as_launched
-    [ "$queues" = intercept ] || has "$queues: it is said" "$(look note)" queue_demoted
-    ends_well "$queues"
+    is "$queues: the doorbell is that of the queue path" "$(print_doorbell)" "$rings"
+    check "$queues: every dispatch is settled" wait_until 60 settled 0
+    check "$queues: counts equal the program's" wait_until 60 counted_as_launched
+    [ "$queues" = intercept ] || has "$queues: the segment has the note queue_demoted" "$(dump_segment note)" queue_demoted
+    check_end "$queues"
 done
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Kernels that carry a completion signal of the application's: timed by that signal, exactly, with nothing between the
-# kernel and whoever waits for it; those whose times can't be told are counted under their reason.
+# Kernels with a completion signal of the application. The library times them exactly with that signal, and nothing
+# delays a thread that waits for it. Kernels whose times can't be read are counted under their reason.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/exact.sh"
 
@@ -13,26 +13,28 @@ for i in 0 1 2 3 4 5 6 7 8 9; do
 done >"$work/script"
 echo "sign99 lognormal 8us 0.5" >>"$work/script"
 
-scene() { # name [mode]
+run_scene() { # NAME [MODE]
     RTL_MODE=${2:-default} run_exact "$1, ${2:-default}" --script "$work/script" -- "$program_of_scenes" "$1"
 }
-untimed() { # what was not timed, and why
+list_untimed() { # the untimed ones by reason
     jq -c '.dispatches.untimed // {} | with_entries(select(.value > 0))' "$work/json"
 }
 
-# Used again on other queues, on barriers and copies; destroyed; handed from thread to thread: all are timed.
+# Signals that are reused on other queues, on barriers and copies, destroyed, or passed between threads: all kernels are
+# timed.
 for name in reuse fleeting threads chain; do
-    scene "$name"
-    is "$name: every kernel was timed" "$(untimed)" '{}'
+    run_scene "$name"
+    is "$name: every kernel is timed" "$(list_untimed)" '{}'
 done
-scene counter
-is "counter: one signal on eight kernels at once is counted so" "$(untimed)" '{"shared_signal":160}'
-scene foreign
-is "foreign: signals not seen made are left alone" "$(untimed)" '{"unsafe_signal":200}'
+run_scene counter
+is "counter: kernels that share a signal are untimed as shared_signal" "$(list_untimed)" '{"shared_signal":160}'
+run_scene foreign
+is "foreign: kernels with unknown signals are untimed as unsafe_signal" "$(list_untimed)" '{"unsafe_signal":200}'
 
-# A kernel whose signal is destroyed before it could complete, one whose queue is; the latter's signal goes on living.
-scene_lost() {
-    rm -f "$work/out" # of the scene before
+# Two kernels lose their times: the signal of one is destroyed before it could complete, the queue of the other. The
+# second one's signal lives on.
+run_scene_lost() {
+    rm -f "$work/out" # of the previous scene
     mkfifo "$work/lost"
     RTL_MODE=default on_gpu --script "$work/script" "$program_of_scenes" lost --hold <"$work/lost" >"$work/out" 2>"$work/err" &
     program=$!
@@ -40,39 +42,39 @@ scene_lost() {
     exec 3>"$work/lost"
     wait_until 60 held_or_gone "$program"
     "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
-    is "lost: each under its reason" "$(untimed)" '{"queue_gone":1,"signal_gone":1}'
-    is "lost: all others were timed" "$(jq .dispatches.timed "$work/json")" 21
+    is "lost: each has its reason" "$(list_untimed)" '{"queue_gone":1,"signal_gone":1}'
+    is "lost: all others are timed" "$(jq .dispatches.timed "$work/json")" 21
     exec 3>&-
     wait "$program"
-    is "lost: it ends as it would without us" $? 0
+    is "lost: exit status is that without rtl-top" $? 0
     tap_pids=
 }
-scene_lost
+run_scene_lost
 
-# A tool that passes completions on in the order of submission stands still where this one gets through.
-chain() { # tool scene seconds
+# A tool that forwards completions in the order of submission deadlocks where librtl doesn't.
+run_chain() { # TOOL SCENE SECONDS
     HSA_TOOLS_LIB=$1 SIGNALLED_PATIENCE=$3 timeout -s KILL 100 tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} \
         --script "$work/script" -- "$program_of_scenes" "$2" </dev/null 2>&1 | grep '^intercept_signalled'
 }
-is "chain: passed on in order, it stands still" "$(chain "$forward" chain 2)" "intercept_signalled: STUCK"
-is "chain: which is due to the order" "$(chain "$forward" apart 60)" "intercept_signalled: PASS"
+is "chain: a tool that forwards in order deadlocks" "$(run_chain "$forward" chain 2)" "intercept_signalled: STUCK"
+is "chain: the order is the cause" "$(run_chain "$forward" apart 60)" "intercept_signalled: PASS"
 for mode in off lite default; do
-    is "chain, $mode: gets through" "$(RTL_MODE=$mode chain "$tap_top/$O/librtl.so" chain 60)" "intercept_signalled: PASS"
+    is "chain, $mode: the program passes" "$(RTL_MODE=$mode run_chain "$tap_top/$O/librtl.so" chain 60)" "intercept_signalled: PASS"
 done
 
-# What HIP's events say is what the script says, to the tick.
+# HIP's events show the script's durations to the tick.
 for i in 0 1 2 3 4 5 6 7; do
     echo "timed_$i fixed $((1 << (2 * i)))3ticks"
 done >"$work/script"
 echo '* fixed 5us' >>"$work/script"
 run_exact "HIP events" --script "$work/script" -- "$O/tests/programs/hip_events"
-mostly_timed "HIP events"
-echo "# HIP events: not timed: $(untimed)"
+check_mostly_timed "HIP events"
+echo "# HIP events: untimed: $(list_untimed)"
 
-# lite looks at none of them
+# Mode lite reads none of these signals.
 run_lite() {
-    scene "$1" lite
-    is "$1, lite: all of them are left alone" "$(untimed)" "{\"own_signal\":$2}"
+    run_scene "$1" lite
+    is "$1, lite: every kernel is untimed as own_signal" "$(list_untimed)" "{\"own_signal\":$2}"
 }
 run_lite chain 3
 run_lite foreign 200

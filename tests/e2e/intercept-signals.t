@@ -7,11 +7,11 @@ scenes=intercept_deep
 all=16384
 unset RTL_SIGNALS
 
-reason() { # key: how many weren't timed for that
-    look untimed | awk -v key="$1" '$2 == key { print $3 } END { if (!NR) print 0 }'
+untimed_for() { # KEY: the number of dispatches that are untimed for this reason
+    dump_segment untimed | awk -v key="$1" '$2 == key { print $3 } END { if (!NR) print 0 }'
 }
 
-# play_deep NAME LIMIT [signalled]: to its end, held there
+# play_deep NAME LIMIT [signalled]: run until it holds
 play_deep() {
     name=$1
     most=$2
@@ -19,11 +19,11 @@ play_deep() {
     play "$@"
     check "$name: every dispatch is settled" wait_until 60 settled 0
     check "$name: counts equal the program's" counted_as_launched
-    is "$name: the segment has the limit of signals" "$(look signals | sed 's/.* limit //')" "$most"
+    is "$name: the segment has the limit of signals" "$(dump_segment signals | sed 's/.* limit //')" "$most"
 }
-ends() {
+check_end() {
     close_scene
-    is "$name: ends with status 0 and an empty standard error" "$status $(without_runtimes_own <"$work/err")" "0 "
+    is "$name: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 "
 }
 
 for own in '' signalled; do
@@ -34,31 +34,31 @@ for own in '' signalled; do
     export RTL_SIGNALS
     # shellcheck disable=SC2086 # or nothing
     play_deep "4,096${own:+, $own}" 4096 $own
-    check "$name: as many dispatches are timed as there are signals" test "$(look timed | cut -d' ' -f2)" -ge 3800
-    is "$name: the other dispatches are counted as $why" "$(($(look timed | cut -d' ' -f2) + $(reason "$why")))" "$all"
-    ends
+    check "$name: as many dispatches are timed as there are signals" test "$(dump_segment timed | cut -d' ' -f2)" -ge 3800
+    is "$name: the other dispatches are counted as $why" "$(($(dump_segment timed | cut -d' ' -f2) + $(untimed_for "$why")))" "$all"
+    check_end
     unset RTL_SIGNALS
 
     for many in '' 20000; do
         most=$many
-        test -n "$many" || most=$((4096 + 8 * 4096 * 5 / 4)) # what the queues have room for, and some
+        test -n "$many" || most=$((4096 + 8 * 4096 * 5 / 4)) # the queues' capacity and a reserve
         test -z "$many" || export RTL_SIGNALS="$many"
         # shellcheck disable=SC2086
         play_deep "${many:-by default}${own:+, $own}" "$most" $own
-        is "$name: every dispatch is timed" "$(look timed) $(look untimed_total)" "timed $all untimed_total 0"
+        is "$name: every dispatch is timed" "$(dump_segment timed) $(dump_segment untimed_total)" "timed $all untimed_total 0"
         check "$name: times equal the GPU's" wait_until 60 times_are_true
         if [ -z "$own" ]; then
-            check "$name: every dispatch had a signal in use at once" test "$(look signals | sed 's/.* peak \([0-9]*\) .*/\1/')" -ge "$all"
+            check "$name: every dispatch had a signal in use at once" test "$(dump_segment signals | sed 's/.* peak \([0-9]*\) .*/\1/')" -ge "$all"
             has "$name: rtl-top shows the limit of signals" "$("$O/rtl-top" -p "$program" -b -n 1)" "limit $most\$"
         fi
-        ends
+        check_end
     done
     unset RTL_SIGNALS
 done
 
 scenes=intercept_scenes
 play any
-most=$(look signals | sed 's/.* limit //')
+most=$(dump_segment signals | sed 's/.* limit //')
 close_scene
 for wrong in 0 524289 4k -5 99999999999999999999 '1 2'; do
     RTL_SIGNALS=$wrong
@@ -66,7 +66,7 @@ for wrong in 0 524289 4k -5 99999999999999999999 '1 2'; do
     play any
     is "RTL_SIGNALS=$wrong: one line says what is wrong" "$(cat "$work/err")" \
         "librtl: RTL_SIGNALS=$wrong is not a number from 1 to 524288: the limit follows the queues"
-    is "RTL_SIGNALS=$wrong: the limit follows the queues" "$(look signals | sed 's/.* limit //')" "$most"
+    is "RTL_SIGNALS=$wrong: the limit follows the queues" "$(dump_segment signals | sed 's/.* limit //')" "$most"
     close_scene
 done
 has "librtl(7) has the range of RTL_SIGNALS" "$(cat man/librtl.7)" 'from 1 to 524288'

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Mixed work for SOAK_SECONDS (5; `make soak`: 600, in each way) on the software GPU with a watcher attached: counts are
-# exact, memory is flat, nobody complains and the watcher doesn't get stuck. Figures are in the lines that begin with #.
+# Mixed work for SOAK_SECONDS (5; `make soak`: 600, in each queue path) on the software GPU with a viewer attached.
+# Counts are exact, memory doesn't grow, no process prints an error and the viewer doesn't hang. Lines that begin with #
+# have figures.
 . "$(dirname "$0")/tap.sh"
-. "$(dirname "$0")/exact.sh" # without_hips_own
+. "$(dirname "$0")/exact.sh" # filter_hips_lines
 
 seconds=${SOAK_SECONDS:-5}
-warm=$((seconds / 10)) # from then on memory is compared; before its seconds begin the program does everything once
+warm=$((seconds / 10)) # memory is compared from then on; before, the program does everything once
 INTERCEPT_KERNELS=$tap_top/$O/tests/programs
 export INTERCEPT_KERNELS
 cat >"$work/script" <<'EOT'
@@ -23,9 +24,9 @@ on_gpu --script "$work/script" -- "$O/tests/programs/soak" --seconds "$seconds" 
     <"$work/in" >"$work/out" 2>"$work/err" &
 program=$!
 tap_pids="$tap_pids $program"
-exec 3>"$work/in" # held open, by nobody else: the program ends when it is closed
-check "it begins" wait_until 60 grep -q '^memory 0 ' "$work/out"
-wait_until 60 traced "$program"
+exec 3>"$work/in" # the only writer: the program ends when it is closed
+check "soak: the program begins" wait_until 60 grep -q '^memory 0 ' "$work/out"
+wait_until 60 is_traced "$program"
 "$O/rtl-top" -p "$program" --json -d 0.5 >"$work/frames.fifo" 2>"$work/watcher.err" 3>&- &
 watcher=$!
 tap_pids="$tap_pids $watcher"
@@ -34,75 +35,75 @@ jq -c --unbuffered '[.state, .dispatches.counted, .dispatches.timed, (.dispatche
 reader=$!
 tap_pids="$tap_pids $reader"
 
-# what the watcher holds, every second while there is work, once it has all that it needs for a frame
-frames() { [ "$(wc -l <"$work/frames")" -ge "$1" ]; }
-check "frames come" wait_until 60 frames 3
+# Record the viewer's memory every second while there is work, after its first frames.
+has_frames() { [ "$(wc -l <"$work/frames")" -ge "$1" ]; }
+check "viewer: prints frames" wait_until 60 has_frames 3
 over=$(($(date +%s) + seconds + 300))
-while alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
+while is_alive "$program" && ! grep -q '^holding' "$work/out" && [ "$(date +%s)" -lt "$over" ]; do
     awk -v page="$(getconf PAGESIZE)" '{ print $2 * page / 1024 }' "/proc/$watcher/statm" >>"$work/watcher.rss" 2>/dev/null
     sleep 1
 done
-has "it holds" "$(cat "$work/out")" '^holding'
-has "the program's own verdict" "$(cat "$work/out")" '^soak: PASS'
-is "it said nothing on standard error" "$(without_hips_own <"$work/err")" ""
+has "soak: the program holds" "$(cat "$work/out")" '^holding'
+has "soak: the program's own verdict is PASS" "$(cat "$work/out")" '^soak: PASS'
+is "soak: standard error is empty" "$(filter_hips_lines <"$work/err")" ""
 
 # --- counts ---
-json() { jq -r "$1" "$work/json"; }
-all_known() {
-    "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" && test "$(json '.dispatches | .timed + (.untimed | add) == .counted')" = true
+query_json() { jq -r "$1" "$work/json"; }
+all_settled() {
+    "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" && test "$(query_json '.dispatches | .timed + (.untimed | add) == .counted')" = true
 }
-check "timed and untimed are all that was counted" wait_until 60 all_known
-is "the kernels add up to the dispatches" "$(json '([.kernels[].calls] | add) == .dispatches.counted')" true
+check "soak: every dispatch is timed or untimed" wait_until 60 all_settled
+is "soak: the kernels add up to the dispatches" "$(query_json '([.kernels[].calls] | add) == .dispatches.counted')" true
 sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
-json '.kernels[] | select(.calls > 0) | select(.name | test("^(soak|raw|mod)")) | "\(.name) \(.calls)"' | sort >"$work/counted"
-check "each kernel's count is the program's" diff "$work/launched" "$work/counted"
-check "there were kernels of all kinds" test "$(wc -l <"$work/launched")" -ge 55
-check "dispatches outside the flood were timed; how many is a matter of the machine" \
+query_json '.kernels[] | select(.calls > 0) | select(.name | test("^(soak|raw|mod)")) | "\(.name) \(.calls)"' | sort >"$work/counted"
+check "soak: each kernel's count equals the program's" diff "$work/launched" "$work/counted"
+check "soak: at least 55 kernels were launched" test "$(wc -l <"$work/launched")" -ge 55
+check "soak: kernels outside the flood are timed" \
     sh -c "jq -e '[.kernels[] | select(.name | startswith(\"soak\"))] | ([.[].timed] | add) > 0' '$work/json'"
 case ${RTL_QUEUES:-auto} in
 auto) ;;
-*) is "queues are what was asked for" "$(json '[.queues[].way] | unique[]')" "$RTL_QUEUES" ;;
+*) is "soak: queues have the requested path" "$(query_json '[.queues[].way] | unique[]')" "$RTL_QUEUES" ;;
 esac
-is "nothing to say" "$("$O/tests/programs/intercept_dump" "$program" note)" ""
+is "soak: the segment has no note" "$("$O/tests/programs/intercept_dump" "$program" note)" ""
 
-# --- memory, while there was work ---
-memory() { # first|last, what
+# --- memory, during the work ---
+memory_value() { # first|last WHAT
     awk -v from="$warm" -v to="$seconds" -v what="$2" -v want="$1" '
         /^memory/ && $2 >= from && $2 < to { for (i = 3; i < NF; i += 2) if ($i == what) { if (!n++) first = $(i + 1); last = $(i + 1) } }
         END { if (n > 1) print (want == "first" ? first : last) }' "$work/out"
 }
-grown() { # what most
-    echo "$1: $(memory first "$1") after $warm s, then $(memory last "$1")"
-    test -n "$(memory last "$1")" && test "$(($(memory last "$1") - $(memory first "$1")))" -le "$2"
+grew_at_most() { # WHAT MOST
+    echo "$1: $(memory_value first "$1") after $warm s, then $(memory_value last "$1")"
+    test -n "$(memory_value last "$1")" && test "$(($(memory_value last "$1") - $(memory_value first "$1")))" -le "$2"
 }
-# HIP 5.2 loses memory of its own under such work: by heaptrack's account 61 bytes a burst (of events above all), with the
-# library and without
+# HIP 5.2 leaks memory under such work, with the library and without: 61 bytes a burst in heaptrack's account, most of it
+# for events.
 bursts=$(sed -n 's/^work bursts \([0-9]*\) .*/\1/p' "$work/out")
-check "the program's memory is flat to 8 MB, and what HIP loses: 60 bytes a burst" grown rss $((8192 + 60 * bursts / 1024))
-check "its mappings are flat" grown maps 32
-check "its descriptors are flat" grown fds 2
-watched() { awk -v from="$warm" 'NR == int(from) + 1 { first = $1 } { last = $1 } END { print first, last }' "$work/watcher.rss"; }
-check "the watcher's memory is flat to 2 MB" sh -c "echo $(watched) | awk '{ exit !(\$1 > 0 && \$2 - \$1 <= 2048) }'"
+check "soak: the program's memory grows by at most 8 MB and HIP's leak" grew_at_most rss $((8192 + 60 * bursts / 1024))
+check "soak: the program's mappings don't grow" grew_at_most maps 32
+check "soak: the program's descriptors don't grow" grew_at_most fds 2
+viewer_memory() { awk -v from="$warm" 'NR == int(from) + 1 { first = $1 } { last = $1 } END { print first, last }' "$work/watcher.rss"; }
+check "soak: the viewer's memory grows by at most 2 MB" sh -c "echo $(viewer_memory) | awk '{ exit !(\$1 > 0 && \$2 - \$1 <= 2048) }'"
 
-# --- the watcher ---
-counted=$(json .dispatches.counted)
-check "the watcher is not stuck: it shows the last dispatch" wait_until 60 \
+# --- the viewer ---
+counted=$(query_json .dispatches.counted)
+check "viewer: the last frame has the last dispatch" wait_until 60 \
     sh -c "tail -n 1 '$work/frames' | jq -e '.[1] == $counted and .[2] + .[3] == $counted'"
-check "its counts never ran backwards, and grew" sh -c \
+check "viewer: its counts grow and never decrease" sh -c \
     "jq -se '[.[][1]] | . == sort and (unique | length) > 2' '$work/frames'"
 exec 3>&-
 wait "$program"
-is "the program ends well" "$?" 0
+is "soak: the program's exit status is 0" "$?" 0
 wait "$watcher"
-is "the watcher sees it" "$?" 6
+is "viewer: exits with 6 when the process ends" "$?" 6
 wait "$reader"
-is "and says so" "$(tail -n 1 "$work/frames" | jq -r '.[0]')" exited
-is "the watcher had nothing to complain of" "$(cat "$work/watcher.err")" ""
+is "viewer: the last frame has the state exited" "$(tail -n 1 "$work/frames" | jq -r '.[0]')" exited
+is "viewer: standard error is empty" "$(cat "$work/watcher.err")" ""
 tap_pids=
 
-json '.dispatches | "# \(.counted) dispatches counted, \(.timed) timed, \([.untimed | to_entries[] | select(.value > 0) | "\(.key) \(.value)"] | join(", ")) untimed"'
+query_json '.dispatches | "# \(.counted) dispatches counted, \(.timed) timed, \([.untimed | to_entries[] | select(.value > 0) | "\(.key) \(.value)"] | join(", ")) untimed"'
 sed -n 's/^work/# work:/p' "$work/out"
 awk -v every=$(((seconds + 9) / 10)) '/^memory/ && $2 % every == 0 { print "#", $0 }' "$work/out"
 echo "# $(wc -l <"$work/launched") kernel names, $(wc -l <"$work/frames") frames; the program's memory in KB" \
-    "$(memory first rss) after $warm s, $(memory last rss) after $seconds s; the watcher's $(watched)"
+    "$(memory_value first rss) after $warm s, $(memory_value last rss) after $seconds s; the watcher's $(viewer_memory)"
 finish

@@ -1,14 +1,14 @@
 #!/bin/sh
-# A queue kept full by kernels that take no time, faster than the worker can keep up with and with few signals: nothing
-# stops or hangs, all is counted. (On ROCr before 6.0 an intercept queue that fills stops the process, whoever intercepts
-# it: src/intercept/track/throttle.h.)
+# A queue is kept full by kernels that take no time, with few signals, so that the worker can't keep up. Nothing stops or
+# hangs, and every dispatch is counted. (On ROCr before 6.0 a full intercept queue of any tool stops the process:
+# src/intercept/track/throttle.h.)
 . "$(dirname "$0")/tap.sh"
 
 dispatches=1000448 # a multiple of the program's 512
-warm=4096          # what it dispatches before it counts
+warm=4096          # dispatches before it counts
 
-# flood SIGNALS WHAT COMMAND...: runs it until all has been dispatched and it holds
-flood() {
+# start_flood SIGNALS WHAT COMMAND...: run the program until it has dispatched everything and holds
+start_flood() {
     limit=$1
     what=$2
     shift 2
@@ -23,33 +23,33 @@ flood() {
     wait_until 120 sh -c "grep -qs '^holding' '$work/out' || ! kill -0 $program || grep -q zombie /proc/$program/status"
 }
 
-dump() {
+dump_segment() {
     "$O/tests/programs/intercept_dump" "$program" >"$work/dump" 2>&1
 }
-sum() { # key
+segment_sum() { # KEY
     awk -v key="$1" '$1 == key { print $2 }' "$work/dump"
 }
-all_known() { # nothing is in flight any more
-    dump
-    test "$(($(sum timed) + $(sum untimed_total)))" = "$(sum counted)"
+all_settled() { # nothing is in flight
+    dump_segment
+    test "$(($(segment_sum timed) + $(segment_sum untimed_total)))" = "$(segment_sum counted)"
 }
 
-try() { # name signals what command...
+run_flood() { # NAME SIGNALS WHAT COMMAND...
     name=$1
     shift
-    flood "$@"
-    has "$name: it got to its end" "$(cat "$work/out")" '^holding'
-    check "$name: timed and untimed are all" wait_until 60 all_known
-    is "$name: every dispatch was counted" "$(sum counted)" "$((dispatches + warm))"
+    start_flood "$@"
+    has "$name: the program finishes" "$(cat "$work/out")" '^holding'
+    check "$name: every dispatch is timed or untimed" wait_until 60 all_settled
+    is "$name: every dispatch is counted" "$(segment_sum counted)" "$((dispatches + warm))"
     exec 3>&-
     wait "$program"
-    is "$name: it ended well" "$?" 0
-    is "$name: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
+    is "$name: exit status is 0" "$?" 0
+    is "$name: standard error is empty" "$(filter_runtimes_lines <"$work/err")" ""
     tap_pids=
 }
 
-try "64 signals" 64 plain env
-try "4096 signals" 4096 plain env
-try "the application's signals, several packets on each" 4096 signalled env
-try "one CPU for all, 64 signals" 64 plain taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+run_flood "64 signals" 64 plain env
+run_flood "4096 signals" 4096 plain env
+run_flood "the application's signals, several packets on each" 4096 signalled env
+run_flood "one CPU for all, 64 signals" 64 plain taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
 finish

@@ -1,6 +1,6 @@
-# Sourced by the tests of the library: a scene of intercept_scenes on the software GPU, held at its end, and what the
-# library says about it then.
-# shellcheck shell=sh disable=SC2034,SC2154 # what tap.sh and the tests set
+# Sourced by the tests of the library. Runs a scene of intercept_scenes on the software GPU, holds it at its end and
+# prints what the library recorded.
+# shellcheck shell=sh disable=SC2034,SC2154 # tap.sh and the tests set them
 
 noop=$tap_top/$O/tests/programs/intercept_noop_preload.so
 dump=$O/tests/programs/intercept_dump
@@ -14,10 +14,10 @@ fast*  lognormal 8us 0.5
 *      fixed 5us
 EOF
 
-# play SCENE...: until it holds; $program is its process. Options of the software GPU in $gpu, tools in $tools, what is
-# preloaded in $preload, the program in $scenes.
+# play SCENE...: run the scene until it holds; $program is its process. Inputs: $gpu (options of the software GPU),
+# $tools, $preload and $scenes (the program).
 play() {
-    rm -f "$work/in" "$work/truth" "$work/out" "$work/err" # what the scene before left must not be taken for this one's
+    rm -f "$work/in" "$work/truth" "$work/out" "$work/err" # of the previous scene
     mkfifo "$work/in"
     # shellcheck disable=SC2086 # several options, or none
     (HSA_TOOLS_LIB=${tools-$tap_top/$O/librtl.so} exec env ${preload:+"LD_PRELOAD=$preload"} tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} \
@@ -32,19 +32,19 @@ play() {
     fi
 }
 
-# look [KEY]: what the segment says now
-look() {
+# dump_segment [KEY]: print the segment's current values.
+dump_segment() {
     "$dump" "$program" "$@" 2>&1
 }
 
-# All counted dispatches are timed, untimed or in flight, and as many are in flight as is said.
+# All counted dispatches are timed, untimed or in flight, and $1 of them are in flight.
 settled() { # in flight
-    look | awk -v want="$1" '
+    dump_segment | awk -v want="$1" '
         $1 == "counted" { counted = $2 } $1 == "timed" { timed = $2 } $1 == "untimed_total" { untimed = $2 }
         END { exit counted == 0 || counted - timed - untimed != want }'
 }
 
-# close_scene: lets it go on to its end; $status is how it ended
+# close_scene: let the scene end; $status is its exit status.
 close_scene() {
     exec 3>&-
     wait_until 60 sh -c "! kill -0 $program 2>/dev/null || grep -q zombie /proc/$program/status" || kill -9 "$program"
@@ -53,32 +53,32 @@ close_scene() {
     tap_pids=
 }
 
-# counted_as_launched: each kernel's count is the program's own tally
+# counted_as_launched: each kernel's count equals the program's own tally.
 counted_as_launched() {
     sed -n 's/^\(launched\|signalled\) //p' "$work/out" | sort >"$work/launched"
-    look kernel | awk '{ print $2, $3 }' | sort >"$work/counted"
+    dump_segment kernel | awk '{ print $2, $3 }' | sort >"$work/counted"
     test -s "$work/launched" && diff "$work/launched" "$work/counted"
 }
 
-# timed_as_completed: as many timed dispatches as the software GPU completed without a signal of the application's. The
-# truth is written a millisecond late, or more on a busy machine.
+# timed_as_completed: the number of timed dispatches equals the software GPU's completions without a signal of the
+# application. The software GPU writes the truth a millisecond later, on a busy machine more.
 timed_as_completed() {
     completed=$(awk -F'\t' 'NR > 1 && $7 !~ /^</' "$work/truth" | wc -l)
-    echo "completed $completed, $(look timed)"
-    test "$completed" = "$(look timed | cut -d' ' -f2)"
+    echo "completed $completed, $(dump_segment timed)"
+    test "$completed" = "$(dump_segment timed | cut -d' ' -f2)"
 }
 
-# times_are_true: each kernel's total, minimum and maximum are the software GPU's, whatever signal it carried
+# times_are_true: each kernel's total, minimum and maximum equal the software GPU's, whichever signal the kernel carried.
 times_are_true() {
     awk -F'\t' 'NR > 1 && $7 !~ /^</ { n = $5 - $4; c[$7]++; t[$7] += n
         if (!($7 in low) || n < low[$7]) low[$7] = n
         if (n > high[$7]) high[$7] = n }
         END { for (k in c) print k, c[k], t[k], low[k], high[k] + 0 }' "$work/truth" | sort >"$work/model"
-    look kernel | awk '$4 { print $2, $4, $6, $7, $8 }' | sort >"$work/timed"
+    dump_segment kernel | awk '$4 { print $2, $4, $6, $7, $8 }' | sort >"$work/timed"
     test -s "$work/model" && diff "$work/model" "$work/timed"
 }
 
-# truth_has N PATTERN: waits until the truth has that many dispatches of such kernels
+# truth_has N PATTERN: wait until the truth has N dispatches of matching kernels.
 truth_has() {
     wait_until 60 sh -c "test \$(grep -cE '$2' '$work/truth') -ge $1"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Beside rocprofiler-sdk: stand-ins for rocprofiler-register and the SDK, and the real runtime, which loads its tools as a
-# runtime of AMD's does. HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 has both loaded; a preloaded librtl.so needs no HSA_TOOLS_LIB.
-# shellcheck disable=SC2034 # what intercept.sh reads
+# Tracing beside rocprofiler-sdk: stand-ins for rocprofiler-register and the SDK, and the real runtime, which loads its
+# tools like AMD's. HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 loads both; a preloaded librtl.so needs no HSA_TOOLS_LIB.
+# shellcheck disable=SC2034 # intercept.sh reads them
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 
@@ -13,69 +13,69 @@ REGISTER_LOG=$work/registered
 export REGISTER_LOG
 gpu="--preload $programs/register_getenv_preload.so"
 
-untraced() { # name
-    is "$1: no segment" "$(look counted | head -n 1 | grep -c '^counted')" 0
+check_untraced() { # NAME
+    is "$1: there is no segment" "$(dump_segment counted | head -n 1 | grep -c '^counted')" 0
     close_scene
-    is "$1: ends well" "$status" 0
+    is "$1: exit status is 0" "$status" 0
 }
-all_counted() { # name
+check_all_counted() { # NAME
     check "$1: every dispatch is settled" wait_until 60 settled 0
     check "$1: counts equal the program's" counted_as_launched
-    is "$1: no note" "$(look note)" ""
+    is "$1: the segment has no note" "$(dump_segment note)" ""
     close_scene
-    is "$1: ends well" "$status" 0
+    is "$1: exit status is 0" "$status" 0
 }
 
-# --- what the stand-ins do without us ---
-ways() { # the ways of its queues, as check says them
+# --- the stand-ins without the library ---
+queue_paths() { # print the queue paths that check shows
     "$tap_top/$O/rtl-top" check -p "$program" | sed -n 's/^ok     queues //p'
 }
 tools=$rtl
 play any
-way=$(ways)
-all_counted "no SDK: HSA_TOOLS_LIB is read"
+way=$(queue_paths)
+check_all_counted "no SDK, HSA_TOOLS_LIB"
 is "no SDK: the runtime registers its table" "$(cat "$REGISTER_LOG")" "registered hsa 1 1"
 ROCPROFILER_REGISTER_LIBRARY=$sdk
 export ROCPROFILER_REGISTER_LIBRARY
 play any
-untraced "an SDK: HSA_TOOLS_LIB is left out"
-has "an SDK: the SDK has wrapped the table" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
+check_untraced "an SDK, HSA_TOOLS_LIB ignored"
+has "an SDK: it has wrapped the table" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 
-# --- both loaded by the runtime ---
+# --- the runtime loads both ---
 HSA_TOOLS_ROCPROFILER_V1_TOOLS=1
 export HSA_TOOLS_ROCPROFILER_V1_TOOLS
 play any
 has "without the SDK: check reports live queues" "$way" live
-is "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: queues have the same way as without the SDK" "$(ways)" "$way"
-all_counted "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS"
+is "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: queues have the same path as without the SDK" "$(queue_paths)" "$way"
+check_all_counted "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS"
 has "both by HSA_TOOLS_ROCPROFILER_V1_TOOLS: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 
 # --- preloaded ---
 preload=$rtl
 rm -f "$REGISTER_LOG"
 play any
-all_counted "preloaded and listed"
+check_all_counted "preloaded and listed"
 is "preloaded and listed: the table is registered once" "$(cat "$REGISTER_LOG")" "registered hsa 1 0"
 for REGISTER_RUNTIME in old new; do
     export REGISTER_RUNTIME
     play any
-    all_counted "preloaded, a runtime that leaves HSA_TOOLS_LIB out ($REGISTER_RUNTIME)"
+    check_all_counted "preloaded, a runtime that ignores HSA_TOOLS_LIB ($REGISTER_RUNTIME)"
     has "preloaded, $REGISTER_RUNTIME: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 done
 unset REGISTER_RUNTIME
 REGISTER_SDK=intercept
 export REGISTER_SDK
 play any
-all_counted "preloaded, an SDK with intercept queues"
+check_all_counted "preloaded, an SDK with intercept queues"
 has "preloaded, an SDK with intercept queues: the SDK sees every packet" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues, [0-9]{4,} packets'
 unset REGISTER_SDK
 
-# --- the runtime's end: it calls no OnUnload, so the library counts hsa_init and hsa_shut_down ---
+# --- the runtime's end: the runtime calls no OnUnload, so the library counts hsa_init and hsa_shut_down ---
 REGISTER_RUNTIME=new
 export REGISTER_RUNTIME
 tools=
 preload=
-play again # ROCr 6.4 can't be started a second time in a process
+play again # ROCr 6.4 can't start twice in a process
 grep -q '^holding' "$work/out"
 twice=$?
 close_scene
@@ -83,37 +83,37 @@ preload=$rtl
 play again
 if [ "$twice" = 0 ]; then
     check "second hsa_init: every dispatch is settled, in one segment" wait_until 60 settled 0
-    check "second hsa_init: counts go on" counted_as_launched
-    is "second hsa_init: the state is live" "$(look state)" "state live"
+    check "second hsa_init: counts continue" counted_as_launched
+    is "second hsa_init: the state is live" "$(dump_segment state)" "state live"
     close_scene
-    is "second hsa_init: ends well" "$status" 0
+    is "second hsa_init: exit status is 0" "$status" 0
 else
     close_scene
-    is "second hsa_init: fails as without the library" "$status" 2
+    is "second hsa_init: exit status is that without the library" "$status" 2
 fi
 play opened-twice
 check "opened twice, shut down once: every dispatch is settled" wait_until 60 settled 0
 check "opened twice, shut down once: counts equal the program's" counted_as_launched
-is "opened twice, shut down once: the state is live, and every dispatch is timed" "$(look state) $(look untimed_total)" "state live untimed_total 0"
+is "opened twice, shut down once: the state is live and every dispatch is timed" "$(dump_segment state) $(dump_segment untimed_total)" "state live untimed_total 0"
 close_scene
-is "opened twice, shut down once: ends well" "$status" 0
+is "opened twice, shut down once: exit status is 0" "$status" 0
 play end shutdown
 wait_until 60 settled 1
 check "shut down with a kernel in flight: the kernel is counted" settled 1
 close_scene
-is "shut down with a kernel in flight: ends well" "$status" 0
+is "shut down with a kernel in flight: exit status is 0" "$status" 0
 play fork
 check "fork: every dispatch is settled" wait_until 60 settled 0
-check "fork: children counted nothing" counted_as_launched
+check "fork: children count nothing in the parent's segment" counted_as_launched
 close_scene
-is "fork: ends well" "$status" 0
+is "fork: exit status is 0" "$status" 0
 scenes=intercept_children
 play spawn
-check "spawned children: the parent's counts are its own" counted_as_launched
-is "spawned children: each has a segment of its own" \
+check "spawned children: the parent's counts equal its own tally" counted_as_launched
+is "spawned children: each has its own segment" \
     "$(sed -n 's/^child //p' "$work/out" | while read -r child kernel n; do "$dump" "$child" kernel | grep -c "$kernel $n"; done | tr '\n' ' ')" "1 1 "
 close_scene
-is "spawned children: all end well" "$status" 0
+is "spawned children: exit status is 0" "$status" 0
 scenes=
 unset REGISTER_RUNTIME ROCPROFILER_REGISTER_LIBRARY HSA_TOOLS_ROCPROFILER_V1_TOOLS
 tools=$rtl
@@ -121,7 +121,7 @@ preload=
 
 # --- rtl-top run ---
 top=$tap_top/$O/rtl-top
-# run_under NAME OPTIONS -- PROGRAM ARGS: its snapshot against the truth
+# run_under NAME OPTIONS -- PROGRAM ARGS: compare its snapshot with the truth
 run_under() {
     name=$1
     shift
@@ -135,7 +135,7 @@ run_under() {
     # shellcheck disable=SC2086 # several options, or none
     "$top" run --snapshot "$work/run.db" $options -- tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu --truth "$work/truth" \
         -- "$@" >"$work/out" 2>"$work/err"
-    is "$name: ends well" "$?" 0
+    is "$name: exit status is 0" "$?" 0
     "$top" -r "$work/run.db" --json 2>"$work/err2" | tail -n 1 >"$work/json"
     jq -r '.kernels[] | select(.calls > 0) | "\(.calls) \(.name)"' "$work/json" | sort >"$work/counted"
     awk -F'\t' 'NR > 1 && $7 !~ /^</ { n[$7]++ } END { for (k in n) print n[k], k }' "$work/truth" | sort >"$work/true"
@@ -144,7 +144,7 @@ run_under() {
 }
 hip="$programs/hip_launches --launches 20000"
 export ROCPROFILER_REGISTER_LIBRARY="$sdk"
-# shellcheck disable=SC2086 # its words
+# shellcheck disable=SC2086 # several words
 run_under "run, beside an SDK, HIP" -- $hip
 has "run, beside an SDK, HIP: the SDK has its queues" "$(cat "$work/err")" '^sdk: [1-9][0-9]* queues'
 run_under "run, beside an SDK, HSA" -- "$programs/hsa_dispatch"
@@ -152,18 +152,18 @@ REGISTER_RUNTIME=new
 export REGISTER_RUNTIME
 # shellcheck disable=SC2086 # options
 "$top" run --snapshot "$work/none.db" -- tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} $gpu -- "$programs/hsa_dispatch" >/dev/null 2>"$work/err"
-is "run, a runtime that ignores HSA_TOOLS_LIB: nothing is traced" "$?" 3
-# shellcheck disable=SC2086 # its words
+is "run, a runtime that ignores HSA_TOOLS_LIB: exit status is 3" "$?" 3
+# shellcheck disable=SC2086 # several words
 run_under "run --preload, HIP" --preload -- $hip
 run_under "run --preload, HSA" --preload -- "$programs/hsa_dispatch"
-# shellcheck disable=SC2086 # its words
+# shellcheck disable=SC2086 # several words
 run_under "run --preload --mode hip" --preload --mode hip -- $hip
 
 # --- a preloaded library in processes without ROCm ---
 LD_PRELOAD=$rtl sh -c 'cat /proc/self/status; ls /proc/self/fd | wc -l' >"$work/with"
 sh -c 'cat /proc/self/status; ls /proc/self/fd | wc -l' >"$work/without"
-is "preloaded without ROCm: as many threads and descriptors as without the library" "$(sed -n '/^Threads/p; $p' "$work/with")" "$(sed -n '/^Threads/p; $p' "$work/without")"
-is "preloaded without ROCm: no segment" "$(LD_PRELOAD=$rtl grep -c rtl-segment /proc/self/maps)" 0
+is "preloaded without ROCm: threads and descriptors are those without the library" "$(sed -n '/^Threads/p; $p' "$work/with")" "$(sed -n '/^Threads/p; $p' "$work/without")"
+is "preloaded without ROCm: there is no segment" "$(LD_PRELOAD=$rtl grep -c rtl-segment /proc/self/maps)" 0
 
 # --- rtl-top env and check ---
 unset REGISTER_RUNTIME ROCPROFILER_REGISTER_LIBRARY
@@ -174,14 +174,14 @@ mkdir "$work/a b"
 cp "$rtl" "$work/a b"
 refused=$("$top" env --preload --library "$work/a b/librtl.so" 2>&1)
 is "env --preload: a path that LD_PRELOAD can't hold is refused" "$? $(echo "$refused" | grep -c 'can.t hold a path with a blank')" "1 1"
-has "check --preload: reports a path that LD_PRELOAD can't hold" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*can.t hold a path with a blank'
+has "check --preload: names a path that LD_PRELOAD can't hold" "$("$top" check --preload --library "$work/a b/librtl.so" -- cat)" '^wrong  preload .*can.t hold a path with a blank'
 
-# runtimes by their files: what they are linked with, and the variables that they know
+# The files of runtimes: the libraries that they need, and the variables that they know
 cd "$work" || exit 1
 echo 'int hsa_init(void); int hsa_init(void) { return 0; }' >lib.c
 echo 'int rocprofiler_register_library_api_table(void); int registers(void); int registers(void) { return rocprofiler_register_library_api_table(); }' >registers.c
 echo 'int hsa_init(void); int main(void) { return hsa_init(); }' >main.c
-runtime() { # FOLDER VARIABLE...: a program with a runtime that knows these; $linked are options of the linker
+make_runtime() { # FOLDER VARIABLE...: make a program with a runtime that knows these; $linked has linker options
     mkdir "$1"
     { cat lib.c; n=0; for v in $2 $3; do echo "const char v$((n += 1))[] = \"$v\";"; done; } >"$1/lib.c"
     # shellcheck disable=SC2086 # options
@@ -189,73 +189,74 @@ runtime() { # FOLDER VARIABLE...: a program with a runtime that knows these; $li
     gcc -o "$1/program" main.c "$1/libhsa-runtime64.so.1" -Wl,-rpath,"$work/$1" -Wl,-rpath-link,"$programs"
 }
 linked="registers.c $programs/librocprofiler-register.so.0 -Wl,-rpath,$programs"
-runtime knows-both HSA_TOOLS_LIB HSA_TOOLS_ROCPROFILER_V1_TOOLS
-runtime knows-list HSA_TOOLS_LIB
-runtime knows-none
+make_runtime knows-both HSA_TOOLS_LIB HSA_TOOLS_ROCPROFILER_V1_TOOLS
+make_runtime knows-list HSA_TOOLS_LIB
+make_runtime knows-none
 linked=
-runtime unlinked HSA_TOOLS_LIB
+make_runtime unlinked HSA_TOOLS_LIB
 cd "$tap_top" || exit 1
-says() { # NAME PATTERN COMMAND...: its lines are in $found
+check_says() { # NAME PATTERN COMMAND...: the command prints a matching line; its output is in $found
     name=$1 pattern=$2
     shift 2
     found=$("$@" 2>&1)
     has "check: $name" "$found" "$pattern"
 }
-says "ROCP_TOOL_LIBRARIES, run sets the variable" '^ok     profiler .*active \(ROCP_TOOL_LIBRARIES=x\.so\): HSA_TOOLS_ROCPROFILER_V1_TOOLS=1, which rtl-top run' \
+check_says "ROCP_TOOL_LIBRARIES activates the SDK, run sets the variable" '^ok     profiler .*active \(ROCP_TOOL_LIBRARIES=x\.so\): HSA_TOOLS_ROCPROFILER_V1_TOOLS=1, which rtl-top run' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/knows-both/program"
-says "ROCPROFILER_REGISTER_LIBRARY does as much" '^ok     profiler .*active \(ROCPROFILER_REGISTER_LIBRARY=y\.so\)' \
+check_says "ROCPROFILER_REGISTER_LIBRARY activates the SDK" '^ok     profiler .*active \(ROCPROFILER_REGISTER_LIBRARY=y\.so\)' \
     env ROCPROFILER_REGISTER_LIBRARY=y.so "$top" check -- cat
-says "a forced load does, too" '^ok     profiler .*FORCE_LOAD=1' env ROCPROFILER_REGISTER_FORCE_LOAD=1 "$top" check -- cat
+check_says "ROCPROFILER_REGISTER_FORCE_LOAD activates the SDK" '^ok     profiler .*FORCE_LOAD=1' env ROCPROFILER_REGISTER_FORCE_LOAD=1 "$top" check -- cat
 for value in 0 off False NO; do
-    is "check: ROCPROFILER_REGISTER_ENABLED=$value switches it off" \
+    is "check: ROCPROFILER_REGISTER_ENABLED=$value switches the SDK off" \
         "$(ROCP_TOOL_LIBRARIES=x.so ROCPROFILER_REGISTER_ENABLED=$value "$top" check -- cat | grep -c profiler)" 0
 done
-is "check without an SDK: no line about a profiler" "$(ROCP_TOOL_LIBRARIES='' "$top" check -- "$work/knows-both/program" | grep -c profiler)" 0
-says "HSA_TOOLS_LIB by hand, without the variable" '^wrong  profiler .*in this environment the runtime leaves out HSA_TOOLS_LIB' \
+is "check without an SDK: has no line about a profiler" "$(ROCP_TOOL_LIBRARIES='' "$top" check -- "$work/knows-both/program" | grep -c profiler)" 0
+check_says "HSA_TOOLS_LIB by hand, without the variable" '^wrong  profiler .*in this environment the runtime leaves out HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_LIB=librtl.so "$top" check -- cat
-says "HSA_TOOLS_LIB by hand, the variable is off as an SDK leaves it to its children" '^wrong  profiler .*leaves out HSA_TOOLS_LIB' \
+check_says "HSA_TOOLS_LIB by hand, the variable is 0, as an SDK sets it for its children" '^wrong  profiler .*leaves out HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_ROCPROFILER_V1_TOOLS=0 HSA_TOOLS_LIB=librtl.so "$top" check -- cat
-says "HSA_TOOLS_LIB by hand, with the variable" '^ok     profiler .*librtl.so, too$' \
+check_says "HSA_TOOLS_LIB by hand, with the variable" '^ok     profiler .*librtl.so, too$' \
     env ROCP_TOOL_LIBRARIES=x.so HSA_TOOLS_ROCPROFILER_V1_TOOLS=yes HSA_TOOLS_LIB=librtl.so "$top" check -- cat
-says "a runtime that doesn't know the variable" '^open   profiler .*not seen to know HSA_TOOLS_ROCPROFILER_V1_TOOLS.*--preload' \
+check_says "a runtime that doesn't know the variable" '^open   profiler .*not seen to know HSA_TOOLS_ROCPROFILER_V1_TOOLS.*--preload' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/knows-list/program"
-says "preloaded, it needs none" '^ok     profiler .*the preloaded librtl.so' env ROCP_TOOL_LIBRARIES=x.so "$top" check --preload -- "$work/knows-list/program"
-says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to read HSA_TOOLS_LIB.*--preload' "$top" check -- "$work/knows-none/program"
-says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
+check_says "a preloaded librtl.so needs no variable" '^ok     profiler .*the preloaded librtl.so' env ROCP_TOOL_LIBRARIES=x.so "$top" check --preload -- "$work/knows-list/program"
+check_says "a runtime that doesn't read HSA_TOOLS_LIB" '^open   tools .*not seen to read HSA_TOOLS_LIB.*--preload' "$top" check -- "$work/knows-none/program"
+check_says "a runtime without rocprofiler-register" '^ok     profiler .*built without rocprofiler-register: it reads HSA_TOOLS_LIB' \
     env ROCP_TOOL_LIBRARIES=x.so "$top" check -- "$work/unlinked/program"
-says "--preload is of no use there" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
+check_says "--preload doesn't help a runtime without rocprofiler-register" '^open   preload .*built without rocprofiler-register' "$top" check --preload -- "$work/unlinked/program"
 echo 'int main(void) { return 0; }' >"$work/foreign.c"
 gcc -o "$work/foreign" "$work/foreign.c" -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
-says "--preload ends programs of another libc" "^open   preload .*musl.*it ends every program with --preload" "$top" check --preload -- "$work/foreign"
-# a tool by its symbol: in the program, in one of its libraries, preloaded; not a weak reference to the symbol
+check_says "--preload would end programs of another libc" "^open   preload .*musl.*it ends every program with --preload" "$top" check --preload -- "$work/foreign"
+# A tool exports a symbol: the program, one of its libraries or a preloaded library. A weak reference to the symbol is no
+# tool.
 echo 'int rocprofiler_configure(void); int rocprofiler_configure(void) { return 0; }' >"$work/tool.c"
 gcc -shared -fPIC -Wl,-soname,libtool.so -o "$work/libtool.so" "$work/tool.c"
 echo 'int rocprofiler_configure(void) __attribute__((weak)); int main(void) { return rocprofiler_configure ? rocprofiler_configure() : 0; }' >"$work/asks.c"
 gcc -o "$work/linked" "$work/asks.c" -Wl,--no-as-needed "$work/libtool.so" -Wl,-rpath,"$work"
 gcc -rdynamic -o "$work/has" "$work/asks.c" "$work/tool.c"
 gcc -o "$work/asks" "$work/asks.c"
-says "a library that exports rocprofiler_configure" "^ok     profiler .*active \\($work/libtool\\.so exports rocprofiler_configure" "$top" check -- "$work/linked"
-says "a program that exports it" "^ok     profiler .*active \\($work/has exports rocprofiler_configure" "$top" check -- "$work/has"
-says "a preloaded tool" "^ok     profiler .*active \\($work/libtool\\.so exports" env LD_PRELOAD="$work/libtool.so" "$top" check -- cat
+check_says "a library that exports rocprofiler_configure" "^ok     profiler .*active \\($work/libtool\\.so exports rocprofiler_configure" "$top" check -- "$work/linked"
+check_says "a program that exports it" "^ok     profiler .*active \\($work/has exports rocprofiler_configure" "$top" check -- "$work/has"
+check_says "a preloaded tool" "^ok     profiler .*active \\($work/libtool\\.so exports" env LD_PRELOAD="$work/libtool.so" "$top" check -- cat
 is "check: a program with only a weak reference to rocprofiler_configure has no line about a profiler" "$("$top" check -- "$work/asks" | grep -c profiler)" 0
 
-# a process, by its files in /proc
-sleeper() { # VARIABLE=VALUE...: a process with these; $program
+# Processes, by their files in /proc
+start_sleeper() { # VARIABLE=VALUE...: start a process with these; $sleeping
     [ -z "${sleeping:-}" ] || end_process "$sleeping"
     env "$@" sleep 600 >/dev/null 2>&1 &
     sleeping=$!
     tap_pids="$tap_pids $sleeping"
     wait_until 60 grep -q sleep "/proc/$sleeping/comm"
 }
-sleeper ROCP_TOOL_LIBRARIES="$(printf 'a\033[2Jb')" HSA_TOOLS_LIB="$rtl"
-says "a process whose runtime will leave HSA_TOOLS_LIB out" '^wrong  process .*has rocprofiler-sdk \(ROCP_TOOL_LIBRARIES=a.\[2Jb\), beside which the runtime leaves out HSA_TOOLS_LIB: start it with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' \
+start_sleeper ROCP_TOOL_LIBRARIES="$(printf 'a\033[2Jb')" HSA_TOOLS_LIB="$rtl"
+check_says "a process whose runtime will ignore HSA_TOOLS_LIB" '^wrong  process .*has rocprofiler-sdk \(ROCP_TOOL_LIBRARIES=a.\[2Jb\), beside which the runtime leaves out HSA_TOOLS_LIB: start it with HSA_TOOLS_ROCPROFILER_V1_TOOLS=1' \
     "$top" check -p "$sleeping"
-is "check: control characters of a process's environment aren't printed" "$(printf '%s' "$found" | tr -d '\n' | grep -c '[[:cntrl:]]')" 0
-sleeper LD_PRELOAD="$rtl"
-says "a process with the library preloaded, before it uses the GPU" 'has not used the GPU' "$top" check -p "$sleeping"
-sleeper LD_PRELOAD="$work/libtool.so"
-says "a process with a tool" "^open   profiler .*active \\($work/libtool\\.so exports" "$top" check -p "$sleeping"
-# a process with another root, where the name of its library is a link to a file of ours
+is "check: control characters of a process's environment are escaped" "$(printf '%s' "$found" | tr -d '\n' | grep -c '[[:cntrl:]]')" 0
+start_sleeper LD_PRELOAD="$rtl"
+check_says "a process with the library preloaded, before it uses the GPU" 'has not used the GPU' "$top" check -p "$sleeping"
+start_sleeper LD_PRELOAD="$work/libtool.so"
+check_says "a process with a tool" "^open   profiler .*active \\($work/libtool\\.so exports" "$top" check -p "$sleeping"
+# A process with another root, where the name of its library is a link to a file outside
 end_process "$sleeping"
 sleeping=
 if [ "$(id -u)" = 0 ]; then
@@ -280,28 +281,28 @@ END
     sleeping=$!
     tap_pids="$tap_pids $sleeping"
     wait_until 60 grep -q jailed "$work/jailed.out"
-    is "check: no file of ours stands for one of a process with another root" "$("$top" check -p "$sleeping" | grep -c exports)" 0
+    is "check: a file outside isn't read for a process with another root" "$("$top" check -p "$sleeping" | grep -c exports)" 0
     cp "$work/libtool.so" "$work/jail$work/real.so"
     ln -sf "$work/real.so" "$work/jail$work/plain.so"
-    says "a tool of a process with another root, behind a link there" "^open   profiler .*active \\($work/plain\\.so exports" "$top" check -p "$sleeping"
+    check_says "a tool of a process with another root, reached by a link inside" "^open   profiler .*active \\($work/plain\\.so exports" "$top" check -p "$sleeping"
 else
-    skip "check: no file of ours stands for one of a process with another root" "chroot needs root"
+    skip "check: a file outside isn't read for a process with another root" "chroot needs root"
 fi
 big=$(head -c 100000 /dev/zero | tr '\0' x)
-sleeper A="$big" B="$big" ROCP_TOOL_LIBRARIES="$big"
-says "a very long value" '^open   profiler .*ROCP_TOOL_LIBRARIES=xxx' "$top" check -p "$sleeping"
+start_sleeper A="$big" B="$big" ROCP_TOOL_LIBRARIES="$big"
+check_says "a very long value" '^open   profiler .*ROCP_TOOL_LIBRARIES=xxx' "$top" check -p "$sleeping"
 end_process "$sleeping"
 export ROCPROFILER_REGISTER_LIBRARY="$sdk"
 play any
-says "a process that was left out" '^wrong  process .*has rocprofiler-sdk \(ROCPROFILER_REGISTER_LIBRARY=.*sdk_preload.so\), beside which the runtime leaves out' "$top" check -p "$program"
+check_says "a process whose runtime ignored HSA_TOOLS_LIB" '^wrong  process .*has rocprofiler-sdk \(ROCPROFILER_REGISTER_LIBRARY=.*sdk_preload.so\), beside which the runtime leaves out' "$top" check -p "$program"
 close_scene
 export HSA_TOOLS_ROCPROFILER_V1_TOOLS=1
 play any
-says "a traced process beside it" '^ok     profiler .*active \(ROCPROFILER_REGISTER_LIBRARY=.*\), and so is librtl.so' "$top" check -p "$program"
+check_says "a traced process beside the SDK" '^ok     profiler .*active \(ROCPROFILER_REGISTER_LIBRARY=.*\), and so is librtl.so' "$top" check -p "$program"
 close_scene
 REGISTER_RUNTIME=old
 export REGISTER_RUNTIME
 play any
-says "a process that was left out in spite of the variable" '^wrong  process .*in spite of HSA_TOOLS_ROCPROFILER_V1_TOOLS=1: preload librtl.so' "$top" check -p "$program"
+check_says "a process whose runtime ignored HSA_TOOLS_LIB despite the variable" '^wrong  process .*in spite of HSA_TOOLS_ROCPROFILER_V1_TOOLS=1: preload librtl.so' "$top" check -p "$program"
 close_scene
 finish

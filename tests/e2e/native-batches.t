@@ -1,7 +1,7 @@
 #!/bin/sh
-# Releases whose intercept queues overwrite memory when a large batch wraps around the ring (ROCm 7.2.0 to 7.2.4): on such a
-# one, and behind a stand-in for them elsewhere, the program dies under any tool that intercepts, and not under librtl.so. On
-# fixed releases every dispatch is counted and timed.
+# Releases whose intercept queues overwrite memory when a large batch wraps around the ring (ROCm 7.2.0 to 7.2.4). On
+# such a release, and elsewhere on a stand-in for it, the program crashes under any tool that intercepts, but not under
+# librtl.so. On fixed releases every dispatch is counted and timed.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 scenes=native_batches
@@ -17,65 +17,65 @@ hsa_0* fixed 500ns
 *      fixed 700ns
 EOT
 
-exact() { # name
-    check "$1: all accounted for" wait_until 60 settled 0
-    check "$1: counts are the program's" counted_as_launched
-    check "$1: all timed" test "$(look timed)" = "timed $(look counted | cut -d' ' -f2)"
-    check "$1: times are the GPU's" wait_until 60 times_are_true
+check_exact() { # NAME
+    check "$1: every dispatch is settled" wait_until 60 settled 0
+    check "$1: counts equal the program's" counted_as_launched
+    check "$1: every dispatch is timed" test "$(dump_segment timed)" = "timed $(dump_segment counted | cut -d' ' -f2)"
+    check "$1: times equal the GPU's" wait_until 60 times_are_true
 }
-ends_well() { # name [what it says on standard error]
-    has "$1: all completes" "$(cat "$work/out")" '^done$'
-    check "$1: batches wrapped" grep -qE '^wrapped [1-9]' "$work/out"
+check_end() { # NAME [STANDARD-ERROR]
+    has "$1: all kernels complete" "$(cat "$work/out")" '^done$'
+    check "$1: batches wrap around" grep -qE '^wrapped [1-9]' "$work/out"
     close_scene
-    is "$1: ends well" "$status $(without_runtimes_own <"$work/err")" "0 ${2:-}"
+    is "$1: exit status is 0 and standard error is empty" "$status $(filter_runtimes_lines <"$work/err")" "0 ${2:-}"
 }
 
 play 40
-exact "the runtime as it is"
+check_exact "the plain runtime"
 way=$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')
-ends_well "the runtime as it is"
+check_end "the plain runtime"
 if ! may_intercept; then
-    is "the runtime as it is: the queue is native" "$way" native
+    is "the plain runtime: the queue is native" "$way" native
     tools="$noop"
     play 40 2>/dev/null
     close_scene
-    check "the runtime as it is, another tool that intercepts: the program crashes" test "$status" -gt 128
-    skip "behind a stand-in for such releases" "this one is such a release itself"
+    check "the plain runtime, another tool that intercepts: the program crashes" test "$status" -gt 128
+    skip "stand-in for unsafe releases" "this release is unsafe itself"
     finish
 fi
 tools="$batching"
 play 40
-if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; the others are in make check-releases
+if grep -q 'too old' "$work/err"; then # the stand-in needs release 5.6; make check-releases runs newer ones
     close_scene
     finish
 fi
-ends_well "the stand-in alone"
+check_end "the stand-in alone"
 for as in past short; do
     BATCHING_AS=$as
     tools="$batching $noop"
     play 40 2>/dev/null
     close_scene
-    is "$as, any tool that intercepts: it dies" "$status" 139
+    is "$as, another tool that intercepts: the program crashes" "$status" 139
 
     tools="$batching $tap_top/$O/librtl.so"
     play 40
     if [ "$on_unsafe" = plain ]; then
-        is "$as: nothing is counted" "$(look counted)" "counted 0"
-        is "$as: and that is said" "$(look note | sort | tr '\n' ' ')" "note batch_unsafe note queue_not_intercepted "
-        ends_well "$as" "$(grep '^librtl: this runtime.s intercept queues overwrite memory' "$work/err")"
+        is "$as: nothing is counted" "$(dump_segment counted)" "counted 0"
+        is "$as: notes say so" "$(dump_segment note | sort | tr '\n' ' ')" "note batch_unsafe note queue_not_intercepted "
+        check_end "$as" "$(grep '^librtl: this runtime.s intercept queues overwrite memory' "$work/err")"
     else
-        exact "$as"
-        is "$as: the queue is no intercept queue" \
+        check_exact "$as"
+        is "$as: the queue is native" \
             "$("$O/rtl-top" -p "$program" --json -n 1 | jq -r '.queues[0].way')" native
-        ends_well "$as"
+        check_end "$as"
     fi
 done
 BATCHING_AS=fixed
 tools="$batching $noop"
 play 40
-ends_well "fixed, any tool that intercepts"
+check_end "fixed, another tool that intercepts"
 tools="$batching $tap_top/$O/librtl.so"
 play 40
-exact "fixed"
-ends_well "fixed"
+check_exact "fixed"
+check_end "fixed"
 finish

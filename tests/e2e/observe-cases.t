@@ -1,94 +1,94 @@
 #!/bin/sh
-# What an observed process may be like: many queues, queues that come and go, stopped, ended, in a container, another user's,
-# its runtime its own or deleted, one of several of which some are traced.
-# shellcheck disable=SC2119 # observe: with options of rtl-top, or without
+# Observed processes: with many queues, with short-lived queues, stopped, ended, in a container, of another user, with a
+# private or deleted runtime, and together with traced ones.
+# shellcheck disable=SC2119 # observe has optional arguments
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/observe.sh"
 
-ends_well() {
+check_end() {
     close_play
-    is "$1: the program came to its end" "$status" 0
+    is "$1: the program's exit status is 0" "$status" 0
     wait "$observer"
-    is "$1: and rtl-top saw it" $? 6
+    is "$1: rtl-top exits with 6" $? 6
 }
 
 play 64 1024
 observe
-found() { [ "$(frame '[.queues[] | select(.depth == 0)] | length >= 64')" = true ]; }
-check "64 queues are found" wait_until 60 found
-tell_all run 12800 0 30 500
-tell_all "done"
-check "64 queues: exact" wait_until 120 counted_as_launched
-ends_well "64 queues"
+queues_found() { [ "$(query_frame '[.queues[] | select(.depth == 0)] | length >= 64')" = true ]; }
+check "64 queues: all are found" wait_until 60 queues_found
+send_all run 12800 0 30 500
+send_all "done"
+check "64 queues: counts equal the program's" wait_until 120 counted_as_launched
+check_end "64 queues"
 
 play 1
 observe
-tell_all cycle 12
-tell_all "done"
-# a queue is found within a second or so; what one did that came and went in between is not known
-check "queues that come and go: never more than was launched" sh -c "
+send_all cycle 12
+send_all "done"
+# rtl-top finds a new queue within about a second; a queue that lives shorter may be missed.
+check "short-lived queues: at most the launches are counted" sh -c "
     test \"\$(tail -n 2 '$work/json' | head -n 1 | jq '[.kernels[] | select(.name | startswith(\"(\") | not) | .calls] | add // 0')\" -le 120"
-tell_all run 2000 0 10 300
+send_all run 2000 0 10 300
 sed -i '1,/^done/d' "$work/out"
-ends_well "queues that come and go"
+check_end "short-lived queues"
 
 play 2
 observe
 kill -STOP "$program"
 before=$(wc -l <"$work/json")
-check "a stopped process is looked at all the same" wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((before + 3))"
+check "a stopped process: rtl-top goes on printing frames" wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((before + 3))"
 kill -CONT "$program"
-tell_all run 3000 5 20 500
-tell_all "done"
-check "and counted when it goes on" wait_until 120 counted_as_launched
+send_all run 3000 5 20 500
+send_all "done"
+check "a continued process: counts equal the program's" wait_until 120 counted_as_launched
 kill -KILL "$program"
 wait "$program" 2>/dev/null
 wait "$observer"
-is "killed while it is watched: status" $? 6
+is "a process killed while observed: rtl-top exits with 6" $? 6
 exec 3>&-
 
-# a program that does without the runtime's functions
+# A program that doesn't use the runtime's functions
 play 1 256
 observe
-tell_all own 3000
-tell_all run 2000 0 20 1000
-tell_all "done"
-check "own doorbell: exact" wait_until 120 counted_as_launched
-ends_well "own doorbell"
+send_all own 3000
+send_all run 2000 0 20 1000
+send_all "done"
+check "own doorbell: counts equal the program's" wait_until 120 counted_as_launched
+check_end "own doorbell"
 
-# the GPU's one cooperative queue; a fork, which has its parent's memory but for the queues
+# The GPU's only cooperative queue; a forked child, which has its parent's memory except for the queues
 play 1
 observe
-tell_all coop
-queues() { frame '.queues | length'; }
-before=$(queues)
-found() { [ "$(queues)" -gt "$before" ]; }
-check "a cooperative queue is found" wait_until 60 found
-tell_all run 1500 0 20 2000 # its ring is the runtime's, and short
-tell_all fork
+send_all coop
+count_queues() { query_frame '.queues | length'; }
+before=$(count_queues)
+queues_found() { [ "$(count_queues)" -gt "$before" ]; }
+check "a cooperative queue: it is found" wait_until 60 queues_found
+send_all run 1500 0 20 2000 # the runtime makes its ring, which is short
+send_all fork
 child=$(sed -n 's/^child //p' "$work/out")
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/family"
-is "a fork is no second one" "$(jq -r '[.mode, (.processes // [] | length)] | join(" ")' "$work/family")" "observed 0"
-tell_all run 1500 0 20 2000
-tell_all "done"
-check "cooperative queues: exact, and a fork changes nothing" wait_until 120 counted_as_launched
+is "a forked child: it is not listed" "$(jq -r '[.mode, (.processes // [] | length)] | join(" ")' "$work/family")" "observed 0"
+send_all run 1500 0 20 2000
+send_all "done"
+check "a cooperative queue and a forked child: counts equal the program's" wait_until 120 counted_as_launched
 kill -9 "$child" 2>/dev/null
-ends_well "a cooperative queue and a fork"
+check_end "a cooperative queue and a fork"
 
-# its runtime is nobody else's: loaded by hand, for itself alone; and from a file of another name, which is gone
+# A private runtime: loaded with RTLD_LOCAL; and from a deleted file of another name.
 play 1
 runtime=$(awk '/libhsa-runtime64/ { print $6; exit }' "/proc/$program/maps")
 close_play
 
-# a program that has the runtime and uses no GPU: there is nothing to be seen, which is said at once
-if [ -z "${RTL_RELEASE:-}" ]; then # a newer release's needs a newer libc
+# A program that has the runtime and uses no GPU: rtl-top says at once that it has nothing to observe.
+if [ -z "${RTL_RELEASE:-}" ]; then # a newer release needs a newer libc
     LD_PRELOAD=$runtime sleep 600 3>&- 2>"$work/err" &
     sleeper=$!
     tap_pids="$tap_pids $sleeper"
     wait_until 60 grep -q libhsa-runtime64 "/proc/$sleeper/maps"
     "$O/rtl-top" -p "$sleeper" -b -n 1 >"$work/no.out" 2>"$work/no.err"
-    is "the runtime and no GPU: not traced" "$? $(wc -l <"$work/no.out")" "3 0"
-    has "and nothing to be observed" "$(cat "$work/no.err")" 'no queue and no kernel so far to be observed'
+    is "the runtime without GPU: rtl-top exits with 3" "$? $(wc -l <"$work/no.out")" "3 0"
+    has "the runtime without GPU: rtl-top says that it has nothing to observe" "$(cat "$work/no.err")" 'no queue and no kernel so far to be observed'
     end_process "$sleeper"
 fi
 
@@ -100,19 +100,19 @@ for file in "$runtime" "$work/another-name.so"; do
     if [ "$file" != "$runtime" ]; then
         case="deleted on disk"
         rm "$file"
-        check "the runtime's file is gone" grep -q 'another-name.so (deleted)' "/proc/$program/maps"
-        check "and there is no other" sh -c "! grep -q libhsa-runtime64 /proc/$program/maps"
+        check "a runtime deleted on disk: the program still has it mapped" grep -q 'another-name.so (deleted)' "/proc/$program/maps"
+        check "a runtime deleted on disk: there is no other" sh -c "! grep -q libhsa-runtime64 /proc/$program/maps"
     fi
-    tell_all run 2000 0 20 0
+    send_all run 2000 0 20 0
     observe
-    tell_all run 4000 5 30 500
-    tell_all "done"
-    check "a runtime $case: exact, by name" wait_until 120 counted_as_launched
-    ends_well "a runtime $case"
+    send_all run 4000 5 30 500
+    send_all "done"
+    check "a runtime $case: counts equal the program's" wait_until 120 counted_as_launched
+    check_end "a runtime $case"
 done
 begin=
 
-# in a container: other numbers of processes, and kernels and a runtime from files that only it has
+# A container: other process numbers, and kernels and a runtime in files that exist only inside
 for how in -pfm -Urpfm; do
     name="a container (unshare $how)"
     if ! unshare "$how" --mount-proc true 2>/dev/null; then
@@ -131,99 +131,99 @@ END
     play 2 1024
     outer=$program
     program=$(tr -d ' ' <"/proc/$outer/task/$outer/children")
-    check "$name: it is process 1 in there" grep -qE "^NSpid:.*[[:space:]]1\$" "/proc/$program/status"
-    check "$name: its files are there alone" test ! -e "$work/box/another-name.so"
-    tell_all run 1000 0 20 0
+    check "$name: the program is process 1 inside" grep -qE "^NSpid:.*[[:space:]]1\$" "/proc/$program/status"
+    check "$name: its files exist only inside" test ! -e "$work/box/another-name.so"
+    send_all run 1000 0 20 0
     observe
-    tell_all run 3000 5 30 500
-    tell_all load
-    tell_all run 1000 0 30 500
-    tell_all "done"
-    check "$name: exact, by name" wait_until 120 counted_as_launched
-    is "$name: by the host's number" "$(frame '.pid // .process.pid')" "$program"
+    send_all run 3000 5 30 500
+    send_all load
+    send_all run 1000 0 30 500
+    send_all "done"
+    check "$name: counts equal the program's" wait_until 120 counted_as_launched
+    is "$name: JSON has the host's number" "$(query_frame '.pid // .process.pid')" "$program"
     program=$outer
-    ends_well "$name"
+    check_end "$name"
 done
 begin=
 under=
 
-# 20 GB that nobody has touched: what isn't there is not looked at, nor does looking make it be there
+# 20 GB that are not resident: rtl-top doesn't read them and doesn't make them resident.
 play 1
-tell_all map 20
+send_all map 20
 resident=$(awk '/^Rss:/ { n += $2 } END { print n }' "/proc/$program/smaps")
-tell_all run 2000 0 20 200
-tell_all "done"
+send_all run 2000 0 20 200
+send_all "done"
 "$O/rtl-top" -p "$program" --json -n 1 >"$work/json"
-check "20 GB of memory: counted" counted_as_launched
+check "20 GB of memory: counts equal the program's" counted_as_launched
 after=$(awk '/^Rss:/ { n += $2 } END { print n }' "/proc/$program/smaps")
-check "20 GB of memory: none of it is there for that" test "$after" -lt $((resident + 65536))
-# What attaching reads, which on a loaded machine says more than how long it takes (tests/bench/observe has the time). All
-# page starts of 20 GB would be 5,242,880 heads, a gigabyte.
+check "20 GB of memory: observing makes nothing resident" test "$after" -lt $((resident + 65536))
+# The bytes that attaching reads: on a loaded machine a better measure than its time (tests/bench/observe measures that).
+# All page starts of 20 GB would be 5,242,880 reads and a gigabyte.
 if strace -o "$work/reads" -f -e trace=process_vm_readv "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" 2>/dev/null 3>&-; then
     bytes=$(awk '/process_vm_readv/ && $NF > 0 { n += $NF } END { print n + 0 }' "$work/reads")
     echo "# of its memory: $bytes bytes in $(grep -c process_vm_readv "$work/reads") calls"
-    check "20 GB of memory: attaching reads little of it" test "$bytes" -gt 1000 -a "$bytes" -lt 4000000
-    check "20 GB of memory: in few calls" test "$(grep -c process_vm_readv "$work/reads")" -lt 2000
+    check "20 GB of memory: attaching reads less than 4 MB" test "$bytes" -gt 1000 -a "$bytes" -lt 4000000
+    check "20 GB of memory: attaching reads in less than 2000 calls" test "$(grep -c process_vm_readv "$work/reads")" -lt 2000
 else
-    skip "20 GB of memory: attaching reads little of it" "strace isn't there, or isn't allowed"
+    skip "20 GB of memory: attaching reads less than 4 MB" "strace is missing or not allowed"
 fi
 close_play
 
-# one of several is traced
+# A traced process and an observed one together
 play 1
 mkfifo "$work/idle"
 exec 4<>"$work/idle"
-tell_all run 300 0 5 0
+send_all run 300 0 5 0
 on_gpu --script "$work/script" -- "$O/tests/programs/observe_play" 1 <"$work/idle" >"$work/out2" 2>&1 &
 other=$!
 tap_pids="$tap_pids $other"
 wait_until 60 grep -q '^ready' "$work/out2"
 "$O/rtl-top" -p "$program,$other" --json -n 2 -d 0.3 2>&1 3>&- | tail -n 1 >"$work/mixed"
-is "traced and observed ones together: the mode of each is told" \
+is "traced and observed together: JSON has the mode of each" \
     "$(jq -r '[.mode] + [.processes[].mode] | sort | join(" ")' "$work/mixed")" "default mixed observed"
 end_process "$other" KILL
 close_play
 
-# memory that doesn't answer: whoever reads it waits, and that isn't who draws
+# Memory that doesn't answer: a read of it blocks, but not the drawing thread.
 
-export LD_BIND_NOW=1 # the program itself looks for no more names in the library
+export LD_BIND_NOW=1 # so that the program needs no more symbol lookups in the library
 play stuck
 unset LD_BIND_NOW
 if grep -q '^stuck' "$work/out"; then
-    skip "memory that doesn't answer" "the kernel lets nobody hold up others (userfaultfd)"
+    skip "memory that doesn't answer" "the kernel doesn't allow userfaultfd"
     close_play
 else
     "$O/rtl-top" -p "$program" --observe -b -n 1 >"$work/no.out" 2>"$work/no.err"
-    is "memory that doesn't answer: status" $? 1
-    has "memory that doesn't answer: it is said" "$(cat "$work/no.err")" "its memory doesn't answer"
+    is "memory that doesn't answer: rtl-top exits with 1" $? 1
+    has "memory that doesn't answer: rtl-top says so" "$(cat "$work/no.err")" "its memory doesn't answer"
     close_play
     play 1
     observe -n 80
-    tell_all run 1000 0 10 0
-    all_seen() { [ "$(frame '[.kernels[] | select(.name | startswith("(") | not) | .calls] | add')" = 1000 ]; }
-    check "and while it is watched: counted so far" wait_until 60 all_seen
-    tell stick
+    send_all run 1000 0 10 0
+    all_seen() { [ "$(query_frame '[.kernels[] | select(.name | startswith("(") | not) | .calls] | add')" = 1000 ]; }
+    check "memory that stops answering: counts are right before" wait_until 60 all_seen
+    send stick
     frames=$(wc -l <"$work/json")
-    check "frames go on" wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((frames + 8))"
-    check "with what was known" all_seen
+    check "memory that stops answering: rtl-top goes on printing frames" wait_until 60 sh -c "test \$(wc -l <'$work/json') -gt $((frames + 8))"
+    check "memory that stops answering: the last counts stay" all_seen
     wait "$observer"
-    is "and rtl-top ends without waiting for it" $? 0
+    is "memory that stops answering: rtl-top ends without waiting" $? 0
     exec 3>&-
     kill -9 "$program"
     wait "$program" 2>/dev/null
 fi
 
-if as_others "another user's process"; then
+if can_be_other_user "another user's process"; then
     play 1
-    tell_all run 100 0 5 0
+    send_all run 100 0 5 0
     cp "$O/rtl-top" "$work/rtl-top"
     chmod 755 "$work" "$work/rtl-top"
     setpriv --reuid 65534 --regid 65534 --clear-groups "$work/rtl-top" -p "$program" -b -n 1 >"$work/no.out" 2>"$work/no.err"
-    is "another user's process: permission" $? 4
-    has "which it says, and what to do" "$(cat "$work/no.err")" 'sudo'
-    is "one line of it" "$(wc -l <"$work/no.err")" 1
+    is "another user's process: rtl-top exits with 4" $? 4
+    has "another user's process: rtl-top says what to do" "$(cat "$work/no.err")" 'sudo'
+    is "another user's process: rtl-top prints one line" "$(wc -l <"$work/no.err")" 1
     close_play
-    # the same user's, into which nobody may look any more while it is watched: what is known goes on
+    # A process of the same user that becomes unreadable while it is observed: known queues are still read.
     chmod 777 "$work"
     under='setpriv --reuid 65534 --regid 65534 --clear-groups'
     # shellcheck disable=SC2086 # several words
@@ -237,21 +237,21 @@ if as_others "another user's process"; then
         reader=$!
         tap_pids="$tap_pids $observer $reader"
         wait_until 60 test -s "$work/json" -a -s "$work/text"
-        check "so far all memory was searched" sh -c "! grep 'not all memory was searched' '$work/text'"
-        tell_all hide
-        check "nobody may look into it any more: that is said" wait_until 60 grep 'not all memory was searched' "$work/text"
-        tell_all run 2000 0 20 500
-        tell_all "done"
-        check "and what it launches is counted all the same" wait_until 120 counted_as_launched
+        check "a process that becomes unreadable: at first all memory is searched" sh -c "! grep 'not all memory was searched' '$work/text'"
+        send_all hide
+        check "a process that becomes unreadable: rtl-top says so" wait_until 60 grep 'not all memory was searched' "$work/text"
+        send_all run 2000 0 20 500
+        send_all "done"
+        check "a process that becomes unreadable: counts equal the program's" wait_until 120 counted_as_launched
         close_play
         wait "$observer"
-        is "until it has ended" $? 6
+        is "a process that becomes unreadable: rtl-top exits with 6 at its end" $? 6
         wait "$reader"
     else
-        skip "nobody may look into it any more" "in this folder other users can't run anything"
+        skip "a process that becomes unreadable" "other users can't run programs in this folder"
     fi
     under=
-    # the same user's, that nobody may look into; on this system, and on one whose kernel allows nobody to look at others
+    # A process of the same user that isn't dumpable; and a kernel that forbids reading other processes
     chmod 777 "$work"
     cp "$O/tests/programs/observe_play" "$work/play"
     as_nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
@@ -262,17 +262,17 @@ if as_others "another user's process"; then
     tap_pids="$tap_pids $hidden"
     wait_until 60 grep -q '^ready' "$work/hidden"
     $as_nobody "$work/rtl-top" -p "$hidden" --observe -b -n 1 2>"$work/no.err"
-    is "dumpable=0: permission" $? 4
-    has "dumpable=0: it is said" "$(cat "$work/no.err")" 'is yours .* but not dumpable'
+    is "dumpable=0: rtl-top exits with 4" $? 4
+    has "dumpable=0: rtl-top says so" "$(cat "$work/no.err")" 'is yours .* but not dumpable'
     mkdir "$work/yama"
     echo 1 >"$work/yama/ptrace_scope"
     if unshare -m sh -c "mount -t tmpfs none /proc/sys/kernel && cp -r '$work/yama' /proc/sys/kernel/yama" 2>/dev/null; then
         unshare -m sh -c "mount -t tmpfs none /proc/sys/kernel && cp -r '$work/yama' /proc/sys/kernel/yama &&
             exec $as_nobody '$work/rtl-top' -p $hidden --observe -b -n 1" 2>"$work/no.err"
-        is "a system that forbids it: permission" $? 4
-        has "a system that forbids it: what does, and what to do" "$(cat "$work/no.err")" 'ptrace_scope is 1.*sudo rtl-top -p'
+        is "ptrace_scope 1: rtl-top exits with 4" $? 4
+        has "ptrace_scope 1: rtl-top names it and says what to do" "$(cat "$work/no.err")" 'ptrace_scope is 1.*sudo rtl-top -p'
     else
-        skip "a system that forbids it" "the kernel refuses mounts"
+        skip "ptrace_scope 1" "the kernel refuses mounts"
     fi
     end_process "$hidden" KILL
 fi

@@ -1,6 +1,6 @@
-# Sourced by the tests of observing: a program without librtl.so on the software GPU, that does what it is told, and what
-# rtl-top says of it from outside.
-# shellcheck shell=sh disable=SC2034,SC2154 # what tap.sh and the tests set
+# Sourced by the tests of observing. Runs a program without librtl.so on the software GPU, sends it commands, and prints
+# what rtl-top observes.
+# shellcheck shell=sh disable=SC2034,SC2154 # tap.sh and the tests set them
 
 INTERCEPT_KERNELS=$tap_top/$O/tests/programs
 export INTERCEPT_KERNELS
@@ -14,8 +14,8 @@ more*  fixed 20us
 *      fixed 5us
 EOF
 
-# play ARGS...: until it is ready; $program is its process. Options of the software GPU in $gpu.
-# Loaded as tools: $tools. Another way to begin observe_play: $begin. What it runs under: $under.
+# play ARGS...: start the program and wait until it is ready; $program is its process. Inputs: $gpu (options of the
+# software GPU), $tools, $begin (a command in place of observe_play) and $under (a command that runs it).
 play() {
     rm -f "$work/in" "$work/truth" "$work/out"
     mkfifo "$work/in"
@@ -29,15 +29,16 @@ play() {
     said=0
 }
 
-# tell LINE: without waiting for the answer
-tell() {
+# send LINE: don't wait for the answer.
+send() {
     echo "$*" >&3
     said=$((said + 1))
 }
-answered() { wait_until 120 sh -c "test \$(grep -c '^ok' '$work/out') -ge $said"; }
-tell_all() { tell "$@" && answered; }
+got_answers() { wait_until 120 sh -c "test \$(grep -c '^ok' '$work/out') -ge $said"; }
+send_all() { send "$@" && got_answers; }
 
-# observe [OPTIONS]: frames into $work/json, in the background, until `observed`; a frame is there when it returns
+# observe [OPTIONS]: write frames into $work/json in the background. Returns after the first
+# frame.
 observe() {
     rm -f "$work/json"
     "$O/rtl-top" -p "$program" --observe --no-children --json -d 0.2 "$@" >"$work/json" 2>"$work/observe.err" 3>&- &
@@ -46,12 +47,12 @@ observe() {
     wait_until 60 sh -c "test -s '$work/json' || ! kill -0 $observer"
 }
 
-# frame FILTER: of the last whole frame
-frame() { tail -n 2 "$work/json" | jq -rs "last | $*" 2>/dev/null || tail -n 2 "$work/json" | head -n 1 | jq -r "$*"; }
+# query_frame FILTER: apply the filter to the last complete frame.
+query_frame() { tail -n 2 "$work/json" | jq -rs "last | $*" 2>/dev/null || tail -n 2 "$work/json" | head -n 1 | jq -r "$*"; }
 
 counted_as_launched() {
     sed -n 's/^launched //p' "$work/out" | sort >"$work/launched"
-    frame '.kernels[] | select(.name | startswith("(") | not) | "\(.name) \(.calls)"' | sort >"$work/counted"
+    query_frame '.kernels[] | select(.name | startswith("(") | not) | "\(.name) \(.calls)"' | sort >"$work/counted"
     test -s "$work/launched" && diff "$work/launched" "$work/counted"
 }
 

@@ -1,27 +1,28 @@
 #!/bin/sh
-# What rtl-top writes beside recordings: one rule for all outputs, nothing of anybody's lost; and whatever is printed
-# obeys nobody: file names, tables and messages of a hostile recording come out escaped.
+# Outputs of rtl-top other than recordings: one rule for all, no user's file is lost, and terminal control sequences in
+# file names, tables and messages of a hostile recording are escaped.
 . "$(dirname "$0")/tap.sh"
 
 top=$PWD/$O/rtl-top
 esc=$(printf '\033')
 
-# gives STATUS PATTERN ARGS...: exit status, and one line on stderr that matches; nothing in it controls a terminal
-gives() {
+# exits_with STATUS PATTERN ARGS...: rtl-top exits with the status and prints one matching line on stderr without control
+# characters
+exits_with() {
     wanted=$1 pattern=$2
     shift 2
     "$top" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
     cat -v "$work/err"
     [ "$status" = "$wanted" ] || { echo "status $status"; return 1; }
-    [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "^rtl-top: .*$pattern" "$work/err" && tame "$work/err"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "^rtl-top: .*$pattern" "$work/err" && is_tame "$work/err"
 }
-tame() { ! tr -d '\n' <"$1" | LC_ALL=C grep -q '[[:cntrl:]]'; }
-mode() { stat -c %a "$1"; }
-left() { find "$work" -name '.rtl-top-*' -o -name '*.part'; }
+is_tame() { ! tr -d '\n' <"$1" | LC_ALL=C grep -q '[[:cntrl:]]'; }
+file_mode() { stat -c %a "$1"; }
+temporary_files() { find "$work" -name '.rtl-top-*' -o -name '*.part'; }
 
-# --- a trace as other tools write it; what is in it is as bad as can be ---
-trace() { # file
+# --- a trace in another tool's format, with the worst possible contents ---
+make_trace() { # FILE
     sqlite3 "$1" <<'EOF_SQL'
 CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT UNIQUE);
 CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER, sequenceId INTEGER, completionSignal TEXT,
@@ -44,34 +45,34 @@ INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, value) 
     ('gpu', 0, 'sclk', 0, 1, 9e999), ('gpu', 0, 'sclk', 1, 1, -9e999), ('gpu', 0, 'sclk', 9223372036854775807, 1, '17.5');
 EOF_SQL
 }
-trace "$work/bad.db"
+make_trace "$work/bad.db"
 "$top" export "$work/bad.db" --perfetto "$work/bad.json" --csv "$work/bad.csv" 2>"$work/err"
-is "a trace that is as bad as can be" "$? $(wc -l <"$work/err")" "0 2"
-check "is valid JSON" jq -e . "$work/bad.json"
-check "without control characters" tame "$work/bad.json"
-is "an infinite counter is left out" "$(jq -c '[.traceEvents[] | select(.ph == "C") | .args.value]' "$work/bad.json")" '[17.5]'
-is "no time and no length is negative by overflow" "$(jq -c '[.traceEvents[] | select(.ph == "X") | (.ts, .dur) | select(. < 0)]' "$work/bad.json")" '[]'
-is "the longest is as long as it says" "$(grep -o '"dur":18[0-9.]*' "$work/bad.json")" '"dur":18446744073709551.615'
-is "CSV has a line for each op that ends" "$(wc -l <"$work/bad.csv")" 10
-is "and as many fields in each" "$(sed 's/"[^"]*"/x/g' "$work/bad.csv" | awk -F, '{ print NF }' | sort -u)" 24
-check "without control characters" tame "$work/bad.csv"
-is "durations are what they are" "$(grep -c ',18446744073709551615,' "$work/bad.csv")" 1
-is "no size is made of a negative or an endless number" "$(awk -F, '{ print $8 $16 }' "$work/bad.csv" | grep -E '^[0-9]' | sort | tr '\n' ' ')" "64 7 "
-is "what a spreadsheet would run is text" "$(cut -d, -f15 "$work/bad.csv" | grep -cE "^\"?[=+@-]|^\"?	")" 0
+is "export of a hostile trace: exits with 0 and prints two lines" "$? $(wc -l <"$work/err")" "0 2"
+check "hostile trace, Perfetto: the file is valid JSON" jq -e . "$work/bad.json"
+check "hostile trace, Perfetto: has no control characters" is_tame "$work/bad.json"
+is "hostile trace, Perfetto: an infinite counter is left out" "$(jq -c '[.traceEvents[] | select(.ph == "C") | .args.value]' "$work/bad.json")" '[17.5]'
+is "hostile trace, Perfetto: no time or duration is negative by overflow" "$(jq -c '[.traceEvents[] | select(.ph == "X") | (.ts, .dur) | select(. < 0)]' "$work/bad.json")" '[]'
+is "hostile trace, Perfetto: the longest duration is right" "$(grep -o '"dur":18[0-9.]*' "$work/bad.json")" '"dur":18446744073709551.615'
+is "hostile trace, CSV: has a line for each op that ends" "$(wc -l <"$work/bad.csv")" 10
+is "hostile trace, CSV: each line has 24 fields" "$(sed 's/"[^"]*"/x/g' "$work/bad.csv" | awk -F, '{ print NF }' | sort -u)" 24
+check "hostile trace, CSV: has no control characters" is_tame "$work/bad.csv"
+is "hostile trace, CSV: the longest duration is right" "$(grep -c ',18446744073709551615,' "$work/bad.csv")" 1
+is "hostile trace, CSV: sizes of negative or endless numbers are empty" "$(awk -F, '{ print $8 $16 }' "$work/bad.csv" | grep -E '^[0-9]' | sort | tr '\n' ' ')" "64 7 "
+is "hostile trace, CSV: no field is a formula" "$(cut -d, -f15 "$work/bad.csv" | grep -cE "^\"?[=+@-]|^\"?	")" 0
 for text in "\"'=cmd|'/c calc'!A1\"" "'+1" "'-1" "'@SUM(A1)" 'a\x0db\x0ac' '"\x1b]0;owned\x07"' '\u{202e}turned' '\x09=1' 'good<int>'; do
-    check "as $text" grep -qF -e ",$text," "$work/bad.csv"
+    check "hostile trace, CSV: has the name $text" grep -qF -e ",$text," "$work/bad.csv"
 done
 "$top" export "$work/bad.db" --csv - 2>/dev/null | cmp - "$work/bad.csv"
-is "a terminal gets the same" "$?" 0
+is "hostile trace, CSV: standard output gets the same" "$?" 0
 
-# tracks are found at once, however many there are
+# The time to find a track doesn't depend on their number.
 sqlite3 "$work/many.db" 'CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT); CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY,
     gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id);
     WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299999)
     INSERT INTO rocpd_op SELECT i, i % 1000, i << 32, 0, NULL, i, i + 1, 1, 1 FROM n'
-check "300,000 queues" timeout 120 "$top" export "$work/many.db" --perfetto "$work/many.json"
+check "export: 300,000 queues take less than two minutes" timeout 120 "$top" export "$work/many.db" --perfetto "$work/many.json"
 
-# names that a few bytes stand for: a value by default, or a computed one
+# Long names from few bytes of file: a default value, or a computed one
 columns='id INTEGER PRIMARY KEY, gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id'
 rows="WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
 default="DEFAULT '$(printf '%0200000d' 0)'"
@@ -80,72 +81,72 @@ for computed in "$default" "AS (printf('%200000d', id))"; do
     echo "CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY); CREATE TABLE rocpd_op($columns);
         $rows INSERT INTO rocpd_string SELECT i FROM n; $rows INSERT INTO rocpd_op SELECT i, 0, 0, 0, NULL, i, i + 1, i, 1 FROM n;
         ALTER TABLE rocpd_string ADD COLUMN string TEXT $computed;" | sqlite3 "$work/long.db"
-    check "names that are longer than the file" gives 13 'damaged: its names' export "$work/long.db" --csv "$work/long.csv"
-    check "leave nothing" test ! -e "$work/long.csv"
+    check "export: names that are longer than the file are refused" exits_with 13 'damaged: its names' export "$work/long.db" --csv "$work/long.csv"
+    check "export: names that are longer than the file leave no output" test ! -e "$work/long.csv"
 done
 
-# --- the rule, for export ---
+# --- the rule for outputs, with export ---
 echo mine >"$work/mine"
 chmod 600 "$work/mine"
-check "a file that exists is not replaced" gives 10 'mine exists: .*--force' export "$work/bad.db" --csv "$work/mine"
-is "it is as it was" "$(cat "$work/mine")" mine
+check "export: an existing file is not replaced" exits_with 10 'mine exists: .*--force' export "$work/bad.db" --csv "$work/mine"
+is "export: an existing file is unchanged" "$(cat "$work/mine")" mine
 echo part >"$work/x.csv.part"
 ln "$work/bad.db" "$work/y.csv.part"
-check "what lies beside" "$top" export "$work/bad.db" --csv "$work/x.csv"
-check "what lies beside, the trace itself even" "$top" export "$work/bad.db" --csv "$work/y.csv"
-is "stays" "$(cat "$work/x.csv.part") $(sqlite3 "$work/bad.db" 'SELECT count(*) FROM rocpd_op') $(wc -l <"$work/y.csv")" "part 10 10"
+check "export: succeeds beside a file FILE.part" "$top" export "$work/bad.db" --csv "$work/x.csv"
+check "export: succeeds beside a link FILE.part to the trace" "$top" export "$work/bad.db" --csv "$work/y.csv"
+is "export: files FILE.part are unchanged" "$(cat "$work/x.csv.part") $(sqlite3 "$work/bad.db" 'SELECT count(*) FROM rocpd_op') $(wc -l <"$work/y.csv")" "part 10 10"
 rm "$work/x.csv.part" "$work/y.csv.part"
-check "with --force it is" "$top" export "$work/bad.db" --csv "$work/mine" --force
-is "and keeps its mode" "$(mode "$work/mine") $(wc -l <"$work/mine")" "600 10"
+check "export --force: an existing file is replaced" "$top" export "$work/bad.db" --csv "$work/mine" --force
+is "export --force: the file keeps its mode" "$(file_mode "$work/mine") $(wc -l <"$work/mine")" "600 10"
 (umask 27 && "$top" export "$work/bad.db" --csv "$work/new.csv" 2>/dev/null)
-is "a new one has the user's" "$(mode "$work/new.csv")" 640
-if as_others "an owner stays, too"; then
+is "export: a new file has the mode of the umask" "$(file_mode "$work/new.csv")" 640
+if can_be_other_user "export --force: the file keeps its owner"; then
     chown 65534:65534 "$work/mine"
     "$top" export "$work/bad.db" --csv "$work/mine" --force 2>/dev/null
-    is "an owner stays, too" "$(stat -c '%u:%g %a' "$work/mine")" "65534:65534 600"
+    is "export --force: the file keeps its owner" "$(stat -c '%u:%g %a' "$work/mine")" "65534:65534 600"
 fi
 mkdir "$work/there"
 echo old >"$work/there/real.csv"
 ln -s there/real.csv "$work/link.csv"
-check "a link is no way around it" gives 10 'exists' export "$work/bad.db" --csv "$work/link.csv"
-check "with --force" "$top" export "$work/bad.db" --csv "$work/link.csv" --force
-is "the link stays, its file is replaced" "$(readlink "$work/link.csv") $(wc -l <"$work/there/real.csv")" "there/real.csv 10"
+check "export: a link to an existing file is refused" exits_with 10 'exists' export "$work/bad.db" --csv "$work/link.csv"
+check "export --force: a link to an existing file is accepted" "$top" export "$work/bad.db" --csv "$work/link.csv" --force
+is "export --force: the link stays, its file is replaced" "$(readlink "$work/link.csv") $(wc -l <"$work/there/real.csv")" "there/real.csv 10"
 ln -s "$work/nowhere" "$work/astray"
-check "a link that leads nowhere" gives 10 'astray: it is a symbolic link' export "$work/bad.db" --csv "$work/astray" --force
-check "is not followed" test ! -e "$work/nowhere"
+check "export --force: a dangling link is refused" exits_with 10 'astray: it is a symbolic link' export "$work/bad.db" --csv "$work/astray" --force
+check "export --force: a dangling link is not followed" test ! -e "$work/nowhere"
 ln "$work/bad.db" "$work/twin"
 ln -s bad.db "$work/alias"
 for name in bad.db twin alias bad.db-journal bad.db-wal there/../bad.db; do
-    check "the trace itself as $name" gives 10 'is the recording itself' export "$work/bad.db" --csv "$work/$name" --force
+    check "export --force: the trace itself as $name is refused" exits_with 10 'is the recording itself' export "$work/bad.db" --csv "$work/$name" --force
 done
-check "two outputs in one" gives 10 'is the recording itself|exists' export "$work/bad.db" --csv "$work/one" --perfetto "$work/one"
-check "which is not there then" test ! -e "$work/one"
-check "one that can't be" gives 10 'none/x' export "$work/bad.db" --perfetto "$work/two" --csv "$work/none/x"
-check "and the other is not there either" test ! -e "$work/two"
-check "a folder" gives 10 'folder' export "$work/bad.db" --csv "$work/there" --force
-check "no name" gives 1 "not ''" export "$work/bad.db" --csv ''
-check "an option that takes nothing" gives 1 '--force=1: that option takes no argument' export "$work/bad.db" --csv - --force=1
-check "one that isn't there" gives 1 'no option --strength.*export --help' export "$work/bad.db" --csv - --strength
-check "nor of one letter" gives 1 'no option -x.*diff --help' diff -x "$work/bad.db" "$work/bad.db"
+check "export: two outputs into one file are refused" exits_with 10 'is the recording itself|exists' export "$work/bad.db" --csv "$work/one" --perfetto "$work/one"
+check "export: two outputs into one file leave no file" test ! -e "$work/one"
+check "export: an output in a missing folder is refused" exits_with 10 'none/x' export "$work/bad.db" --perfetto "$work/two" --csv "$work/none/x"
+check "export: an output in a missing folder leaves no other output" test ! -e "$work/two"
+check "export: a folder as output is refused" exits_with 10 'folder' export "$work/bad.db" --csv "$work/there" --force
+check "export: an empty name is refused" exits_with 1 "not ''" export "$work/bad.db" --csv ''
+check "export: --force=1 is refused" exits_with 1 '--force=1: that option takes no argument' export "$work/bad.db" --csv - --force=1
+check "export: an unknown option is refused" exits_with 1 'no option --strength.*export --help' export "$work/bad.db" --csv - --strength
+check "diff: an unknown short option is refused" exits_with 1 'no option -x.*diff --help' diff -x "$work/bad.db" "$work/bad.db"
 mkfifo "$work/pipe"
 timeout 120 cat "$work/pipe" >"$work/through" &
 reader=$!
 tap_pids="$tap_pids $reader"
 timeout 120 "$top" export "$work/bad.db" --csv "$work/pipe" 2>/dev/null
 wait "$reader"
-check "a pipe is written to as it is" cmp "$work/through" "$work/bad.csv"
+check "export: a pipe gets the CSV" cmp "$work/through" "$work/bad.csv"
 echo before >"$work/appended"
 "$top" export "$work/bad.db" --csv /dev/stdout >>"$work/appended" 2>/dev/null
-is "so is standard output by name" "$(wc -l <"$work/appended")" 11
-is "nothing is left" "$(left)" ""
-sqlite3 "$work/many.db" ".backup '$work/some.db'" # few enough to be sorted without a file
+is "export: /dev/stdout is appended to" "$(wc -l <"$work/appended")" 11
+is "export: no temporary file is left" "$(temporary_files)" ""
+sqlite3 "$work/many.db" ".backup '$work/some.db'" # few enough to be sorted in memory
 sqlite3 "$work/some.db" 'DELETE FROM rocpd_op WHERE id > 1000'
 (ulimit -f 40 && exec "$top" export "$work/some.db" --perfetto "$work/full.json") >"$work/out" 2>"$work/err"
-is "a full disk: 12" "$? $(ls "$work"/full.json 2>/dev/null) $(left)" "12  "
-# and one where it sorts: that is not the recording's fault
+is "export: a full disk exits with 12 and leaves no file" "$? $(ls "$work"/full.json 2>/dev/null) $(temporary_files)" "12  "
+# A full disk for SQLite's sorting: the recording isn't the cause.
 (ulimit -f 40 && exec "$top" export "$work/many.db" --csv - >/dev/null) 2>"$work/err"
-is "a full disk for what is sorted: 12" "$? $(grep -c '^rtl-top: cannot write a temporary file to sort .*TMPDIR' "$work/err")" "12 1"
-# a signal in the middle of it: a pipe takes the one output, slowly, the other is a file
+is "export: a full disk for sorting exits with 12" "$? $(grep -c '^rtl-top: cannot write a temporary file to sort .*TMPDIR' "$work/err")" "12 1"
+# A signal during export: one output is a slow pipe, the other a file.
 sqlite3 "$work/many.db" 'UPDATE rocpd_op SET queueId = 1'
 for signal in INT TERM HUP; do
     mkfifo "$work/slow.$signal"
@@ -153,102 +154,102 @@ for signal in INT TERM HUP; do
     export=$!
     tap_pids="$tap_pids $export"
     exec 4<>"$work/slow.$signal"
-    check "SIG$signal: there is something to take away" wait_until 60 sh -c "ls '$work'/.rtl-top-*"
-    [ "$signal" = INT ] && kill -TERM "$export" # an interrupt is ignored in the background
+    check "SIG$signal during export: a temporary file exists" wait_until 60 sh -c "ls '$work'/.rtl-top-*"
+    [ "$signal" = INT ] && kill -TERM "$export" # a background process ignores SIGINT
     kill "-$signal" "$export"
     wait "$export" 2>/dev/null
     exec 4<&-
-    is "SIG$signal: nothing is left" "$(ls "$work"/cut.csv 2>/dev/null) $(left)" " "
+    is "SIG$signal during export: no file is left" "$(ls "$work"/cut.csv 2>/dev/null) $(temporary_files)" " "
 done
 
-# --- the rule, for frames ---
+# --- the rule for outputs, with frames ---
 "$O/tests/programs/segment_demo" --kernels 20 >"$work/demo.out" &
 demo=$!
 tap_pids="$tap_pids $demo"
-wait_until 60 traced "$demo"
+wait_until 60 is_traced "$demo"
 wait_until 60 test -s "$work/demo.out"
 echo mine >"$work/frames"
 chmod 640 "$work/frames"
-check "-o: a file that exists is not replaced" gives 10 'frames exists: .*--force' -p "$demo" -b -n 1 -o "$work/frames"
-is "-o: it is as it was" "$(cat "$work/frames")" mine
-check "-o: nor when nothing comes of it" gives 10 'none' -p "$demo" -b -n 1 -o "$work/frames" -w "$work/none/x.db" --force
-is "-o: it still is" "$(cat "$work/frames") $(left)" "mine "
-check "-o: with --force it is" "$top" -p "$demo" --csv -n 1 -o "$work/frames" --force
-is "-o: keeps its mode" "$(mode "$work/frames") $(head -c 7 "$work/frames")" "640 time_ns"
-is "-o -: standard output" "$("$top" -p "$demo" --csv -n 1 -o - | head -c 7)" time_ns
+check "-o: an existing file is not replaced" exits_with 10 'frames exists: .*--force' -p "$demo" -b -n 1 -o "$work/frames"
+is "-o: an existing file is unchanged" "$(cat "$work/frames")" mine
+check "-o --force: a wrong -w is refused first" exits_with 10 'none' -p "$demo" -b -n 1 -o "$work/frames" -w "$work/none/x.db" --force
+is "-o --force: the file is unchanged after the refusal" "$(cat "$work/frames") $(temporary_files)" "mine "
+check "-o --force: an existing file is replaced" "$top" -p "$demo" --csv -n 1 -o "$work/frames" --force
+is "-o --force: the file keeps its mode" "$(file_mode "$work/frames") $(head -c 7 "$work/frames")" "640 time_ns"
+is "-o -: writes to standard output" "$("$top" -p "$demo" --csv -n 1 -o - | head -c 7)" time_ns
 "$top" -p "$demo" --csv -d 60 -o "$work/grows" &
 watcher=$!
 tap_pids="$tap_pids $watcher"
-check "-o: the first frame is there at once" wait_until 60 test -s "$work/grows"
+check "-o: the first frame is written at once" wait_until 60 test -s "$work/grows"
 end_process "$watcher"
-is "-o: and stays" "$(wc -l <"$work/grows") $(left)" "21 "
+is "-o: the frame stays after a signal" "$(wc -l <"$work/grows") $(temporary_files)" "21 "
 (ulimit -f 24 && exec "$top" -p "$demo" --csv -d 0.05 -o "$work/cut") >"$work/out" 2>"$work/err"
-is "-o: a full disk: 12" "$? $(wc -l <"$work/err")" "12 1"
+is "-o: a full disk exits with 12" "$? $(wc -l <"$work/err")" "12 1"
 lines=$(wc -l <"$work/cut")
-check "-o: whole frames are kept" test "$lines" -gt 20 -a $((lines % 20)) = 1 -a -z "$(tail -c 1 "$work/cut")"
+check "-o: on a full disk only complete frames are kept" test "$lines" -gt 20 -a $((lines % 20)) = 1 -a -z "$(tail -c 1 "$work/cut")"
 
-# --- a name is a file's name, whatever it means to SQLite; and what is not written is not there ---
+# --- a name is a file name, whatever it means to SQLite; no file appears if nothing was written ---
 for name in :memory: 'file:plain.db?mode=memory' 'file::memory:' '-x.db'; do
     (cd "$work" && "$top" -p "$demo" --snapshot="$name") >"$work/out" 2>&1
-    is "a snapshot into $name" "$? $(sqlite3 "$work/$name" 'SELECT count(*) FROM rtl_frame')" "0 1"
-    is "can be read again" "$(cd "$work" && "$top" "--replay=$name" --json | wc -l)" 1
-    is "and compared" "$(cd "$work" && "$top" diff --json -- "$name" "$name" | wc -l)" 20
+    is "--snapshot into $name: writes a frame" "$? $(sqlite3 "$work/$name" 'SELECT count(*) FROM rtl_frame')" "0 1"
+    is "--replay of $name: prints the frame" "$(cd "$work" && "$top" "--replay=$name" --json | wc -l)" 1
+    is "diff of $name: compares its kernels" "$(cd "$work" && "$top" diff --json -- "$name" "$name" | wc -l)" 20
 done
-check "no other file came of it" test ! -e "$work/plain.db"
-for blocks in 1 4 20 130; do # room for nothing, for a header, for tables
+check "--snapshot: SQLite's URI is no file name" test ! -e "$work/plain.db"
+for blocks in 1 4 20 130; do # blocks for nothing, for a header, for tables
     (ulimit -f $blocks && exec "$top" -p "$demo" --snapshot "$work/nothing.db") >"$work/out" 2>"$work/err"
-    is "a snapshot onto a full disk: nothing is left" "$? $(wc -l <"$work/err") $(ls "$work"/nothing.db* 2>/dev/null)" "12 1 "
+    is "--snapshot onto a full disk: exits with 12 and leaves no file" "$? $(wc -l <"$work/err") $(ls "$work"/nothing.db* 2>/dev/null)" "12 1 "
 done
 
-# --- what is printed obeys nobody ---
+# --- no output controls the terminal ---
 evil="$work/e${esc}]0;owned${esc}[2J"
-check "a file name" gives 10 'e.x1b\]0;owned.x1b\[2J' -r "$evil" -b
-check "of -w" gives 10 'x1b' -p "$demo" -b -n 1 -w "$evil/x"
-check "of --trace" gives 7 'ring' -p "$demo" --trace "$evil"
-check "of -o" gives 10 'x1b' -p "$demo" -b -o "$evil/x"
-check "of diff" gives 10 'x1b' diff "$evil" "$evil"
-check "of export" gives 10 'x1b' export "$evil" --csv -
-check "an option" gives 1 'x1b' "-$esc"
-check "a word" gives 2 'no process called .a.x1b' "a$esc"
-check "a long one" gives 1 'x1b' "--a$esc"
-check "a value" gives 1 'not .*x1b' -d "1$esc"
-check "options of diff" gives 1 'x1b' diff --fail-over "1$esc"
-check "of export" gives 1 'x1b' export "--a$esc"
-check "marks that turn or hide text" gives 2 'u\{202e\}' "a$(printf '\342\200\256')"
-check "letters of any script stay" gives 10 '中文' -r "$work/中文" -b
+check "escapes: -r names a file" exits_with 10 'e.x1b\]0;owned.x1b\[2J' -r "$evil" -b
+check "escapes: -w names a file" exits_with 10 'x1b' -p "$demo" -b -n 1 -w "$evil/x"
+check "escapes: --trace names a file" exits_with 7 'ring' -p "$demo" --trace "$evil"
+check "escapes: -o names a file" exits_with 10 'x1b' -p "$demo" -b -o "$evil/x"
+check "escapes: diff names a file" exits_with 10 'x1b' diff "$evil" "$evil"
+check "escapes: export names a file" exits_with 10 'x1b' export "$evil" --csv -
+check "escapes: an unknown short option" exits_with 1 'x1b' "-$esc"
+check "escapes: a process's name" exits_with 2 'no process called .a.x1b' "a$esc"
+check "escapes: an unknown long option" exits_with 1 'x1b' "--a$esc"
+check "escapes: a value of an option" exits_with 1 'not .*x1b' -d "1$esc"
+check "escapes: a value of an option of diff" exits_with 1 'x1b' diff --fail-over "1$esc"
+check "escapes: an unknown option of export" exits_with 1 'x1b' export "--a$esc"
+check "escapes: marks that turn or hide text" exits_with 2 'u\{202e\}' "a$(printf '\342\200\256')"
+check "escapes: letters of any script stay" exits_with 10 '中文' -r "$work/中文" -b
 "$top" -p "$demo" --snapshot "$evil" >"$work/out"
-is "a snapshot says its name" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 1"
+is "escapes: --snapshot names its file" "$? $(is_tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 1"
 "$top" diff "$evil" "$evil" >"$work/out" 2>"$work/err"
-is "diff, too" "$? $(tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 2"
+is "escapes: diff names its files" "$? $(is_tame "$work/out" && grep -c 'x1b\]0;owned' "$work/out")" "0 2"
 "$top" export "$work/bad.db" --csv "$evil.csv" 2>"$work/err"
-is "and export" "$? $(tame "$work/err" && grep -c 'x1b\]0;owned' "$work/err")" "0 1"
-# descriptors that came closed are nobody's: no file, and not the process's control page, gets output or messages
+is "escapes: export names its file" "$? $(is_tame "$work/err" && grep -c 'x1b\]0;owned' "$work/err")" "0 1"
+# Closed descriptors stay unused: neither a file nor the process's control page gets output or messages.
 "$top" -p "$demo" --json -d 0.1 -o "$work/closed.json" <&- >&- 2>&- &
 closed=$!
 wait_until 60 test -s "$work/closed.json"
-is "closed descriptors stay without a file" "$(readlink "/proc/$closed/fd/0" "/proc/$closed/fd/1" "/proc/$closed/fd/2" | sort -u)" /dev/null
+is "closed descriptors: rtl-top opens /dev/null there" "$(readlink "/proc/$closed/fd/0" "/proc/$closed/fd/1" "/proc/$closed/fd/2" | sort -u)" /dev/null
 kill "$closed"
 wait "$closed"
 "$top" -p "$demo" -b -n 1 >&- 2>"$work/err"
-is "a closed output is told" "$? $(cat "$work/err")" '12 rtl-top: cannot write to standard output: Bad file descriptor'
-# what SQLite says, with words of the file's schema
-tells() { # FILE ARGS...: it fails with a line that SQLite's words are in, and obeys none of them
+is "closed standard output: rtl-top reports it" "$? $(cat "$work/err")" '12 rtl-top: cannot write to standard output: Bad file descriptor'
+# SQLite's messages, with words of the file's schema
+fails_escaped() { # FILE ARGS...: fails with one line that has SQLite's message, escaped
     "$top" "$@" >"$work/out" 2>"$work/err" && return 1
     cat -v "$work/err"
-    [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'x1b' "$work/err" && tame "$work/err"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'x1b' "$work/err" && is_tame "$work/err"
 }
 damage="PRAGMA writable_schema=ON; UPDATE sqlite_master SET name = 'a' || char(27) || '[31m', tbl_name = 'a' || char(27) || '[31m', sql = 'CREATE TABLE nonsense' WHERE name ="
 cp "$evil" "$work/schema.db"
 sqlite3 "$work/schema.db" "$damage 'rtl_kernel'"
-check "the name of a table" tells -r "$work/schema.db" -b
-check "of diff" tells diff "$work/schema.db" "$work/schema.db"
+check "escapes: SQLite's message on replay" fails_escaped -r "$work/schema.db" -b
+check "escapes: SQLite's message on diff" fails_escaped diff "$work/schema.db" "$work/schema.db"
 cp "$work/bad.db" "$work/schema2.db"
 sqlite3 "$work/schema2.db" "$damage 'rocpd_op'"
-check "of export" tells export "$work/schema2.db" --csv -
+check "escapes: SQLite's message on export" fails_escaped export "$work/schema2.db" --csv -
 sqlite3 "$evil" "UPDATE rtl_recording SET kind = 'a' || char(27) || '[31m', title = char(27) || ']0;owned' || char(7), comm = char(27), recorder = char(27)"
-check "what is in the tables" gives 15 'x1b' -r "$evil" --recording 9 -b
+check "escapes: a recording's title" exits_with 15 'x1b' -r "$evil" --recording 9 -b
 "$top" -r "$evil" -b >"$work/out"
-is "as frames" "$? $(tame "$work/out" && echo tame)" "0 tame"
+is "escapes: frames of a hostile recording" "$? $(is_tame "$work/out" && echo tame)" "0 tame"
 "$top" diff "$evil" "$evil" >"$work/out"
-is "as differences" "$? $(tame "$work/out" && echo tame)" "0 tame"
+is "escapes: differences of hostile recordings" "$? $(is_tame "$work/out" && echo tame)" "0 tame"
 finish

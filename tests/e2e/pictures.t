@@ -1,5 +1,5 @@
 #!/bin/sh
-# tools/screen-svg, which makes the picture in README from a terminal's screen: valid XML with the text and the colours.
+# tools/screen-svg, which makes the picture in README from a terminal's screen: valid XML with text and colours
 . "$(dirname "$0")/tap.sh"
 
 # well_formed FILE: every element is closed, attributes are quoted, and text has no bare < or &
@@ -27,7 +27,7 @@ tools/screen-svg 'a <title> & more' <"$work/screen" >"$work/screen.svg"
 check "screen-svg: a screen with all styles is well-formed XML" well_formed "$work/screen.svg"
 svg=$(cat "$work/screen.svg")
 text_has() { has "screen-svg: $1" "$(grep '<text' "$work/screen.svg")" "$2"; }
-class_with() { # declaration: the class that has it
+class_with() { # DECLARATION: print the class that has it
     sed -n "s/^\.\(c[0-9]*\){$1}\$/\1/p" "$work/screen.svg"
 }
 has "screen-svg: the title is kept" "$svg" '<title>a &lt;title&gt; &amp; more</title>'
@@ -46,12 +46,12 @@ is "screen-svg: no block is left as text" "$(grep -c '[▁█▎│]' "$work/scr
 is "screen-svg: columns lie 8.4 apart" "$(sed -n 's/.* x="\([0-9.]*\)".*>µs<.*/\1/p' "$work/screen.svg")" 56
 
 check "screen-svg: an empty screen is well-formed XML" sh -c "tools/screen-svg </dev/null >'$work/empty.svg'"
-check "screen-svg: and has no text" sh -c "! grep -q '<text' '$work/empty.svg'"
+check "screen-svg: an empty screen has no text" sh -c "! grep -q '<text' '$work/empty.svg'"
 check "screen-svg: bare escapes and half characters do not stop it" sh -c \
     "printf 'a\033[\377\033\n\200b' | tools/screen-svg 2>/dev/null >'$work/odd.svg'"
 
 check "doc/screen.svg is well-formed XML" well_formed doc/screen.svg
 check "doc/screen.svg has fewer than 60 kB" test "$(wc -c <doc/screen.svg)" -lt 60000
 has "doc/screen.svg shows a kernel" "$(cat doc/screen.svg)" '>gemm TN bf16 [^<]*</text>'
-is "doc/screen.svg shows no path of the machine that made it" "$(grep -E '/(work|home|tmp|root)/' doc/screen.svg)" ""
+is "doc/screen.svg shows no path of the developer's machine" "$(grep -E '/(work|home|tmp|root)/' doc/screen.svg)" ""
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rtl-top probe on a program without HIP, in both ways of queues: counted, with the right results; a kernel that is on one
-# of two GPUs alone; a code object that threads unload and load which end with that, while a probe is armed.
+# rtl-top probe on a program without HIP, with both queue paths: counts and results are right. A kernel that exists on one of
+# two GPUs. A code object that short-lived threads unload and load while a probe is armed.
 . "$(dirname "$0")/tap.sh"
 
 make --no-print-directory O="$O" all vgpu programs >"$work/make.log" 2>&1 || cat "$work/make.log" >&2
@@ -8,7 +8,7 @@ top=$O/rtl-top
 mkdir "$work/objects"
 tests/vgpu/gcn/unbundle "$work/objects" "$O/tests/programs/probe_work" >"$work/count"
 
-start() { # GFX GPU [OPTIONS OF tests/vgpu/run]: in the background, its stdin held open
+start_program() { # GFX GPU [OPTIONS OF tests/vgpu/run]: start it in the background with its stdin held open
     gfx=$1
     gpu=$2
     shift 2
@@ -21,70 +21,70 @@ start() { # GFX GPU [OPTIONS OF tests/vgpu/run]: in the background, its stdin he
     exec 8>"$work/stdin"
     wait_until 60 grep -q begun "$work/raw.out"
 }
-finish_program() { # its exit status in $ended
+finish_program() { # sets $ended, its exit status
     exec 8>&-
     wait "$program"
     ended=$?
 }
-probe() { "$top" probe -p "$program" -k work_mix "$@" >"$work/out" 2>"$work/err"; }
-line() { grep "^$1" "$work/out"; }
-all_waves() { line waves | grep -cE '^waves +([1-9][0-9]*) of \1 '; }
+run_probe() { "$top" probe -p "$program" -k work_mix "$@" >"$work/out" 2>"$work/err"; }
+output_line() { grep "^$1" "$work/out"; }
+all_waves() { output_line waves | grep -cE '^waves +([1-9][0-9]*) of \1 '; }
 armed() { "$O/tests/programs/intercept_dump" "$program" probe | grep -qE 'armed recorded [1-9]'; }
 RTL_PROBE=1 && export RTL_PROBE
 
 for queues in native intercept; do
     if [ "$queues" = intercept ] && ! may_intercept; then
-        skip "intercept: probes" "the library makes no intercept queues here: they overwrite memory"
+        skip "intercept: probes" "intercept queues overwrite memory here"
         continue
     fi
     export RTL_QUEUES="$queues"
     for gfx in gfx90a gfx906; do
-        start "$gfx" 0
-        probe -n 12 --every 3
-        is "$queues, $gfx: probed" "$? $(cat "$work/err")" "0 "
-        has "$queues, $gfx: as many as were wanted" "$(line probed)" '^probed +12 of (3[4-9]|[4-9][0-9]|[1-9][0-9]+) dispatches, wanted 12; one in 3$'
-        is "$queues, $gfx: all waves of their grids" "$(all_waves)" 1
-        probe --stalls -n 3 --every 2
-        is "$queues, $gfx: and its waits" "$? $(cat "$work/err") $(line waits | grep -cE ' ([1-9][0-9]*) of \1 timed')" "0  1"
+        start_program "$gfx" 0
+        run_probe -n 12 --every 3
+        is "$queues, $gfx: the probe exits with 0" "$? $(cat "$work/err")" "0 "
+        has "$queues, $gfx: the wanted dispatches are probed" "$(output_line probed)" '^probed +12 of (3[4-9]|[4-9][0-9]|[1-9][0-9]+) dispatches, wanted 12; one in 3$'
+        is "$queues, $gfx: all waves of the grids are recorded" "$(all_waves)" 1
+        run_probe --stalls -n 3 --every 2
+        is "$queues, $gfx: --stalls times all waits" "$? $(cat "$work/err") $(output_line waits | grep -cE ' ([1-9][0-9]*) of \1 timed')" "0  1"
         finish_program
-        is "$queues, $gfx: its results are right" "$ended $(grep -c PASS "$work/raw.out")" "0 1"
+        is "$queues, $gfx: the program's results are right" "$ended $(grep -c PASS "$work/raw.out")" "0 1"
     done
 
-    # ---- unloaded while it is armed, by a thread that is gone then ----
-    start gfx90a 0
+    # ---- a thread unloads the code object while a probe is armed, and ends ----
+    start_program gfx90a 0
     for again in 1 2 3; do
-        probe -n 1000000 --every 1 8>&- &
+        run_probe -n 1000000 --every 1 8>&- &
         probing=$!
         wait_until 60 armed
         echo unload >&8
         wait "$probing"
-        is "$queues: unloaded by a thread, time $again" "$? $(cat "$work/err")" \
+        is "$queues: unloading ends the probe, time $again" "$? $(cat "$work/err")" \
             "17 rtl-top: the probe ended: the program has unloaded the kernel"
-        has "$queues: with what there was" "$(line probed)" '^probed +[1-9][0-9]* of '
+        has "$queues: unloading keeps the numbers so far" "$(output_line probed)" '^probed +[1-9][0-9]* of '
         wait_until 60 grep -q unloaded "$work/raw.out"
-        probe -n 1
-        is "$queues: nothing is armed on what is gone" "$?" 17
+        run_probe -n 1
+        is "$queues: an unloaded kernel can't be probed" "$?" 17
         echo load >&8
         wait_until 60 sh -c "[ \$(grep -cx loaded '$work/raw.out') = $again ]"
-        probe -n 5 --every 1
-        is "$queues: loaded by another one it is probed" "$? $(cat "$work/err") $(all_waves)" "0  1"
+        run_probe -n 5 --every 1
+        is "$queues: a kernel that another thread loads can be probed" "$? $(cat "$work/err") $(all_waves)" "0  1"
     done
     finish_program
-    is "$queues: its results are right" "$ended $(grep -c PASS "$work/raw.out")" "0 1"
+    is "$queues: the program's results are right after unloading" "$ended $(grep -c PASS "$work/raw.out")" "0 1"
 
-    # ---- the second GPU of two has it alone ----
-    start gfx90a 1 --gpus 2
+    # ---- the kernel exists only on the second of two GPUs ----
+    start_program gfx90a 1 --gpus 2
     "$O/tests/programs/probe_viewer" "$program" work_mix agent=0 for=30 >"$work/view" 2>&1
-    is "$queues: asked for on the GPU that hasn't got it the library says so" \
+    is "$queues: a probe on the GPU without the kernel is refused by the library" \
         "$(sed -n 's/^why //p' "$work/view") $(sed -n 's/^probed //p' "$work/view")" "no_kernel 0"
-    probe -n 5 --every 2
-    is "$queues: it is found on the other one" "$? $(cat "$work/err") $(all_waves)" "0  1"
-    has "$queues: which is told" "$(line on)" '^on +GPU 1, gfx90a$'
-    probe -n 5 --every 2 --gpu 0
-    is "$queues: that GPU alone" "$? $(cat "$work/err")" \
+    run_probe -n 5 --every 2
+    is "$queues: a probe finds the GPU with the kernel" "$? $(cat "$work/err") $(all_waves)" "0  1"
+    has "$queues: a probe prints the GPU with the kernel" "$(output_line on)" '^on +GPU 1, gfx90a$'
+    run_probe -n 5 --every 2 --gpu 0
+    is "$queues: --gpu of the GPU without the kernel is refused" "$? $(cat "$work/err")" \
         "17 rtl-top: it can't be probed: the process has no such kernel on that GPU; was it unloaded?"
-    is "$queues: nothing was loaded for it" "$(grep -c 'a probe was loaded' "$work/raw.err")" 1
+    is "$queues: only one copy was loaded" "$(grep -c 'a probe was loaded' "$work/raw.err")" 1
     finish_program
-    is "$queues: its results are right" "$ended $(grep -c PASS "$work/raw.out")" "0 1"
+    is "$queues: the program's results are right with two GPUs" "$ended $(grep -c PASS "$work/raw.out")" "0 1"
 done
 finish

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A server of eight processes on eight GPUs, one of them slow: who it is and where, on all outputs. They come and go.
+# A server of eight processes on eight GPUs, one of them slow: all outputs name it. Processes come and go.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-watches_all
+lock_for_viewing_all
 
 # --- eight ranks ---
 {
@@ -20,118 +20,118 @@ for rank in 0 1 2 3 4 6 7; do
 done
 {
     serve 5 tests/programs/serve.script
-    serve 5 $work/slow.script # it is started again when it ends, and is slow from then on
+    serve 5 $work/slow.script # restarted after its end, and slow from then on
 } &
 wait
 EOF
 (HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec sh "$work/launcher") >"$work/serve.out" 2>&1 &
 launcher=$!
 tap_pids="$tap_pids $launcher"
-ranks() { "$top" list --json | jq -r "[.processes[] | select(.traced and .command == \"serve --gpus 1 --layers 4 --seconds 300\")] | sort_by(.rank) | .[] | $1"; }
-all_ranks() { [ "$(ranks .pid | wc -l)" = 8 ]; }
-check "eight ranks are listed" wait_until 120 all_ranks
-for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
-is "with their ranks" "$(ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
-own_gpus() { [ "$(ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ]; }
-check "each with its GPU" wait_until 60 own_gpus # a process is listed before it has a queue
+list_ranks() { "$top" list --json | jq -r "[.processes[] | select(.traced and .command == \"serve --gpus 1 --layers 4 --seconds 300\")] | sort_by(.rank) | .[] | $1"; }
+all_ranks() { [ "$(list_ranks .pid | wc -l)" = 8 ]; }
+check "list: has eight ranks" wait_until 120 all_ranks
+for pid in $(list_ranks .pid); do tap_pids="$tap_pids $pid"; done
+is "list: has their numbers" "$(list_ranks .rank | tr '\n' ' ')" '0 1 2 3 4 5 6 7 '
+own_gpus() { [ "$(list_ranks '.gpus[0].pci' | grep -v null | sort -u | wc -l)" = 8 ]; }
+check "list: each rank has its GPU" wait_until 60 own_gpus # a process is listed before it makes a queue
 
-# --- one of them becomes slow while the screen is watched ---
-terminal 100 30 "'$top' -p $launcher -d 1"
-check "the screen has eight processes" shows '8 processes' ' SLOWEST ' 'win 10s'
-check "nobody is slow in the kernel" hides 'R[0-7] [2-3]\.[0-9]x .*128x128x64'
-kill "$(ranks 'select(.rank == 5) | .pid')"
-check "its rank, the kernel and the change are on the screen" \
+# --- one rank becomes slow while the screen shows them ---
+start_terminal 100 30 "'$top' -p $launcher -d 1"
+check "screen: has eight processes" shows '8 processes' ' SLOWEST ' 'win 10s'
+check "screen: no rank is slow at first" hides 'R[0-7] [2-3]\.[0-9]x .*128x128x64'
+kill "$(list_ranks 'select(.rank == 5) | .pid')"
+check "screen: shows the slow rank, its kernel and the change" \
     shows '^[> ]! .* ([2-3]\.[0-9]x|\+[0-9]+%) .* R5 [2-3]\.[0-9]x .*128x128x64'
 keys q
-check "eight are left" wait_until 60 all_ranks
-for pid in $(ranks .pid); do tap_pids="$tap_pids $pid"; done
+check "list: has eight ranks again" wait_until 60 all_ranks
+for pid in $(list_ranks .pid); do tap_pids="$tap_pids $pid"; done
 
-frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
-check "the launcher's pid stands for all of them" frames
-last() { tail -n 1 "$work/json" | jq -r "$1"; }
-is "eight processes" "$(last '.processes | length')" 8
-is "on eight GPUs" "$(last '[.processes[].gpus[].id] | sort | join(" ")')" '0 1 2 3 4 5 6 7'
-is "in the order of their addresses" "$(last '[.gpus[].pci] | . == sort')" true
-is "the slow rank is named" "$(last '.kernels[] | select(.name | test("MT128x128x64")) | .slowest | "\(.rank) \(.ratio > 2 and .ratio < 3.5)"')" '5 true'
-is "its kernel stands out of all" "$(last '[.kernels[] | select(.slowest and (.slowest.arrives_last | not) and .window.total_ns > 0)
+write_frames() { "$top" -p "$launcher" --json -d 2 -n 4 >"$work/json"; }
+check "-p LAUNCHER: watches its descendants" write_frames
+query_last() { tail -n 1 "$work/json" | jq -r "$1"; }
+is "JSON: has eight processes" "$(query_last '.processes | length')" 8
+is "JSON: has eight GPUs" "$(query_last '[.processes[].gpus[].id] | sort | join(" ")')" '0 1 2 3 4 5 6 7'
+is "JSON: GPUs are in the order of their addresses" "$(query_last '[.gpus[].pci] | . == sort')" true
+is "JSON: names the slow rank" "$(query_last '.kernels[] | select(.name | test("MT128x128x64")) | .slowest | "\(.rank) \(.ratio > 2 and .ratio < 3.5)"')" '5 true'
+is "JSON: the slow kernel has the largest ratio" "$(query_last '[.kernels[] | select(.slowest and (.slowest.arrives_last | not) and .window.total_ns > 0)
     | select(([.processes[].window.timed] | min) >= 40)] | max_by(.slowest.ratio) | .name | test("MT128x128x64")')" true
-is "the parts add up" "$(jq -s 'all(.[].kernels[]; .calls == ([.processes[].calls] | add) and .timed == ([.processes[].timed] | add))' "$work/json")" true
-is "so does the whole" "$(jq -s 'all(.[]; .dispatches.counted == ([.processes[].counted] | add))' "$work/json")" true
+is "JSON: calls and timed of the processes add up" "$(jq -s 'all(.[].kernels[]; .calls == ([.processes[].calls] | add) and .timed == ([.processes[].timed] | add))' "$work/json")" true
+is "JSON: dispatches of the processes add up" "$(jq -s 'all(.[]; .dispatches.counted == ([.processes[].counted] | add))' "$work/json")" true
 "$top" -p "$launcher" -b -d 2 -n 2 >"$work/text"
-check "so it says in text" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/text"
+check "text: names the slow rank" grep -qE '^.* R5 [2-3]\.[0-9]x .*128x128x64' "$work/text"
 
-terminal 100 30 "'$top' -p $launcher -d 1"
-check "and on the screen" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
-check "for as long as a window" shows 'win 10s'
+start_terminal 100 30 "'$top' -p $launcher -d 1"
+check "screen: names the slow rank" shows 'R5 [2-3]\.[0-9]x .*128x128x64' '8 processes'
+check "screen: the window reaches 10 s" shows 'win 10s'
 keys p
-check "p: a row a process" shows '^ +PID  RANK +GPU %BUSY DISP/s +P99' "^.* R5 +[0-9a-f:.]+ .* serve --gpus 1" 'EscBack'
+check "key p: shows a row for each process" shows '^ +PID  RANK +GPU %BUSY DISP/s +P99' "^.* R5 +[0-9a-f:.]+ .* serve --gpus 1" 'EscBack'
 keys '>' '>' '>' '>' '>' '>'
-check "sorted by p99" shows 'sort P99'
+check "key >: sorts by P99" shows 'sort P99'
 keys R
-check "and the other way round" shows 'sort P99, reversed'
+check "key R: reverses the order" shows 'sort P99, reversed'
 keys Enter
-check "Enter goes into one" shows '%TIME .*KERNEL' "pid [0-9]+ .*LIVE"
-is "whose window is not just beginning" "$(screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
+check "Enter: shows one process" shows '%TIME .*KERNEL' "pid [0-9]+ .*LIVE"
+is "Enter: the process has its whole window at once" "$(print_screen | grep -cE 'win ([0-4]\.[0-9]s|[0-9]+ms) of')" 0
 keys p
-check "p comes back" shows '^ +PID  RANK' '8 processes'
+check "key p: leads back to the processes" shows '^ +PID  RANK' '8 processes'
 keys Escape
-check "Esc goes to the kernels" shows '%TIME .*SLOWEST' '8 processes'
+check "Esc: leads to the kernels" shows '%TIME .*SLOWEST' '8 processes'
 keys / 128x128x64 Enter e
-check "e: the kernel in each rank, the slow one marked" shows '^! *[0-9]+ +R5 .* [2-3]\.[0-9]+x *$' 'VS MEDIAN'
+check "key e: shows the kernel in each rank, the slow one marked" shows '^! *[0-9]+ +R5 .* [2-3]\.[0-9]+x *$' 'VS MEDIAN'
 keys Tab
-check "queues say whose they are" shows '^ +PID +QUEUE +GPU' "^[> ] +$(ranks 'select(.rank == 0) | .pid') "
+check "Tab: queues have their process" shows '^ +PID +QUEUE +GPU' "^[> ] +$(list_ranks 'select(.rank == 0) | .pid') "
 keys Escape Escape
-check "back the way that was come" shows '%TIME .*SLOWEST'
+check "Esc: leads back to the kernels" shows '%TIME .*SLOWEST'
 keys q
 
-# --- one goes, another comes ---
-gone=$(ranks 'select(.rank == 3) | .pid')
+# --- one process ends, another starts ---
+gone=$(list_ranks 'select(.rank == 3) | .pid')
 "$top" -p "$launcher" --json -d 0.3 >"$work/json" &
 viewer=$!
 tap_pids="$tap_pids $viewer"
-check "it is watched" wait_until 60 test -s "$work/json"
+check "--json: prints frames" wait_until 60 test -s "$work/json"
 kill -9 "$gone"
 says_gone() { tail -n 2 "$work/json" | head -n 1 | jq -e ".processes[] | select(.pid == $gone) | .state == \"exited\""; }
-check "one that is gone is said to be" wait_until 60 says_gone
-check "the viewer goes on" alive "$viewer"
-is "totals never went back" "$(head -n -1 "$work/json" | jq -s '[.[].dispatches.counted] | . == sort')" true
+check "a killed process: JSON has its state exited" wait_until 60 says_gone
+check "a killed process: the viewer goes on" is_alive "$viewer"
+is "a killed process: totals never decrease" "$(head -n -1 "$work/json" | jq -s '[.[].dispatches.counted] | . == sort')" true
 kill "$viewer"
 end_process "$launcher"
-for pid in $(ranks .pid); do kill "$pid"; done
+for pid in $(list_ranks .pid); do kill "$pid"; done
 
-# --- by numbers, by name, all ---
-name=demo$$ # others may run the same program
+# --- by pid, by name, all ---
+name=demo$$ # other tests may run the same program
 cp "$O/tests/programs/segment_demo" "$work/$name"
 "$work/$name" --kernels 12 --rate 1000 >/dev/null &
 one=$!
 "$work/$name" --kernels 20 --rate 1000 >/dev/null &
 two=$!
 tap_pids="$tap_pids $one $two"
-check "two" wait_until 60 sh -c "'$top' -p $one,$two -b -n 1"
-pids() { "$top" "$@" --json -n 1 | jq -r '[.processes[]?.pid] | sort | join(" ")'; }
+check "two processes: -p accepts both" wait_until 60 sh -c "'$top' -p $one,$two -b -n 1"
+list_pids() { "$top" "$@" --json -n 1 | jq -r '[.processes[]?.pid] | sort | join(" ")'; }
 both=$(printf '%s\n' "$one" "$two" | sort -n | xargs)
-is "by number" "$(pids -p "$one,$two")" "$both"
-is "as bare words" "$(pids "$one" "$two")" "$both"
-is "by name" "$(pids "$name")" "$both"
-is "kernels of the same name are one" "$("$top" "$name" --json -n 1 | jq '[.kernels[].name] | length == (unique | length)')" true
-is "queues say whose they are" "$("$top" "$name" --json -n 1 | jq -r '[.queues[].pid] | unique | length')" 2
-is "CSV has a line for each of both" "$("$top" "$name" --csv -n 1 | cut -d, -f2 | sort -u | grep -c '^[0-9]')" 2
+is "two processes: -p selects them by pid" "$(list_pids -p "$one,$two")" "$both"
+is "two processes: arguments select them by pid" "$(list_pids "$one" "$two")" "$both"
+is "two processes: an argument selects them by name" "$(list_pids "$name")" "$both"
+is "two processes: kernels of the same name are merged" "$("$top" "$name" --json -n 1 | jq '[.kernels[].name] | length == (unique | length)')" true
+is "two processes: queues have their process" "$("$top" "$name" --json -n 1 | jq -r '[.queues[].pid] | unique | length')" 2
+is "two processes: CSV has lines for each" "$("$top" "$name" --csv -n 1 | cut -d, -f2 | sort -u | grep -c '^[0-9]')" 2
 "$top" -p "$one,$two" --json -d 0.3 -n 4 -w "$work/both.db" >"$work/json"
 for pid in $one $two; do
     replayed() { "$top" -r "$work/both.db" -p "$pid" --json | jq -c '[.dispatches.counted, (.kernels | length), ([.kernels[].calls] | add), .pid]'; }
     live() { jq -c ".processes[] | select(.pid == $pid) | [.counted]" "$work/json"; }
-    is "each is recorded for itself, as it was" "$(replayed | jq -c '.[0:1]')" "$(live)"
-    is "all of it" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
+    is "two processes: each is recorded separately, with its count" "$(replayed | jq -c '.[0:1]')" "$(live)"
+    is "two processes: the recording of each has its kernels and pid" "$(replayed | jq -c '(.[0] - .[2] | if . < 0 then -. else . end) <= .[0] / 20 and .[3] == '"$pid" | sort -u)" true
 done
-check "and replayed together as they were watched, byte for byte" sh -c "'$top' replay '$work/both.db' --json | cmp - '$work/json'"
-is "frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
-terminal 100 30 "'$top' replay '$work/both.db'"
-check "so does the screen" shows '2 processes'
+check "two processes: a replay equals the live output byte by byte" sh -c "'$top' replay '$work/both.db' --json | cmp - '$work/json'"
+is "two processes: frames of one moment have the same times" "$(sqlite3 "$work/both.db" 'SELECT count(DISTINCT time_ns) = 4 AND count(*) = 8 AND count(DISTINCT mono_ns) = 4 FROM rtl_frame')" 1
+start_terminal 100 30 "'$top' replay '$work/both.db'"
+check "two processes: the screen of a replay has both" shows '2 processes'
 keys p
-check "with the list of them" shows "$one" "$two"
+check "two processes: the list of a replay has both" shows "$one" "$two"
 keys q
-check "a snapshot has one of each" "$top" -p "$one,$two" --snapshot "$work/both.db"
-is "beside the series" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
-is "one alone looks as ever" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'
-check "nothing of that name is a refusal" sh -c "'$top' no_such_name -b -n 1 2>&1 | grep -q \"no process called 'no_such_name'\""
+check "two processes: --snapshot succeeds" "$top" -p "$one,$two" --snapshot "$work/both.db"
+is "two processes: a snapshot adds a recording of each" "$(sqlite3 "$work/both.db" "SELECT group_concat(kind) FROM (SELECT kind FROM rtl_recording ORDER BY id)")" 'series,series,snapshot,snapshot'
+is "one process: JSON has no list of processes and no slowest rank" "$("$top" -p "$one" --json -n 1 | jq -r 'has("processes"), (.kernels[0] | has("slowest"))' | xargs)" 'false false'
+check "an unknown name: is refused" sh -c "'$top' no_such_name -b -n 1 2>&1 | grep -q \"no process called 'no_such_name'\""
 finish

@@ -1,165 +1,165 @@
 #!/bin/sh
-# Recording and replaying on the screen: the keys, what the screen says, and the numbers of a moment when it is seen again.
+# Recording and replaying on the screen: keys, messages, and the numbers of a moment when it is shown again.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-rows() { term capture-pane -p | grep -E '^[> ] +[0-9<-].*(gemm|triton|kernel)'; }
+screen_rows() { run_tmux capture-pane -p | grep -E '^[> ] +[0-9<-].*(gemm|triton|kernel)'; }
 
-# --- recording: keys x and S, and what the status line says ---
-demo --kernels 12 --gpus 2 --rate 4000
-terminal 100 24 "cd $work && $top -p $demo -d 0.3 -s name -w seen.db; echo status \$?; exec cat"
-check "-w records from the start, and the screen says so" shows '\[LIVE\]' '^rec seen.db \| sort KERNEL'
-frames() { [ "$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame' 2>/dev/null || echo 0)" -ge "$1" ]; }
-check "frames arrive" wait_until 60 frames 4
+# --- recording: keys x and S, and the status line ---
+start_demo --kernels 12 --gpus 2 --rate 4000
+start_terminal 100 24 "cd $work && $top -p $demo -d 0.3 -s name -w seen.db; echo status \$?; exec cat"
+check "-w: the screen shows that it records" shows '\[LIVE\]' '^rec seen.db \| sort KERNEL'
+has_frames() { [ "$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame' 2>/dev/null || echo 0)" -ge "$1" ]; }
+check "-w: frames are written" wait_until 60 has_frames 4
 keys Space
-check "the screen is held" shows '\[PAUSED'
+check "Space: pauses the screen" shows '\[PAUSED'
 seen=$(sqlite3 "$work/seen.db" 'SELECT count(*) FROM rtl_frame')
-check "the recording is not" wait_until 60 frames $((seen + 3))
+check "Space: the recording goes on while paused" wait_until 60 has_frames $((seen + 3))
 keys Space
-check "and goes on" shows '\[LIVE\]'
+check "Space: resumes the screen" shows '\[LIVE\]'
 keys S
-check "S adds a snapshot" shows 'snapshot of 12 kernels added to .*seen.db'
+check "key S: adds a snapshot" shows 'snapshot of 12 kernels added to .*seen.db'
 keys x
-check "x stops recording" shows 'recorded [0-9]+ frames into seen.db'
-check "and the screen says so" hides '^rec seen.db'
+check "key x: stops recording" shows 'recorded [0-9]+ frames into seen.db'
+check "key x: the status line no longer shows a recording" hides '^rec seen.db'
 keys q
-check "left" shows 'status 0'
-is "a series and a snapshot are in the file" "$(sqlite3 "$work/seen.db" 'SELECT group_concat(kind) FROM rtl_recording')" series,snapshot
+check "key q: exit status is 0" shows 'status 0'
+is "-w and S: the file has a series and a snapshot" "$(sqlite3 "$work/seen.db" 'SELECT group_concat(kind) FROM rtl_recording')" series,snapshot
 
-# --- replay: every frame shows the numbers that were seen ---
+# --- replay: every frame has the recorded numbers ---
 "$top" -p "$demo" -b --window 10 -n 8 -d 0.3 -s name -w "$work/moments.db" >/dev/null
 "$top" -r "$work/moments.db" -b --window 10 -s name | grep -cE '^rtl-top' >"$work/frames"
-is "eight frames" "$(cat "$work/frames")" 8
-terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
-check "the recording plays to its end" shows '\[END 8/8\]' 'rtl-top  segment_demo .*pid '"$demo"
-last=$(rows)
+is "replay: prints eight frames" "$(cat "$work/frames")" 8
+start_terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
+check "replay on the screen: plays to the end" shows '\[END 8/8\]' 'rtl-top  segment_demo .*pid '"$demo"
+last=$(screen_rows)
 keys T
-check "T goes back a frame and holds" shows '\[PAUSED 7/8\]'
-before=$(rows)
-check "its numbers are others" test "$before" != "$last"
+check "replay, key T: goes back a frame and pauses" shows '\[PAUSED 7/8\]'
+before=$(screen_rows)
+check "replay, key T: shows other numbers" test "$before" != "$last"
 keys T T
-check "and back" shows '\[PAUSED 5/8\]'
+check "replay, key T: goes back two frames" shows '\[PAUSED 5/8\]'
 keys t t
-check "t goes forward" shows '\[PAUSED 7/8\]'
-is "the numbers are what they were" "$(rows)" "$before"
+check "replay, key t: goes forward two frames" shows '\[PAUSED 7/8\]'
+is "replay, key t: shows that frame's numbers" "$(screen_rows)" "$before"
 keys t
-check "to the end" shows '\[END 8/8\]'
-is "and so are those of the end" "$(rows)" "$last"
+check "replay, key t: goes to the last frame" shows '\[END 8/8\]'
+is "replay, key t: shows the last frame's numbers" "$(screen_rows)" "$last"
 keys t
-check "but not beyond" shows '\[END 8/8\]' 'this is the last frame'
+check "replay, key t: stays at the last frame" shows '\[END 8/8\]' 'this is the last frame'
 keys b -1h Enter
-check "b goes to a time" shows '\[PAUSED 1/8\]'
+check "replay, key b: -1h goes to the first frame" shows '\[PAUSED 1/8\]'
 keys b +1h Enter
-check "as far as there is something" shows '\[END 8/8\]'
-is "with the numbers of that moment" "$(rows)" "$last"
+check "replay, key b: +1h goes to the last frame" shows '\[END 8/8\]'
+is "replay, key b: shows the last frame's numbers" "$(screen_rows)" "$last"
 keys b nonsense Enter
-check "what is no time is said" shows 'nonsense. is not a time'
+check "replay, key b: a wrong time is refused" shows 'nonsense. is not a time'
 keys b -1h Enter
-check "at the start" shows '\[PAUSED 1/8\]'
+check "replay, key b: goes to the first frame again" shows '\[PAUSED 1/8\]'
 keys - -
-check "- plays faster" shows '\[PAUSED 1/8\]'
+check "replay, key -: stays paused" shows '\[PAUSED 1/8\]'
 keys Space
-check "Space goes on at that speed" shows '\[REPLAY 4x [0-9]/8\]|\[END 8/8\]'
-check "to the end again" shows '\[END 8/8\]'
-is "with the same numbers" "$(rows)" "$last"
+check "replay, Space: plays at four times the speed" shows '\[REPLAY 4x [0-9]/8\]|\[END 8/8\]'
+check "replay, Space: plays to the end" shows '\[END 8/8\]'
+is "replay, Space: shows the last frame's numbers" "$(screen_rows)" "$last"
 keys x
-check "a replay is not recorded" shows 'this is a recording'
+check "replay, key x: a replay is not recorded" shows 'this is a recording'
 keys d
-check "its interval is the recorder's" shows 'a recording keeps its interval'
+check "replay, key d: the interval can't be changed" shows 'a recording keeps its interval'
 keys Enter
-check "the detail works" shows 'calls [0-9.]+k?/s' '\[END 8/8\]'
+check "replay, Enter: shows a kernel's detail" shows 'calls [0-9.]+k?/s' '\[END 8/8\]'
 keys Escape Tab
-check "the queues, too" shows 'QUEUE  GPU       WAY  DEPTH'
+check "replay, Tab: shows the queues" shows 'QUEUE  GPU       WAY  DEPTH'
 keys Tab '?'
-check "the help has the keys of a replay" shows 'Keys everywhere'
+check "replay, key ?: shows the help" shows 'Keys everywhere'
 keys Escape q
-check "left with q" shows 'status 0'
+check "replay, key q: exit status is 0" shows 'status 0'
 
-# --- while a frame is being read, q is heard: here another program has the recording locked ---
+# --- key q works while a frame is read; here another program has locked the recording ---
 mkfifo "$work/statements"
 sqlite3 "$work/moments.db" <"$work/statements" >"$work/answers" &
 exec 9>"$work/statements"
-terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
-check "a recording that is locked later" shows '\[END 8/8\]'
+start_terminal 100 24 "$top -r $work/moments.db -s name; echo status \$?; exec cat"
+check "replay, locked later: plays to the end" shows '\[END 8/8\]'
 echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&9
-check "is locked" wait_until 60 grep -q locked "$work/answers"
+check "replay: another program locks the recording" wait_until 60 grep -q locked "$work/answers"
 keys b -1h Enter q
-check "is left at once, and that is no error" shows 'status 0'
+check "replay, locked: q ends it at once with status 0" shows 'status 0'
 exec 9>&-
 
-# --- a full disk is said, and the viewer goes on ---
-terminal 100 24 "cd $work; ulimit -f 900; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
-check "a full disk is said on screen" shows 'recording: cannot write .*full.db|rec FAILS full.db'
-check "and the viewer goes on" shows '\[LIVE\]' 'rec FAILS full.db'
+# --- a full disk: rtl-top says so and goes on ---
+start_terminal 100 24 "cd $work; ulimit -f 900; $top -p $demo -d 0.1 -w full.db; echo status \$?; exec cat"
+check "-w on a full disk: the screen says so" shows 'recording: cannot write .*full.db|rec FAILS full.db'
+check "-w on a full disk: the screen goes on" shows '\[LIVE\]' 'rec FAILS full.db'
 keys q
-check "the end is missing: 12, and why" shows 'the end of the recording is missing' 'status 12'
-is "the file is sound" "$(sqlite3 "$work/full.db" 'PRAGMA integrity_check')" ok
-check "with the frames before" test "$("$top" -r "$work/full.db" --json | wc -l)" -ge 1
+check "-w on a full disk: exit status is 12 with the reason" shows 'the end of the recording is missing' 'status 12'
+is "-w on a full disk: the file passes SQLite's integrity check" "$(sqlite3 "$work/full.db" 'PRAGMA integrity_check')" ok
+check "-w on a full disk: the file has the earlier frames" test "$("$top" -r "$work/full.db" --json | wc -l)" -ge 1
 
-# --- and so it is when the process has ended, or its screen was left ---
+# --- a full disk, if the process has ended or the user has left its screen ---
 keep=$demo
-demo --kernels 12 --gpus 2 --rate 4000
+start_demo --kernels 12 --gpus 2 --rate 4000
 gone=$demo
-terminal 100 24 "cd $work; ulimit -f 900; $top -p $gone -d 0.1 -w gone.db; echo status \$?; exec cat"
-check "a full disk again" shows 'rec FAILS gone.db'
+start_terminal 100 24 "cd $work; ulimit -f 900; $top -p $gone -d 0.1 -w gone.db; echo status \$?; exec cat"
+check "-w on a full disk, then the process ends: the screen says so" shows 'rec FAILS gone.db'
 end_process "$gone" KILL
-check "the process ends" shows '\[EXITED\]'
+check "-w on a full disk, then the process ends: it has EXITED" shows '\[EXITED\]'
 keys q
-check "the end is missing all the same" shows 'the end of the recording is missing' 'status 12'
+check "-w on a full disk, then the process ends: exit status is 12" shows 'the end of the recording is missing' 'status 12'
 
-demo --kernels 12 --gpus 2 --rate 4000
-terminal 100 24 "cd $work; ulimit -f 900; $top -p $keep,$demo -d 0.1; echo status \$?; exec cat"
-check "two" shows '2 processes'
+start_demo --kernels 12 --gpus 2 --rate 4000
+start_terminal 100 24 "cd $work; ulimit -f 900; $top -p $keep,$demo -d 0.1; echo status \$?; exec cat"
+check "two processes: the screen shows both" shows '2 processes'
 keys p
-check "their list" shows '^ +PID  RANK'
+check "two processes: p lists them" shows '^ +PID  RANK'
 keys Enter
-check "one of them" shows "pid ($keep|$demo) "
+check "two processes: Enter shows one" shows "pid ($keep|$demo) "
 keys x
-check "is recorded onto a full disk" shows 'rec FAILS rtl-top-'
+check "two processes: x on one records onto a full disk" shows 'rec FAILS rtl-top-'
 keys p
-check "it was left" shows '^ +PID  RANK'
+check "two processes: p leaves the recorded one" shows '^ +PID  RANK'
 keys q
-check "what is missing is said at the end" shows 'the end of the recording is missing' 'status 12'
+check "two processes: exit status is 12 with the reason" shows 'the end of the recording is missing' 'status 12'
 end_process "$demo" KILL
 demo=$keep
 
-# --- two of which one has ended, then both ---
-demo --kernels 35 --gpus 2 --rate 4000
+# --- two processes; first one ends, then both ---
+start_demo --kernels 35 --gpus 2 --rate 4000
 mkdir "$work/short"
-terminal 100 24 "cd $work/short; $top -p $keep,$demo -d 60; echo status \$?; exec cat"
-check "two, seldom looked at" shows '2 processes'
+start_terminal 100 24 "cd $work/short; $top -p $keep,$demo -d 60; echo status \$?; exec cat"
+check "two processes, -d 60: the screen shows both" shows '2 processes'
 keys x
-check "x begins" shows 'recording into rtl-top-|rec rtl-top-'
+check "two processes, -d 60: x starts recording" shows 'recording into rtl-top-|rec rtl-top-'
 keys q
-check "and q ends before the next look" shows 'status 0'
-is "there is a frame of each" "$(sqlite3 "$(echo "$work"/short/*.db)" 'SELECT count(*) > 1 FROM rtl_frame')" 1
-terminal 100 24 "cd $work; $top -p $keep,$demo -d 0.2; echo status \$?; exec cat"
-check "two again" shows '2 processes'
+check "two processes, -d 60: q ends before the next frame" shows 'status 0'
+is "two processes, -d 60: the recording has a frame of each" "$(sqlite3 "$(echo "$work"/short/*.db)" 'SELECT count(*) > 1 FROM rtl_frame')" 1
+start_terminal 100 24 "cd $work; $top -p $keep,$demo -d 0.2; echo status \$?; exec cat"
+check "two processes again: the screen shows both" shows '2 processes'
 keys S
-check "S: of both" shows 'snapshot of 35 kernels of 2 processes added to '
+check "two processes: S saves both" shows 'snapshot of 35 kernels of 2 processes added to '
 end_process "$demo" KILL
-check "one has ended" shows '1 process:'
+check "two processes: one has ended" shows '1 process:'
 keys S
-check "S: of the other one" shows 'snapshot of 12 kernels of 1 process added to '
+check "two processes, one ended: S saves the other one" shows 'snapshot of 12 kernels of 1 process added to '
 end_process "$keep" KILL
-check "both have ended" shows '\[EXITED\]'
+check "two processes: both have ended" shows '\[EXITED\]'
 keys S
-check "S says that there is nothing to save" shows 'no snapshot: all processes have ended'
+check "two processes ended: S has nothing to save" shows 'no snapshot: all processes have ended'
 keys x
-check "x says so, too" shows 'not recording: all processes have ended'
+check "two processes ended: x has nothing to record" shows 'not recording: all processes have ended'
 keys q
-check "and that is no error" shows 'status 0'
-demo --kernels 12 --gpus 2 --rate 4000
+check "two processes ended: exit status is 0" shows 'status 0'
+start_demo --kernels 12 --gpus 2 --rate 4000
 
-# --- wrong from the start ---
+# --- wrong files ---
 echo text >"$work/text"
-terminal 100 24 "$top -p $demo -w $work/text; echo status \$?; exec cat"
-check "a file that is no recording is left alone" shows 'not a recording of rtl-top: choose another name' 'status 11'
-terminal 100 24 "cd $work && $top -p $demo -d 0.2; echo status \$?; exec cat"
-check "without -w" shows '\[LIVE\]'
+start_terminal 100 24 "$top -p $demo -w $work/text; echo status \$?; exec cat"
+check "-w: a file that is no recording is refused" shows 'not a recording of rtl-top: choose another name' 'status 11'
+start_terminal 100 24 "cd $work && $top -p $demo -d 0.2; echo status \$?; exec cat"
+check "without -w: the screen appears" shows '\[LIVE\]'
 keys x
-check "x records into a file of the process's" shows "rec rtl-top-$demo.db"
+check "without -w: x records into a file of the process" shows "rec rtl-top-$demo.db"
 keys q
-check "left and closed" shows 'status 0'
-check "the file is there" test "$("$top" -r "$work/rtl-top-$demo.db" --json | wc -l)" -ge 1
+check "without -w: exit status is 0" shows 'status 0'
+check "without -w: the recording has frames" test "$("$top" -r "$work/rtl-top-$demo.db" --json | wc -l)" -ge 1
 finish

@@ -1,167 +1,167 @@
 #!/bin/sh
-# The terminal: any size, resized at any moment, always given back as it was.
+# The terminal: any size, resized at any moment, always restored.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-demo --kernels 60 --gpus 2 --rate 5000
+start_demo --kernels 60 --gpus 2 --rate 5000
 
-# The viewer with its pid in $work/pid; then its status; the terminal's modes before and after
-session() {
+# Run the viewer with its pid in $work/pid; then print its status. Save the terminal's modes before and after.
+start_session() {
     rm -f "$work/pid" "$work/before" "$work/after"
-    terminal 80 24 "trap : INT; stty -a >$work/before; printf 'typed before\n'
+    start_terminal 80 24 "trap : INT; stty -a >$work/before; printf 'typed before\n'
 sh -c 'echo \$\$ >$work/pid; exec $top -p $demo -d 0.1'; echo status \$?; stty -a >$work/after; exec cat"
     shows '%TIME +CALL/s'
 }
 
-restored() {
+terminal_restored() {
     wait_until 60 test -s "$work/after" && cmp "$work/before" "$work/after" &&
-        test "$(facts '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
+        test "$(tmux_format '#{alternate_on} #{cursor_flag} #{keypad_cursor_flag}')" = '0 1 0' && shows 'typed before'
 }
 
-session
-check "while it runs, the other screen is used" test "$(facts '#{alternate_on}')" = 1
+start_session
+check "screen: uses the alternate screen" test "$(tmux_format '#{alternate_on}')" = 1
 keys q
-check "q gives the terminal back" restored
+check "key q: restores the terminal" terminal_restored
 for case in INT:130 TERM:143 HUP:129 QUIT:131 SEGV:139 BUS:135 ABRT:134 FPE:136 ILL:132; do
     signal=${case%:*}
-    session
+    start_session
     kill "-$signal" "$(cat "$work/pid")"
-    check "SIG$signal gives the terminal back" restored
-    check "and ends it as that signal does" shows "status ${case#*:}"
+    check "SIG$signal: restores the terminal" terminal_restored
+    check "SIG$signal: ends rtl-top as that signal does" shows "status ${case#*:}"
 done
-session
+start_session
 keys C-c
-check "Ctrl-C gives the terminal back" restored
+check "Ctrl-C: restores the terminal" terminal_restored
 
-session
+start_session
 keys C-s
 sleep 0.3 # frames pile up behind the stopped terminal
 kill -TERM "$(cat "$work/pid")"
-check "a terminal stopped with Ctrl-S does not keep it" restored
+check "Ctrl-S, then SIGTERM: restores the terminal" terminal_restored
 
-# --- stopped and continued ---
-terminal 80 24 "exec bash --norc --noprofile -i"
+# --- stop and continue ---
+start_terminal 80 24 "exec bash --norc --noprofile -i"
 keys "PS1='ready> '" Enter
 shows '^ready>'
 keys "$top -p $demo -d 0.1" Enter
-check "started from a shell" shows '%TIME +CALL/s'
+check "from a shell: the screen appears" shows '%TIME +CALL/s'
 keys C-z
-check "Ctrl-Z stops it" shows 'Stopped'
-is "and gives the terminal back meanwhile" "$(facts '#{alternate_on} #{cursor_flag}')" '0 1'
+check "Ctrl-Z: stops rtl-top" shows 'Stopped'
+is "Ctrl-Z: restores the terminal" "$(tmux_format '#{alternate_on} #{cursor_flag}')" '0 1'
 keys fg Enter
-check "fg brings the screen back" shows '%TIME +CALL/s' '\[LIVE\]'
+check "Ctrl-Z: fg shows the screen again" shows '%TIME +CALL/s' '\[LIVE\]'
 keys q
-check "and it quits" hides '%TIME +CALL/s'
+check "Ctrl-Z: q quits after fg" hides '%TIME +CALL/s'
 keys "echo | $top -p $demo -d 0.1" Enter
-check "keys come from the terminal when standard input is a pipe" shows '%TIME +CALL/s'
+check "a pipe as standard input: the screen appears" shows '%TIME +CALL/s'
 keys s
-check "really" shows 'sort by: Up and Down'
+check "a pipe as standard input: keys come from the terminal" shows 'sort by: Up and Down'
 keys Escape q
-check "and it quits" hides '%TIME +CALL/s'
+check "a pipe as standard input: q quits" hides '%TIME +CALL/s'
 
 # --- any size ---
-session
+start_session
 shell=$(cat "$work/pid")
 for size in 200x60 40x12 24x3 23x3 20x5 80x2 5x1 4x1 1x1 2x30 300x4 80x24; do
-    term resize-window -x "${size%x*}" -y "${size#*x}"
-    check "alive at $size" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{window_width}x#{window_height}')\" = $size ] && kill -0 $shell"
+    run_tmux resize-window -x "${size%x*}" -y "${size#*x}"
+    check "size $size: rtl-top runs on" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{window_width}x#{window_height}')\" = $size ] && kill -0 $shell"
     case $size in
-    200x60) check "more columns" shows '%TIME +CALL/s  TOTAL   MEAN    P50    P99    MAX P50CHG P99CHG P99 .* GRID KERNEL' ;;
-    40x12) check "fewer columns" shows '^  %TIME    P99 KERNEL' ;;
-    20x5) check "one line" shows '^[0-9]+% [0-9.]+[kM]?/s' ;;
-    80x24) check "all of it again" shows '%TIME +CALL/s    P50    P99 P99CHG P99 .* KERNEL' '\?Help' ;;
+    200x60) check "size $size: has more columns" shows '%TIME +CALL/s  TOTAL   MEAN    P50    P99    MAX P50CHG P99CHG P99 .* GRID KERNEL' ;;
+    40x12) check "size $size: has fewer columns" shows '^  %TIME    P99 KERNEL' ;;
+    20x5) check "size $size: has one line" shows '^[0-9]+% [0-9.]+[kM]?/s' ;;
+    80x24) check "size $size: has the whole screen again" shows '%TIME +CALL/s    P50    P99 P99CHG P99 .* KERNEL' '\?Help' ;;
     esac
 done
 for view in Enter '?' Escape Tab s; do # every view, small and large
     keys "$view"
     for size in 1x1 20x5 300x100 80x24; do
-        term resize-window -x "${size%x*}" -y "${size#*x}"
+        run_tmux resize-window -x "${size%x*}" -y "${size#*x}"
     done
 done
 for n in 1 2 3 4 5 6 7 8 9 10; do # a storm of sizes
-    term resize-window -x "$((n * 19))" -y "$((n * 5))"
+    run_tmux resize-window -x "$((n * 19))" -y "$((n * 5))"
 done
-term resize-window -x 80 -y 24
+run_tmux resize-window -x 80 -y 24
 keys Escape Escape Escape
-check "a storm of sizes is survived" shows '%TIME +CALL/s' '\[LIVE\]'
+check "many sizes in quick succession: the screen appears" shows '%TIME +CALL/s' '\[LIVE\]'
 
-# --- the terminal goes away ---
+# --- the terminal closes ---
 pid=$(cat "$work/pid")
-term kill-server
-check "it ends with its terminal" wait_until 60 ended "$pid"
+run_tmux kill-server
+check "terminal closes: rtl-top ends" wait_until 60 ended "$pid"
 
 # --- colours ---
 for type in xterm-256color xterm vt100; do
-    terminal 80 24 "TERM=$type $top -p $demo -d 0.1; echo status \$?; exec cat"
-    check "draws on TERM=$type" shows '%TIME +CALL/s' '\[LIVE\]'
-    colors=$(term capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)
+    start_terminal 80 24 "TERM=$type $top -p $demo -d 0.1; echo status \$?; exec cat"
+    check "TERM=$type: the screen appears" shows '%TIME +CALL/s' '\[LIVE\]'
+    colors=$(run_tmux capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)
     case $type in
-    vt100) is "without colours" "$colors" 0 ;;
-    *) check "with colours" test "$colors" -gt 3 ;;
+    vt100) is "TERM=$type: has no colours" "$colors" 0 ;;
+    *) check "TERM=$type: has colours" test "$colors" -gt 3 ;;
     esac
     keys q
     shows 'status 0'
 done
-terminal 80 24 "NO_COLOR=1 $top -p $demo -d 0.1; echo status \$?; exec cat"
-check "NO_COLOR" shows '%TIME +CALL/s'
-is "means no colours" "$(term capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)" 0
+start_terminal 80 24 "NO_COLOR=1 $top -p $demo -d 0.1; echo status \$?; exec cat"
+check "NO_COLOR: the screen appears" shows '%TIME +CALL/s'
+is "NO_COLOR: has no colours" "$(run_tmux capture-pane -pe | grep -c "$(printf '\033')\[[0-9;]*\(3[1-7]\|38;5\)" || true)" 0
 keys q
-terminal 80 24 "TERM=dumb $top -p $demo; echo status \$?; exec cat"
-check "a terminal that can't be drawn on is refused" shows 'rtl-top: .*dumb.*-b' 'status 1'
-terminal 80 24 "TERM=no-such-terminal $top -p $demo; echo status \$?; exec cat"
-check "an unknown one too" shows 'rtl-top: .*no-such-terminal' 'status 1'
+start_terminal 80 24 "TERM=dumb $top -p $demo; echo status \$?; exec cat"
+check "TERM=dumb: is refused" shows 'rtl-top: .*dumb.*-b' 'status 1'
+start_terminal 80 24 "TERM=no-such-terminal $top -p $demo; echo status \$?; exec cat"
+check "TERM=no-such-terminal: is refused" shows 'rtl-top: .*no-such-terminal' 'status 1'
 
 # --- slow lines ---
-sent() { # FRAMES: bytes that so many frames of 80x24 take, colours and all
+count_bytes() { # FRAMES: print the bytes of that many frames of 80x24, with colours
     script -qec "stty rows 24 cols 80; TERM=xterm-256color exec $top -p $demo -d 0.1 -n $1" "$work/typescript" >/dev/null </dev/null
     wc -c <"$work/typescript"
 }
-few=$(sent 5) many=$(sent 25)
-check "a steady frame is at most 2 kB (here $(((many - few) / 20)))" test $(((many - few) / 20)) -le 2048 -a $((many - few)) -gt 500
+few=$(count_bytes 5) many=$(count_bytes 25)
+check "traffic: a steady frame is at most 2 kB (here $(((many - few) / 20)))" test $(((many - few) / 20)) -le 2048 -a $((many - few)) -gt 500
 
 # --- the process ends, or hangs ---
-demo --kernels 12 --rate 2000
-session
+start_demo --kernels 12 --rate 2000
+start_session
 kill -STOP "$demo"
-check "a process that is stopped with work in flight is stale" shows '\[STALE [0-9]+s\]' 'STALE [0-9]+s$'
+check "a stopped process with work in flight: is STALE" shows '\[STALE [0-9]+s\]' 'STALE [0-9]+s$'
 kill -CONT "$demo"
-check "and live again" shows '\[LIVE\]'
+check "a continued process: is LIVE" shows '\[LIVE\]'
 end_process "$demo" KILL
-check "the end of the process is said, its last state stays" shows '\[EXITED\]' "process $demo has exited" '12/12'
+check "process ends: the screen says so and keeps the last state" shows '\[EXITED\]' "process $demo has exited" '12/12'
 keys Enter
-check "and can be looked at" shows 'DURATION since start'
+check "process ends: Enter shows the detail" shows 'DURATION since start'
 keys Escape q
-check "and left with status 0" shows 'status 0'
+check "process ends: q exits with 0" shows 'status 0'
 
-demo --kernels 5 --rate 100
-terminal 80 24 "$top -p $demo -d 3600; echo status \$?; exec cat"
+start_demo --kernels 5 --rate 100
+start_terminal 80 24 "$top -p $demo -d 3600; echo status \$?; exec cat"
 shows '5/5'
 end_process "$demo" KILL
-check "it is said at once, however long the interval" shows '\[EXITED\]'
+check "process ends: the screen says so at once, despite a long interval" shows '\[EXITED\]'
 
-demo --kernels 5 --unload --seconds 0.2
-terminal 80 24 "$top -p $demo -d 0.1; echo status \$?; exec cat"
-check "an unloaded library is said, its numbers stay" shows '\[UNLOADED\]' '5/5'
+start_demo --kernels 5 --unload --seconds 0.2
+start_terminal 80 24 "$top -p $demo -d 0.1; echo status \$?; exec cat"
+check "unloaded library: the screen says so and keeps its numbers" shows '\[UNLOADED\]' '5/5'
 keys q
 
-# --- choosing a process ---
-demo --kernels 8 --rate 1000
+# --- choice of a process ---
+start_demo --kernels 8 --rate 1000
 first=$demo
-demo --kernels 9 --rate 1000
-terminal 80 24 "$top -d 0.1; echo status \$?; exec cat"
-check "without -p the traced processes are listed" shows ' PID  RANK .* COMMAND' "$first .*segment_demo --kernels 8" \
+start_demo --kernels 9 --rate 1000
+start_terminal 80 24 "$top -d 0.1; echo status \$?; exec cat"
+check "without -p: the screen lists traced processes" shows ' PID  RANK .* COMMAND' "$first .*segment_demo --kernels 8" \
     "$demo .*segment_demo --kernels 9"
 keys End
-up_to_first() { # other traced processes may be there
-    screen | grep -q "^> *$first " || { keys Up && sleep 0.2 && false; }
+up_to_first() { # other traced processes may be listed
+    print_screen | grep -q "^> *$first " || { keys Up && sleep 0.2 && false; }
 }
-check "the mark can be moved" wait_until 60 up_to_first
+check "process list: Up moves the cursor" wait_until 60 up_to_first
 keys Enter
-check "Enter watches it" shows "pid $first .*\\[LIVE\\]" '8/8'
+check "process list: Enter watches the process" shows "pid $first .*\\[LIVE\\]" '8/8'
 keys q
-check "and q leaves" shows 'status 0'
-terminal 80 24 "$top; echo status \$?; exec cat"
+check "process list: q leaves the process" shows 'status 0'
+start_terminal 80 24 "$top; echo status \$?; exec cat"
 shows ' PID  RANK .* COMMAND'
 keys q
-check "q leaves the list" shows 'status 0'
+check "process list: q exits with 0" shows 'status 0'
 finish

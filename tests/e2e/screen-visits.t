@@ -1,112 +1,112 @@
 #!/bin/sh
-# From one process to the list and back, into another and out again: what was chosen and seen there is there again.
+# From one process to the list and back, into another and out again: choices and history of a process are kept.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
 
-watches_all
-demo --kernels 12 --gpus 1 --rate 4000
+lock_for_viewing_all
+start_demo --kernels 12 --gpus 1 --rate 4000
 first=$demo
-demo --kernels 9 --gpus 1 --rate 3000
+start_demo --kernels 9 --gpus 1 --rate 3000
 second=$demo
 
-# --- one alone ---
-terminal 100 24 "cd $work && $top -p $first -d 0.2 -w one.db; echo status \$?; exec cat"
-check "a process alone" shows "pid $first" '\[LIVE\]'
+# --- one process ---
+start_terminal 100 24 "cd $work && $top -p $first -d 0.2 -w one.db; echo status \$?; exec cat"
+check "one process: its screen appears" shows "pid $first" '\[LIVE\]'
 keys N / gemm Enter '}'
-check "sorted, with a window and a cursor of its own" shows 'sort KERNEL' 'win [0-9].* of 30s'
-marked() { screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
-chosen=$(marked)
-check "there is something marked" test -n "$chosen"
-grows() { [ "$(screen | sed -n 's/.* \([0-9]*\)\.*[0-9]*m*s of 30s.*/\1/p')" -ge "$1" ]; }
-check "with a past" wait_until 60 grows 2
+check "one process: has its own sort and window" shows 'sort KERNEL' 'win [0-9].* of 30s'
+selected_name() { print_screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
+chosen=$(selected_name)
+check "one process: a row is selected" test -n "$chosen"
+grows() { [ "$(print_screen | sed -n 's/.* \([0-9]*\)\.*[0-9]*m*s of 30s.*/\1/p')" -ge "$1" ]; }
+check "one process: has two seconds of history" wait_until 60 grows 2
 keys p
-check "p: the list of all" shows '^ +PID  RANK +GPU' " $first " " $second "
-check "that it is recorded is said there, too" shows ' REC \[LIVE\]' '^rec one.db '
+check "key p: shows the list of all" shows '^ +PID  RANK +GPU' " $first " " $second "
+check "list: shows the recording" shows ' REC \[LIVE\]' '^rec one.db '
 was=$(sqlite3 "$work/one.db" 'SELECT count(*) FROM rtl_frame')
 more() { [ "$(sqlite3 "$work/one.db" 'SELECT count(*) FROM rtl_frame')" -gt $((was + 5)) ]; }
-check "and it is" wait_until 60 more
+check "list: the recording goes on" wait_until 60 more
 keys p
-check "p again: back on it" shows "pid $first" 'sort KERNEL' 'of 30s'
-check "whose past is still there" grows 3
-is "the cursor is where it was" "$(marked)" "$chosen"
-is "it is not compared with others" "$(screen | grep -c SLOWEST)" 0
+check "key p: leads back to the process" shows "pid $first" 'sort KERNEL' 'of 30s'
+check "back on the process: the history is kept" grows 3
+is "back on the process: the cursor is kept" "$(selected_name)" "$chosen"
+is "back on the process: it is not compared with others" "$(print_screen | grep -c SLOWEST)" 0
 keys p
-check "the list" shows '^ +PID  RANK +GPU' " $second "
+check "key p: shows the list again" shows '^ +PID  RANK +GPU' " $second "
 keys Escape
-check "Esc goes back, too" shows "pid $first" 'sort KERNEL'
+check "Esc: leads back to the process" shows "pid $first" 'sort KERNEL'
 
-# --- into another one ---
-row() { screen | grep -E "^[> ] *$1 "; }
-on() { row "$1" | grep -q '^>'; }
-go_to() {
+# --- another process ---
+find_row() { print_screen | grep -E "^[> ] *$1 "; }
+is_on() { find_row "$1" | grep -q '^>'; }
+move_to() {
     for _ in 1 2 3 4 5 6 7 8 9; do
-        on "$1" && return 0
+        is_on "$1" && return 0
         keys Down
         sleep 0.2
     done
-    on "$1"
+    is_on "$1"
 }
 keys p
-check "the list once more" shows " $second "
+check "key p: shows the list a third time" shows " $second "
 keys Home
-check "the cursor on the other one" go_to "$second"
+check "list: the cursor reaches the second process" move_to "$second"
 keys Enter
-check "inside, what is recorded is said" shows "pid $second" ' REC \[LIVE\]' '^rec one.db '
+check "second process: shows the recording of the first" shows "pid $second" ' REC \[LIVE\]' '^rec one.db '
 keys h
-check "also in the help" shows 'rtl-top help .* REC'
+check "second process: the help shows the recording" shows 'rtl-top help .* REC'
 keys Escape C
-check "sorted by calls there" shows 'sort CALLS'
+check "second process: C sorts by calls" shows 'sort CALLS'
 keys p
-check "back in the list" shows '^ +PID  RANK +GPU' " $second "
+check "second process: p leads back to the list" shows '^ +PID  RANK +GPU' " $second "
 keys Enter
-check "in again: sorted as it was" shows "pid $second" 'sort CALLS'
+check "second process again: the sort is kept" shows "pid $second" 'sort CALLS'
 keys p
-check "the list, with its cursor" wait_until 60 on "$second"
+check "list: the cursor is kept" wait_until 60 is_on "$second"
 keys Home
-check "on the first one" go_to "$first"
+check "list: the cursor reaches the first process" move_to "$first"
 keys Enter
-check "which lies behind it" shows "pid $first" 'sort KERNEL' 'of 30s'
+check "first process again: sort and window are kept" shows "pid $first" 'sort KERNEL' 'of 30s'
 keys q
-check "left" shows 'status 0'
+check "first process: exit status is 0" shows 'status 0'
 
-# --- one that is recorded, left for another one ---
-terminal 100 24 "cd $work && $top -p $first,$second -d 0.2; echo status \$?; exec cat"
-check "two together" shows '2 processes' '\[LIVE\]'
+# --- a recorded process is left for another one ---
+start_terminal 100 24 "cd $work && $top -p $first,$second -d 0.2; echo status \$?; exec cat"
+check "two processes: the screen appears" shows '2 processes' '\[LIVE\]'
 keys p
-check "their list" shows '^ +PID  RANK +GPU' " $first " " $second "
+check "two processes: p lists them" shows '^ +PID  RANK +GPU' " $first " " $second "
 keys Home
-check "the cursor on the first one" go_to "$first"
+check "two processes: the cursor reaches the first" move_to "$first"
 keys Enter
-check "inside" shows "pid $first" '\[LIVE\]'
+check "two processes: Enter shows the first" shows "pid $first" '\[LIVE\]'
 keys x
-check "it is recorded" shows "^rec rtl-top-$first.db "
+check "two processes: x records the first" shows "^rec rtl-top-$first.db "
 keys p
-check "the list says so" shows '^ +PID  RANK +GPU' "^rec rtl-top-$first.db "
+check "two processes: the list shows the recording" shows '^ +PID  RANK +GPU' "^rec rtl-top-$first.db "
 keys Home
-check "the cursor on the second one" go_to "$second"
+check "two processes: the cursor reaches the second" move_to "$second"
 keys Enter
-check "and so does the second one" shows "pid $second" "^rec rtl-top-$first.db "
+check "two processes: the second shows the recording" shows "pid $second" "^rec rtl-top-$first.db "
 was=$(sqlite3 "$work/rtl-top-$first.db" 'SELECT count(*) FROM rtl_frame')
 goes_on() { [ "$(sqlite3 "$work/rtl-top-$first.db" 'SELECT count(*) FROM rtl_frame')" -gt $((was + 5)) ]; }
-check "where the first one's frames go on" wait_until 60 goes_on
+check "two processes: the recording of the first goes on" wait_until 60 goes_on
 keys q
-check "left from there" shows 'status 0'
+check "two processes: exit status is 0" shows 'status 0'
 
-# --- the same in a recording ---
+# --- a recording of two processes ---
 "$top" -p "$first,$second" -b -d 0.2 -n 12 -w "$work/both.db" >/dev/null
-terminal 100 24 "$top replay $work/both.db; echo status \$?; exec cat"
-check "it plays to its end" shows '\[END 12/12\]' '2 processes'
+start_terminal 100 24 "$top replay $work/both.db; echo status \$?; exec cat"
+check "replay of two: plays to the end" shows '\[END 12/12\]' '2 processes'
 keys T T T p
-check "the list in a recording" shows '^ +PID  RANK +GPU' " $second " '\[PAUSED 9/12\]'
+check "replay of two: p lists them, paused" shows '^ +PID  RANK +GPU' " $second " '\[PAUSED 9/12\]'
 keys Home
-check "the cursor on one" go_to "$second"
+check "replay of two: the cursor reaches the second" move_to "$second"
 keys Enter
-check "Enter goes in, at that moment" shows "pid $second" '\[PAUSED 9/12\]' '%TIME .*KERNEL'
-is "alone" "$(screen | grep -c SLOWEST)" 0
+check "replay of two: Enter shows the second at that moment" shows "pid $second" '\[PAUSED 9/12\]' '%TIME .*KERNEL'
+is "replay of two: the second is not compared with others" "$(print_screen | grep -c SLOWEST)" 0
 keys T
-check "a frame back" shows '\[PAUSED 8/12\]'
+check "replay of two: T goes back a frame" shows '\[PAUSED 8/12\]'
 keys p
-check "and back to the list, at the moment that was gone to" shows '^ +PID  RANK +GPU' '\[PAUSED 8/12\]'
+check "replay of two: p leads back to the list, at the new moment" shows '^ +PID  RANK +GPU' '\[PAUSED 8/12\]'
 keys q
-check "and left" shows 'status 0'
+check "replay of two: exit status is 0" shows 'status 0'
 finish

@@ -1,82 +1,82 @@
 #!/bin/sh
-# The segment of a real program on the software GPU: what it takes, who may look into it, containers seen from outside and
-# from inside, nothing left behind.
+# The segment of a real program on the software GPU: its memory, access rights, containers seen from outside and from inside,
+# and that it leaves nothing behind.
 . "$(dirname "$0")/tap.sh"
 
 top=$PWD/$O/rtl-top
-has_calls() { # status 0 when a snapshot of the process has kernels with calls
+has_calls() { # PID: a frame of the process has kernels with calls
     "$top" -p "$1" --json -n 1 -d 0.1 2>"$work/err" | jq -es '.[-1] | .dispatches.counted > 0 and (.kernels | length) > 5'
 }
-serve() { on_gpu --gpus 2 -- "$O/tests/programs/serve" --seconds 120 >"$work/serve.out" 2>&1; }
+run_serve() { on_gpu --gpus 2 -- "$O/tests/programs/serve" --seconds 120 >"$work/serve.out" 2>&1; }
 
-serve &
+run_serve &
 pid=$!
 tap_pids="$tap_pids $pid"
-check "a program is traced" wait_until 60 traced "$pid"
-check "its kernels show" wait_until 60 has_calls "$pid"
+check "segment: the program is traced" wait_until 60 is_traced "$pid"
+check "segment: its kernels have calls" wait_until 60 has_calls "$pid"
 
 links=''
 for link in /proc/"$pid"/fd/*; do
     case $(readlink "$link") in *rtl-segment*) links="$links $link" ;; esac
 done
 links=${links# }
-is "there is one descriptor of it" "$(echo "$links" | wc -w)" 1
-check "out of the way of the program's own" test "${links##*/}" -ge 512
-has "closed by exec" "$(cat "/proc/$pid/fdinfo/${links##*/}")" '^flags:.*02[0-7]{6}$'
+is "segment: the process has one descriptor of it" "$(echo "$links" | wc -w)" 1
+check "segment: its descriptor is above the program's own" test "${links##*/}" -ge 512
+has "segment: its descriptor is closed by exec" "$(cat "/proc/$pid/fdinfo/${links##*/}")" '^flags:.*02[0-7]{6}$'
 kilobytes=$(($(stat -L -c '%b' "$links") / 2))
-check "it takes no more than 2 MB ($kilobytes kB) of $(($(stat -L -c '%s' "$links") >> 20)) MB" test "$kilobytes" -le 2048
-check "nobody else can write to it" sh -c "! dd if=/dev/zero of=$links bs=4096 count=1 conv=notrunc"
-check "nor cut it" sh -c "! truncate -s 4096 $links"
+check "segment: at most 2 MB ($kilobytes kB) of $(($(stat -L -c '%s' "$links") >> 20)) MB are allocated" test "$kilobytes" -le 2048
+check "segment: other processes can't write to it" sh -c "! dd if=/dev/zero of=$links bs=4096 count=1 conv=notrunc"
+check "segment: other processes can't truncate it" sh -c "! truncate -s 4096 $links"
 has_calls "$pid" >/dev/null
 after=$(($(stat -L -c '%b' "$links") / 2))
-check "looking at it adds nothing to speak of ($kilobytes kB, then $after kB)" test "$after" -le $((kilobytes + 256))
+check "segment: reading allocates at most 256 kB ($kilobytes kB, then $after kB)" test "$after" -le $((kilobytes + 256))
 
-if as_others "another user's process"; then
-    chmod 711 "$work" # a copy that everybody can reach, wherever the sources are
+if can_be_other_user "another user's process"; then
+    chmod 711 "$work" # the other user may not have access to the sources' folder
     cp "$top" "$work/rtl-top"
-    as() { # GID COMMAND...: as a user of no name
+    run_as() { # GID COMMAND...: run as a user without a name
         gid=$1
         shift
         setpriv --reuid=54321 --regid="$gid" --clear-groups "$@"
     }
-    as 54321 "$work/rtl-top" -p "$pid" -b >/dev/null 2>"$work/err"
-    is "another user's: 4" "$?" 4
-    has "it names the owner" "$(cat "$work/err")" 'belongs to user root \(uid 0\).*sudo'
-    is "in one line" "$(wc -l <"$work/err")" 1
+    run_as 54321 "$work/rtl-top" -p "$pid" -b >/dev/null 2>"$work/err"
+    is "another user's process: rtl-top exits with 4" "$?" 4
+    has "another user's process: rtl-top names the owner" "$(cat "$work/err")" 'belongs to user root \(uid 0\).*sudo'
+    is "another user's process: rtl-top prints one line" "$(wc -l <"$work/err")" 1
 
     setpriv --reuid=54321 --regid=54321 --clear-groups sleep 100 &
     sleeper=$!
     tap_pids="$tap_pids $sleeper"
     wait_until 60 grep -q 'sleep' "/proc/$sleeper/comm"
-    as 54322 "$work/rtl-top" -p "$sleeper" -b >/dev/null 2>"$work/err"
-    is "the same user, another group: 4" "$?" 4
-    has "it names the group" "$(cat "$work/err")" 'gid 54321.*gid 54322'
+    run_as 54322 "$work/rtl-top" -p "$sleeper" -b >/dev/null 2>"$work/err"
+    is "the same user in another group: rtl-top exits with 4" "$?" 4
+    has "the same user in another group: rtl-top names the group" "$(cat "$work/err")" 'gid 54321.*gid 54322'
     end_process "$sleeper"
 fi
 
 end_process "$pid" KILL
-check "nothing is left of it" sh -c '! ls /dev/shm /tmp | grep rtl-segment'
+check "segment: no file is left of it" sh -c '! ls /dev/shm /tmp | grep rtl-segment'
 "$top" -p "$pid" -b >/dev/null 2>"$work/err"
-is "then there is no such process: 2" "$?" 2
+is "segment: rtl-top exits with 2 after the process's end" "$?" 2
 
-# in a container: its own pids, its own mounts
+# A container with its own pids and mounts
 if [ "$(id -u)" = 0 ] && unshare --pid --mount --fork --mount-proc true 2>/dev/null; then
     HSA_TOOLS_LIB=$PWD/$O/librtl.so unshare --pid --mount --fork --kill-child --mount-proc \
         tests/vgpu/run -- "$O/tests/programs/serve" --seconds 120 >"$work/inner.out" 2>&1 &
     outer=$!
     tap_pids="$tap_pids $outer"
     inner_of() { cat "/proc/$outer/task/$outer/children"; }
-    is_up() { inner=$(inner_of) && [ -n "$inner" ] && traced "${inner% }"; }
-    check "a program in a container is traced" wait_until 60 is_up
+    is_up() { inner=$(inner_of) && [ -n "$inner" ] && is_traced "${inner% }"; }
+    check "container: its program is traced" wait_until 60 is_up
     inner=$(inner_of)
     inner=${inner% }
-    check "seen from outside, by the pid that it has there" wait_until 60 has_calls "$inner"
-    is "which is 1 inside" "$(sed -n 's/^NSpid:.*[[:space:]]//p' "/proc/$inner/status")" 1
+    check "container: rtl-top outside watches it by the outer pid" wait_until 60 has_calls "$inner"
+    is "container: the inner pid is 1" "$(sed -n 's/^NSpid:.*[[:space:]]//p' "/proc/$inner/status")" 1
     nsenter --target "$inner" --pid --mount "$top" -p 1 --json -n 1 -d 0.1 >"$work/json" 2>"$work/err"
-    is "seen from inside as pid 1" "$?" 0
-    is "with its kernels" "$(jq -s '.[-1].kernels | length > 5' "$work/json")" true
+    is "container: rtl-top inside watches pid 1" "$?" 0
+    is "container: rtl-top inside sees its kernels" "$(jq -s '.[-1].kernels | length > 5' "$work/json")" true
     end_process "$outer" KILL
 else
-    skip "a program in a container" "the kernel refuses unshare, or this is not root"
+    skip "container: its program is traced" "the kernel refuses unshare, or this is not root"
 fi
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Processes in time namespaces, whose clocks are days ahead of the host's or behind them: one time line in a trace of
-# several processes, right ages and rates on the screen, and mode auto as everywhere.
+# Processes in time namespaces, whose clocks are days ahead of the host's or behind: one time line in a trace of several
+# processes, correct ages and rates on the screen, and mode auto as elsewhere.
 . "$(dirname "$0")/tap.sh"
 
 top=$O/rtl-top
@@ -14,15 +14,16 @@ if [ "$(id -u)" != 0 ] || ! unshare --time --fork --boottime $((2 * ahead)) --mo
     skip "processes in time namespaces" "needs root, and a kernel with time namespaces"
     finish
 fi
-unwatched
+lock_out_viewers
 for i in 0 1 2 3 4 5 6 7 8 9; do
     echo "sign0$i fixed $((i + 1))us"
 done >"$work/script"
 printf 'sign99 fixed 1000s\n* fixed 5us\n' >>"$work/script"
 sql() { sqlite3 "$1" "$2" 2>&1; }
 
-# begin NAME COMMAND...: starts a program on the GPU, below env or unshare, and waits until it holds; $program is its pid
-begin() {
+# start_program NAME COMMAND...: start a program on the GPU, below env or unshare, and wait until it holds; $program is
+# its pid
+start_program() {
     name=$1
     shift
     mkfifo "$work/$name.in"
@@ -37,11 +38,11 @@ gpu="tests/vgpu/run ${RTL_RELEASE:+--release $RTL_RELEASE} --script $work/script
 
 # --- two processes in one trace ---
 # shellcheck disable=SC2086 # words
-begin here env RTL_TRACE=1 $gpu --truth "$work/here.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
+start_program here env RTL_TRACE=1 $gpu --truth "$work/here.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
 here=$program
 exec 3>&5
 # shellcheck disable=SC2086
-begin there unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
+start_program there unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
     env RTL_TRACE=1 $gpu --truth "$work/there.truth" -- "$programs/hsa_dispatch" --launches 2000 --hold
 there=$program
 exec 4>&5
@@ -63,8 +64,8 @@ check "rtl-top in the namespace and outside of it record the same times" cmp "$w
 
 # --- the live view ---
 "$top" -p "$there" -b -n 1 >"$work/text"
-has "ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
-has "ahead: report shows less than three hours of watching" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
+has "clock ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
+has "clock ahead: report shows less than three hours of watching" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
 has "both processes together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
 has "rtl-top in the namespace, of a process outside: the first frame has rates" "$(unshare --time --fork \
     --boottime $((2 * ahead)) --monotonic "$ahead" "$top" -p "$here" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
@@ -72,21 +73,21 @@ exec 3>&- 4>&- 5>&-
 
 # --- a process whose clock is behind, with a kernel in flight, in mode auto ---
 # shellcheck disable=SC2086
-begin behind unshare --time --fork --kill-child --boottime "-$behind" --monotonic "-$behind" \
+start_program behind unshare --time --fork --kill-child --boottime "-$behind" --monotonic "-$behind" \
     env RTL_MODE=auto $gpu -- "$programs/intercept_auto"
-frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
-is_word() { frame && jq -e ".in_force == \"$1\"" "$work/json"; }
-check "auto, behind: the library counts while nobody watches" wait_until 60 is_word counting
+write_frame() { "$top" -p "$program" --json -n 1 >"$work/json"; }
+is_word() { write_frame && jq -e ".in_force == \"$1\"" "$work/json"; }
+check "clock behind, auto: the library counts while nobody watches" wait_until 60 is_word counting
 "$top" --json -d 0.3 -p "$program" >"$work/frames" &
 watcher=$!
 tap_pids="$tap_pids $watcher"
 echo flow >&5
-check "auto, behind: the library times while a viewer watches" wait_until 60 is_word timing
+check "clock behind, auto: the library times while a viewer watches" wait_until 60 is_word timing
 echo slow >&5
-check "a kernel that takes long is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
-live() { frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
-check "behind: the first frame says live, not stale" wait_until 30 live
+check "clock behind: a long kernel is in flight" wait_until 60 grep -q '^did slow' "$work/behind.out"
+live() { write_frame && jq -e '.state == "live" and ([.queues[].depth] | add > 0)' "$work/json"; }
+check "clock behind: the first frame says live, not stale" wait_until 30 live
 end_process "$watcher" KILL
-check "auto, behind: the library stops timing when nobody watches" wait_until 60 is_word counting
+check "clock behind, auto: the library stops timing when nobody watches" wait_until 60 is_word counting
 exec 5>&-
 finish

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Traces as files that other tools write into: two are merged, one is trimmed, rows of other tools are imported, the
-# shapes become a column; and files of an earlier rtl-top, whose columns were generated.
+# Traces as files that other tools change: two are merged, one is trimmed, rows of other tools are imported, shapes are written
+# into their column; and files of an earlier rtl-top, whose columns were generated.
 . "$(dirname "$0")/tap.sh"
 
 top=$O/rtl-top
 sql() { sqlite3 -bail "$@" 2>&1; }
-ops() { sql "$1" 'SELECT count(*) FROM rocpd_op'; }
-is_held() { grep -q '^holding' "$work/out" || ! alive "$program"; }
-exported() { "$top" export "$1" --csv - 2>/dev/null | tail -n +2; }
+count_ops() { sql "$1" 'SELECT count(*) FROM rocpd_op'; }
+is_held() { grep -q '^holding' "$work/out" || ! is_alive "$program"; }
+export_csv() { "$top" export "$1" --csv - 2>/dev/null | tail -n +2; }
 
 for n in 1 2; do
     rm -f "$work/in" "$work/out"
@@ -26,13 +26,13 @@ for n in 1 2; do
         wait "$program"
     }
 done
-is "two traces" "$(ops "$work/1.db") $(ops "$work/2.db")" "1000 2000"
-is "no column of any table is generated" "$(sql "$work/1.db" "SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name)
+is "trace: two traces have all rows" "$(count_ops "$work/1.db") $(count_ops "$work/2.db")" "1000 2000"
+is "trace: no column of a table is generated" "$(sql "$work/1.db" "SELECT count(*) FROM sqlite_master m, pragma_table_xinfo(m.name)
     WHERE m.type = 'table' AND hidden > 0")" 0
 
-# --- merged, by whole rows as they are: the second one's processes get other numbers ---
+# --- merged by whole rows; the second trace's processes get new numbers ---
 cp "$work/1.db" "$work/merged.db"
-is "rows of one trace go into another" "$(sql "$work/merged.db" "ATTACH '$work/2.db' AS b; BEGIN;
+is "merge: rows of one trace can be inserted into another" "$(sql "$work/merged.db" "ATTACH '$work/2.db' AS b; BEGIN;
     CREATE TEMP TABLE s AS SELECT y.id AS was, y.string FROM b.rocpd_string y;
     INSERT OR IGNORE INTO rocpd_string(string) SELECT string FROM s;
     CREATE TEMP TABLE o AS SELECT * FROM b.rocpd_op;
@@ -44,27 +44,27 @@ is "rows of one trace go into another" "$(sql "$work/merged.db" "ATTACH '$work/2
     INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, value)
         SELECT deviceType, deviceId, monitorType, start, end, value FROM b.rocpd_monitor;
     COMMIT")" ""
-is "all are there" "$(ops "$work/merged.db") $(sql "$work/merged.db" 'SELECT sum(Calls) FROM top')" "3000 3000"
-is "with the times, numbers and shapes that they had" \
-    "$(exported "$work/merged.db" | cut -d, -f2-15 | sort)" "$( (exported "$work/1.db" && exported "$work/2.db") | cut -d, -f2-15 | sort)"
-# as a tool does that names the columns it knows
+is "merge: tables and views have all rows" "$(count_ops "$work/merged.db") $(sql "$work/merged.db" 'SELECT sum(Calls) FROM top')" "3000 3000"
+is "merge: times, numbers and shapes are unchanged" \
+    "$(export_csv "$work/merged.db" | cut -d, -f2-15 | sort)" "$( (export_csv "$work/1.db" && export_csv "$work/2.db") | cut -d, -f2-15 | sort)"
+# As by a tool that names the columns it knows
 cp "$work/1.db" "$work/named.db"
-is "and by named columns" "$(sql "$work/named.db" "ATTACH '$work/2.db' AS b;
+is "merge: rows can be inserted by named columns" "$(sql "$work/named.db" "ATTACH '$work/2.db' AS b;
     INSERT INTO rocpd_op(gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id)
-        SELECT gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id FROM b.rocpd_op") $(ops "$work/named.db")" " 3000"
+        SELECT gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id FROM b.rocpd_op") $(count_ops "$work/named.db")" " 3000"
 
 # --- trimmed ---
 cp "$work/2.db" "$work/trimmed.db"
 middle=$(sql "$work/trimmed.db" 'SELECT start FROM rocpd_op ORDER BY start LIMIT 1 OFFSET 1000')
 kept=$(sql "$work/trimmed.db" "SELECT count(*) FROM rocpd_op WHERE start < $middle")
-check "something will be left, and something go" test "$kept" -gt 0 -a "$kept" -lt 2000
-is "a trace is trimmed, and what reaches over the edge is cut" "$(sql "$work/trimmed.db" "DELETE FROM rocpd_op WHERE start >= $middle;
+check "trim: some rows stay, some go" test "$kept" -gt 0 -a "$kept" -lt 2000
+is "trim: rows are deleted, and those across the edge are cut" "$(sql "$work/trimmed.db" "DELETE FROM rocpd_op WHERE start >= $middle;
     UPDATE rocpd_op SET end = min(end, $middle); UPDATE rocpd_api SET end = $middle;
     SELECT count(*), max(end) <= $middle FROM rocpd_op")" "$kept|1"
-is "the views follow" "$(sql "$work/trimmed.db" 'SELECT sum(Calls) FROM top') $(sql "$work/trimmed.db" 'SELECT sum(ops) FROM busy')" "$kept $kept"
+is "trim: the views have the remaining rows" "$(sql "$work/trimmed.db" 'SELECT sum(Calls) FROM top') $(sql "$work/trimmed.db" 'SELECT sum(ops) FROM busy')" "$kept $kept"
 
 # --- imported: rows of other tools ---
-is "other tools' rows are taken" "$(sql "$work/1.db" "INSERT INTO rocpd_string(string) VALUES ('imported'), ('hipLaunchKernel');
+is "import: rows of other tools can be inserted" "$(sql "$work/1.db" "INSERT INTO rocpd_string(string) VALUES ('imported'), ('hipLaunchKernel');
     INSERT INTO rocpd_op(id, gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id)
         VALUES (5 << 40, 0, 9, '', 'hwq=0x9 wg=8,4,2 grid=80,40,20', 5000, 6000, (SELECT id FROM rocpd_string WHERE string = 'imported'), 2);
     INSERT INTO rocpd_api(id, pid, tid, start, end, apiName_id, args_id)
@@ -72,32 +72,32 @@ is "other tools' rows are taken" "$(sql "$work/1.db" "INSERT INTO rocpd_string(s
     INSERT INTO rocpd_api_ops(api_id, op_id) VALUES (77, 5 << 40);
     INSERT INTO rocpd_kernelapi(api_id, stream, gridX) VALUES (77, '0', 80);
     INSERT INTO rocpd_copyapi(api_ptr_id, stream, size) VALUES (77, '0', 80)")" ""
-is "view op" "$(sql "$work/1.db" "SELECT gpuId, queueId, start, end, description, opType, completionSignal FROM op WHERE id = 5 << 40")" \
+is "import: view op has the row" "$(sql "$work/1.db" "SELECT gpuId, queueId, start, end, description, opType, completionSignal FROM op WHERE id = 5 << 40")" \
     "0|9|5000|6000|imported|KernelExecution|hwq=0x9 wg=8,4,2 grid=80,40,20"
-is "view api" "$(sql "$work/1.db" "SELECT pid, tid, start, end, domain, category, apiName, args FROM api WHERE id = 77")" "1|2|4000|4100|||hipLaunchKernel|"
-is "the export has its shape" "$(exported "$work/1.db" | grep imported | cut -d, -f5-15)" "5000,6000,1000,8,4,2,80,40,20,KernelExecution,imported"
-check "more can be recorded into it" "$top" -p "$program" --trace "$work/1.db" -n 1 -d 0.1
-is "and is there" "$(ops "$work/1.db")" 3001
+is "import: view api has the row" "$(sql "$work/1.db" "SELECT pid, tid, start, end, domain, category, apiName, args FROM api WHERE id = 77")" "1|2|4000|4100|||hipLaunchKernel|"
+is "import: the CSV has the row's shape" "$(export_csv "$work/1.db" | grep imported | cut -d, -f5-15)" "5000,6000,1000,8,4,2,80,40,20,KernelExecution,imported"
+check "import: a second trace succeeds" "$top" -p "$program" --trace "$work/1.db" -n 1 -d 0.1
+is "import: the second trace adds rows" "$(count_ops "$work/1.db")" 3001
 
-# --- the tables alone, filled by another tool, which has no empty string, or has it elsewhere ---
+# --- the tables alone, filled by another tool that has no empty string, or at another id ---
 sql "$work/2.db" .schema | sql "$work/bare.db"
-is "the views go by what strings say, not by their number" "$(sql "$work/bare.db" "INSERT INTO rocpd_string VALUES (1, 'kernel'), (2, 'KernelExecution');
+is "tables filled by another tool: views use strings, not their ids" "$(sql "$work/bare.db" "INSERT INTO rocpd_string VALUES (1, 'kernel'), (2, 'KernelExecution');
     INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id) VALUES (0, 10, 20, 1, 2), (0, 30, NULL, 1, 2), (-1, 10, 90, 1, 2);
     SELECT Name, Calls, TotalNs, Pct FROM top; SELECT gpuId, ops, busy_ns FROM busy;
     INSERT INTO rocpd_string VALUES (3, ''), (4, 'Copy'); INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id) VALUES (0, 10, 15, 3, 4);
     SELECT Name, Calls, TotalNs FROM top; SELECT gpuId, ops, busy_ns FROM busy" | tr '\n' ' ')" "kernel|1|10|100.0 0|1|10 kernel|1|10 Copy|1|5 0|1|10 "
 
-# --- the shape as a column, as other tools' converters look for it ---
-exported "$work/2.db" >"$work/before"
-is "shapes can be written into their column" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = (SELECT completionSignal FROM op
+# --- the shape in its column, where other tools' converters read it ---
+export_csv "$work/2.db" >"$work/before"
+is "shapes: can be written into their column" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = (SELECT completionSignal FROM op
     WHERE op.id = rocpd_op.id); SELECT count(*) FROM rocpd_op WHERE completionSignal GLOB 'hwq=0x* wg=*,*,* grid=*,*,*'")" 2000
-is "and mean the same then" "$(exported "$work/2.db" | diff - "$work/before" | head -n 3)" ""
+is "shapes: the CSV is unchanged" "$(export_csv "$work/2.db" | diff - "$work/before" | head -n 3)" ""
 
-is "what stands in the column counts" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = 'hwq=0x9 wg=3,2,1 grid=30,20,10'
-    WHERE id = (SELECT min(id) FROM rocpd_op); SELECT completionSignal FROM op ORDER BY id LIMIT 1") $(exported "$work/2.db" | sort -n | head -n 1 | cut -d, -f8-13)" \
+is "shapes: the column has precedence" "$(sql "$work/2.db" "UPDATE rocpd_op SET completionSignal = 'hwq=0x9 wg=3,2,1 grid=30,20,10'
+    WHERE id = (SELECT min(id) FROM rocpd_op); SELECT completionSignal FROM op ORDER BY id LIMIT 1") $(export_csv "$work/2.db" | sort -n | head -n 1 | cut -d, -f8-13)" \
     "hwq=0x9 wg=3,2,1 grid=30,20,10 3,2,1,30,20,10"
 
-# --- an earlier rtl-top's file ---
+# --- a trace of an earlier rtl-top ---
 sql "$work/old.db" "PRAGMA application_id = 0x52544c54; PRAGMA user_version = 1;
     CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT UNIQUE);
     CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,
@@ -110,15 +110,15 @@ sql "$work/old.db" "PRAGMA application_id = 0x52544c54; PRAGMA user_version = 1;
     INSERT INTO rocpd_metadata(tag, value) VALUES ('process 0', '{\"host\":\"h\",\"pid\":77}'), ('gpu 0', '{\"host\":\"h\",\"pci\":\"0000:03:00.0\",\"name\":\"gfx90a\"}'),
         ('queue 0', '{\"process\":0,\"slot\":1,\"generation\":2,\"gpu\":0,\"queue\":5}'), ('queue 1', '{\"process\":0,\"copies\":true,\"gpu\":0,\"queue\":null}');
     INSERT INTO rocpd_op(id, gpuId, queueId, start, duration, description_id, opType_id, dims) VALUES (7, 0, 0, 1000, 50, 3, 2, 640), (8, 0, 1, 1000, 50, 3, 2, 64)"
-is "an earlier one is exported" "$(exported "$work/old.db")" \
+is "earlier trace: CSV has its rows" "$(export_csv "$work/old.db")" \
     "$(printf '7,0,0,7,1000,1050,50,64,1,1,640,1,1,KernelExecution,old,,old,,0000:03:00.0,gfx90a,77,,,\n8,0,1,8,1000,1050,50,64,1,1,64,1,1,KernelExecution,old,,old,copies,0000:03:00.0,gfx90a,77,,,')"
-is "  with its tracks" "$("$top" export "$work/old.db" --perfetto - 2>/dev/null | jq -r '.traceEvents[] | select(.ph == "M" and .args.name) | .args.name' | tr '\n' ',')" \
+is "earlier trace: Perfetto has its tracks" "$("$top" export "$work/old.db" --perfetto - 2>/dev/null | jq -r '.traceEvents[] | select(.ph == "M" and .args.name) | .args.name' | tr '\n' ',')" \
     "0000:03:00.0 gfx90a,queue 0 of process 77,copies of process 77,process 77,"
 cp "$work/old.db" "$work/same.db"
 "$top" -p "$program" --trace "$work/old.db" -n 1 -d 0.1 >"$work/said" 2>&1
-is "  and not added to: 11" "$?" 11
-has "  it says why" "$(cat "$work/said")" '^rtl-top: .*old.db holds a trace of an earlier rtl-top, .*: choose another name$'
-is "  in a line, and it is what it was" "$(wc -l <"$work/said") $(sql "$work/old.db" .dump | cksum)" \
+is "earlier trace: adding to it exits with 11" "$?" 11
+has "earlier trace: the refusal has the reason" "$(cat "$work/said")" '^rtl-top: .*old.db holds a trace of an earlier rtl-top, .*: choose another name$'
+is "earlier trace: the refusal is one line, and the file is unchanged" "$(wc -l <"$work/said") $(sql "$work/old.db" .dump | cksum)" \
     "1 $(sql "$work/same.db" .dump | cksum)"
 exec 3>&-
 # shellcheck disable=SC2086 # pids

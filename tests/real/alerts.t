@@ -25,7 +25,7 @@ paced() { # DURATION VARIABLES... -- KERNEL EVERY_US [signalled]: start it in th
     env HSA_TOOLS_LIB="$tap_top/$O/librtl.so" "$@" &
     paced=$!
     tap_pids="$tap_pids $paced"
-    wait_until 120 traced "$paced"
+    wait_until 120 is_traced "$paced"
 }
 gpu() { echo "tests/vgpu/run --script $work/script-$1 -- $O/tests/programs/intercept_paced"; }
 # shellcheck disable=SC2046 # lists of words
@@ -46,7 +46,7 @@ gpu() { echo "tests/vgpu/run --script $work/script-$1 -- $O/tests/programs/inter
 "$O/tests/programs/segment_demo" --late --gpus 1 --kernels 5 --rate 500 >/dev/null &
 late=$!
 tap_pids="$tap_pids $late"
-wait_until 60 traced "$late"
+wait_until 60 is_traced "$late"
 
 serve kernels 0 -p "$$" # all descendants of this test
 kernels=$port

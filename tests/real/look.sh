@@ -4,7 +4,7 @@
 
 llama_set=${RTL_RELEASE:-llama} # tests/one: FILE@@SET
 . "$tap_top/tests/real/real.sh"
-. "$tap_top/tests/e2e/exact.sh" # as_in_truth, mostly_timed
+. "$tap_top/tests/e2e/exact.sh" # equals_truth, check_mostly_timed
 hold=$tap_top/$O/tests/programs/hold_preload.so
 
 # have SET: fetch it if it is missing. If the archive lacks it today or can't send it, or the disk is full, the test is skipped
@@ -40,7 +40,7 @@ settled_json() {
 }
 
 counted_as_in_truth() { # passes also if no kernel is timed from its first to its last call
-    as_in_truth || grep -q ' dispatches, .*: 0 differences$' "$work/compared"
+    equals_truth || grep -q ' dispatches, .*: 0 differences$' "$work/compared"
 }
 
 # exact_now NAME PID MODE: compare the counters of the process with $work/truth
@@ -56,12 +56,12 @@ exact_now() {
         return
         ;;
     auto) check "$1: every kernel's count equals the software GPU's" wait_until 20 counted_as_in_truth ;;
-    *) check "$1: every kernel's count and times equal the software GPU's" wait_until 20 as_in_truth ;;
+    *) check "$1: every kernel's count and times equal the software GPU's" wait_until 20 equals_truth ;;
     esac
     sed 's/^/# /' "$work/compared"
     is "$1: timed and untimed, and all kernels, add up to the counted dispatches" "$(jq '(.dispatches | .timed + (.untimed | add // 0) == .counted)
         and ([.kernels[].calls] | add) == .dispatches.counted' "$work/json")" true
-    case $3 in default | full) mostly_timed "$1" ;; esac
+    case $3 in default | full) check_mostly_timed "$1" ;; esac
 }
 
 # launches_linked NAME PID: in mode hip, after exact_now
@@ -83,7 +83,7 @@ gpus_as_in_truth() {
 }
 
 held() { # pid
-    test -s "$work/held" || ! alive "$1"
+    test -s "$work/held" || ! is_alive "$1"
 }
 
 # run_real SET NAME GPU-OPTIONS PROGRAM ARGS: run a program of the set (empty: on this system's runtime) to the end with
@@ -116,11 +116,11 @@ run_real() {
     tap_pids=
     is "$name: ends as without the library" "$status" "${wanted:-0}"
 }
-gone() { ! alive "$1"; }
+gone() { ! is_alive "$1"; }
 
 next_held() { # sets $held
     held=$(find "$work" -maxdepth 1 -name 'held.*' -size +0 | head -n 1)
-    [ -n "$held" ] || ! alive "$program"
+    [ -n "$held" ] || ! is_alive "$program"
 }
 
 # run_children SET NAME GPU-OPTIONS PROGRAM ARGS: like run_real, for a program whose forked children use the GPUs (each child

@@ -22,8 +22,8 @@ mkfifo "$work/go-on"
 ranges=$!
 exec 3>"$work/go-on"
 tap_pids="$tap_pids $first $rank0 $rank1 $ranges"
-wait_until 120 traced "$first"
-wait_until 60 traced "$rank1"
+wait_until 120 is_traced "$first"
+wait_until 60 is_traced "$rank1"
 wait_until 60 grep -q '^holding' "$work/ranges.out"
 serve a 0 -p "$first,$ranges"
 a=$server port_a=$port

@@ -34,13 +34,13 @@ for RTL_RELEASE in ${RTL_RELEASES:-experimental trixie sid}; do
     export RTL_RELEASE
     VGPU_EXECUTE_THREADS=1 && export VGPU_EXECUTE_THREADS # sums of floats by atomics depend on the order
     set -- hip_compute-gfx942 --gfx gfx942 --release "$RTL_RELEASE"
-    side_by_side "$RTL_RELEASE" "$@"
+    compare_side_by_side "$RTL_RELEASE" "$@"
     check "$RTL_RELEASE, side by side: at least ten kernels were probed" test "$(grep -c ^block "$work/swap")" -ge 10
     is "$RTL_RELEASE, side by side: copies ran on all eight dies" "$(awk -F '\t' '$1 == "busy" { d[int($2 / 256)] } END { for (i in d) n++; print n }' "$work/swap")" 8
-    waits_timed "$RTL_RELEASE" 0 "$@"
+    check_waits "$RTL_RELEASE" 0 "$@"
     check "$RTL_RELEASE, side by side: at least ten kernels have timed waits" test "$timed" -ge 10
-    waits_timed "$RTL_RELEASE" 1 "$@"
-    gaps_seen "$RTL_RELEASE" 88 "$@"
+    check_waits "$RTL_RELEASE" 1 "$@"
+    check_gaps "$RTL_RELEASE" 88 "$@"
     unset VGPU_EXECUTE_THREADS
 
     # ---- live ----

@@ -14,7 +14,7 @@ gfx942() { # arguments of hip_compute
 computes() { # how
     gfx942
     is "$release, gfx942, $1: every result is right" "$? $(tail -n 1 "$work/out" | cut -d ' ' -f 2-4)" "0 PASS, 88 checks,"
-    is "$release, gfx942, $1: standard error is empty" "$(without_runtimes_own <"$work/err")" ""
+    is "$release, gfx942, $1: standard error is empty" "$(filter_runtimes_lines <"$work/err")" ""
 }
 
 for release in ${RTL_RELEASES:-experimental trixie sid}; do
@@ -40,7 +40,7 @@ for release in ${RTL_RELEASES:-experimental trixie sid}; do
         unset HSA_TOOLS_LIB RTL_QUEUES
     done
     gfx942 sync
-    is "$release, gfx942: a barrier over the whole grid works" "$? $(cat "$work/out") $(without_runtimes_own <"$work/err")" "0 7680 of 7680 "
+    is "$release, gfx942: a barrier over the whole grid works" "$? $(cat "$work/out") $(filter_runtimes_lines <"$work/err")" "0 7680 of 7680 "
     gfx942 fault
     has "$release, gfx942: a fault names the address and the kernel" "$(cat "$work/err")" \
         '^vgpu: gpu 0 queue [0-9]+: compute_read touches address 0x123456789000 at \+0x[0-9a-f]+ of its code, which isn.t GPU memory'

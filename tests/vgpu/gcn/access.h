@@ -7,7 +7,7 @@
 #include "atomic.h"
 #include "wave.h"
 
-/* What an instruction transfers: one row of a table. */
+/* The transfer of an instruction: one row of a table. */
 struct gcn_access {
     uint8_t bytes;    /* in memory: 1, 2 or a multiple of 4 */
     bool store, sext; /* not store: load; sext: sign extended */

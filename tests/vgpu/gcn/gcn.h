@@ -14,8 +14,8 @@ struct gcn_span {
     char *host;
 };
 
-/* What the waves used on each compute unit (index: bits 8 to 15 of HW_ID, with the die's number above them). A cycle is
- * one count of the counted clock. Several threads add to it. */
+/* Counters of the waves on each compute unit (index: bits 8 to 15 of HW_ID, with the die's number above them). A cycle
+ * is one count of the counted clock. Several threads add to it. */
 enum { GCN_DIE_UNITS = 256, GCN_DIES = 8, GCN_UNITS = GCN_DIES * GCN_DIE_UNITS, GCN_CYCLES = 4 };
 struct gcn_account {
     _Atomic uint64_t waves[GCN_UNITS], cycles[GCN_UNITS];
