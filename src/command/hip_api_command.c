@@ -42,7 +42,7 @@ static int parse_options(struct api_wish *wish, int argc, char **argv)
         switch (o) {
         case RTL_API_PID:
             if (!parse_pids(wish, a.value)) {
-                rtl_complain("-p wants the number of a process, several as 4711,4712, not '%s'", a.value);
+                rtl_complain("-p needs the number of a process, several as 4711,4712, not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
             break;

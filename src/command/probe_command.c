@@ -1,4 +1,4 @@
-/* rtl-top probe: has some dispatches of one kernel run a copy of it that records how long its waves take. */
+/* rtl-top probe: some dispatches of a kernel run a copy of it that records how long its waves take. */
 #include "base/clock.h"
 #include "base/version.h"
 #include "command/probe_report.h"
@@ -22,86 +22,77 @@
 #include <string.h>
 #include <time.h>
 
-enum { STEP_NS = 20000000, RATE_STEPS = 25 }; /* between two steps; of them until the rate is known: half a second */
+enum { STEP_NS = 20000000, RATE_STEPS = 25 }; /* pause between steps; steps that measure the rate: half a second */
 
-struct probe {
+struct probe_job {
     struct rtl_options options; /* units, ascii */
     pid_t pid;
     const char *name, *keep_folder, *write;
     uint64_t wanted, every, timeout_ns;
     int gpu;
-    bool stalls, json, force, told; /* told: the help was asked for, that is all */
+    bool stalls, json, force, answered; /* answered: --help was printed */
     struct rtl_reader *reader;
     struct rtl_heartbeat heartbeat;
     struct rtl_names *names;
     struct rtl_probe_session *own_session;   /* without `stalls` */
     struct rtl_probe_rounds *rounds;         /* with `stalls` */
-    const struct rtl_probe_session *session; /* what the report is about */
+    const struct rtl_probe_session *session; /* the session that the report describes */
     struct rtl_probe_keep *keep;
-    struct rtl_snapshot before; /* taken when it began */
+    struct rtl_snapshot before; /* taken before the probe */
     const struct rtl_kernel_snapshot *kernel;
     const struct rtl_stalls_report *waits; /* of `rounds` */
-    /* of the process, which may be gone when all is told */
+    /* describe the process; copied, since it may exit before the report */
     char title[160];
     struct rtl_recording_info described;
     struct rtl_proc_member_info process;
-    /* how the last of it ended: exit status, a word, a line */
+    /* how the last session ended: exit status, a word, a line */
     int status;
     const char *ended;
     char why[640];
 };
 
-static volatile sig_atomic_t told_to_stop; /* the signal */
+static volatile sig_atomic_t stop_signal; /* written by the handler; 0 = none */
 
 static void on_signal(int number)
 {
-    told_to_stop = number;
+    stop_signal = number;
 }
 
 /* --- the command line --- */
 
 #define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
 
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-    size_t length = strlen(text);
-    if (!length || length > 18 || strspn(text, "0123456789") != length)
-        return false;
-    *value = strtoull(text, NULL, 10);
-    return *value >= least && *value <= most;
-}
-
-static int set(struct probe *p, int option, const char *value)
+static int set_option(struct probe_job *p, int option, const char *value)
 {
     uint64_t n;
     char *text = NULL;
     switch (option) {
     case RTL_PROBE_PID:
-        if (!number(value, 1, INT32_MAX, &n))
-            return WRONG("-p wants the number of one process, not '%s'", value);
+        if (!rtl_parse_number(value, 1, INT32_MAX, &n))
+            return WRONG("-p needs the number of one process, not '%s'", value);
         p->pid = (pid_t)n;
         return 0;
     case RTL_PROBE_KERNEL:
         if (!*value)
-            return WRONG("-k wants a kernel's name, or a part of it, not ''");
+            return WRONG("-k needs a kernel's name, or a part of it, not ''");
         p->name = value;
         return 0;
     case RTL_PROBE_WANTED:
-        if (!number(value, 1, UINT32_MAX, &p->wanted))
-            return WRONG("-n wants a number of dispatches from 1 to %u, not '%s'", UINT32_MAX, value);
+        if (!rtl_parse_number(value, 1, UINT32_MAX, &p->wanted))
+            return WRONG("-n needs a number of dispatches from 1 to %u, not '%s'", UINT32_MAX, value);
         return 0;
     case RTL_PROBE_ONE_IN:
-        if (!number(value, 1, RTL_PROBE_EVERY_MAX, &p->every))
-            return WRONG("--every wants a number from 1 to %d, not '%s'", RTL_PROBE_EVERY_MAX, value);
+        if (!rtl_parse_number(value, 1, RTL_PROBE_EVERY_MAX, &p->every))
+            return WRONG("--every needs a number from 1 to %d, not '%s'", RTL_PROBE_EVERY_MAX, value);
         return 0;
     case RTL_PROBE_GPU:
-        if (!number(value, 0, RTL_AGENTS_MAX - 1, &n))
-            return WRONG("--gpu wants the number of a GPU, from 0, not '%s'", value);
+        if (!rtl_parse_number(value, 0, RTL_AGENTS_MAX - 1, &n))
+            return WRONG("--gpu needs the number of a GPU, from 0, not '%s'", value);
         p->gpu = (int)n;
         return 0;
     case RTL_PROBE_TIMEOUT:
         if (!rtl_parse_interval(value, &p->timeout_ns))
-            return WRONG("--timeout wants seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", value);
+            return WRONG("--timeout needs seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", value);
         return 0;
     case RTL_PROBE_STALLS:
         p->stalls = true;
@@ -111,12 +102,12 @@ static int set(struct probe *p, int option, const char *value)
         return 0;
     case RTL_PROBE_KEEP:
         if (!*value)
-            return WRONG("--keep wants the name of a folder, not ''");
+            return WRONG("--keep needs the name of a folder, not ''");
         p->keep_folder = value;
         return 0;
     case RTL_PROBE_WRITE:
         if (!*value)
-            return WRONG("-w wants the name of a file, not ''");
+            return WRONG("-w needs the name of a file, not ''");
         p->write = value;
         return 0;
     case RTL_PROBE_FORCE:
@@ -131,45 +122,45 @@ static int set(struct probe *p, int option, const char *value)
     }
 }
 
-static int parse(struct probe *p, int argc, char **argv)
+static int parse_probe_options(struct probe_job *p, int argc, char **argv)
 {
     struct rtl_arguments a;
     int status = 0;
-    *p = (struct probe){.gpu = -1, .timeout_ns = 60 * RTL_SEC};
+    *p = (struct probe_job){.gpu = -1, .timeout_ns = 60 * RTL_SEC};
     rtl_options_default(&p->options);
     p->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
     rtl_arguments_begin(&a, RTL_COMMAND_PROBE, false, argc, argv);
     for (int o; !status && (o = rtl_arguments_next(&a)) >= 0;)
-        status = set(p, o, a.value);
+        status = set_option(p, o, a.value);
     if (status)
         return status;
     if (rtl_arguments_done(&a, &status)) {
-        p->told = true;
+        p->answered = true;
         return status;
     }
     if (a.first < argc)
-        return WRONG("rtl-top probe takes no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
+        return WRONG("rtl-top probe accepts no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
     if (!p->pid)
         return WRONG("which process? rtl-top probe -p PID -k NAME");
     if (!p->name)
         return WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
     if (p->force && !p->keep_folder && !p->write)
-        return WRONG("--force goes with --keep and -w");
+        return WRONG("--force needs --keep or -w");
     if (p->stalls && p->write)
-        return WRONG("-w goes without --stalls: recordings have no place for its numbers");
+        return WRONG("-w can't be combined with --stalls: recordings have no place for its numbers");
     if (!p->wanted)
         p->wanted = p->stalls ? RTL_PROBE_ROUND_WANTED : 100;
     return 0;
 }
 
-/* --- which kernel --- */
+/* --- choosing the kernel --- */
 
-static const char *name_of(const struct probe *p, const struct rtl_kernel_snapshot *k, enum rtl_name_form form)
+static const char *name_of(const struct probe_job *p, const struct rtl_kernel_snapshot *k, enum rtl_name_form form)
 {
     return rtl_names_form(p->names, k->id, k->name, k->name_length, form);
 }
 
-static int choose(struct probe *p)
+static int choose_kernel(struct probe_job *p)
 {
     struct rtl_kernel_choice choice;
     rtl_kernel_choose(&p->before, p->names, p->name, &choice);
@@ -189,7 +180,7 @@ static int choose(struct probe *p)
     return RTL_READER_USAGE;
 }
 
-static const struct rtl_kernel_snapshot *find(const struct rtl_snapshot *snapshot, uint32_t id)
+static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *snapshot, uint32_t id)
 {
     for (uint32_t i = 0; i < snapshot->kernel_count; i++)
         if (snapshot->kernels[i].id == id)
@@ -202,18 +193,18 @@ static void pause_for(long ns)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-/* How often it is dispatched, from half a second. */
-static double rate(struct probe *p)
+/* Measure dispatches of the kernel per second, over half a second. */
+static double measure_rate(struct probe_job *p)
 {
     struct rtl_snapshot now = {0};
     double per_second = 0;
-    for (int i = 0; i < RATE_STEPS && !told_to_stop && rtl_reader_alive(p->reader); i++) {
+    for (int i = 0; i < RATE_STEPS && !stop_signal && rtl_reader_alive(p->reader); i++) {
         rtl_heartbeat_send(&p->heartbeat, NULL);
         pause_for(STEP_NS);
     }
     if (rtl_reader_snapshot(p->reader, &now) != RTL_READER_OK)
         return 0;
-    const struct rtl_kernel_snapshot *k = find(&now, p->kernel->id);
+    const struct rtl_kernel_snapshot *k = find_kernel(&now, p->kernel->id);
     uint64_t ns = now.taken_mono_ns - p->before.taken_mono_ns;
     if (k && ns && k->calls > p->kernel->calls)
         per_second = (double)(k->calls - p->kernel->calls) * 1e9 / (double)ns;
@@ -221,14 +212,14 @@ static double rate(struct probe *p)
     return per_second;
 }
 
-static uint64_t p50(const struct rtl_histogram_copy *since_start)
+static uint64_t median_ns(const struct rtl_histogram_copy *since_start)
 {
     static const double half[] = {0.5};
     uint64_t value = 0;
     return rtl_quantiles(NULL, since_start, half, 1, &value) ? value : 0;
 }
 
-/* --- what it does --- */
+/* --- running the probe --- */
 
 static int status_of(const struct rtl_probe_plan *probing)
 {
@@ -245,7 +236,7 @@ static int status_of(const struct rtl_probe_plan *probing)
     }
 }
 
-static void note_end(struct probe *p, const struct rtl_probe_plan *probing)
+static void note_end(struct probe_job *p, const struct rtl_probe_plan *probing)
 {
     p->status = status_of(probing);
     p->ended = rtl_probe_plan_word(probing);
@@ -253,26 +244,26 @@ static void note_end(struct probe *p, const struct rtl_probe_plan *probing)
 }
 
 /* Keep the process timing until the next step. True once, when the user has stopped the probe. */
-static bool wait_for_step(struct probe *p, bool *stopped)
+static bool wait_for_step(struct probe_job *p, bool *stopped)
 {
-    bool stops = told_to_stop && !*stopped;
+    bool stops = stop_signal && !*stopped;
     rtl_heartbeat_send(&p->heartbeat, NULL);
     *stopped |= stops;
     return stops;
 }
 
-/* A status and p->why, or p->session. */
-static int open_failed(struct probe *p, int status)
+/* Complain that no session could be opened; return the status. */
+static int open_failed(struct probe_job *p, int status)
 {
     p->ended = "no_page";
     p->status = status;
-    if (!rtl_reader_alive(p->reader)) /* which is why nothing can be opened */
+    if (!rtl_reader_alive(p->reader)) /* the process has exited, so nothing can be opened */
         note_end(p, &(struct rtl_probe_plan){.over = RTL_PROBING_EXITED});
     rtl_complain("%s", p->why);
     return p->status;
 }
 
-static int run_once(struct probe *p, const struct rtl_probe_wish *wish)
+static int run_once(struct probe_job *p, const struct rtl_probe_wish *wish)
 {
     bool stopped = false;
     int status =
@@ -294,7 +285,7 @@ static int run_once(struct probe *p, const struct rtl_probe_wish *wish)
     return 0;
 }
 
-static int run_rounds(struct probe *p, const struct rtl_probe_wish *wish)
+static int run_rounds(struct probe_job *p, const struct rtl_probe_wish *wish)
 {
     struct rtl_probe_rounds_ending ending;
     bool stopped = false;
@@ -322,27 +313,26 @@ static int run_rounds(struct probe *p, const struct rtl_probe_wish *wish)
     return 0;
 }
 
-/* What ordinary dispatches took meanwhile, or before. */
-static void others(const struct probe *p, const struct rtl_snapshot *after, struct rtl_probe_report *report)
+/* Fill in the mean duration of unprobed dispatches: during the probe, or else since the process's start. */
+static void fill_others(const struct probe_job *p, const struct rtl_snapshot *after, struct rtl_probe_report *report)
 {
-    const struct rtl_kernel_snapshot *k = find(after, p->kernel->id);
+    const struct rtl_kernel_snapshot *k = find_kernel(after, p->kernel->id);
     report->others_mean_ns = k ? rtl_probe_others_ns(&p->kernel->histogram, &k->histogram) : 0;
     report->others_before = !report->others_mean_ns;
     if (report->others_before && k)
         report->others_mean_ns = rtl_probe_others_ns(NULL, &k->histogram);
 }
 
-/* -w: a snapshot of the process, with the probe. */
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
-    const struct probe *p = context;
+    const struct probe_job *p = context;
     names->full = name_of(p, k, RTL_NAME_FULL);
     names->short_name =
         rtl_names_cell(p->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, p->options.ascii);
 }
 
-/* What is known of it as long as it is there. */
-static void describe(struct probe *p)
+/* Copy the facts about the process that need it alive. */
+static void describe_process(struct probe_job *p)
 {
     rtl_proc_title(p->pid, "", p->title, sizeof p->title);
     p->described = (struct rtl_recording_info){.kind = RTL_RECORDING_SNAPSHOT,
@@ -358,14 +348,17 @@ static void describe(struct probe *p)
     p->described.process = &p->process;
 }
 
-static int record(struct probe *p, const struct rtl_snapshot *after)
+/* -w: record a snapshot of the process with the probe's results. */
+static int record_probe(struct probe_job *p, const struct rtl_snapshot *after)
 {
     struct rtl_recording *recording;
     struct rtl_probe_told told;
     char why[512];
     enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &p->described, &recording, why, sizeof why);
-    if (status)
-        return rtl_complain("%s", why), (int)status;
+    if (status) {
+        rtl_complain("%s", why);
+        return (int)status;
+    }
     rtl_probe_session_report(p->session, &told);
     rtl_recording_probe(recording, &told);
     status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
@@ -377,24 +370,24 @@ static int record(struct probe *p, const struct rtl_snapshot *after)
     return (int)status;
 }
 
-static int damaged(const struct probe *p)
+static int complain_damaged(const struct probe_job *p)
 {
     rtl_complain("the segment of process %d is damaged", (int)p->pid);
     return RTL_READER_VERSION;
 }
 
-static int tell(struct probe *p, struct rtl_probe_report *report)
+static int report_probe(struct probe_job *p, struct rtl_probe_report *report)
 {
     struct rtl_snapshot after = {0};
     int recorded = 0;
     bool read = rtl_reader_snapshot(p->reader, &after) == RTL_READER_OK;
     if (read)
-        others(p, &after, report);
+        fill_others(p, &after, report);
     bool printed = p->json ? rtl_probe_report_json(report) : rtl_probe_report_text(report);
     if (p->write && read)
-        recorded = record(p, &after);
+        recorded = record_probe(p, &after);
     else if (p->write)
-        recorded = damaged(p);
+        recorded = complain_damaged(p);
     rtl_snapshot_free(&after);
     if (!printed)
         return WRONG("out of memory");
@@ -407,27 +400,29 @@ static int tell(struct probe *p, struct rtl_probe_report *report)
     return recorded ? recorded : kept ? kept : status;
 }
 
-static int probe(struct probe *p)
+static int run_probe(struct probe_job *p)
 {
     char why[512];
     int status = (int)rtl_reader_snapshot(p->reader, &p->before);
     if (status)
-        return damaged(p);
-    if ((status = choose(p)))
+        return complain_damaged(p);
+    if ((status = choose_kernel(p)))
         return status;
-    if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why)))
-        return rtl_complain("%s", why), status;
+    if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why))) {
+        rtl_complain("%s", why);
+        return status;
+    }
     if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
-        return status; /* last: it makes a folder */
-    describe(p);
+        return status; /* last check, because it creates a folder */
+    describe_process(p);
     struct rtl_probe_wish wish = {.kernel = p->kernel->name,
                                   .row = p->kernel->id,
-                                  .duration_ns = p50(&p->kernel->histogram),
+                                  .duration_ns = median_ns(&p->kernel->histogram),
                                   .wanted = p->wanted,
                                   .every = (uint32_t)p->every,
                                   .gpu = p->gpu,
                                   .total_ns = p->timeout_ns};
-    struct rtl_probe_link link; /* who can't be asked is told so at once */
+    struct rtl_probe_link link; /* opened early, so that a process without probes is refused at once */
     if ((status = (int)rtl_probe_open(p->reader, &link, why, sizeof why)))
         return rtl_complain("%s%s", why,
                             status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(p->reader)
@@ -436,7 +431,7 @@ static int probe(struct probe *p)
                status;
     rtl_probe_close(&link);
     if (!wish.every)
-        wish.per_second = rate(p);
+        wish.per_second = measure_rate(p);
     rtl_progress_begin("probing", p->name);
     status = p->stalls ? run_rounds(p, &wish) : run_once(p, &wish);
     rtl_progress_end();
@@ -454,11 +449,11 @@ static int probe(struct probe *p)
                                       .stalls = p->waits,
                                       .units = p->options.units,
                                       .ascii = p->options.ascii};
-    return tell(p, &report);
+    return report_probe(p, &report);
 }
 
-/* The signal that ended it ends us, once all was told. */
-static void handle_signals(void)
+/* After the report, the command ends itself by the same signal. */
+static void catch_signals(void)
 {
     static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
@@ -471,19 +466,19 @@ static void handle_signals(void)
 
 int rtl_probe_command(int argc, char **argv)
 {
-    struct probe p;
+    struct probe_job p;
     char why[1000];
-    int status = parse(&p, argc, argv);
-    if (status || p.told)
+    int status = parse_probe_options(&p, argc, argv);
+    if (status || p.answered)
         return status;
     if ((status = (int)rtl_reader_open(p.pid, &p.reader, why, sizeof why))) {
         rtl_complain("%s", why);
         return status;
     }
-    handle_signals();
+    catch_signals();
     rtl_heartbeat_open(&p.heartbeat, p.reader);
     p.names = rtl_names_create();
-    status = p.names ? probe(&p) : WRONG("out of memory");
+    status = p.names ? run_probe(&p) : WRONG("out of memory");
     rtl_probe_session_close(p.own_session);
     rtl_probe_rounds_free(p.rounds);
     rtl_probe_keep_close(p.keep);
@@ -491,9 +486,9 @@ int rtl_probe_command(int argc, char **argv)
     rtl_heartbeat_close(&p.heartbeat);
     rtl_snapshot_free(&p.before);
     rtl_reader_close(p.reader);
-    if (told_to_stop) {
-        signal(told_to_stop, SIG_DFL);
-        raise(told_to_stop);
+    if (stop_signal) {
+        signal(stop_signal, SIG_DFL);
+        raise(stop_signal);
     }
     return status;
 }

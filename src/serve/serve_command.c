@@ -61,20 +61,10 @@ static void answer(void *context, const char *path, const char *accept, struct r
             (struct rtl_http_reply){.status = 500, .text = "no memory for all metrics: reduce them with --kernels\n"};
 }
 
-static bool parse_number(const char *text, uint32_t most, uint32_t *number)
-{
-    char *end;
-    unsigned long value = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
-    if (!value || *end || value > most)
-        return false;
-    *number = (uint32_t)value;
-    return true;
-}
-
 static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *done)
 {
     struct rtl_arguments a;
-    uint32_t parts = 0;
+    uint64_t number;
     int status = 0;
     rtl_options_default(&s->options);
     rtl_arguments_begin(&a, RTL_COMMAND_SERVE, false, argc, argv);
@@ -83,15 +73,18 @@ static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *d
             s->wake = true;
         } else if (o == RTL_SERVE_OBSERVE) {
             s->observe = true;
-        } else if (o == RTL_SERVE_KERNELS && !parse_number(a.value, RTL_SERIES_SHOWN_MAX, &s->shown)) {
-            rtl_complain("--kernels takes a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
-            return RTL_READER_USAGE;
+        } else if (o == RTL_SERVE_KERNELS) {
+            if (!rtl_parse_number(a.value, 1, RTL_SERIES_SHOWN_MAX, &number)) {
+                rtl_complain("--kernels takes a number from 1 to %d, not '%s'", RTL_SERIES_SHOWN_MAX, a.value);
+                return RTL_READER_USAGE;
+            }
+            s->shown = (uint32_t)number;
         } else if (o == RTL_SERVE_BUCKETS) {
-            if (!parse_number(a.value, RTL_PROM_BUCKET_PARTS, &parts) || parts == 3) {
+            if (!rtl_parse_number(a.value, 1, RTL_PROM_BUCKET_PARTS, &number) || number == 3) {
                 rtl_complain("--buckets takes 1, 2 or 4 (in each factor of two), not '%s'", a.value);
                 return RTL_READER_USAGE;
             }
-            s->parts = parts;
+            s->parts = (unsigned)number;
         } else if (o == RTL_SERVE_PID) {
             char *text = NULL;
             if (rtl_options_set(&s->options, RTL_OPTION_PID, a.value, &text) != RTL_PARSED_RUN) {

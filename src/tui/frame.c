@@ -166,16 +166,3 @@ void rtl_frame_spark(struct rtl_frame *frame, int row, int col, enum rtl_role ro
     if (level >= 0)
         set_cell(frame, row, col, role, frame->ascii ? (uint32_t)spark_ascii[level & 7] : spark_blocks[level & 7]);
 }
-
-void rtl_frame_row_text(const struct rtl_frame *frame, int row, char *out, size_t size)
-{
-    size_t used = 0;
-    int last = frame->cols;
-    if (!size)
-        return;
-    while (last && frame->cells[row * frame->cols + last - 1].code == ' ')
-        last--;
-    for (int col = 0; col < last && used + 5 <= size; col++)
-        used += rtl_utf8_encode(out + used, frame->cells[row * frame->cols + col].code);
-    out[used] = 0;
-}

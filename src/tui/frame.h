@@ -87,7 +87,4 @@ void rtl_frame_bar(struct rtl_frame *frame, int row, int col, int width, enum rt
 /* Draw one mark of a sparkline; level 0 to 7, -1 for none. */
 void rtl_frame_spark(struct rtl_frame *frame, int row, int col, enum rtl_role role, int level);
 
-/* Return one row as UTF-8 without trailing blanks (for tests). */
-void rtl_frame_row_text(const struct rtl_frame *frame, int row, char *out, size_t size);
-
 #endif

@@ -118,6 +118,12 @@ for release in $(sed -n 's/^#define RTL_RELEASES_TESTED "\(.*\)"/\1/p' src/base/
     check "doc/verified.md: lists release $release" grep -q "^| ROCr $release" doc/verified.md
     check "README: lists release $release" grep -qF "$release" README.md
 done
+# shellcheck disable=SC2016 # backquotes of the text
+grep -oE '`[A-Za-z0-9_]+` in `[a-z_/]+\.[ch]`' src/README.md | tr -d '`' >"$work/places"
+check "src/README: names the places of at least 12 paths" test "$(wc -l <"$work/places")" -ge 36
+while read -r symbol _ file; do
+    check "src/README: $symbol is in src/$file" grep -qw "$symbol" "src/$file"
+done <"$work/places"
 check "README: has at most 150 lines" test "$(wc -l <README.md)" -le 150
 check "CONTRIBUTING: has at most 170 lines" test "$(wc -l <CONTRIBUTING.md)" -le 170
 finish

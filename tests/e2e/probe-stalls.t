@@ -172,6 +172,6 @@ is "--stalls, kernel without waits: is refused" "$? $(cat "$work/err")" "17 rtl-
 run_probe -k silu --stalls --json
 is "--stalls --json, kernel without waits: has no numbers" "$? $(jq -c '[.ended, has("stalls"), .stalls]' "$work/out")" '17 ["refused",true,null]'
 run_probe -k silu --stalls -w "$work/recording"
-is "--stalls -w: is refused" "$? $(cat "$work/err")" "1 rtl-top: -w goes without --stalls: recordings have no place for its numbers"
+is "--stalls -w: is refused" "$? $(cat "$work/err")" "1 rtl-top: -w can't be combined with --stalls: recordings have no place for its numbers"
 check "--stalls -w: makes no file" test ! -e "$work/recording"
 finish

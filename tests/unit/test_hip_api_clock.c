@@ -1,4 +1,4 @@
-/* The clock that calls are timed by: what it says, beyond that, and what a thread is told by it. */
+/* The clock that calls are timed by: its times, times beyond its range, and the times that a thread reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void the_first_one_writes(void **state)
     assert_true(rtl_hip_api_clock_claim(&clock, &one)); /* loaded again */
 }
 
-/* --- what a thread is told --- */
+/* --- the times that a thread reads --- */
 
 static void no_time_goes_back(void **state)
 {

@@ -379,7 +379,7 @@ static enum rtl_role role_of(int rows, int cols, const char *part)
     assert_true(rtl_frame_reset(&frame, rows, cols, ui.ascii));
     rtl_draw(&ui, &frame);
     for (int row = 0; row < rows && role == RTL_ROLE_COUNT; row++) {
-        rtl_frame_row_text(&frame, row, text, sizeof text);
+        frame_row_text(&frame, row, text, sizeof text);
         if (strstr(text, part))
             role = (enum rtl_role)frame.cells[row * cols].role;
     }

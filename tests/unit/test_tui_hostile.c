@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "command/output.h"
+#include "frame_text.h"
 #include "tui/draw.h"
 #include "tui/ui.h"
 
@@ -203,7 +204,7 @@ static void a_frame_prints_no_control_characters(void **state)
     assert_true(rtl_frame_reset(&frame, 1, 10, false));
     rtl_frame_put(&frame, 0, 0, 10, RTL_ROLE_NORMAL,
                   "a\033\xc2\x9b\xe2\x80\xae\xe4\xb8\xad\xff\xe2\x80\xa6\xe2\x94\x82\xc3\xbc");
-    rtl_frame_row_text(&frame, 0, text, sizeof text);
+    frame_row_text(&frame, 0, text, sizeof text);
     assert_string_equal(text, "a?????\xe2\x80\xa6\xe2\x94\x82\xc3\xbc");
     rtl_frame_free(&frame);
 }

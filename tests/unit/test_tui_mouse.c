@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "frame_text.h"
 #include "tui/ui.h"
 #include "tui/themes.h"
 
@@ -35,7 +36,7 @@ static void find(const char *word, int *row, int *col)
     assert_true(rtl_frame_reset(&frame, ROWS, COLS, true));
     rtl_draw(&ui, &frame);
     for (*row = ROWS - 1; *row > 0; --*row) { /* the summary has names, too */
-        rtl_frame_row_text(&frame, *row, text, sizeof text);
+        frame_row_text(&frame, *row, text, sizeof text);
         const char *at = strstr(text, word);
         if (at && *row < ROWS - 2) {
             *col = (int)(at - text);

@@ -2,6 +2,7 @@
 #include "golden_fixture.h"
 
 #include "text/text.h"
+#include "frame_text.h"
 #include "tui/loop_state.h"
 
 enum { KERNEL = RTL_KERNEL_FIRST + 1 };
@@ -419,7 +420,7 @@ static void few_stalls_have_all_lines(void **state)
     int loads = 0;
     for (int i = 0; i < 24; i++) {
         char text[512];
-        rtl_frame_row_text(&frame, i, text, sizeof text);
+        frame_row_text(&frame, i, text, sizeof text);
         loads += strstr(text, "global_load_dword") != NULL;
     }
     rtl_frame_free(&frame);

@@ -28,7 +28,7 @@ static void look(int rows, int cols)
     assert_true(frame.cursor_row >= 0 && frame.cursor_row < rows && frame.cursor_col >= 0 && frame.cursor_col < cols);
     bool state_shown = false;
     for (int row = 0; row < rows; row++) {
-        rtl_frame_row_text(&frame, row, text, sizeof text);
+        frame_row_text(&frame, row, text, sizeof text);
         if (rtl_text_columns(text) > cols)
             fail_msg("a line of %s is wider than %d columns: %s", view_name(), cols, text);
         for (const char *at = text; ui.ascii && *at; at++)

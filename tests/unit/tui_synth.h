@@ -17,6 +17,7 @@
 
 #include "model/model.h"
 #include "stats/histogram.h"
+#include "frame_text.h"
 #include "tui/draw.h"
 #include "tui/ui.h"
 
@@ -270,7 +271,7 @@ static inline char *synth_text(const struct rtl_frame *f)
     assert_non_null(text);
     *text = 0;
     for (int row = 0; row < f->rows; row++) {
-        rtl_frame_row_text(f, row, text + used, size - used - 1);
+        frame_row_text(f, row, text + used, size - used - 1);
         used += strlen(text + used);
         text[used++] = '\n';
         text[used] = 0;

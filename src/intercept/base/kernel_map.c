@@ -89,15 +89,3 @@ void rtl_map_remove(struct rtl_map *map, uint64_t key)
         slot = (slot - 1) & table->mask;
     }
 }
-
-void rtl_map_free(struct rtl_map *map)
-{
-    struct rtl_map_table *table = atomic_load_explicit(&map->table, memory_order_relaxed);
-    while (table) {
-        struct rtl_map_table *older = table->older;
-        free(table);
-        table = older;
-    }
-    atomic_store_explicit(&map->table, NULL, memory_order_relaxed);
-    map->live = map->marks = 0;
-}

@@ -67,7 +67,4 @@ bool rtl_map_set(struct rtl_map *map, uint64_t key, uint64_t value);
 /* The one writer. Remove the key if it is in the map. */
 void rtl_map_remove(struct rtl_map *map, uint64_t key);
 
-/* Free all tables. For tests: no reader may be left. */
-void rtl_map_free(struct rtl_map *map);
-
 #endif
