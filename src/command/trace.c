@@ -156,10 +156,8 @@ static int stop_tracers(struct tracers *t)
     return status;
 }
 
-/*
- * Starts a recorder for each process, and one for each that joins later. Returns 0, or an exit status after a complaint
- * if no process can be recorded or the file can't be written.
- */
+/* Starts a recorder for each process, and one for each that joins later. Returns 0, or an exit status after a complaint
+ * if no process can be recorded or the file can't be written. */
 static int start_tracers(const struct rtl_options *options, struct rtl_process_set *set, struct tracers **out)
 {
     struct tracers *t = calloc(1, sizeof *t);

@@ -33,10 +33,8 @@ bool rtl_tools_is_rtl(const char *name);
 /* Like rtl_tools_is_rtl, with the parameters of rtl_preload_same_kind. */
 bool rtl_tools_displaces(const char *name, const char *library);
 
-/*
- * Reads the next name of LD_PRELOAD. `name` has room for the whole list. False at the end. The loader separates names
- * by blanks and colons, which can't be escaped, and replaces $ORIGIN, $LIB and $PLATFORM.
- */
+/* Reads the next name of LD_PRELOAD. `name` has room for the whole list. False at the end. The loader separates names
+ * by blanks and colons, which can't be escaped, and replaces $ORIGIN, $LIB and $PLATFORM. */
 bool rtl_preload_next(const char **at, char *name, size_t size);
 
 /* True if LD_PRELOAD can hold the path. */

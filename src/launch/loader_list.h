@@ -15,10 +15,8 @@ bool rtl_loader_is_ours(const struct rtl_elf_file *elf);
  * can't run. */
 char *rtl_loader_list(const char *path);
 
-/*
- * Finds the next library in such a list, from *at on, whose name begins with `name`, and writes its path to `where`: ""
- * if the loader didn't find the library. Returns false when the list has no such library.
- */
+/* Finds the next library in such a list, from *at on, whose name begins with `name`, and writes its path to `where`: ""
+ * if the loader didn't find the library. Returns false when the list has no such library. */
 bool rtl_loader_find(const char **at, const char *name, char *where, size_t size);
 /* Copies the loader's first complaint: a missing library or version. False if there is none. */
 bool rtl_loader_complaint(const char *list, char *line, size_t size);

@@ -10,10 +10,8 @@
 bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column,
                    enum rtl_unit units, char *out, size_t size);
 
-/*
- * Compute the width of each column: at least that of columns.h, more for times in a unit that the user chose. Widths
- * grow in steps, so that a digit more or less does not move the table. 0: the column has nothing to show.
- */
+/* Compute the width of each column: at least that of columns.h, more for times in a unit that the user chose. Widths
+ * grow in steps, so that a digit more or less does not move the table. 0: the column has nothing to show. */
 void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int width[RTL_COLUMN_COUNT]);
 
 /* Round up `width` by such steps until a text of `columns` fits. */

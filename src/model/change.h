@@ -24,10 +24,8 @@ struct rtl_change {
     double ratio; /* now / before; 0 while unknown */
 };
 
-/*
- * The window is later - base, the previous window base - before. `before` NULL: since the start; `base` NULL: there is
- * no previous window.
- */
+/* The window is later - base, the previous window base - before. `before` NULL: since the start; `base` NULL: there is
+ * no previous window. */
 struct rtl_changes {
     struct rtl_change p50, p99;
 };

@@ -55,10 +55,8 @@ struct rtl_column_info {
 };
 extern const struct rtl_column_info rtl_columns[RTL_COLUMN_COUNT];
 
-/*
- * The order of the columns from left to right: by `places` (from 1; 0 for none), then the others in the order above.
- * The name is always the last. `places` may be NULL.
- */
+/* The order of the columns from left to right: by `places` (from 1; 0 for none), then the others in the order above.
+ * The name is always the last. `places` may be NULL. */
 struct rtl_column_order {
     int column[RTL_COLUMN_COUNT];
 };

@@ -20,10 +20,8 @@ struct rtl_heat_axis {
 /* Return the narrowest axis with both values: at least one decade. */
 struct rtl_heat_axis rtl_heat_axis(uint64_t low_ns, uint64_t high_ns);
 
-/*
- * Compute one level per column for later - earlier (which may be NULL): 7 for the most frequent, one less for each
- * halving down to 0, -1 for an empty column. `width` is at most RTL_HEAT_WIDTH_MAX.
- */
+/* Compute one level per column for later - earlier (which may be NULL): 7 for the most frequent, one less for each
+ * halving down to 0, -1 for an empty column. `width` is at most RTL_HEAT_WIDTH_MAX. */
 void rtl_heat(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
               struct rtl_heat_axis axis, int width, int8_t *levels);
 

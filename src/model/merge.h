@@ -19,10 +19,8 @@ void rtl_merge_free(struct rtl_merge *merge);
 
 /* Add a process and return its number, or RTL_MEMBER_GONE if there is no room. */
 uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *info);
-/*
- * As the first update: process `number` was watched alone so far, and its kernels, queues and GPUs keep their ids and
- * numbers. Without this call, GPUs are numbered by PCI address.
- */
+/* As the first update: process `number` was watched alone so far, and its kernels, queues and GPUs keep their ids and
+ * numbers. Without this call, GPUs are numbered by PCI address. */
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
 /* Set the process's current snapshot. False without memory: the process keeps some of its previous numbers. */
 bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
@@ -31,18 +29,14 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number);
 /* Make the merged snapshot. False without memory. */
 bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out);
 
-/*
- * Sum at most `kernels` changed kernels in advance, because the first sum of many processes takes long. False when none
- * are left.
- */
+/* Sum at most `kernels` changed kernels in advance, because the first sum of many processes takes long. False when none
+ * are left. */
 bool rtl_merge_sum_some(struct rtl_merge *merge, uint32_t kernels);
 /* As rtl_merge_make, before all processes have been added: the GPUs' numbers are not final. */
 bool rtl_merge_make_partly(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out);
 
-/*
- * Remove all processes, but keep names, ids and the GPUs' numbers: a replay went back, and the same processes join
- * again in the same order. Snapshots stay valid.
- */
+/* Remove all processes, but keep names, ids and the GPUs' numbers: a replay went back, and the same processes join
+ * again in the same order. Snapshots stay valid. */
 void rtl_merge_rewind(struct rtl_merge *merge);
 
 /* Return the group of a kernel of a merged snapshot; NULL if the snapshot is of one process. */

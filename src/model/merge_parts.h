@@ -34,10 +34,8 @@ void rtl_part_add(const struct rtl_part *part, struct rtl_packing *packing);
 void rtl_part_release(struct rtl_part *part);
 void rtl_group_release(struct rtl_group *group);
 
-/*
- * Make a part with the numbers of `kernel` and the histogram in `packing`, which is cleared. Its bytes are charged to
- * *charged until it is freed. Only a coarse part can be rewritten. NULL without memory.
- */
+/* Make a part with the numbers of `kernel` and the histogram in `packing`, which is cleared. Its bytes are charged to
+ * *charged until it is freed. Only a coarse part can be rewritten. NULL without memory. */
 struct rtl_part *rtl_part_make(const struct rtl_kernel_snapshot *kernel, struct rtl_packing *packing, bool coarse,
                                size_t *charged);
 void rtl_part_rewrite(struct rtl_part *part, const struct rtl_kernel_snapshot *kernel, struct rtl_packing *packing);

@@ -27,10 +27,8 @@ struct rtl_merge_totals {
 /* Number the snapshot's new GPUs by PCI address; with `keep`, by their numbers in the process. */
 void rtl_gpu_table_add(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *snapshot, bool keep);
 
-/*
- * Copy a snapshot without kernels. GPUs get their numbers of the table, queue slots start at `slots`, and queues get
- * the pid. False without memory.
- */
+/* Copy a snapshot without kernels. GPUs get their numbers of the table, queue slots start at `slots`, and queues get
+ * the pid. False without memory. */
 bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_t slots, pid_t pid,
                            const struct rtl_snapshot *from, struct rtl_snapshot *to);
 

@@ -19,10 +19,8 @@ static const struct rtl_group *base_group(const struct rtl_model *model, const s
     return model->base ? rtl_group_of(&model->base->snapshot, row->base) : NULL;
 }
 
-/*
- * The part's numbers at the start of the window; nothing if it did not exist. If only the first process was watched
- * then, the numbers are those of the whole kernel.
- */
+/* The part's numbers at the start of the window; nothing if it did not exist. If only the first process was watched
+ * then, the numbers are those of the whole kernel. */
 struct part_base {
     const struct rtl_kernel_snapshot *kernel; /* or NULL */
     const struct rtl_part *part;              /* has the buckets; NULL: the kernel has them */

@@ -22,10 +22,8 @@ struct rtl_rank {
     double against;    /* its mean in the window / the median of the others' means; 0: not compared */
 };
 
-/*
- * List at most `most` processes that ever called the kernel, in the order in which they joined; return the count. p50
- * and p99 are computed only if `quantiles`.
- */
+/* List at most `most` processes that ever called the kernel, in the order in which they joined; return the count. p50
+ * and p99 are computed only if `quantiles`. */
 uint32_t rtl_ranks(const struct rtl_model *model, const struct rtl_row *row, bool quantiles, struct rtl_rank *out,
                    uint32_t most);
 

@@ -29,10 +29,8 @@ static double interval_ns(const struct rtl_model *model)
     return 1e9 * pow(1.1, round(log(median / 1e9) / log(1.1)));
 }
 
-/*
- * Assign each interval to a mark, counted from the right. Marks of several intervals begin at fixed times, not at the
- * viewer's start, so that a replay shows the same as the live screen.
- */
+/* Assign each interval to a mark, counted from the right. Marks of several intervals begin at fixed times, not at the
+ * viewer's start, so that a replay shows the same as the live screen. */
 static uint32_t assign_marks(const struct rtl_model *model, int width, int mark[RTL_MODEL_HISTORY])
 {
     uint32_t length = rtl_model_history_length(model);

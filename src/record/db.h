@@ -63,16 +63,12 @@ struct rtl_db_set {
     const char *sql; /* CREATE ...; several statements, no transaction */
 };
 
-/*
- * Open a file. On failure *db is NULL and `why` gets one line: what is wrong and what to do (no newline, no prefix). A
- * file that is not a recording is never changed without `force`.
- */
+/* Open a file. On failure *db is NULL and `why` gets one line: what is wrong and what to do (no newline, no prefix). A
+ * file that is not a recording is never changed without `force`. */
 enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *options, struct rtl_db **db, char *why,
                                size_t why_bytes);
-/*
- * Report whether a recording can be created or continued at that path. A file that did not exist does not exist
- * afterwards either; with `force` an existing file is not changed.
- */
+/* Report whether a recording can be created or continued at that path. A file that did not exist does not exist
+ * afterwards either; with `force` an existing file is not changed. */
 enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t why_bytes);
 /* Set how long to wait for other writers (busy_ms of the options). */
 void rtl_db_wait(struct rtl_db *db, unsigned busy_ms);
@@ -90,10 +86,8 @@ void rtl_db_fail(struct rtl_db *db, enum rtl_db_status status, const char *forma
 void rtl_db_damaged(struct rtl_db *db, const char *what); /* latch "FILE is damaged: WHAT" */
 void rtl_db_no_memory(struct rtl_db *db);
 
-/*
- * Return whether the set exists, and check its tables: a view in the place of a table, a trigger, a computed column or
- * index is an error (RTL_DB_SCHEMA). Call this before the set's first statement.
- */
+/* Return whether the set exists, and check its tables: a view in the place of a table, a trigger, a computed column or
+ * index is an error (RTL_DB_SCHEMA). Call this before the set's first statement. */
 bool rtl_db_has_set(struct rtl_db *db, const struct rtl_db_set *set);
 /* Create the set's tables unless they exist, in a transaction of its own unless one is open. */
 enum rtl_db_status rtl_db_need(struct rtl_db *db, const struct rtl_db_set *set);
@@ -135,10 +129,8 @@ const char *rtl_db_text(struct rtl_db_statement *st, int column, size_t *bytes);
 /* Copy a text, cut to `bytes` and with '?' for all but printable ASCII. */
 void rtl_db_printable(struct rtl_db_statement *st, int column, char *to, size_t bytes);
 
-/*
- * Rows in memory as the table rtl_rows, for "INSERT ... SELECT * FROM rtl_rows": `count` rows of `columns` integers,
- * read while the statement runs. Twice as fast as running a statement for each row.
- */
+/* Rows in memory as the table rtl_rows, for "INSERT ... SELECT * FROM rtl_rows": `count` rows of `columns` integers,
+ * read while the statement runs. Twice as fast as running a statement for each row. */
 struct rtl_db_rows {
     unsigned columns; /* 1 to 16 */
     const int64_t *values;

@@ -233,10 +233,8 @@ static int read_undone_pages(struct rtl_db_file *f, char *to, int count, sqlite3
     return cut ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
-/*
- * A reader with an index in memory is invisible to other programs: one that writes now may checkpoint pages of a later
- * state into the file. Each such write changes the length of the -wal or the salt in its header.
- */
+/* A reader with an index in memory is invisible to other programs: one that writes now may checkpoint pages of a later
+ * state into the file. Each such write changes the length of the -wal or the salt in its header. */
 static bool read_log_state(const struct rtl_db_files *files, struct rtl_db_log *log)
 {
     *log = (struct rtl_db_log){.known = true};

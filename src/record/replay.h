@@ -28,20 +28,16 @@ struct rtl_replay_info {
     char user[20], label[16], container[20]; /* printable ASCII */
 };
 
-/*
- * Open the newest time series of the file, or else the newest snapshot; only recordings of process `pid`, and only
- * number `recording`, if they are not 0. On failure `why` gets one line.
- */
+/* Open the newest time series of the file, or else the newest snapshot; only recordings of process `pid`, and only
+ * number `recording`, if they are not 0. On failure `why` gets one line. */
 enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recording, struct rtl_replay **replay,
                                    char *why, size_t why_bytes);
 /* Limit the memory to the share of one of `count` replays that are open together. Call this before reading frames. */
 void rtl_replay_share(struct rtl_replay *replay, uint32_t count);
 void rtl_replay_close(struct rtl_replay *replay); /* NULL is nothing */
 
-/*
- * Return the recordings that were made together with this one, and itself: a recorder of several processes writes a
- * frame of each with the same times. Transitive, same kind, ascending; the caller frees the array.
- */
+/* Return the recordings that were made together with this one, and itself: a recorder of several processes writes a
+ * frame of each with the same times. Transitive, same kind, ascending; the caller frees the array. */
 enum rtl_db_status rtl_replay_find_group(struct rtl_replay *replay, int64_t **recordings, uint32_t *count);
 
 const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *replay);

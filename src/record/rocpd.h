@@ -42,10 +42,8 @@ struct rtl_rocpd_state {
     uint64_t unknown;                    /* written with an unknown queue or GPU, or beyond their maximum number */
 };
 
-/*
- * Start a recording; `title` is the process's command line. NULL after an error, latched in the database. The caller
- * keeps the reader, which has to outlive the recording.
- */
+/* Start a recording; `title` is the process's command line. NULL after an error, latched in the database. The caller
+ * keeps the reader, which has to outlive the recording. */
 struct rtl_rocpd *rtl_rocpd_begin(struct rtl_db *db, struct rtl_reader *reader, int64_t pid, const char *title,
                                   rtl_rocpd_escape *escape);
 void rtl_rocpd_free(struct rtl_rocpd *rocpd);

@@ -110,10 +110,8 @@ static const struct rtl_queue_snapshot *find_queue_slot(const struct rtl_rocpd *
     return NULL;
 }
 
-/*
- * Classify the queue of an event. A slot's generation only grows and the snapshot is newer than the event, so a
- * generation larger than the slot's is invalid.
- */
+/* Classify the queue of an event. A slot's generation only grows and the snapshot is newer than the event, so a
+ * generation larger than the slot's is invalid. */
 static enum rtl_queue_kind classify_queue(struct rtl_rocpd *r, const struct rtl_event_record *event,
                                           struct rtl_numbers_queue *seen)
 {

@@ -64,10 +64,8 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(lds_bytes, lds_bytes, SET)      \
     X(scratch_bytes, scratch_bytes, SET)
 
-/*
- * in rtl_kernel_sample, rtl_queue_histogram and rtl_copies_sample; of struct rtl_histogram_copy. Quantiles and buckets
- * follow them.
- */
+/* in rtl_kernel_sample, rtl_queue_histogram and rtl_copies_sample; of struct rtl_histogram_copy. Quantiles and buckets
+ * follow them. */
 #define RTL_HISTOGRAM_FIELDS(X) \
     X(timed, count, GROW)       \
     X(total_ns, total_ns, GROW) \

@@ -48,10 +48,8 @@ bool rtl_tracer_running(struct rtl_tracer *tracer);
 /* Why the thread ended early, one line; else NULL. Valid until rtl_tracer_stop. */
 const char *rtl_tracer_trouble(struct rtl_tracer *tracer);
 
-/*
- * Ask the thread to end, without waiting. It first writes the records in the ring, at most the ring's capacity.
- * `at_once`: it drops them.
- */
+/* Ask the thread to end, without waiting. It first writes the records in the ring, at most the ring's capacity.
+ * `at_once`: it drops them. */
 void rtl_tracer_end(struct rtl_tracer *tracer, bool at_once);
 
 /* Write the records in the ring, close the file and free the tracer. */

@@ -197,10 +197,8 @@ struct rtl_queue {
     uint64_t untimed[RTL_UNTIMED_LINES];
 };
 
-/*
- * Distinguishes queues of several runtimes in one process, because each runtime numbers its queues from 0. Each queue
- * has its own signal, aligned to 64 bytes; an intercept queue has the signal of the queue behind it.
- */
+/* Distinguishes queues of several runtimes in one process, because each runtime numbers its queues from 0. Each queue
+ * has its own signal, aligned to 64 bytes; an intercept queue has the signal of the queue behind it. */
 #define RTL_QUEUE_KEY(signal) ((uint32_t)((uint64_t)(signal) >> 6))
 
 /* Queue path and its reason (tables.h). A reader shows unknown numbers as unknown. */

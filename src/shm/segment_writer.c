@@ -29,10 +29,8 @@
 
 const struct rtl_control rtl_control_none = {0};
 
-/*
- * The last segment made, for rtl_segment_populate on kernels without MADV_POPULATE_WRITE, which has to go through
- * the descriptor. Written by rtl_segment_create before any other thread can know the segment.
- */
+/* The last segment made, for rtl_segment_populate on kernels without MADV_POPULATE_WRITE, which has to go through
+ * the descriptor. Written by rtl_segment_create before any other thread can know the segment. */
 static struct {
     char *base;
     uint64_t size;
@@ -227,8 +225,9 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
         why[0] = '\0';
 
     if (!rtl_file_size_allowed(size))
-        return fail_with(EFBIG, why, why_bytes, "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
-                    (unsigned long long)(size >> 20));
+        return fail_with(EFBIG, why, why_bytes,
+                         "the file size limit (ulimit -f) is below the segment's %llu MB (sparse)",
+                         (unsigned long long)(size >> 20));
 
     int fd = rtl_memory_file(RTL_SEGMENT_NAME);
     if (fd < 0)

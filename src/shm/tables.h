@@ -89,10 +89,8 @@
     X(D2D, 2, "d2d", "D2D", "within a GPU") \
     X(P2P, 3, "p2p", "P2P", "to another GPU; counted with the one it comes from")
 
-/*
- * Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
- * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15).
- */
+/* Why a counted copy was not timed. X(symbol, number, JSON key, text on screen, writer)
+ * writer: CALLER = any thread, when it copies (numbers 0..7), WORKER = the completion worker (numbers 8..15). */
 #define RTL_COPY_REASONS(X)                                                                                         \
     X(LITE, 0, "lite", "mode lite leaves the application's signals alone", CALLER)                                  \
     X(UNSAFE_SIGNAL, 1, "unsafe_signal", "writes to its signal may go unseen: IPC, hand-made, plain queue", CALLER) \
@@ -108,10 +106,8 @@
     X(ABANDONED, 11, "abandoned", "still in flight when the library was unloaded", WORKER)                          \
     X(NO_MEMORY, 12, "no_memory", "no memory for its histogram", WORKER)
 
-/*
- * Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
- * Bits are only ever set.
- */
+/* Things that the user has to know about the whole process. X(symbol, bit, JSON key, text on screen)
+ * Bits are only ever set. */
 #define RTL_NOTES(X)                                                                                             \
     X(QUEUE_NOT_INTERCEPTED, 0, "queue_not_intercepted", "a queue could not be intercepted: not counted")        \
     X(BATCH_UNSAFE, 1, "batch_unsafe", "intercept queues overwrite memory here (ROCm 7.2.0-7.2.4): not used")    \

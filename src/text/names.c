@@ -197,10 +197,8 @@ static bool grow_cells(struct name_column *c)
     return true;
 }
 
-/*
- * True unless another row's name also begins and ends with the two ends that the cut cell shows: "...f16>" is the end
- * of a bf16 name, too.
- */
+/* True unless another row's name also begins and ends with the two ends that the cut cell shows: "...f16>" is the end
+ * of a bf16 name, too. */
 static bool tells_apart(const struct rtl_names *names, const struct name_column *c, uint32_t id, const char *whole,
                         const char *cell)
 {
@@ -263,10 +261,8 @@ static void shorten_word(char word[WORD_MAX], int width, bool ascii)
     rtl_text_cut(word, WORD_MAX, whole, width, 0, ascii);
 }
 
-/*
- * Make a cell of the short form. If another row already shows it, append words that distinguish the two rows. Return
- * true if the cell is unique.
- */
+/* Make a cell of the short form. If another row already shows it, append words that distinguish the two rows. Return
+ * true if the cell is unique. */
 static bool make_short_cell(struct cell_work *m)
 {
     const struct name_entry *mine = &m->names->entries[m->id];

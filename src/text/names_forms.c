@@ -215,10 +215,8 @@ static size_t spell_number(struct spelling *o, const char *text)
 
 static void spell(struct spelling *o, const char *text);
 
-/*
- * Write the short name of a function that is a template argument: "&(float ns::silu<float>(float const&))". `text`
- * begins at the round bracket. Return the bytes read, 0 if this is no function.
- */
+/* Write the short name of a function that is a template argument: "&(float ns::silu<float>(float const&))". `text`
+ * begins at the round bracket. Return the bytes read, 0 if this is no function. */
 static size_t spell_function(struct spelling *o, const char *text)
 {
     struct rtl_scan s = {.depth = 0};

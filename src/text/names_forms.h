@@ -48,10 +48,8 @@ char *rtl_name_mangled(const char *raw, size_t length); /* without ".kd" */
 char *rtl_name_full(const char *raw, size_t length);    /* demangled where possible */
 char *rtl_name_template(const char *full);
 
-/*
- * Spell a template name briefly: "ns::f<(ns::Kind)3, unsigned long>" -> "f<Kind=3,u64>". The result is never longer
- * than the name.
- */
+/* Spell a template name briefly: "ns::f<(ns::Kind)3, unsigned long>" -> "f<Kind=3,u64>". The result is never longer
+ * than the name. */
 char *rtl_name_spelled(const char *name);
 
 #endif

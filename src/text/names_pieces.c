@@ -58,10 +58,8 @@ char *rtl_pieces_join(const struct rtl_pieces *p)
     return out;
 }
 
-/*
- * The pieces of rank 0 don't fit. Return the longest one, to be cut, or -1. While the cut would leave less than
- * PIECE_LEAST columns of it, drop the last other piece.
- */
+/* The pieces of rank 0 don't fit. Return the longest one, to be cut, or -1. While the cut would leave less than
+ * PIECE_LEAST columns of it, drop the last other piece. */
 static int drop_pieces(const char *const *shown, bool *take, int count, int *core, int room)
 {
     int longest = -1;

@@ -20,10 +20,8 @@ void rtl_pieces_add(struct rtl_pieces *p, int rank, const char *format, ...) __a
 /* Return all pieces in one text, separated by blanks. The caller frees it; NULL without memory. */
 char *rtl_pieces_join(const struct rtl_pieces *p);
 
-/*
- * Fit pieces (rtl_pieces.text) into `width` columns, with the text `must` (or "") at the end. If the pieces of rank 0
- * are too wide, the longest of them is cut in the middle; in very narrow columns the result itself is cut.
- */
+/* Fit pieces (rtl_pieces.text) into `width` columns, with the text `must` (or "") at the end. If the pieces of rank 0
+ * are too wide, the longest of them is cut in the middle; in very narrow columns the result itself is cut. */
 void rtl_pieces_fit(char *out, size_t size, const char *pieces, int width, const char *must, bool ascii);
 
 #endif

@@ -54,10 +54,8 @@ struct rtl_name_part {
 };
 struct rtl_name_part rtl_part_of(struct rtl_name_span scope);
 
-/*
- * Return the principal part of a name: its last scope, or the outermost function of an entity within a function
- * ("f<T>(int)::{lambda(int)#1}::operator()"). For the address of a function, "&(void f<T>(int))", that function.
- */
+/* Return the principal part of a name: its last scope, or the outermost function of an entity within a function
+ * ("f<T>(int)::{lambda(int)#1}::operator()"). For the address of a function, "&(void f<T>(int))", that function. */
 struct rtl_name_part rtl_span_principal(struct rtl_name_span name);
 
 /* "bf16" for "c10::BFloat16 const*"; NULL if the text is no number type. */

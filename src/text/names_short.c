@@ -18,10 +18,8 @@ static bool rule_fits(const char *pattern, struct rtl_name_span ident, struct rt
     return rtl_name_pattern_fits(pattern, ident.at, ident.length);
 }
 
-/*
- * Return the words to show of the first matching rule, or NULL, and set the family. The user's rules come first: the
- * first match sets the family, and if it has no words, the built-in rules choose them.
- */
+/* Return the words to show of the first matching rule, or NULL, and set the family. The user's rules come first: the
+ * first match sets the family, and if it has no words, the built-in rules choose them. */
 static const char *find_words(const struct rtl_name_rules *user, struct rtl_name_span ident,
                               struct rtl_name_span scoped, enum rtl_name_family *family)
 {
@@ -128,10 +126,8 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
     return shown != NULL;
 }
 
-/*
- * Return the user's nickname for a kernel, or NULL. The pattern may match the identifier as in rules, the full name
- * (which begins with the return type), or the mangled name.
- */
+/* Return the user's nickname for a kernel, or NULL. The pattern may match the identifier as in rules, the full name
+ * (which begins with the return type), or the mangled name. */
 static const char *find_nickname(const struct rtl_name_rules *user, const char *raw, const char *full,
                                  struct rtl_name_span name)
 {

@@ -13,10 +13,8 @@ struct rtl_name_rules;
 struct rtl_name_rules *rtl_name_rules_create(void);
 void rtl_name_rules_free(struct rtl_name_rules *rules);
 
-/*
- * Add a rule (names_rules.h), which precedes the built-in ones. A rule with `show` NULL or "" sets only the family.
- * False if there are RTL_USER_RULES_MAX already, or without memory.
- */
+/* Add a rule (names_rules.h), which precedes the built-in ones. A rule with `show` NULL or "" sets only the family.
+ * False if there are RTL_USER_RULES_MAX already, or without memory. */
 bool rtl_name_rules_add(struct rtl_name_rules *rules, enum rtl_name_family family, const char *pattern,
                         const char *show);
 /* Add a nickname (safe text) for all kernels whose own, full or mangled name matches the pattern. False as above. */
@@ -27,10 +25,8 @@ const struct rtl_name_rule *rtl_name_rules_rule(const struct rtl_name_rules *rul
 enum rtl_name_family rtl_name_rules_family(const struct rtl_name_rules *rules, size_t number);
 const char *rtl_name_rules_nickname(const struct rtl_name_rules *rules, size_t number, const char **pattern);
 
-/*
- * Set the rules that every later rtl_names_create uses; NULL for none. Call it before there are threads. The rules must
- * outlive those names.
- */
+/* Set the rules that every later rtl_names_create uses; NULL for none. Call it before there are threads. The rules must
+ * outlive those names. */
 void rtl_name_rules_use(const struct rtl_name_rules *rules);
 const struct rtl_name_rules *rtl_name_rules_in_force(void);
 

@@ -44,10 +44,8 @@ int rtl_text_pad(const char *text, int columns);
 /* Return the byte offset of a column in safe text, or the length of a shorter text. */
 size_t rtl_text_offset(const char *text, int column);
 
-/*
- * Cut safe text in the middle to at most `width` columns. `keep_end` is the length of the part behind the cut (0: two
- * fifths of the width); the cut moves to a nearby edge between tokens. It shows as "…", or ".." with `ascii`.
- */
+/* Cut safe text in the middle to at most `width` columns. `keep_end` is the length of the part behind the cut (0: two
+ * fifths of the width); the cut moves to a nearby edge between tokens. It shows as "…", or ".." with `ascii`. */
 void rtl_text_cut(char *out, size_t size, const char *text, int width, int keep_end, bool ascii);
 
 /* True if a token of a kernel name ends between the two bytes, so that a cut leaves both parts readable. */

@@ -25,10 +25,8 @@ struct rtl_bar_span rtl_span_between(const struct rtl_kernel_snapshot *from, con
     return s;
 }
 
-/*
- * Set the edges of rows that are equally high in the logarithm; returns their number. A row covers at least two
- * buckets: times come in steps of the GPU's clock, and narrower rows would show gaps between the steps.
- */
+/* Set the edges of rows that are equally high in the logarithm; returns their number. A row covers at least two
+ * buckets: times come in steps of the GPU's clock, and narrower rows would show gaps between the steps. */
 static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
 {
     double from = (double)(low ? low : 1), ratio = ((double)high + 1) / from;

@@ -10,10 +10,8 @@
 /* Mark before the name of a kernel of which some dispatches run a probed copy. */
 #define RTL_PROBED_MARK "probed "
 
-/*
- * Append "label value" to a line that has grown to *col. If the piece doesn't fit, draw nothing and return false: a
- * number that is cut would look like another number.
- */
+/* Append "label value" to a line that has grown to *col. If the piece doesn't fit, draw nothing and return false: a
+ * number that is cut would look like another number. */
 bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum rtl_role role, const char *label,
                     const char *value);
 /* A fact "label text". Draw as many as fit into the lines; returns the lines used. */
@@ -47,10 +45,8 @@ void rtl_draw_widen(int *widths, int count, const struct rtl_number *cells);
 int rtl_draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, int count, const int *widths,
                    const struct rtl_number *cells);
 
-/*
- * Compare probed dispatches with the kernel's other ones: those at the same time, or in recordings all since the start:
- * "110µs: x1.07". False when neither is known.
- */
+/* Compare probed dispatches with the kernel's other ones: those at the same time, or in recordings all since the start:
+ * "110µs: x1.07". False when neither is known. */
 bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size);
 
 #endif

@@ -8,10 +8,8 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame); /* every v
 void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame);
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame);
 int rtl_draw_help_lines(const struct rtl_ui *ui, int cols);
-/*
- * Search ui->help_search in the help: return the first matching line at or after `from` (step 1), or the last one at or
- * before it (step -1); -1 for none.
- */
+/* Search ui->help_search in the help: return the first matching line at or after `from` (step 1), or the last one at or
+ * before it (step -1); -1 for none. */
 int rtl_draw_help_find(const struct rtl_ui *ui, int cols, int from, int step);
 
 /* --- tables of the main view; the *_lines functions return the lines to scroll through --- */

@@ -38,10 +38,8 @@ static void sample_paused(struct rtl_loop *w, bool alive)
     }
 }
 
-/*
- * Show a frame of the recording. A frame that can't be read ends the replay. Reading stops when the user wants to leave
- * (rtl_screen_leaving); rtl_screen_wait then returns the key or signal.
- */
+/* Show a frame of the recording. A frame that can't be read ends the replay. Reading stops when the user wants to leave
+ * (rtl_screen_leaving); rtl_screen_wait then returns the key or signal. */
 void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame)
 {
     w->ui.now_mono_ns = rtl_mono_ns();

@@ -52,10 +52,8 @@ struct rtl_loop {
     struct rtl_player own_player;
 };
 
-/*
- * Return the next hidden screen: behind each screen lie the one that it keeps, its parent, and the one that the parent
- * keeps. Kept screens keep none.
- */
+/* Return the next hidden screen: behind each screen lie the one that it keeps, its parent, and the one that the parent
+ * keeps. Kept screens keep none. */
 static inline struct rtl_loop *rtl_loop_next(const struct rtl_loop *w)
 {
     if (w->kept)
@@ -88,10 +86,8 @@ void rtl_loop_drop_probes(struct rtl_loop *w);     /* stop all of these */
 void rtl_loop_drop_probe(struct rtl_loop *w);
 void rtl_loop_free_probe(struct rtl_loop *w); /* stop it and free its results */
 
-/*
- * Rate and median of a kernel between the last two snapshots; 0: unknown. They ignore the window of the screen: how
- * many dispatches are probed must not depend on it.
- */
+/* Rate and median of a kernel between the last two snapshots; 0: unknown. They ignore the window of the screen: how
+ * many dispatches are probed must not depend on it. */
 struct rtl_probe_pace {
     double per_second;
     uint64_t p50_ns;

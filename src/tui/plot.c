@@ -86,10 +86,8 @@ static int in_row(int eighths, int row)
     return here < 0 ? 0 : here > 8 ? 8 : here;
 }
 
-/*
- * Draw one column: p50 as a body of full cells, p99 above it in another colour, and in a third colour above twice the
- * p50. ASCII has another mark instead of the colour.
- */
+/* Draw one column: p50 as a body of full cells, p99 above it in another colour, and in a third colour above twice the
+ * p50. ASCII has another mark instead of the colour. */
 static void draw_column(struct rtl_frame *frame, int bottom, int col, int rows, int high, int low)
 {
     int body = (low + 4) / 8; /* full cells; if p50 equals p99, all of them */

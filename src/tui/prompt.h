@@ -4,10 +4,8 @@
 
 #include "tui/ui_state.h"
 
-/*
- * Answers to the question at the end of rtl-top run, while the command runs:
- * X(symbol, key, name on the menu, effect, effect after the first SIGTERM)
- */
+/* Answers to the question at the end of rtl-top run, while the command runs:
+ * X(symbol, key, name on the menu, effect, effect after the first SIGTERM) */
 #define RTL_LEAVE_ANSWERS(X)                                                                      \
     X(RUNNING, 'l', "l", "leave it running", "leave it to end by itself")                         \
     X(END, 'e', "e", "end it (SIGTERM), and leave when it has ended", "end it at once (SIGKILL)") \

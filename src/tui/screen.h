@@ -43,10 +43,8 @@ void rtl_screen_show(const struct rtl_frame *frame, bool repaint);
 /* Wait for a key, a signal or the deadline (CLOCK_MONOTONIC). */
 struct rtl_event rtl_screen_wait(uint64_t deadline_ns);
 
-/*
- * True when the user wants to leave a long operation, by q or a signal. Keys are kept for rtl_screen_wait. Cheap enough
- * for an inner loop.
- */
+/* True when the user wants to leave a long operation, by q or a signal. Keys are kept for rtl_screen_wait. Cheap enough
+ * for an inner loop. */
 bool rtl_screen_leaving(void);
 
 /* Copy text to the terminal's clipboard (OSC 52), if the terminal allows it. */

@@ -375,10 +375,8 @@ static void take_back(void)
     refresh();
 }
 
-/*
- * Read on after an Esc. Skip an escape sequence that curses does not know, so that none of its bytes acts as a key;
- * keep any other key for the next read.
- */
+/* Read on after an Esc. Skip an escape sequence that curses does not know, so that none of its bytes acts as a key;
+ * keep any other key for the next read. */
 static uint32_t after_escape(void)
 {
     wint_t next;

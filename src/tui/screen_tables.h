@@ -57,10 +57,8 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MIN", 6, 94, "shortest duration in the window")                                       \
     X("MAX", 6, 101, "longest duration in the window")
 
-/*
- * HIP calls, roctx ranges and marks: X(header, width, least terminal width, enum rtl_hip_api_order or -1, meaning).
- * draw_calls.c fills them; the name fills the line.
- */
+/* HIP calls, roctx ranges and marks: X(header, width, least terminal width, enum rtl_hip_api_order or -1, meaning).
+ * draw_calls.c fills them; the name fills the line. */
 #define RTL_CALL_ERRORS "ERRORS"
 #define RTL_CALL_COLUMNS(X)                                                                                            \
     X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \

@@ -16,10 +16,8 @@ struct rtl_traced_child {
     char refused[600]; /* why the segment of one of them can't be opened; "" = none was refused */
 };
 
-/*
- * Searches once. Returns OK with the reader and pid of a traced process, NOT_TRACED while there is none, and any other
- * status, with a line in `why`, if a traced process can't be watched.
- */
+/* Searches once. Returns OK with the reader and pid of a traced process, NOT_TRACED while there is none, and any other
+ * status, with a line in `why`, if a traced process can't be watched. */
 enum rtl_reader_status rtl_traced_child_find(struct rtl_traced_child *child, struct rtl_reader **reader, pid_t *pid,
                                              char *why, size_t why_bytes);
 
