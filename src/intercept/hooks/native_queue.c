@@ -1,9 +1,9 @@
 /*
- * Native queues (native_ring.h) on the application's threads: reserving slots, ringing, walking over packets,
- * publishing; and how such queues are opened and closed.
+ * Native queues (native_ring.h) on the application's threads: reserving slots, ringing, scanning and publishing
+ * packets; opening and closing such queues.
  *
- * Packets are handled like those of any queue (packets.h). A signal of ours is written into the packet in the ring,
- * before the GPU learns of the packet. Nothing is added, copied or waited for.
+ * Packets are handled like those of any queue (packets.h). The hook writes the library's signal into the packet in the
+ * ring before it publishes the packet. It adds no packet, copies none and never waits.
  */
 #include "intercept/hooks/native_queue.h"
 
