@@ -12,7 +12,7 @@ send_all "done"
 start_terminal 110 24 "cd $work && $top -p $program --no-children -d 0.2; echo status \$?; exec cat"
 check "observed process: its screen shows that it is observed" shows 'OBSERVED|observed' 'fast00'
 keys M
-check "observed process: M says that it has no mode" shows "only observed: without librtl.so"
+check "observed process: M says that it has no mode" shows "only observed: modes need librtl.so in the process"
 keys p
 check "key p: the list has the observed process" shows '^ +PID  RANK +GPU' "^[> ] *$program "
 keys p

@@ -66,7 +66,7 @@ echo '.timeout 30000
 BEGIN IMMEDIATE; SELECT 1;' >&4
 wait_until 30 grep -q 1 "$work/locked"
 kill -TERM "$recorder"
-check "file locked: rtl-top says what a second signal does" wait_until 30 grep -q 'another signal (Ctrl-C) leaves it out' "$work/said"
+check "file locked: rtl-top says what a second signal does" wait_until 30 grep -q 'another signal (Ctrl-C) skips them' "$work/said"
 kill -TERM "$recorder"
 wait_until 60 grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$recorder/status"
 echo 'COMMIT;' >&4
