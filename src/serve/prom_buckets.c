@@ -49,8 +49,8 @@ void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogr
                            const struct rtl_histogram_copy *later)
 {
     uint32_t at = 0, before = earlier ? earlier->octave_count : 0;
-    if (earlier && earlier->count == later->count)
-        return;
+    if (earlier && earlier->count == later->count && earlier->total_ns == later->total_ns)
+        return; /* the API segment's total can lag behind its buckets: then only the total grows */
     for (uint32_t i = 0; i < later->octave_count; i++) {
         while (at < before && earlier->octaves[at].octave < later->octaves[i].octave)
             at++;
