@@ -65,14 +65,6 @@ void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogr
     rtl_count_up(&to->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
 }
 
-void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *to, const uint64_t *earlier, const uint64_t *later,
-                                   uint32_t buckets, uint64_t grown_ns)
-{
-    for (uint32_t i = 0; i < buckets; i++)
-        grow_bucket(to, i, earlier ? earlier[i] : 0, later[i]);
-    rtl_count_up(&to->sum_ns, grown_ns);
-}
-
 void rtl_prom_buckets_add(struct rtl_prom_buckets *to, const struct rtl_prom_buckets *more)
 {
     rtl_count_up(&to->sum_ns, more->sum_ns);
