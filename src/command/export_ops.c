@@ -74,7 +74,7 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
     }
     if (name)
         free_name(name);
-    rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
+    rtl_db_no_memory(e->db);
     return NULL;
 }
 

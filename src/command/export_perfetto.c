@@ -129,7 +129,7 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
         return;
     size_t at = rtl_tracks_for(&p->tracks, op, &new_track, &new_gpu);
     if (at == SIZE_MAX) {
-        rtl_db_fail(p->export->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(p->export->db);
         return;
     }
     if (new_gpu)

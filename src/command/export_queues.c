@@ -44,7 +44,7 @@ static bool make_room(struct rtl_export *e, void *array, size_t count, uint32_t 
 {
     bool grown = rtl_grow(array, room, count + 1, size);
     if (!grown)
-        rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(e->db);
     return grown;
 }
 
@@ -132,7 +132,7 @@ static bool load_queues(struct rtl_export *e)
     if (!e->queues || !(e->queues->index = rtl_id_map_new(MOST))) {
         free(e->queues);
         e->queues = NULL;
-        rtl_db_fail(e->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(e->db);
         return false;
     }
     if (rtl_db_has(e->db, "rocpd_metadata")) {

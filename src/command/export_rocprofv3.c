@@ -138,7 +138,7 @@ static int64_t find_or_add_name(struct rocprofv3_writer *w, struct name_table *n
         names->id[names->count] = id;
         return (int64_t)names->count++;
     }
-    rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
+    rtl_db_no_memory(w->export->db);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static bool begin_names(struct rocprofv3_writer *w, struct name_table *names)
 {
     *names = (struct name_table){.index = rtl_id_map_new(SIZE_MAX)};
     if (!names->index)
-        rtl_db_fail(w->export->db, RTL_DB_FAILED, "out of memory");
+        rtl_db_no_memory(w->export->db);
     return names->index;
 }
 

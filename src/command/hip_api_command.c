@@ -16,7 +16,6 @@ struct api_wish {
     pid_t pids[RTL_PIDS_MAX];
     uint32_t count;
     enum rtl_hip_api_form form;
-    bool told; /* the help was printed: done */
 };
 
 /* Parse "4711" or "4711,4712". */
@@ -56,10 +55,8 @@ static int parse_options(struct api_wish *wish, int argc, char **argv)
             break; /* -b is the table, the default */
         }
     }
-    if (rtl_arguments_done(&a, &status)) {
-        wish->told = true;
+    if (rtl_arguments_done(&a, &status))
         return status;
-    }
     if (a.first < argc) {
         rtl_complain("rtl-top api takes no '%s': rtl-top api -p PID", argv[a.first]);
         return RTL_READER_USAGE;
@@ -68,7 +65,7 @@ static int parse_options(struct api_wish *wish, int argc, char **argv)
         rtl_complain("which process? rtl-top api -p PID");
         return RTL_READER_USAGE;
     }
-    return 0;
+    return RTL_GO_ON;
 }
 
 /* Show one process. Returns 0, or the exit status after a complaint. */
@@ -100,7 +97,7 @@ int rtl_api_command(int argc, char **argv)
 {
     struct api_wish wish = {0};
     int first = 0, status = parse_options(&wish, argc, argv);
-    if (status || wish.told)
+    if (status != RTL_GO_ON)
         return status;
     for (uint32_t i = 0; i < wish.count; i++) {
         if (i && wish.form == RTL_HIP_API_TABLE)

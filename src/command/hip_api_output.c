@@ -64,7 +64,7 @@ static const char *kind_of_row(const struct rtl_hip_api_row_snapshot *row)
     return key ? key : "unknown";
 }
 
-/* What is printed: rows in the order of the output, and kernels by range. */
+/* A process's HIP API in the order of the output. */
 struct hip_api_tables {
     const struct rtl_hip_api_snapshot *api;
     pid_t pid;
@@ -290,12 +290,7 @@ static bool print_api_json(const struct hip_api_tables *t)
     RTL_HIP_API_TROUBLES(TROUBLE)
 #undef TROUBLE
     put_number(&w, root, "shared_threads", t->api->shared_threads);
-    const char *text =
-        w.failed ? NULL : json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (text)
-        puts(text);
-    json_object_put(root);
-    return text != NULL;
+    return json_print_line(&w, root, stdout);
 }
 
 bool rtl_hip_api_print(const struct rtl_snapshot *snapshot, pid_t pid, enum rtl_hip_api_form form)

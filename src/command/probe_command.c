@@ -30,7 +30,7 @@ struct probe_job {
     const char *name, *keep_folder, *write;
     uint64_t wanted, every, timeout_ns;
     int gpu;
-    bool stalls, json, force, answered; /* answered: --help was printed */
+    bool stalls, json, force;
     struct rtl_reader *reader;
     struct rtl_heartbeat heartbeat;
     struct rtl_names *names;
@@ -134,10 +134,8 @@ static int parse_probe_options(struct probe_job *p, int argc, char **argv)
         status = set_option(p, o, a.value);
     if (status)
         return status;
-    if (rtl_arguments_done(&a, &status)) {
-        p->answered = true;
+    if (rtl_arguments_done(&a, &status))
         return status;
-    }
     if (a.first < argc)
         return WRONG("rtl-top probe accepts no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
     if (!p->pid)
@@ -150,7 +148,7 @@ static int parse_probe_options(struct probe_job *p, int argc, char **argv)
         return WRONG("-w can't be combined with --stalls: recordings have no place for its numbers");
     if (!p->wanted)
         p->wanted = p->stalls ? RTL_PROBE_ROUND_WANTED : 100;
-    return 0;
+    return RTL_GO_ON;
 }
 
 /* --- choosing the kernel --- */
@@ -469,7 +467,7 @@ int rtl_probe_command(int argc, char **argv)
     struct probe_job p;
     char why[1000];
     int status = parse_probe_options(&p, argc, argv);
-    if (status || p.answered)
+    if (status != RTL_GO_ON)
         return status;
     if ((status = (int)rtl_reader_open(p.pid, &p.reader, why, sizeof why))) {
         rtl_complain("%s", why);

@@ -1,4 +1,7 @@
-/* Reasons to refuse a probe. X(symbol, text); the text continues "it can't be probed: ". */
+/*
+ * Why the viewer makes no copy of a kernel: patch.h found the kernel unfit. The library's own reasons to refuse or end
+ * a probe are RTL_PROBE_ENDS_WHY (shm/probe_state.h). X(symbol, text); the text continues "it can't be probed: ".
+ */
 #ifndef RTL_PROBE_REFUSALS_H
 #define RTL_PROBE_REFUSALS_H
 

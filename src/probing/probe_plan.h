@@ -2,8 +2,8 @@
  * The state machine of a viewer's probe: which request to make next, and when to give up. Pure: observations and time
  * go in, actions come out; probe_session.h carries them out.
  *
- * The process, which may be hostile, writes what the plan sees, and other viewers write the heartbeat: whatever they
- * write, a probe ends within bounded time, and its requests are taken back.
+ * The plan's observations are untrusted: the process, which may be hostile, writes the states, and other viewers write
+ * the heartbeat. Whatever they write, a probe ends within bounded time, and no request of this viewer stays in force.
  */
 #ifndef RTL_PROBING_PROBE_PLAN_H
 #define RTL_PROBING_PROBE_PLAN_H
@@ -16,14 +16,14 @@
 #include "shm/probe_page.h"
 #include "shm/probe_state.h"
 
-/* Why a probe has ended, for the viewer. X(symbol, JSON value, text that continues "the probe ended: ", advice, whether
- * another attempt may succeed) */
+/* Why the viewer ended a probe. X(symbol, JSON value, text that continues "the probe ended: ", advice, true if another
+ * attempt may succeed) */
 #define RTL_PROBING_OVERS(X)                                                                                           \
     X(NOT, "", "", "", true)                                                                                           \
-    X(LIBRARY, "", "", "", true)         /* ended by the library: RTL_PROBE_ENDS_WHY */                                \
-    X(REFUSED, "refused", "", "", false) /* refused by the patch: RTL_PROBE_REFUSALS */                                \
-    X(NO_CODE, "no_code", "its code is not found in the process",                                                      \
-      "is it of a runtime that keeps a list for debuggers?", false)                                                    \
+    X(LIBRARY, "", "", "", true)         /* the library ended it: RTL_PROBE_ENDS_WHY */                                \
+    X(REFUSED, "refused", "", "", false) /* the viewer made no copy: RTL_PROBE_REFUSALS */                             \
+    X(NO_CODE, "no_code", "its code is not found in the process", "does its runtime keep a list for debuggers?",       \
+      false)                                                                                                           \
     X(CODE_DENIED, "code_denied", "its memory may not be read", "is rtl-top the process's user, with ptrace allowed?", \
       false)                                                                                                           \
     X(CODE_LATE, "code_late", "its code wasn't found within 30 s", "does the process hang while its memory is read?",  \
@@ -36,7 +36,7 @@
     X(NO_ANSWER, "no_answer", "its library doesn't answer", "does the process hang, or dispatch nothing?", true)       \
     X(NO_DISPATCH, "no_dispatch", "no dispatch of it came for 10 s", "probe a kernel that runs now", true)             \
     X(NOT_PROBED, "not_probed", "its dispatches run, but none of them is probed",                                      \
-      "they may be another GPU's, or their packets of a kind that is left as it is", true)                             \
+      "they may run on another GPU, or their packets may be of a kind that probes skip", true)                         \
     X(TIMEOUT, "timeout", "the time for it is over", "--timeout gives it more, --every probes more of its dispatches", \
       true)                                                                                                            \
     X(STOPPED, "stopped", "it was stopped", "", true)                                                                  \
@@ -65,20 +65,21 @@ enum rtl_probe_plan_stage {
 
 enum {
     RTL_PROBING_TARGETS = 16,
-    RTL_PROBING_TICKS_SHOWN = 4, /* `ends` covers so many times a dispatch's duration */
+    RTL_PROBING_TICKS_SHOWN = 4, /* `ends` covers 4 times a dispatch's duration */
 };
-#define RTL_PROBING_ANSWER_NS 5000000000ull  /* for the library to answer a request */
-#define RTL_PROBING_QUIET_NS  10000000000ull /* without a dispatch, or without a probed one */
-#define RTL_PROBING_TRY_NS    1000000000ull  /* until another target is tried if dispatches aren't probed */
-#define RTL_PROBING_WAIT_NS   5000000000ull  /* the same without dispatches */
-#define RTL_PROBING_READ_NS   3000000000ull  /* of unreadable states */
+/* The plan gives up after these times, or tries the next target. */
+#define RTL_PROBING_ANSWER_NS 5000000000ull  /* give up: the library did not answer a request */
+#define RTL_PROBING_QUIET_NS  10000000000ull /* give up: no dispatch came, or none was probed */
+#define RTL_PROBING_TRY_NS    1000000000ull  /* next target: dispatches came, but none was probed */
+#define RTL_PROBING_WAIT_NS   5000000000ull  /* next target: no dispatch came */
+#define RTL_PROBING_READ_NS   3000000000ull  /* give up: no consistent state could be read */
 
 struct rtl_probe_plan_targets {
     struct rtl_probe_plan_target {
         uint64_t kernel_object;
         uint32_t agent;            /* index into the segment's agents */
-    } target[RTL_PROBING_TARGETS]; /* tried one after another, if the library has no such kernel, or that agent gets no
-                                      dispatch of it */
+    } target[RTL_PROBING_TARGETS]; /* the plan tries the next one if the library has no such kernel, or if the agent
+                                      gets no dispatch of the kernel */
     uint32_t targets;
     uint32_t every, ends_shift;
     uint64_t wanted;   /* dispatches; 0: until stopped */
@@ -97,7 +98,7 @@ struct rtl_probe_plan {
     uint32_t best;   /* preferably a target with dispatches */
     bool stays;      /* the library has no other target: keep waiting for this one */
     bool counted;    /* armed before: `state` has its last whole numbers */
-    bool disarmed;   /* the library has nothing of this probe any more */
+    bool disarmed;   /* the library holds nothing of this probe any more */
     bool asked;      /* `number` is of a request of this probe */
     uint16_t number;
     enum rtl_probe_ask ask; /* the next request, or the last one */
@@ -137,14 +138,14 @@ void rtl_probe_plan_patched(struct rtl_probe_plan *probing, enum rtl_probe_refus
 /* End the probe; keep calling rtl_probe_plan_step until DO_END. */
 void rtl_probe_plan_stop(struct rtl_probe_plan *probing, enum rtl_probe_plan_over why, uint64_t now_ns);
 
-/* True if another viewer has made a request since: the library's probe is that viewer's now, or soon. This probe then
- * makes no further requests, DISARM included. */
+/* True if another viewer has made a later request: the library carries out, or will carry out, that viewer's probe.
+ * This plan then makes no further request, not even DISARM. */
 static inline bool rtl_probe_plan_gave_way(const struct rtl_probe_plan *probing, const struct rtl_probe_plan_seen *seen)
 {
     return probing->asked && seen->beats && seen->number != probing->number;
 }
 
-/* True while the library has something of this probe, so the viewer sends heartbeats. */
+/* True while the library may hold a block or a copy of this probe: the viewer then sends heartbeats. */
 static inline bool rtl_probe_plan_holds(const struct rtl_probe_plan *probing)
 {
     return probing->asked && !probing->disarmed && probing->stage != RTL_PROBING_AT_END;
@@ -156,11 +157,11 @@ static inline bool rtl_probe_plan_is_done(const struct rtl_probe_plan *probing)
     return probing->over == RTL_PROBING_LIBRARY && probing->why == RTL_PROBE_WHY_DONE;
 }
 
-/* Write why the probe has ended, and advice. Empty while it runs. */
+/* Write why the probe ended, and advice; empty while the probe runs. */
 void rtl_probe_plan_reason(const struct rtl_probe_plan *probing, char *out, size_t size);
-/* Write the same as a complete line. */
+/* Write reason and advice as a complete line. */
 void rtl_probe_plan_text(const struct rtl_probe_plan *probing, char *out, size_t size);
-/* Return the same as one word. */
+/* Return the reason as one word. */
 const char *rtl_probe_plan_word(const struct rtl_probe_plan *probing);
 
 /* Return the shift of `ends` whose steps cover RTL_PROBING_TICKS_SHOWN times a dispatch's duration. */

@@ -213,6 +213,7 @@ static bool next_round(struct rtl_probe_rounds *r, uint64_t now)
     r->wish.gpu = gpu ? (int)(gpu - r->session->gpus) : r->wish.gpu;
     if (r->total_ns)
         r->wish.total_ns = spent < r->total_ns ? r->total_ns - spent : 1;
+    rtl_probe_session_close(r->previous); /* only if this round recorded nothing */
     r->previous = r->session;
     r->session = NULL;
     enum rtl_reader_status status = rtl_reader_snapshot(r->reader, &snapshot);
@@ -249,8 +250,10 @@ static bool round_over(struct rtl_probe_rounds *r, uint64_t now)
     bool done = rtl_probe_plan_is_done(plan), last = r->wish.round + 1 >= r->session->patch.rounds;
     if (done && !last && !r->stops)
         return next_round(r, now);
-    if (done && !last)
+    if (done && !last) {
+        r->plan.over = RTL_PROBING_STOPPED; /* the copies that follow are missing */
         return end_all(r, ENDED, "it was stopped", "stopped");
+    }
     if (done)
         return end_all(r, ENDED, "each wait was timed", "done");
     rtl_probe_plan_text(plan, over, sizeof over);

@@ -157,10 +157,15 @@ void rtl_db_begin(struct rtl_db *db)
     db->open = !db->status;
 }
 
-void rtl_db_rollback(struct rtl_db *db)
+void rtl_db_reset_all(struct rtl_db *db)
 {
     for (struct rtl_db_statement *st = db->statements; st; st = st->next)
         sqlite3_reset(st->st);
+}
+
+void rtl_db_rollback(struct rtl_db *db)
+{
+    rtl_db_reset_all(db);
     if (!sqlite3_get_autocommit(db->handle)) /* after some errors SQLite has rolled back */
         sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     db->open = false;

@@ -120,6 +120,7 @@ bool rtl_db_run(struct rtl_db_statement *st);
 /* Fetch the next row; false at the end and after an error, and then the statement is reset. */
 bool rtl_db_step(struct rtl_db_statement *st);
 void rtl_db_reset(struct rtl_db_statement *st); /* end before the last row */
+void rtl_db_reset_all(struct rtl_db *db);       /* end all statements, which releases the read lock; keeps an error */
 
 bool rtl_db_is_null(struct rtl_db_statement *st, int column);
 int64_t rtl_db_int(struct rtl_db_statement *st, int column);

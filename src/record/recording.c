@@ -306,14 +306,15 @@ static void write_observed(struct rtl_recording *r, int64_t frame, const struct 
         r->db, "INSERT INTO rtl_observed_frame(frame" RTL_FIELD_NAMES(OBSERVED) ") VALUES(?" RTL_FIELD_MARKS(OBSERVED) ")",
         frame);
     rtl_fields_insert(st, 2, &rtl_observed_fields, NULL, s);
+    st = rtl_db_prepare(r->db, "INSERT INTO rtl_observed_sample(frame, kernel" RTL_FIELD_NAMES(ESTIMATE) ") VALUES(?, ?"
+                               RTL_FIELD_MARKS(ESTIMATE) ")");
     uint32_t at = 0;
     for (uint32_t i = 0; i < s->kernel_count && !rtl_db_status(r->db); i++) {
         static const struct rtl_kernel_snapshot none;
         const struct rtl_kernel_snapshot *k = &s->kernels[i], *was = find_last_kernel(r, &at, k->id);
         if (!rtl_fields_differ(&rtl_estimate_fields, was ? was : &none, k))
             continue;
-        st = rtl_db_prepare_ints(r->db, "INSERT INTO rtl_observed_sample(frame, kernel" RTL_FIELD_NAMES(ESTIMATE)
-                                        ") VALUES(?, ?" RTL_FIELD_MARKS(ESTIMATE) ")", frame, k->id);
+        rtl_db_bind_ints(st, 1, frame, k->id);
         rtl_fields_insert(st, 3, &rtl_estimate_fields, was, k);
     }
 }

@@ -278,6 +278,8 @@ enum rtl_db_status rtl_replay_read(struct rtl_replay *r, uint32_t frame, struct 
         r->next = 0;
         return status;
     }
+    if (status) /* the loops of a damaged frame end before the last row, and a screen may stay open */
+        rtl_db_reset_all(r->db);
     if (!status && !rtl_snapshot_copy(&r->state.snapshot, snapshot)) {
         rtl_db_no_memory(r->db);
         status = RTL_DB_FAILED;

@@ -7,12 +7,14 @@
  * op is the number of its process << 40 plus the record's number in that process, so a dispatch recorded twice is one
  * row. sequenceId is the record's number; a gap means lost records.
  *
- * Times are the host's CLOCK_MONOTONIC. Rows "boot" hold the offsets to boot time (view boot).
+ * Times are of the host's CLOCK_MONOTONIC. The rows "boot PROCESS START" of rocpd_metadata hold the offsets to boot
+ * time, which the view boot lists.
  *
- * Other tools merge, trim and import such files, so all columns are ordinary ones. The text of completionSignal would
- * be half of a row. Therefore `dims` holds the packed shape, completionSignal holds only shapes that don't fit, and the
- * view op shows the text for all. Measured (2-core VM, page of 16 kB): 40 bytes per dispatch, 75 with the text. An
- * earlier format with generated columns took 32, but tools could not insert rows.
+ * Other tools merge, trim and import such files, so no column is generated. A dispatch's shape as text in
+ * completionSignal would take half of a row. Therefore the column dims holds the shape as a packed number;
+ * completionSignal holds only shapes that don't fit into dims, and the view op shows the text of every shape. Measured
+ * (2-core VM, pages of 16 kB): 40 bytes per dispatch, 75 with the text. An earlier format with generated columns took
+ * 32 bytes, but tools could not insert rows.
  *
  * Threads: that of the database.
  */
@@ -35,11 +37,12 @@ struct rtl_rocpd_state {
     struct rtl_events events;
     const char *end; /* why it ended, NULL before the end */
     /* results of rtl_rocpd_write_linked */
-    uint64_t rows, copies;               /* written: all, and copies among them */
-    uint64_t calls, markers, calls_lost; /* of HIP and roctx; lost: overwritten before they were read */
-    uint64_t linked;                     /* dispatches and copies that have their call */
-    uint64_t left_out;                   /* read, but not written after *leave */
-    uint64_t unknown;                    /* written with an unknown queue or GPU, or beyond their maximum number */
+    uint64_t rows, copies;   /* ops written; copies among them */
+    uint64_t calls, markers; /* HIP calls written; roctx ranges and marks written */
+    uint64_t calls_lost;     /* calls and ranges that the process overwrote before they were read */
+    uint64_t linked;         /* ops written with a link to their call */
+    uint64_t left_out;       /* records read, but not written after *leave */
+    uint64_t unknown;        /* ops written without their queue or GPU: unknown, or beyond the maximum number */
 };
 
 /* Start a recording; `title` is the process's command line. NULL after an error, latched in the database. The caller
@@ -67,7 +70,7 @@ bool rtl_rocpd_read_calls(struct rtl_rocpd *rocpd);
 void rtl_rocpd_sample_depths(struct rtl_rocpd *rocpd);
 
 /* Read the host's clocks; record the offset of boot time at the first call and after each change. The first offset also
- * holds for earlier times if the host wasn't suspended since the process began. */
+ * covers earlier times if the host was not suspended after the process began. */
 void rtl_rocpd_read_clocks(struct rtl_rocpd *rocpd);
 /* As rtl_rocpd_read_clocks, with given monotonic time, real time, and offset of boot time to monotonic time. */
 void rtl_rocpd_note_clocks(struct rtl_rocpd *rocpd, int64_t mono_ns, int64_t real_ns, int64_t boot_offset_ns);

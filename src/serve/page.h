@@ -47,7 +47,7 @@ void rtl_page_labels(struct rtl_page *page, const char *const *values);
 void rtl_page_count(struct rtl_page *page, uint64_t value);
 void rtl_page_seconds(struct rtl_page *page, uint64_t ns);
 void rtl_page_info(struct rtl_page *page);
-void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *classes);
+void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *buckets);
 void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns);
 
 #endif

@@ -49,8 +49,8 @@ void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogr
                            const struct rtl_histogram_copy *later)
 {
     uint32_t at = 0, before = earlier ? earlier->octave_count : 0;
-    if (earlier && earlier->count == later->count)
-        return;
+    if (earlier && earlier->count == later->count && earlier->total_ns == later->total_ns)
+        return; /* the API segment's total can lag behind its buckets: then only the total grows */
     for (uint32_t i = 0; i < later->octave_count; i++) {
         while (at < before && earlier->octaves[at].octave < later->octaves[i].octave)
             at++;
@@ -63,14 +63,6 @@ void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogr
                     earlier && earlier->coarse ? earlier->coarse[i] : 0, later->coarse[i]);
     uint64_t total = earlier ? earlier->total_ns : 0;
     rtl_count_up(&to->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
-}
-
-void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *to, const uint64_t *earlier, const uint64_t *later,
-                                   uint32_t buckets, uint64_t grown_ns)
-{
-    for (uint32_t i = 0; i < buckets; i++)
-        grow_bucket(to, i, earlier ? earlier[i] : 0, later[i]);
-    rtl_count_up(&to->sum_ns, grown_ns);
 }
 
 void rtl_prom_buckets_add(struct rtl_prom_buckets *to, const struct rtl_prom_buckets *more)

@@ -41,9 +41,6 @@ uint64_t rtl_prom_bucket_upper_ns(uint32_t number);
 /* Add the growth of a histogram from `earlier` (NULL: from nothing) to `later`; buckets that shrank add nothing. */
 void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogram_copy *earlier,
                            const struct rtl_histogram_copy *later);
-/* Add the growth of plain buckets, numbered as in stats/histogram.h. */
-void rtl_prom_buckets_grow_buckets(struct rtl_prom_buckets *to, const uint64_t *earlier, const uint64_t *later,
-                                   uint32_t buckets, uint64_t grown_ns);
 void rtl_prom_buckets_add(struct rtl_prom_buckets *to, const struct rtl_prom_buckets *more);
 
 #endif

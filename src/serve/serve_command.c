@@ -61,11 +61,11 @@ static void answer(void *context, const char *path, const char *accept, struct r
             (struct rtl_http_reply){.status = 500, .text = "no memory for all metrics: reduce them with --kernels\n"};
 }
 
-static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *done)
+static int parse_arguments(struct serve_state *s, int argc, char **argv)
 {
     struct rtl_arguments a;
     uint64_t number;
-    int status = 0;
+    int status;
     rtl_options_default(&s->options);
     rtl_arguments_begin(&a, RTL_COMMAND_SERVE, false, argc, argv);
     for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
@@ -94,8 +94,7 @@ static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *d
             }
         }
     }
-    *done = rtl_arguments_done(&a, &status);
-    if (*done)
+    if (rtl_arguments_done(&a, &status))
         return status;
     s->given = a.first < argc;
     if (a.first + 1 < argc) {
@@ -107,7 +106,7 @@ static int parse_arguments(struct serve_state *s, int argc, char **argv, bool *d
                      RTL_SERVE_PORT, RTL_SERVE_PORT);
         return RTL_READER_USAGE;
     }
-    return 0;
+    return RTL_GO_ON;
 }
 
 /* A missing pid is an error; a process with the name may start later. */
@@ -188,9 +187,8 @@ static void serve_requests(struct serve_state *s)
 int rtl_serve_command(int argc, char **argv)
 {
     struct serve_state s = {.shown = SHOWN, .parts = PARTS};
-    bool done = false;
-    int status = parse_arguments(&s, argc, argv, &done);
-    if (status || done)
+    int status = parse_arguments(&s, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     if ((status = check_processes(&s)))
         return status;

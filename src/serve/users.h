@@ -1,6 +1,6 @@
 /*
- * Quotas per user for reading time, memory, names, GPUs and processes, so that a malicious user delays only the numbers
- * of the own processes. The server's own user has no quota, only the limits of a page. Pure.
+ * Quotas per user for reading time, memory, names, GPUs and processes: a malicious user delays only the numbers of that
+ * user's processes. The server's own user has no quota, only the limits of a page. Pure.
  */
 #ifndef RTL_SERVE_USERS_H
 #define RTL_SERVE_USERS_H

@@ -27,8 +27,11 @@
     X(ENDING, 3, "ending", "disarmed, a probed dispatch is in flight") \
     X(OVER, 4, "over", "over")
 
-/* Why a probe was refused or ended. X(symbol, number, JSON value, text on screen); the text continues "the probe ended:
- * " */
+/*
+ * Why the library refused a request or ended its probe. The viewer's reasons to make no copy of a kernel are
+ * RTL_PROBE_REFUSALS (probe/refusals.h). X(symbol, number, JSON value, text on screen); the text continues "the probe
+ * ended: ".
+ */
 #define RTL_PROBE_ENDS_WHY(X)                                                            \
     X(NONE, 0, "", "")                                                                   \
     X(DONE, 1, "done", "as many dispatches as were wanted were probed")                  \
@@ -72,7 +75,7 @@ struct rtl_probe_state {
     uint32_t sequence; /* odd: being written */
     uint16_t number;   /* of the last request that the library carried out */
     uint8_t phase;     /* enum rtl_probe_phase */
-    uint8_t why;       /* enum rtl_probe_why: why it is OVER or was refused */
+    uint8_t why;       /* enum rtl_probe_why: why the library refused the request or ended the probe */
     uint32_t status;   /* hsa_status_t of the runtime's refusal; 0: none */
     uint32_t agent;    /* index into the agents */
     uint32_t kernel;   /* row; RTL_KERNEL_UNKNOWN before its first dispatch */

@@ -117,9 +117,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_text(&in, text);
     while (in.left) {
         uint64_t number = fuzz_take(&in, 2), count = fuzz_take(&in, 4);
-        uint64_t buckets[35 * 64] = {0};
-        buckets[number % (35 * 64)] = count;
-        rtl_prom_buckets_grow_buckets(&classes, NULL, buckets, 35 * 64, number);
+        struct rtl_octave octave = {.octave = (uint8_t)(number / 64 % 35)};
+        octave.bucket[number % 64] = count;
+        rtl_prom_buckets_grow(&classes, NULL,
+                              &(struct rtl_histogram_copy){.total_ns = number, .octave_count = 1, .octaves = &octave});
     }
     rtl_page_begin(&page, format, 1u << (size % 3));
     rtl_page_metric(&page, RTL_METRIC_PROCESS);

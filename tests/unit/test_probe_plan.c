@@ -217,7 +217,7 @@ static void missing_code_ends_the_probe(void **state)
 {
     (void)state;
     rtl_probe_plan_begin(&p, &(struct rtl_probe_plan_targets){.every = 1}, now);
-    over(RTL_PROBING_NO_CODE, "it can't be probed: its code is not found in the process; is it of a runtime that keeps "
+    over(RTL_PROBING_NO_CODE, "it can't be probed: its code is not found in the process; does its runtime keep "
                               "a list for debuggers?");
     assert_int_equal(asked[RTL_PROBE_ASK_PREPARE] + asked[RTL_PROBE_ASK_DISARM], 0);
 }
@@ -260,8 +260,8 @@ static void without_dispatches_the_probe_ends(void **state)
         library.dispatches += 3;
         look(SEC);
     }
-    over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches run, but none of them is probed; they may be "
-                                 "another GPU's, or their packets of a kind that is left as it is");
+    over(RTL_PROBING_NOT_PROBED, "the probe ended: its dispatches run, but none of them is probed; they may run "
+                                 "on another GPU, or their packets may be of a kind that probes skip");
     begin(state); /* one in ten of a few takes time */
     p.plan.targets = 1;
     arm();

@@ -478,6 +478,21 @@ static void the_length_of_a_value_is_bounded(void **state)
     must_be(replay(), RTL_DB_CORRUPT, "longer than", "5 MB of buckets");
 }
 
+static void a_damaged_frame_does_not_keep_the_file_locked(void **state)
+{
+    (void)state;
+    struct rtl_replay *r;
+    struct rtl_snapshot s;
+    bool exited;
+    make_recording(3);
+    run_sql("UPDATE rtl_kernel_sample SET kernel = -1 WHERE (frame, kernel) = "
+            "(SELECT frame, min(kernel) FROM rtl_kernel_sample WHERE frame = 2)");
+    assert_int_equal(rtl_replay_open(path, 0, 0, &r, why, sizeof why), RTL_DB_OK);
+    assert_int_equal(rtl_replay_read(r, 1, &s, &exited), RTL_DB_CORRUPT);
+    must_be(add_a_frame(), RTL_DB_OK, NULL, "a frame"); /* the replay is still open */
+    rtl_replay_close(r);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
@@ -490,6 +505,7 @@ int main(void)
         TEST(a_schema_is_not_trusted),
         TEST(trees_of_repeated_pages_end),
         TEST(work_is_bounded_per_statement),
+        TEST(a_damaged_frame_does_not_keep_the_file_locked),
         TEST(a_request_to_leave_interrupts_reads_and_waits),
         TEST(a_name_of_any_length_is_recorded_and_replayed),
         TEST(the_length_of_a_value_is_bounded),

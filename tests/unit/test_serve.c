@@ -58,6 +58,11 @@ static void shrinking_counts_add_nothing(void **state)
     rtl_prom_buckets_grow(&whole, NULL, &a);
     assert_int_equal(whole.values, 14);
     assert_int_equal(whole.sum_ns, 500);
+    struct rtl_histogram_copy later = a; /* the total of a call that the buckets already had */
+    later.total_ns += 70;
+    rtl_prom_buckets_grow(&whole, &a, &later);
+    assert_int_equal(whole.values, 14);
+    assert_int_equal(whole.sum_ns, 570);
 }
 
 /* A process with time in a series holds the series. */
@@ -230,9 +235,9 @@ static void sums_saturate(void **state)
     rtl_prom_buckets_add(&classes, &more);
     assert_true(classes.values == 1ull << 62 && classes.count[3] == 1ull << 62 && classes.native[7] == 1ull << 62);
     assert_true(classes.sum_ns == UINT64_MAX);
-    uint64_t buckets[35 * 64] = {[5] = UINT64_MAX, [6] = 3};
+    struct rtl_octave octave = {.bucket = {[5] = UINT64_MAX, [6] = 3}};
     classes = (struct rtl_prom_buckets){0};
-    rtl_prom_buckets_grow_buckets(&classes, NULL, buckets, 35 * 64, 1);
+    rtl_prom_buckets_grow(&classes, NULL, &(struct rtl_histogram_copy){.octave_count = 1, .octaves = &octave});
     assert_int_equal(classes.values, 3);
 }
 
