@@ -257,7 +257,7 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
         return RTL_TEND_SOON;
     }
     uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
-    /* RTL_TEND_RARELY: an application that rings the hardware's doorbell itself never wakes the worker */
+    /* keep polling: an application that stores the index and rings the doorbell itself never wakes the worker */
     if (reserved == published || !rtl_native_is_free(native, published))
         return rung_to > published ? RTL_TEND_SOON /* a full ring that gets room doesn't wake the worker either */
                : reserved == native->first ? RTL_TEND_LATER

@@ -39,8 +39,8 @@ hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_qu
                                         rtl_queue_error error, void *data, uint32_t private_segment,
                                         uint32_t group_segment, hsa_queue_t **queue);
 
-/* Load: detect a tool that creates the queues before us. Once, because it takes the loader's lock, which must not be
- * taken under HIP's locks. */
+/* Load: detect a tool that creates the queues before us. Once, because dladdr acquires the loader's lock, which
+ * must not happen under HIP's locks. */
 void rtl_queues_detect_tool(void);
 
 #endif
