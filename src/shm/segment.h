@@ -19,8 +19,8 @@
  *  - Histogram record: bucket + 1, then min, max and total, then count + 1, each a release store. A reader loads count,
  *    then total, min and max, then the buckets, each with acquire. If total, min or max include record m, so do the
  *    buckets, which the writer stores earlier and the reader loads later. Likewise total, min, max and the buckets
- *    include all records of the count. So the copy is consistent exactly when the sum of the buckets equals the count.
- * A writer killed within a record leaves a sum of count + 1, never more.
+ *    include all records of the count. So the copy is consistent exactly when the buckets' sum equals the count. A
+ *    writer killed within a record leaves a sum of count + 1, never more.
  *  - The directory gets a chunk's number (release) before the chunk's first count.
  *  - A kernel is published by storing its state READY (release) after name_offset and name_length.
  *  - Record n (from 0) of the event ring goes into entry n % capacity: sequence = 0 (relaxed); the other words, each a
