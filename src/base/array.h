@@ -29,6 +29,8 @@ static inline bool rtl_grow(void *array, uint32_t *capacity, size_t need, size_t
 {
     if (need <= *capacity)
         return true;
+    if (need > UINT32_MAX) /* doubling must end */
+        return false;
     size_t room = *capacity ? *capacity : 16;
     while (room < need)
         room *= 2;

@@ -194,7 +194,7 @@ static void stop_range(void (*real)(uint64_t), uint64_t id)
         real(id);
 }
 
-/* Each function under its name with and without A: exported, and a second version to hand out. */
+/* Each function under its name with and without A: exported, and a second version that dlsym returns. */
 #define BOTH(name, result, parameters, pointer, then)                           \
     RTL_EXPORT result name parameters;                                          \
     result name parameters                                                      \

@@ -2,7 +2,7 @@
  * Wrappers of HIP's functions: call the next one and record the time that it took.
  *
  * Each function of the table has two wrappers. The exported one replaces the symbol and goes on to the function that
- * its caller would be bound to without us. dlsym and hipGetProcAddress hand out the other one, which goes on to the
+ * its caller would be bound to without us. dlsym and hipGetProcAddress return the other one, which goes on to the
  * function that they found.
  */
 #include "hip/wrap.h"
@@ -102,7 +102,7 @@ static void *handed_of(enum rtl_hip_function function, const void *caller)
     return atomic_load_explicit(&rtl_handed[function], memory_order_acquire);
 }
 
-/* hipGetDevice of the HIP whose functions are handed out (there is one): tells the GPU of an allocation. */
+/* Find hipGetDevice of the HIP library whose functions dlsym found (there is one): for the GPU of an allocation. */
 static void *get_device_handed(enum rtl_hip_function function, const void *caller)
 {
     static _Atomic(void *) found;
@@ -184,7 +184,7 @@ RTL_HIP_FUNCTIONS(CALL, ALLOCATE, FREE)
 #undef ALLOCATE
 #undef FREE
 
-/* The wrappers to hand out. */
+/* The wrappers that dlsym and hipGetProcAddress return. */
 #define CALL(name, kind, parameters, arguments, moved) \
     static int handed_##name parameters CALL_BODY(name, parameters, arguments, handed_of, get_device_handed, moved)
 #define ALLOCATE(name, parameters, arguments, address, size, host)                                               \

@@ -69,7 +69,7 @@ static bool make_row_room(struct changes *c)
 /* --- rows --- */
 
 /* Put the row into the snapshot with its current histogram. */
-static bool hand_out_row(struct changes *c, uint32_t i)
+static bool append_row(struct changes *c, uint32_t i)
 {
     struct rtl_snapshot *s = c->t.out;
     struct rtl_seen_row *row = &c->seen->row[i];
@@ -99,7 +99,7 @@ static bool refresh_histogram(struct changes *c, uint32_t i)
         return true;
     if (!fetch_or_damaged(c, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
         return false;
-    return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || hand_out_row(c, i);
+    return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || append_row(c, i);
 }
 
 /* Sum the completions that the worker has accounted for, over all queues. */
@@ -140,7 +140,7 @@ static bool refresh_histograms(struct changes *c)
     uint64_t accounted;
     bool ok = true;
     for (uint32_t i = 0; ok && i < c->rows && !seen->any; i++)
-        ok = hand_out_row(c, i);
+        ok = append_row(c, i);
     for (uint32_t i = 0; ok && i < seen->hot_count && seen->any; i++) {
         expect_histogram(c, i);
         ok = refresh_histogram(c, seen->hot[i]);
@@ -208,7 +208,7 @@ static bool compare_cells(struct changes *c, const struct rtl_kernel_snapshot *n
     const struct rtl_seen_row *row = &c->seen->row[now->id];
     if (row->listed || (row->calls == now->calls && row->untimed == now->untimed))
         return true;
-    return hand_out_row(c, now->id) && fill_in_cells(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
+    return append_row(c, now->id) && fill_in_cells(c, &c->t.out->kernels[c->t.out->kernel_count - 1]);
 }
 
 /* Find out whether the rows add up to the queues' counts. */

@@ -218,8 +218,7 @@ void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *
     else if (uses)
         explain_line(&l,
                      "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB. Restart it: "
-                     "rtl-top run "
-                     "-- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
+                     "rtl-top run -- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
                      p->name, p->name);
     else
         explain_line(&l,

@@ -257,7 +257,7 @@ struct rtl_hip_api_header {
 #define RTL_HIP_API_EVENTS_OF(block, records) \
     (RTL_HIP_API_EVENTS_AT + (uint64_t)(block) * (records) * sizeof(struct rtl_hip_api_event))
 #define RTL_HIP_API_SIZE RTL_HIP_API_EVENTS_AT /* size of version 1.1, without events */
-/* From pairs_at on */
+/* Offsets from pairs_at */
 #define RTL_HIP_API_PAIR_BUCKETS_AT ((uint64_t)RTL_HIP_API_PAIRS * sizeof(struct rtl_hip_api_pair))
 #define RTL_HIP_API_PAIRS_SIZE      (RTL_HIP_API_PAIR_BUCKETS_AT + (uint64_t)RTL_HIP_API_PAIRS * sizeof(struct rtl_hip_api_buckets))
 

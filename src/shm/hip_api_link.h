@@ -1,7 +1,7 @@
 /*
- * How librtl.so learns from librtl-hip.so in the same process which call the calling thread is in and where the API
- * segment lies; in return its worker sets the clock. librtl.so looks the function up by name at load. Neither library
- * needs the other.
+ * The interface between librtl.so and librtl-hip.so in one process. librtl-hip.so names the call that a thread is in
+ * and the API segment; the worker of librtl.so sets the clock of librtl-hip.so. librtl.so finds the function by name at
+ * load. Neither library needs the other.
  */
 #ifndef RTL_SHM_HIP_API_LINK_H
 #define RTL_SHM_HIP_API_LINK_H

@@ -556,12 +556,12 @@ void rtl_hip_api_source_read(struct rtl_hip_api_source *source, pid_t pid, struc
                              struct rtl_snapshot *snapshot)
 {
     uint64_t now = snapshot->taken_mono_ns;
-    if (source->fd < 0 && now >= source->look_ns) {
+    if (source->fd < 0 && now >= source->search_ns) {
         rtl_hip_api_open(pid, &source->fd, NULL, 0);
         source->pause_ns = source->pause_ns ? 2 * source->pause_ns : FIRST_PAUSE_NS;
         if (source->pause_ns > LONGEST_PAUSE_NS)
             source->pause_ns = LONGEST_PAUSE_NS;
-        source->look_ns = now + source->pause_ns;
+        source->search_ns = now + source->pause_ns;
     }
     if (source->fd >= 0)
         rtl_hip_api_read(source->fd, &(struct rtl_hip_api_request){.pid = pid, .reader = reader}, snapshot, NULL, 0);

@@ -26,10 +26,10 @@ enum rtl_reader_status rtl_hip_api_read(int fd, const struct rtl_hip_api_request
 /* Copy the text of a row (a function, range or mark). Returns its length, RTL_HIP_API_TEXT at most; 0: no such row. */
 uint32_t rtl_hip_api_read_text(int fd, uint32_t row, char text[RTL_HIP_API_TEXT], unsigned *kind);
 
-/* A process's API segment over its life: it may come late or never, so searches back off. */
+/* Finds a process's API segment while the process runs. It may appear at any time or never, so searches back off. */
 struct rtl_hip_api_source {
-    int fd; /* -1: not found so far */
-    uint64_t look_ns, pause_ns;
+    int fd;                       /* -1: not found so far */
+    uint64_t search_ns, pause_ns; /* time of the next search; pause after it */
 };
 void rtl_hip_api_source_open(struct rtl_hip_api_source *source);
 void rtl_hip_api_source_close(struct rtl_hip_api_source *source);

@@ -31,9 +31,9 @@ struct rtl_page_kind {
 };
 
 /* Map descriptor `number` of the reader's process for reading and writing, if it is a memfd of that inode and size,
- * sealed so that nobody can cut it off under the mapping, and begins as that kind of page of that process. The process
- * may be hostile: nothing else is mapped. On RTL_READER_OK the caller unmaps *page; otherwise it is NULL and the status
- * is RTL_READER_PERMISSION or kind->missing. */
+ * sealed so that no process can truncate it under the mapping, and begins as that kind of page of that process. The
+ * process may be hostile: nothing else is mapped. On RTL_READER_OK the caller unmaps *page; otherwise it is NULL and
+ * the status is RTL_READER_PERMISSION or kind->missing. */
 enum rtl_reader_status rtl_page_map(const struct rtl_reader *reader, const struct rtl_page_kind *kind, uint32_t number,
                                     uint64_t inode, void **page, char *why, size_t why_bytes);
 

@@ -103,7 +103,7 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
 
 bool rtl_process_is_zombie(const struct rtl_process *process)
 {
-    /* a main thread that ended before the others looks the same except for their number */
+    /* a process whose main thread ended first has state Z, too, but more threads */
     return process->state == 'X' || (process->state == 'Z' && process->threads <= 1);
 }
 

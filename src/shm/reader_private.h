@@ -63,7 +63,7 @@ struct rtl_seen_row {
     uint64_t calls, untimed; /* from the cells of all queues */
     uint8_t quiet;           /* frames since the row changed */
     bool hot;                /* listed in rtl_seen.hot */
-    bool unsettled;          /* its histogram met the writer too often: hand it out again */
+    bool unsettled;          /* its histogram met the writer too often: append it again */
     bool listed;             /* in this snapshot */
 };
 

@@ -8,19 +8,19 @@
  * Viewers make requests through a page of their own: control.h.
  *
  * Rules for the writer
- *  - It never decides by a value read back: it keeps a private copy of a value that it needs again. (Readers can't
- *    write a sealed segment, but the rule costs nothing and holds on kernels without the seals.) Adding to a counter in
- *    place decides nothing, nor does copying one of its values into another (dispatches_before).
+ *  - No decision depends on a value that the library reads from the segment: it keeps a private copy of each value that
+ *    it needs again. (Readers can't write a sealed segment, but the rule costs nothing and holds on kernels without the
+ *    seals.) Two reads decide nothing: adding to a counter, and copying one field to another (dispatches_before).
  *  - Each field has one writing thread at a time, named beside it: "load" (written once before the state becomes LIVE),
  *    "create" (a runtime call of the application, under the library's own lock), "dispatch" (the thread that rings the
  *    queue's doorbell; the runtime serialises them per queue), "worker" (the one completion worker), "any" (atomic
  *    read-modify-write, off the steady path).
  *  - Counters only grow. All shared fields are stored with relaxed atomics unless a rule below says more.
  *  - Histogram record: bucket + 1, then min, max and total, then count + 1, each a release store. A reader loads count,
- *    then total, min and max, then the buckets, each with acquire. Its copy is consistent exactly when the sum of the
- *    buckets is that count: whatever total, min or max show of record m, the buckets read after them show as well, and
- *    the buckets hold no less than the count read before them; so an equal sum leaves nothing in between. A writer
- *    killed in between leaves a sum of count + 1, never more.
+ *    then total, min and max, then the buckets, each with acquire. If total, min or max include record m, so do the
+ *    buckets, which the writer stores earlier and the reader loads later. Likewise total, min, max and the buckets
+ *    include all records of the count. So the copy is consistent exactly when the buckets' sum equals the count. A
+ *    writer killed within a record leaves a sum of count + 1, never more.
  *  - The directory gets a chunk's number (release) before the chunk's first count.
  *  - A kernel is published by storing its state READY (release) after name_offset and name_length.
  *  - Record n (from 0) of the event ring goes into entry n % capacity: sequence = 0 (relaxed); the other words, each a
@@ -225,7 +225,7 @@ struct rtl_agent {
     uint64_t pad0;
     /* worker */
     uint64_t busy_ns;          /* length of the union of the timed kernels' intervals */
-    uint64_t clock_residual_ns;      /* error of the line from ticks to host time when it was last renewed */
+    uint64_t clock_residual_ns;      /* error of the line (ticks to host time) at its last measurement */
     uint64_t clock_residual_most_ns; /* the largest so far */
     uint64_t clock_residuals;        /* number of measurements; 0: the two above mean nothing */
     int64_t clock_drift_ppb;         /* ticks against tick_hz and the host's clock, parts per 10^9 */
@@ -270,7 +270,7 @@ struct rtl_event_record { /* worker; one cache line */
     uint64_t start_ns;       /* CLOCK_MONOTONIC; the agent's own clock where the flag says so */
     uint64_t duration_ns;    /* as counted in the histogram */
     uint32_t kernel;         /* row; of a copy: enum rtl_direction */
-    uint32_t generation;     /* of the queue slot since the queue was described; 0 = shared by several */
+    uint32_t generation;     /* the queue's rtl_queue.generation: a slot is reused; 0 = several queues share the slot */
     uint16_t queue;          /* slot; of a copy 0, with generation 0 */
     uint8_t agent;           /* index into the agents */
     uint8_t flags;           /* RTL_EVENT_* */
@@ -284,7 +284,7 @@ enum {
     RTL_EVENT_COPY = 1u << 1,        /* a copy; otherwise a dispatch */
 };
 
-/* If HIP calls are recorded, too (hip_api.h), entries of the event ring are longer by this. All zeros: no link. */
+/* Follows the record in each entry of the event ring if HIP calls are recorded, too (hip_api.h). All zeros: no link. */
 struct rtl_event_link { /* worker */
     uint64_t range;          /* id of the innermost range that the call's thread had pushed; 0: none */
     uint64_t entry_ns;       /* when the call began, CLOCK_MONOTONIC */

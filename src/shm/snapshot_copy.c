@@ -1,6 +1,6 @@
 /*
- * Deep copies of snapshots: recordings compare a snapshot with the one before, and hand out their sums. Names are not
- * copied: their owner stays the reader.
+ * Deep copies of snapshots, for recordings: they compare a snapshot with the one before. Names are not copied: their
+ * owner stays the reader.
  */
 #include <stdlib.h>
 #include <string.h>

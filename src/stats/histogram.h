@@ -1,4 +1,4 @@
-/* From a duration to its bucket in the segment's histograms: pure and branch-free. The library records with these
+/* Computes a duration's bucket in the segment's histograms: pure and branch-free. The library records with these
  * functions, the viewer reads with them; shm/segment.h has the rule. */
 #ifndef RTL_STATS_HISTOGRAM_H
 #define RTL_STATS_HISTOGRAM_H

@@ -184,7 +184,7 @@ static uint64_t covered_part(const struct rtl_busy_span *span, uint64_t part)
     return scale(span->covered, part, whole, 0);
 }
 
-/* Return the length of a span that the run's intervals `from` to `to` lie on. */
+/* Return the length of a span that intervals `from` to `to` of the run cover. */
 static uint64_t span_overlap(const struct rtl_busy *busy, const struct rtl_busy_span *span, uint32_t from, uint32_t to)
 {
     uint64_t part = 0;
@@ -196,8 +196,8 @@ static uint64_t span_overlap(const struct rtl_busy *busy, const struct rtl_busy_
     return part;
 }
 
-/* Return what these intervals of the run newly cover where they touch these spans, some of which are hulls. Adds
- * what is left of the hulls' gaps to `gaps`. */
+/* Return the length that intervals `from` to `to` of the run add to spans `first` to `behind`, which they touch. Adds
+ * the remaining gaps of hulls among the spans to `gaps`. */
 static uint64_t cover_spans(const struct rtl_busy *busy, uint32_t first, uint32_t behind, uint32_t from, uint32_t to,
                             struct rtl_gaps *gaps)
 {

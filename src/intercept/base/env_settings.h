@@ -44,8 +44,8 @@ struct rtl_env_settings rtl_env_settings_parse(const char *mode, const char *sig
  * no stdio buffer. Only for problems: the library is silent otherwise. */
 __attribute__((format(printf, 1, 2))) void rtl_say(const char *format, ...);
 
-/* Worker: the same, but only if standard error takes it at once: a full pipe must not stop the timing. A pipe with a
- * free page takes a line, unless other writers fill it at that moment. */
+/* Worker: the same, but only if standard error accepts it at once: a full pipe must not stop the timing. A pipe with
+ * a free page accepts a line, unless other writers fill it at that moment. */
 __attribute__((format(printf, 1, 2))) void rtl_say_nonblocking(const char *format, ...);
 
 #endif

@@ -139,7 +139,7 @@ bool rtl_hsa_can_probe(const struct rtl_hsa *hsa);
 /* Install a hook in the runtime's table, if it has that function. Only from OnLoad. */
 void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void));
 #define RTL_HSA_HOOK(table, field, hook) rtl_hsa_hook(table, RTL_HSA_##field, (void (*)(void))(hook))
-/* For files whose hooks are called hook_FIELD, in a function whose parameter is `table`. */
+/* Install hook_FIELD in `table`, a parameter of the calling function. */
 #define RTL_HSA_HOOK_FIELD(field) RTL_HSA_HOOK(table, field, hook_##field);
 /* The functions that change a queue's write index, and so reserve slots. */
 #define RTL_HSA_RESERVING(STORE, CAS, ADD)   \

@@ -1,4 +1,4 @@
-/* Finds slots of the runtime's API table whose number no version tells. */
+/* Finds slots of the runtime's API table whose number doesn't follow from the table's version. */
 #ifndef RTL_INTERCEPT_TABLE_SLOT_CHECK_H
 #define RTL_INTERCEPT_TABLE_SLOT_CHECK_H
 

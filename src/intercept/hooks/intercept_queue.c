@@ -162,7 +162,7 @@ __attribute__((always_inline)) static inline void write_timed(struct rtl_tracker
     rtl_wake_if_parked();
 }
 
-/* Likewise if more than counting and timing is needed. */
+/* Write a packet that is linked to a call or may be probed, timed or not. */
 static __attribute__((noinline)) void see_more(struct rtl_tracker *tracker, const union rtl_packet *packet,
                                                uint64_t index, rtl_packet_writer writer, uint32_t number,
                                                enum rtl_policy policy)

@@ -18,14 +18,15 @@
 
 enum {
     CHUNK = 64,        /* packets published at once: a long batch must not delay the GPU */
-    EARLY_OFTEN = 16,  /* a queue with this many packets rung for before they were written becomes loose */
-    LET_GO_OFTEN = 2,  /* so does one with this many packets let go whose threads never rang */
-    UNHEARD_OFTEN = 3, /* a queue is demoted after this many let go that no thread rang for */
+    EARLY_OFTEN = 16,  /* the queue becomes loose: packets rung for before they were written */
+    UNRUNG_OFTEN = 2,  /* the queue becomes loose: complete packets that only other threads rang for */
+    UNHEARD_OFTEN = 3, /* the queue is demoted: complete packets that no thread rang for */
 };
-static const uint64_t EAGER = 4000000;     /* ns of polling without a pause for a packet that isn't written yet */
-static const uint64_t LET_GO = 50000000;   /* ns until a complete packet is let go that only other threads rang for */
-static const uint64_t UNHEARD = 100000000; /* and if no thread rang at all */
-static const uint64_t LOOK = 2000000; /* ns; a longer time between two polls counts as this: all threads were held up */
+/* ns */
+static const uint64_t EAGER = 4000000;     /* the worker polls without a pause for a packet that isn't written yet */
+static const uint64_t UNRUNG = 50000000;   /* then it publishes a complete packet that only other threads rang for */
+static const uint64_t UNHEARD = 100000000; /* then it publishes a complete packet that no thread rang for */
+static const uint64_t POLL_MOST = 2000000; /* a longer pause between polls counts as this: every thread was held up */
 
 static bool hooked; /* load */
 
@@ -118,9 +119,9 @@ static inline bool publish_complete(struct rtl_native *native, enum rtl_policy p
     return pushed;
 }
 
-/* Publish one complete packet that its thread doesn't ring for, as it is. Only one: later packets may have got their
- * headers just now. If no thread ever rang, or it happens again and again, the application has its own doorbell
- * code: demote the queue. */
+/* Publish one complete packet, unchanged, whose own thread doesn't ring; `unheard`: no thread rang for it. Only one
+ * packet: the bodies of later ones may not be written yet. If no thread rang for the queue's first packet, or for
+ * several, the application has doorbell code of its own: demote the queue. */
 static void publish_unrung(struct rtl_native *native, bool unheard)
 {
     uint64_t at = atomic_load_explicit(&native->published, memory_order_relaxed);
@@ -135,12 +136,13 @@ static void publish_unrung(struct rtl_native *native, bool unheard)
     if (unheard) {
         if (never || ++native->unheard >= UNHEARD_OFTEN)
             rtl_native_demote(native, RTL_REASON_RINGS_ITSELF);
-    } else if (atomic_fetch_add_explicit(&native->let_go, 1, memory_order_relaxed) + 1 >= LET_GO_OFTEN) {
+    } else if (atomic_fetch_add_explicit(&native->unrung, 1, memory_order_relaxed) + 1 >= UNRUNG_OFTEN) {
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
     }
 }
 
-/* Publish complete packets; or also one that only other threads, or no thread, rang for. */
+/* A pass publishes all complete packets, or one that only other threads (NOT_RUNG) or no thread (UNHEARD_OF) rang
+ * for. */
 enum walk_kind { COMPLETE, NOT_RUNG, UNHEARD_OF };
 
 /* One pass over the queue, by the walking thread. True if the worker must be awake. */
@@ -164,7 +166,8 @@ static inline bool walk_once(struct rtl_native *native, enum walk_kind kind, uin
     return wake;
 }
 
-/* Walk; the caller has raised `rings` from 0. Returns the last published index: later the queue may be gone. */
+/* Make passes until no thread has rung since; the caller has raised `rings` from 0. Returns `published`: the caller
+ * can't read it, because the queue may be destroyed by then. */
 static uint64_t walk_in_turn(struct rtl_native *native, enum walk_kind kind, uint64_t own)
 {
     bool wake = false;
@@ -185,22 +188,22 @@ static void walk(struct rtl_native *native, enum walk_kind kind)
     walk_in_turn(native, kind, 0);
 }
 
-/* Other threads made the queue shared while its owner was alone. */
-static __attribute__((noinline)) void walk_what_is_left(struct rtl_native *native)
+/* Another thread made the queue shared during the owner's pass, and may have left its packets to the owner. */
+static __attribute__((noinline)) void walk_for_others(struct rtl_native *native)
 {
     if (rtl_turn_ring(&native->turn))
         walk(native, COMPLETE);
     rtl_turn_has_left(&native->turn);
 }
 
-/* Walk as the owner, `me`. */
+/* Make one pass as the owner, `me`. Returns `published`, like walk_in_turn. */
 static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint64_t own)
 {
     bool wake = walk_once(native, COMPLETE, own);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_relaxed);
     rtl_prefetch_to_write(packet_at(native, published)); /* the next packet's slot, which the GPU read last */
     if (unlikely(!rtl_turn_end_alone(&native->turn, me)))
-        walk_what_is_left(native);
+        walk_for_others(native);
     if (wake)
         rtl_wake_if_parked();
     return published;
@@ -208,7 +211,7 @@ static inline uint64_t walk_alone(struct rtl_native *native, uintptr_t me, uint6
 
 /* --- worker --- */
 
-/* Create, worker: there is no worker, or it ends: no thread would find packets that are written after their ring. */
+/* Create, worker: without a worker no thread finds packets that are written after their ring, so pass all on. */
 static void leave_unattended(struct rtl_native *native)
 {
     atomic_store(&native->unattended, true);
@@ -216,7 +219,7 @@ static void leave_unattended(struct rtl_native *native)
         walk(native, COMPLETE);
 }
 
-/* Tend a queue, in every round (queue_tracker.h). */
+/* Poll the queue, in every round of the worker (queue_tracker.h). */
 static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
 {
     struct rtl_native *native = tracker->native;
@@ -226,8 +229,8 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
     }
     uint64_t reserved = rtl_native_reserved(native);
     uint64_t published = atomic_load_explicit(&native->published, memory_order_acquire);
-    /* A publishing thread stores both indices, one after the other. Check that the owner isn't walking and hasn't
-     * published since `published` was read, rather than make the queue shared. */
+    /* A publishing thread stores both indices, one after the other. rtl_turn_try would exclude it, but make the queue
+     * shared for good. So check that the owner makes no pass now and has published nothing since the load above. */
     if (rtl_turn_owner_walks(&native->turn))
         return RTL_TEND_SOON;
     uint64_t real = rtl_native_real(native), read = rtl_native_read(native);
@@ -254,18 +257,18 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
         return RTL_TEND_SOON;
     }
     uint64_t rung_to = atomic_load_explicit(&native->rung_to, memory_order_relaxed);
-    /* code that bypasses the functions never wakes the worker */
+    /* keep polling: an application that stores the index and rings the doorbell itself never wakes the worker */
     if (reserved == published || !rtl_native_is_free(native, published))
         return rung_to > published ? RTL_TEND_SOON /* a full ring that gets room doesn't wake the worker either */
                : reserved == native->first ? RTL_TEND_LATER
                                            : RTL_TEND_RARELY;
     bool written = rtl_native_has_header(native, published);
-    uint64_t look = now - native->polled_at;
+    uint64_t pause = now - native->polled_at;
     native->polled_at = now;
-    native->stuck_for += look < LOOK ? look : LOOK;
+    native->stuck_for += pause < POLL_MOST ? pause : POLL_MOST;
     if (native->stuck_at != published || native->stuck_written != written) {
         native->stuck_at = published;
-        native->stuck_written = written; /* the header has just come: the time to let it go starts anew */
+        native->stuck_written = written; /* its header was just written: wait anew */
         native->stuck_for = 0;
     }
     uint64_t since = native->stuck_for;
@@ -280,7 +283,7 @@ static enum rtl_tend tend_queue(struct rtl_tracker *tracker, uint64_t now)
     if (rtl_native_is_rung(native, published) || atomic_load_explicit(&native->loose, memory_order_relaxed)) {
         if (rtl_turn_try(&native->turn))
             walk(native, COMPLETE);
-    } else if (since >= LET_GO && rtl_turn_try(&native->turn)) {
+    } else if (since >= UNRUNG && rtl_turn_try(&native->turn)) {
         walk(native, NOT_RUNG);
     }
     return RTL_TEND_SOON;
@@ -325,7 +328,7 @@ bool rtl_native_open(hsa_queue_t *queue, struct rtl_tracker *tracker)
     return native != NULL;
 }
 
-/* True if the ring is the same and no packet was added meanwhile. */
+/* True if the queue has the ring and the doorbell of its last use, and no packet was added since. */
 static bool is_as_left(const struct rtl_native *native, const hsa_queue_t *queue)
 {
     return native->ring == queue->base_address && native->slots == queue->size &&
@@ -348,7 +351,7 @@ void rtl_native_release(const hsa_queue_t *queue)
 {
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_native *native = find_native(queue);
-    /* under the lock: the next user starts the tending again */
+    /* under the lock: attend_queue for the next user must come later */
     if (native && native->references && --native->references == 0)
         rtl_tracker_stop_tending(native->tracker);
     pthread_mutex_unlock(&rtl_tool.create);
@@ -379,8 +382,8 @@ bool rtl_native_close(const hsa_queue_t *queue)
         rtl_native_remove(native);
     pthread_mutex_unlock(&rtl_tool.create);
     if (tracker) {
-        rtl_tracker_stop_tending(tracker); /* afterwards the worker doesn't tend the queue */
-        rtl_native_wait_unused(native);    /* nor does a thread that has rung walk it */
+        rtl_tracker_stop_tending(tracker); /* the worker no longer polls the queue */
+        rtl_native_wait_unused(native);    /* no thread makes a pass over it any more */
         pthread_mutex_lock(&rtl_tool.create);
         rtl_native_recycle(native);
         pthread_mutex_unlock(&rtl_tool.create);
@@ -390,11 +393,11 @@ bool rtl_native_close(const hsa_queue_t *queue)
 
 /* --- the application's threads --- */
 
-/* Before reserving: if the application moved the real index, ours would reserve slots twice. */
+/* Call before reserving: if the application moved the real index, the virtual one would reserve its slots again. */
 static inline void check_real_index(struct rtl_native *native)
 {
     if (likely(!rtl_native_is_moved(native)) || !rtl_turn_try(&native->turn))
-        return; /* or another thread is publishing right now, and checks itself */
+        return; /* not moved, or the thread that publishes right now checks it */
     if (!rtl_native_is_demoted(native) && rtl_native_is_moved(native))
         rtl_native_demote(native, RTL_REASON_INDEX_MOVED);
     walk(native, COMPLETE);
@@ -407,24 +410,24 @@ static void raise_rung_to(struct rtl_native *native, uint64_t to)
         ;
 }
 
-/* A packet was rung for that isn't published: it or an earlier one isn't written, or its reserving thread is
- * unknown. */
+/* A ring didn't publish its packet, because that or an earlier one isn't written, or another thread reserved one
+ * of them. `mine`: the calling thread had reserved slots here. */
 static __attribute__((noinline)) void note_early_ring(struct rtl_native *native, uint64_t index, bool mine)
 {
     uint64_t reserved = rtl_native_reserved(native);
     if (index >= reserved && mine)
-        return; /* a senseless value; the packets that this thread reserved are marked */
+        return; /* no such packet; `rung` already marks those of this thread */
     index = index < reserved ? index : reserved - 1;
     bool written = !rtl_native_is_free(native, index) || rtl_native_has_header(native, index);
     if (index < atomic_load_explicit(&native->published, memory_order_acquire))
         return; /* published meanwhile */
     raise_rung_to(native, index + 1);
     if (!written ? atomic_fetch_add_explicit(&native->early, 1, memory_order_relaxed) + 1 >= EARLY_OFTEN
-                 : !mine && !rtl_native_is_rung(native, index)) /* it rings for packets that another thread reserved */
+                 : !mine && !rtl_native_is_rung(native, index)) /* another thread reserved the packet */
         atomic_store_explicit(&native->loose, true, memory_order_relaxed);
 }
 
-/* The thread rings for a part of the slots that it reserved, or rings again. */
+/* Ring where ring_own can't: for other slots than all that the thread reserved, or for packets that are incomplete. */
 static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uint64_t index)
 {
     rtl_turn_enter(&native->turn);
@@ -436,7 +439,7 @@ static __attribute__((noinline)) void ring_partly(struct rtl_native *native, uin
     rtl_turn_exit(&native->turn);
 }
 
-/* Any other ring, also of signals that are no doorbell or another queue's. */
+/* Store to any signal: the doorbell of a native queue, of another queue, or no doorbell. */
 static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_value_t value,
                                                void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
@@ -448,12 +451,12 @@ static __attribute__((noinline)) void ring_any(hsa_signal_t signal, hsa_signal_v
         return;
     }
     if (native && rtl_turn_ring(&native->turn))
-        walk(native, COMPLETE); /* before the GPU reads them */
+        walk(native, COMPLETE); /* count packets before the GPU runs them */
     real(signal, value);
 }
 
-/* Mostly the thread rings for all slots that it has reserved anywhere, and they are the next to publish: then `rung`
- * needn't be written nor the queue searched. */
+/* The fast path: the thread rings for all slots that it has reserved in any queue, and they are the next to publish.
+ * Then its reservation names the queue, and `rung` needn't be written. */
 static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_value_t value,
                                                void (*real)(hsa_signal_t, hsa_signal_value_t))
 {
@@ -469,7 +472,7 @@ static __attribute__((noinline)) void ring_own(hsa_signal_t signal, hsa_signal_v
         own.from = walk_alone(native, (uintptr_t)r, own.to);
     else if (alone == RTL_TURN_AWAY && rtl_turn_try(&native->turn))
         own.from = walk_in_turn(native, COMPLETE, own.to);
-    if (unlikely(own.from < own.to)) { /* not all is written, or another thread walks */
+    if (unlikely(own.from < own.to)) { /* a packet is incomplete, or another thread walks */
         rtl_native_remember_more(native, own.use, own.from, own.to);
         ring_partly(native, own.to - 1);
         if (alone == RTL_TURN_LEAVING)
@@ -501,7 +504,7 @@ STORE(signal_silent_store_screlease)
 LOAD(queue_load_write_index_scacquire)
 LOAD(queue_load_write_index_relaxed)
 
-/* Some applications reserve by storing the index, in queues with one submitting thread. */
+/* Some applications reserve by storing the index; their queues have one submitting thread. */
 #define STORE_INDEX(field)                                                                                  \
     static void hook_##field(const hsa_queue_t *queue, uint64_t index)                                      \
     {                                                                                                       \
@@ -535,7 +538,7 @@ LOAD(queue_load_write_index_relaxed)
             return was;                                                                                             \
         return rtl_tool.hsa.field(queue, expected, index);                                                          \
     }
-/* The slow path: another queue has the first place, the real index was moved, or it is no native queue. */
+/* The slow path of a reservation: the queue isn't native or not in its first place, or its real index was moved. */
 static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, uint64_t n,
                                                      uint64_t (*real)(const hsa_queue_t *, uint64_t))
 {
@@ -546,7 +549,7 @@ static __attribute__((noinline)) uint64_t add_slowly(const hsa_queue_t *queue, u
     return was & RTL_NATIVE_DEMOTED ? real(queue, n) : n ? rtl_native_remember(native, was, was + n) : was;
 }
 
-/* Keeps no value over a call, so it saves no register. */
+/* No value lives across a call, so the compiler saves no register. */
 #define ADD(field)                                                                            \
     static uint64_t hook_##field(const hsa_queue_t *queue, uint64_t n)                        \
     {                                                                                         \

@@ -34,13 +34,13 @@ void rtl_queue_released(hsa_queue_t *queue);
 void rtl_queue_not_watched(void);
 bool rtl_queue_same_library(void (*a)(void), void (*b)(void));
 
-/* For tools loaded after us that make intercept queues themselves: those are watched, too. */
+/* Watch intercept queues, too, which tools loaded after us make. */
 hsa_status_t rtl_queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
                                         rtl_queue_error error, void *data, uint32_t private_segment,
                                         uint32_t group_segment, hsa_queue_t **queue);
 
-/* Load: detect a tool that creates the queues before us. Once, because it takes the loader's lock, which must not be
- * taken under HIP's locks. */
+/* Load: detect a tool that creates the queues before us. Once, because dladdr acquires the loader's lock, which
+ * must not happen under HIP's locks. */
 void rtl_queues_detect_tool(void);
 
 #endif

@@ -48,8 +48,8 @@ static const char closed_queue; /* its address marks a closed queue: a search go
 
 /* load; then constant */
 static const struct rtl_hip_api_link *api;
-static struct rtl_hip_api_clock
-    *api_clock; /* NULL: an older librtl-hip.so reads none, or another librtl.so writes it */
+/* NULL: an older librtl-hip.so reads none, or another librtl.so writes it */
+static struct rtl_hip_api_clock *api_clock;
 static struct rtl_hip_api_queue *queues;
 static bool has_counters[RTL_QUEUES_MAX]; /* create, before the application knows the queue: its counters have memory */
 static struct rtl_hip_api_node *nodes;

@@ -115,7 +115,7 @@ struct rtl_native *rtl_native_add(const hsa_queue_t *queue, struct rtl_tracker *
     atomic_store(&native->early, 0);
     atomic_store(&native->rung_to, first);
     atomic_store(&native->loose, false);
-    atomic_store(&native->let_go, 0);
+    atomic_store(&native->unrung, 0);
     atomic_store(&native->unattended, false);
     rtl_turn_start(&native->turn);
     atomic_store(&native->published, first);
@@ -289,11 +289,11 @@ bool rtl_native_rung(struct rtl_native *native)
         if (of.native == native && of.use == use) {
             any = true;
             if (of.from < published) {
-                /* these packets were let go meanwhile; their slots may hold the next lap's. Their thread rings now,
-                 * so it was only slow, unless threads ring before they write */
+                /* the worker published these packets meanwhile; their slots may hold the next lap's. Their thread
+                 * rings now, so it was only slow, unless threads ring before they write */
                 of.from = published;
                 if (!atomic_load_explicit(&native->early, memory_order_relaxed))
-                    atomic_store_explicit(&native->let_go, 0, memory_order_relaxed);
+                    atomic_store_explicit(&native->unrung, 0, memory_order_relaxed);
             }
             while (of.from < of.to && rtl_native_is_free(native, of.from) && rtl_native_has_header(native, of.from)) {
                 atomic_store_explicit(&native->rung[of.from & mask], of.from + 1, memory_order_release);

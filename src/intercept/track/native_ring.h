@@ -13,8 +13,8 @@
  *   and found a valid header there. `rung` then holds the index plus one, which no other lap has;
  * - each thread remembers the slots that it has reserved and not rung for (struct rtl_reserver);
  * - if a thread rings for slots that another thread reserved, the queue becomes `loose` for good: the header decides;
- * - a packet whose thread doesn't ring, while another thread has rung for a later one, is let go after a while: the
- *   worker publishes it as it is, counted but untimed. If that happens again the queue becomes loose;
+ * - a complete packet whose thread doesn't ring, while another thread has rung for it or a later one: after a while
+ *   the worker publishes it unchanged, counted but untimed. If that happens again the queue becomes loose;
  * - packets that are rung for before they are written are found by the next thread that rings, or by the worker. If
  *   that happens often the queue becomes loose.
  *
@@ -66,8 +66,8 @@ struct rtl_native {
     _Atomic bool loose;                      /* any sets, for good */
     _Atomic bool unattended;                 /* create, worker set, for good: no worker polls it */
     _Atomic uint64_t seen;                   /* once demoted: packets below are counted */
-    _Atomic uint32_t let_go;                 /* packets let go that others had rung for; any sets 0 */
-    uint32_t unheard;                        /* packets let go that no thread had rung for */
+    _Atomic uint32_t unrung;                 /* packets published that only other threads rang for; any sets 0 */
+    uint32_t unheard;                        /* packets published that no thread rang for */
     /* worker */
     _Alignas(64) uint64_t stuck_at; /* the slot that makes no progress */
     bool stuck_written;             /* its packet had a header */

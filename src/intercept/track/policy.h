@@ -28,7 +28,8 @@ static inline enum rtl_policy rtl_policy_now(void)
     return (enum rtl_policy)atomic_load_explicit(&rtl_hot.policy, memory_order_acquire);
 }
 
-/* For copies: sequentially consistent, after rtl_copy_enter, which the worker reads after it changed the policy. */
+/* Copies read the policy sequentially consistent, after rtl_copy_enter; the worker sets it, then reads the copies
+ * inside. */
 static inline enum rtl_policy rtl_policy_now_ordered(void)
 {
     return (enum rtl_policy)atomic_load(&rtl_hot.policy);

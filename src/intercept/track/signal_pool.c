@@ -191,7 +191,7 @@ void rtl_pool_return_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, u
     push_numbers(&pool->free_stand_ins, rtl_stand_ins_beside(room), numbers, n);
 }
 
-uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number))
+uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_read)(uint32_t number))
 {
     uint32_t gone = 0, got = 1, there = rtl_pool_free_count(pool);
     n = n < there ? n : there; /* examine each free signal once */
@@ -199,7 +199,7 @@ uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at
         uint32_t numbers[RTL_SIGNALS_BATCH];
         got = rtl_pool_acquire(pool, numbers, n - seen < RTL_SIGNALS_BATCH ? n - seen : RTL_SIGNALS_BATCH);
         for (uint32_t i = 0; i < got; i++) {
-            if (is_looked_at(numbers[i])) {
+            if (is_read(numbers[i])) {
                 rtl_pool_return(pool, &numbers[i], 1);
                 continue;
             }

@@ -126,9 +126,9 @@ void rtl_pool_return(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n)
 uint32_t rtl_pool_acquire_stand_ins(struct rtl_pool *pool, uint32_t *numbers, uint32_t n);
 void rtl_pool_return_stand_ins(struct rtl_pool *pool, const uint32_t *numbers, uint32_t n);
 
-/* Worker: destroy up to n of the free signals and return their number. Keeps a signal for which `is_looked_at`
+/* Worker: destroy up to n of the free signals and return their number. Keeps a signal for which `is_read`
  * returns true; calls it when no thread can acquire the signal any more. */
-uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_looked_at)(uint32_t number));
+uint32_t rtl_pool_destroy(struct rtl_pool *pool, uint32_t n, bool (*is_read)(uint32_t number));
 
 /* Any: number of free signals. */
 uint32_t rtl_pool_free_count(struct rtl_pool *pool);

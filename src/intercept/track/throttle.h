@@ -28,8 +28,7 @@
  * `check_at`. */
 void rtl_throttle_wait(struct rtl_tracker *tracker, uint64_t n);
 
-/* For a thread that is about to destroy that signal, and has taken it out of use: true if a dispatch may be reading
- * it. */
+/* True if a dispatch may still read that signal. The caller has removed it from use and is about to destroy it. */
 bool rtl_throttle_is_reading(uint32_t number);
 
 /* Create: make the markers of a tracker whose queue must not fill up, unless it has them. */

@@ -85,7 +85,7 @@ static __attribute__((noinline)) void record_more(const struct rtl_collector *co
         put_dispatch_event(collector, tracker, number, start, duration_ns);
 }
 
-/* A stand-in's value without times says why; that of a signal that the GPU wrote doesn't. */
+/* The value of a stand-in without times names the reason; a signal that the GPU wrote has none. */
 static enum rtl_untimed_reason why_untimed(const amd_signal_t *signal)
 {
     switch (__atomic_load_n(&signal->value, __ATOMIC_RELAXED)) {
@@ -215,8 +215,8 @@ static inline bool dispatch_is_done(const struct rtl_collector *collector, uint3
     return rtl_is_stand_in(number) && rtl_app_signal_poll(inflight->app_signal, signal, inflight->value);
 }
 
-/* Before the signal is armed again (throttle.c). A stand-in without times doesn't show that the GPU has consumed the
- * packet. */
+/* Publish the packet's index for throttle.c, before its signal is armed again. A stand-in without times doesn't show
+ * that the GPU has consumed the packet. */
 static void publish_consumed(const struct rtl_collector *collector, struct rtl_tracker *tracker, uint32_t number)
 {
     uint64_t index = collector->pool->inflight[number].index;
@@ -238,7 +238,7 @@ static inline void finish_dispatch(struct rtl_collector *collector, struct rtl_t
     collector->open_stand_ins -= rtl_is_stand_in(number);
 }
 
-/* For writing: a signal is armed again once it was read, and mostly it has completed. */
+/* Prefetch for writing: most signals have completed, and the worker arms those again. */
 static inline void prefetch_signal(const struct rtl_collector *collector, uint32_t number)
 {
     rtl_prefetch_to_write(rtl_pool_signal(collector->pool, number));

@@ -1,4 +1,4 @@
-/* From completed signals to recorded times. Worker only. */
+/* Records the times of completed signals. Worker only. */
 #ifndef RTL_INTERCEPT_COLLECT_H
 #define RTL_INTERCEPT_COLLECT_H
 

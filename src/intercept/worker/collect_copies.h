@@ -1,4 +1,4 @@
-/* From completed copies to recorded times. Worker only. */
+/* Records the times of completed copies. Worker only. */
 #ifndef RTL_INTERCEPT_COLLECT_COPIES_H
 #define RTL_INTERCEPT_COLLECT_COPIES_H
 

@@ -92,7 +92,7 @@ bool rtl_mode_again(void)
     return rtl_policy_now() == RTL_TIME;
 }
 
-/* As many as a process that starts timed has: dispatches then needn't create them. */
+/* Create as many signals as a process that starts timed has: then dispatches needn't create them. */
 static void make_signals(struct rtl_pool *pool)
 {
     uint32_t numbers[RTL_SIGNALS_START];

@@ -30,7 +30,7 @@ bool rtl_probe_is_copying(uint64_t now);
 /* Return the longest sleep of a parked worker, in ns; UINT64_MAX if no probe is possible. */
 uint64_t rtl_probe_longest_park(void);
 
-/* The worker ends: free what isn't in flight and leave the rest. */
+/* The worker ends: free the block and the code, or leak them if a dispatch or copy may still use them. */
 void rtl_probe_stop(void);
 
 #endif

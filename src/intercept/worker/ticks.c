@@ -44,7 +44,7 @@ static void publish_clock(const struct rtl_gpu *gpu)
 
 /* Ask the runtime for a tick's time, in monotonic ns; slope 0 if the answer is no clock. Also measures the tick rate
  * if it is unknown. */
-static bool ask_runtime_clock(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *told)
+static bool ask_runtime_clock(struct rtl_gpu *gpu, uint64_t tick, struct rtl_line *answer)
 {
     uint64_t at = 0, ahead = 0;
     int64_t offset = 0;
@@ -61,7 +61,7 @@ static bool ask_runtime_clock(struct rtl_gpu *gpu, uint64_t tick, struct rtl_lin
     }
     if (!asked || !system_offset(&offset))
         return false;
-    *told = (struct rtl_line){tick, at - (uint64_t)offset, ahead > at ? (double)(ahead - at) / PROBE_TICKS : 0};
+    *answer = (struct rtl_line){tick, at - (uint64_t)offset, ahead > at ? (double)(ahead - at) / PROBE_TICKS : 0};
     return true;
 }
 
@@ -95,12 +95,12 @@ static void set_near(struct rtl_gpu *gpu, uint64_t tick)
     gpu->long_ticks = second;
 }
 
-/* Draw the line through that point; `told`: the runtime's point, else our own. */
-static void redraw_line(struct rtl_gpu *gpu, const struct rtl_line *point, bool told)
+/* Draw the line through that point, which the runtime (`from_runtime`) or the library measured. */
+static void redraw_line(struct rtl_gpu *gpu, const struct rtl_line *point, bool from_runtime)
 {
     if (is_leap(gpu, point))
         forget_past_ends(gpu);
-    if (told) {
+    if (from_runtime) {
         rtl_calibration_add(&gpu->calibration, gpu->rate.hz, point->x, point->y, point->slope);
         gpu->line = gpu->calibration.line;
         publish_clock(gpu);
@@ -114,9 +114,9 @@ static void redraw_line(struct rtl_gpu *gpu, const struct rtl_line *point, bool 
 bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t submit)
 {
     uint64_t now = rtl_clock_now();
-    struct rtl_line told = {0, 0, 0};
+    struct rtl_line answer = {0, 0, 0};
     bool near = gpu->near_ticks && end - gpu->near_from < gpu->near_ticks;
-    bool asked = !near && ask_runtime_clock(gpu, end, &told);
+    bool asked = !near && ask_runtime_clock(gpu, end, &answer);
     int64_t longest = (int64_t)(now - submit) + SLACK;
     uint64_t duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
 
@@ -124,7 +124,7 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
         return false;
     if (near)
         return true;
-    uint64_t at = asked ? told.y : gpu->line.slope > 0 ? rtl_line_at(&gpu->line, end) : now;
+    uint64_t at = asked ? answer.y : gpu->line.slope > 0 ? rtl_line_at(&gpu->line, end) : now;
     bool future = (int64_t)(at - now) > SLACK, past = asked && (int64_t)(submit - at) > SLACK;
     if (future && !gpu->distrusted && ++gpu->refused < REFUSED_MOST)
         return false;
@@ -133,12 +133,12 @@ bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t
     if (future || past) {
         const struct rtl_line found = {end, now, 1e9 / (double)gpu->rate.hz};
         redraw_line(gpu, &found, false);
-    } else if (told.slope <= 0) { /* no answer: the old line continues; without one there are no waits */
+    } else if (answer.slope <= 0) { /* no answer: the old line continues; without one there are no waits */
         gpu->line.x = end;
         gpu->line.y = at;
         set_near(gpu, end);
-    } else if ((int64_t)(end - gpu->line.x) > 0 || gpu->line.slope <= 0 || is_leap(gpu, &told)) {
-        redraw_line(gpu, &told, true); /* otherwise the kernel was only reported late */
+    } else if ((int64_t)(end - gpu->line.x) > 0 || gpu->line.slope <= 0 || is_leap(gpu, &answer)) {
+        redraw_line(gpu, &answer, true); /* otherwise the kernel was only reported late */
     }
     return true;
 }

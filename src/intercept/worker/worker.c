@@ -53,10 +53,10 @@ static const uint64_t TSC = 5 * MS;         /* how often the time stamp counter 
 static const uint64_t CPU = 100 * MS;       /* how often the worker's CPU time is published */
 static const uint64_t SETTLE = 100 * MS;    /* bound on waiting until a destroyed queue is accounted for */
 static const uint64_t QUIET_WAIT = 20 * MS; /* bound on waiting for a dispatch that is inside */
-static const uint64_t LATER = 100 * MS;     /* longest park if a queue may be used in ways that wake nobody */
-static const uint64_t RARELY = 1000 * MS;   /* longest park if that is unlikely */
-static const uint64_t STOP = 1000 * MS;     /* bound on waiting for the worker to end */
-static const uint64_t LET_GO = 500 * MS;    /* bound on destroying signals then; the runtime frees the others */
+static const uint64_t LATER = 100 * MS;   /* longest park if an application may use a queue without waking the worker */
+static const uint64_t RARELY = 1000 * MS; /* longest park if that is unlikely */
+static const uint64_t STOP = 1000 * MS;   /* bound on waiting for the worker to end */
+static const uint64_t DESTROY = 500 * MS; /* bound on destroying signals then; the runtime frees the others */
 
 enum worker_state { NONE, RUNNING, STOPPING, STOPPED };
 
@@ -322,7 +322,7 @@ static void wind_up_worker(struct rtl_collector *collector, struct rhythm *r)
     rtl_probe_stop();
     rtl_collect_copies_abandon(collector);
     rtl_collect_flush(collector);
-    uint64_t until = rtl_clock_now() + LET_GO;
+    uint64_t until = rtl_clock_now() + DESTROY;
     while (rtl_pool_destroy(collector->pool, RTL_SIGNALS_BATCH, rtl_throttle_is_reading) && rtl_clock_now() < until)
         ;
     rtl_gpus_publish_idle(true);
