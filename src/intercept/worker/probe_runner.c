@@ -314,7 +314,10 @@ static bool copy_request(struct rtl_probe_request *request)
 {
     const struct rtl_probe_page *page = rtl_tool.segment.probe_page;
     struct rtl_probe_word now = {.number = 0};
-    memcpy(request, &page->request, sizeof *request);
+    uint64_t words[sizeof *request / 8];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        words[i] = __atomic_load_n((const shared_word *)&page->request + i, __ATOMIC_RELAXED);
+    memcpy(request, words, sizeof words);
     atomic_thread_fence(memory_order_acquire); /* the copy is complete before the word is read again */
     return rtl_probe_decode(__atomic_load_n(&page->word, __ATOMIC_RELAXED), &now) && now.number == probe.word.number;
 }
