@@ -257,8 +257,7 @@ static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *wh
     if (!pid && o->process)
         snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists traced processes", o->process);
     else if (!pid)
-        snprintf(why, why_bytes,
-                 "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
+        snprintf(why, why_bytes, "no traced process that you may see: rtl-top run PROGRAM... starts one");
     else
         status = rtl_attach_open(o, pid, &attach, why, why_bytes);
     if (!status) { /* it has become attachable meanwhile */
