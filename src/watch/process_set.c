@@ -19,7 +19,7 @@
 
 enum {
     PROCESSES_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1,
-    SCAN_SHARE = 100,        /* scans take 1 / SCAN_SHARE of the CPU time*/
+    SCAN_SHARE = 100,        /* scans take 1 / SCAN_SHARE of the CPU time */
     SCAN_PAUSE_SECONDS = 10, /* longest pause between scans */
 };
 
