@@ -35,7 +35,7 @@ static int list_traced(void)
     if (count > 20)
         rtl_text_append(list, sizeof list, " ...");
     if (count <= 0)
-        rtl_text_append(list, sizeof list, " none that you may see (start one with HSA_TOOLS_LIB=librtl.so)");
+        rtl_text_append(list, sizeof list, " none that you may see (rtl-top run PROGRAM... starts one)");
     rtl_complain("which process? Give it with -p PID; traced now:%s", list);
     free(pids);
     return RTL_READER_USAGE;

@@ -85,8 +85,9 @@ static void print_everything(FILE *out)
 {
     fputs("usage: rtl-top [-p] [PID|NAME] [options]\n"
           "       rtl-top COMMAND [options] ...\n"
-          "Shows which GPU kernels a process runs, how often and how long, while it runs. A process that was\n"
-          "started with HSA_TOOLS_LIB=librtl.so is traced exactly; others are observed from outside.\n\n",
+          "Shows which GPU kernels a process runs, how often and how long, while it runs. A process that\n"
+          "was started by rtl-top run, or with the variables that rtl-top env prints, is traced exactly;\n"
+          "others are observed from outside.\n\n",
           out);
     print_options(out, RTL_COMMAND_NONE);
     fputs("\ncommands, each with a --help of its own:\n", out);

@@ -58,11 +58,11 @@ enum {
 #define RTL_IN_ALL    (RTL_IN_DATA | RTL_IN_HELP)
 #define RTL_ANY       (~0u) /* every view of the key */
 
-/* Keys of a replay come first: in a replay they hide other meanings of the key. */
 /*
  * X(symbol, key, second key, third key, views, rank in the key line, views of the key line, label there, meaning)
- * The key line shows as many keys as fit, in the order of the ranks; 0 = never. A label that begins with a sign belongs
- * to two keys: this key and the sign.
+ * The first row that fits key and view decides. Keys of a replay come first, so a replay hides their other meanings.
+ * The key line shows as many keys as fit, in the order of the ranks; it never shows rank 0. In a label such as ">Sort"
+ * the sign is a second key of the same label.
  */
 #define RTL_KEYS(X)                                                                                                    \
     X(STEP_NEXT, 't', 0, 0, RTL_IN_REPLAY, 1, RTL_ANY, "Next", "next frame")                                           \

@@ -23,6 +23,7 @@
 
 /* our headers come after curses, which uses some of their names */
 #include "base/clock.h"
+#include "base/write_all.h"
 #include "tui/keys.h"
 #include "tui/screen.h"
 #include "tui/themes.h"
@@ -85,25 +86,12 @@ static void on_flagged(int sig)
         continued = 1;
 }
 
-static void write_all(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n <= 0 && errno != EINTR)
-            return;
-        if (n > 0) {
-            bytes += n;
-            length -= (size_t)n;
-        }
-    }
-}
-
 static void on_crash(int sig)
 {
     static const char text[] = "rtl-top: crashed; the process that it watched is not affected\n";
-    write_all(tty.out, tty.restore, tty.restore_bytes);
+    rtl_write_all(tty.out, tty.restore, tty.restore_bytes);
     tcsetattr(tty.in, TCSANOW, &tty.modes);
-    write_all(STDERR_FILENO, text, sizeof text - 1);
+    rtl_write_all(STDERR_FILENO, text, sizeof text - 1);
     signal(sig, SIG_DFL);
     raise(sig);
 }
@@ -572,7 +560,7 @@ void rtl_screen_copy(const char *text)
     if (!sequence)
         return;
     fflush(stdout);
-    write_all(tty.out, sequence, length);
+    rtl_write_all(tty.out, sequence, length);
     free(sequence);
 }
 

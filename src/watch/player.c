@@ -84,7 +84,8 @@ void rtl_player_close(struct rtl_player *player)
     player->replay = NULL;
 }
 
-static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, bool last)
+/* Add a frame to the model: the requested one, or one of the past that its window and trends need. */
+static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, bool requested)
 {
     struct rtl_snapshot snapshot;
     bool exited = false;
@@ -92,7 +93,7 @@ static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, b
                                               : rtl_replay_read(player->replay, frame, &snapshot, &exited);
     if (status)
         return status;
-    if (last && !player->group && (status = rtl_replay_probe(player->replay, frame, &player->probe))) {
+    if (requested && !player->group && (status = rtl_replay_probe(player->replay, frame, &player->probe))) {
         if (status == RTL_DB_STOPPED) {
             rtl_snapshot_free(&snapshot);
             return status;
@@ -104,8 +105,8 @@ static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, b
     if (player->group)
         rtl_replay_group_title(player->group, player->title, sizeof player->title);
     uint64_t time_ns = rtl_player_time(player, frame);
-    bool added =
-        last ? rtl_model_add(player->model, &snapshot, time_ns) : rtl_model_add_past(player->model, &snapshot, time_ns);
+    bool added = requested ? rtl_model_add(player->model, &snapshot, time_ns)
+                           : rtl_model_add_past(player->model, &snapshot, time_ns);
     if (exited)
         rtl_model_exited(player->model);
     player->at = frame;

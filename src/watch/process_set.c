@@ -19,7 +19,7 @@
 
 enum {
     PROCESSES_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1,
-    SCAN_SHARE = 100,        /* scans take 1 / SCAN_SHARE of the CPU time*/
+    SCAN_SHARE = 100,        /* scans take 1 / SCAN_SHARE of the CPU time */
     SCAN_PAUSE_SECONDS = 10, /* longest pause between scans */
 };
 
@@ -33,7 +33,7 @@ struct watched_process {
     bool alive;
     bool end_unreported; /* it ended while it was the only one and others may come; its last state isn't reported yet */
     bool merged;         /* into the merge, since slice_ns or since the first slice */
-    bool retry;          /* that failed; rtl_process_set_snapshot reads it again */
+    bool retry;          /* the merge failed; rtl_process_set_snapshot reads the process again */
 };
 
 struct rtl_process_set {
@@ -148,7 +148,7 @@ static bool start_merge(struct rtl_process_set *set, bool watched)
         rtl_merge_adopt(set->merge, set->processes[0]->member, &snapshot);
         rtl_snapshot_free(&snapshot);
     }
-    /* rtl_process_set_snapshot reads its last state and calls the sink */
+    /* An ended first process counts as alive once more: rtl_process_set_snapshot reads its last state for the sink. */
     set->processes[0]->alive |= set->processes[0]->end_unreported;
     if (!set->processes[0]->alive)
         rtl_merge_leave(set->merge, set->processes[0]->member);
@@ -257,8 +257,7 @@ static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *wh
     if (!pid && o->process)
         snprintf(why, why_bytes, "no process called '%s': rtl-top without -p lists traced processes", o->process);
     else if (!pid)
-        snprintf(why, why_bytes,
-                 "no traced process that you may see: start one with HSA_TOOLS_LIB=librtl.so program...");
+        snprintf(why, why_bytes, "no traced process that you may see: rtl-top run PROGRAM... starts one");
     else
         status = rtl_attach_open(o, pid, &attach, why, why_bytes);
     if (!status) { /* it has become attachable meanwhile */
@@ -355,8 +354,7 @@ bool rtl_process_set_alive(struct rtl_process_set *set)
     for (uint32_t i = 0; i < set->count; i++) {
         struct watched_process *process = set->processes[i];
         bool alive = process->alive && rtl_attach_alive(&process->attach);
-        if (!set->merge) { /* of a single process the caller reads the last snapshot, of several
-                              rtl_process_set_snapshot does */
+        if (!set->merge) { /* the caller reads a single process's last state; rtl_process_set_snapshot a merge's */
             process->end_unreported |= process->alive && !alive;
             if (process->alive && !alive)
                 note_end(set, process);

@@ -1,6 +1,6 @@
 /*
- * The watched processes, which come and go: pids with their descendants, a name, or all. Makes one snapshot of them: of
- * a single process its own, of several their merge (model/merge.h).
+ * The watched processes, which come and go: pids with their descendants, a name, or all. A set with one process makes
+ * that process's snapshot; a set with several makes their merge (model/merge.h).
  *
  * A process's end: rtl_process_set_alive notices it, rtl_process_set_snapshot then reads the last state and drops the
  * process. When all have ended and none can come, rtl_process_set_alive returns false, and the caller calls
