@@ -107,8 +107,7 @@ static void print_list_text(const struct process_list *l)
         const struct rtl_member_info *info = &l->untraced.list[i];
         printf("%7d %-6s %-12s %-12s  not traced%s  %s\n", (int)info->pid, *info->label ? info->label : RTL_NONE, "",
                *info->container ? info->container : RTL_NONE,
-               rtl_observer_may(info->pid) ? ", observable: rtl-top -p, from outside"
-                                           : ": start it with HSA_TOOLS_LIB=librtl.so",
+               rtl_observer_may(info->pid) ? ", observable: rtl-top -p, from outside" : ": start it with rtl-top run",
                info->title);
     }
 }

@@ -186,7 +186,7 @@ static void explain_refused(const struct explanation *l, const struct rtl_gpu_us
     else if (use->preloaded)
         explain_line(
             l, "has librtl.so preloaded, but its HSA runtime has not registered with rocprofiler-register: it is built "
-               "without that, or linked into the program. Start it with HSA_TOOLS_LIB=librtl.so instead");
+               "without that, or linked into the program. Start it with rtl-top run, without --preload");
     else
         explain_line(
             l,
@@ -218,13 +218,13 @@ void rtl_gpu_use_explain(const struct rtl_process *p, const struct rtl_gpu_use *
     else if (uses)
         explain_line(&l,
                      "uses the GPU and is not traced: it was started without librtl.so in HSA_TOOLS_LIB. Restart it: "
-                     "rtl-top run -- %s ..., or HSA_TOOLS_LIB=librtl.so %s ...",
-                     p->name, p->name);
+                     "rtl-top run -- %s ..., or with the variables that rtl-top env prints",
+                     p->name);
     else
         explain_line(&l,
-                     "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or as "
-                     "HSA_TOOLS_LIB=librtl.so %s ...",
-                     p->name, p->name);
+                     "is not traced, and has not used the GPU: start it with rtl-top run -- %s ..., or with the "
+                     "variables that rtl-top env prints",
+                     p->name);
 }
 
 enum rtl_reader_status rtl_explain_untraced(const struct rtl_process *p, char *why, size_t why_bytes)
