@@ -46,7 +46,7 @@ static void an_untraced_process_is_refused(void **state)
     pid_t pid = start_process(plain);
     assert_int_equal(try_open(pid), RTL_READER_NOT_TRACED);
     assert_names(pid);
-    assert_says("HSA_TOOLS_LIB=librtl.so");
+    assert_says("rtl-top run -- test_discover");
     assert_says("test_discover");
     end_process(pid);
 }
