@@ -57,8 +57,8 @@
 #define RTL_SEGMENT_MAJOR 1u
 /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring; 4:
  * queue paths; 5: links of events; 6: whether HIP calls are recorded; 7: the probe, reason 14; 8: gaps between a
- * probe's waves; 9: dies of a probe */
-#define RTL_SEGMENT_MINOR 9u
+ * probe's waves; 9: dies of a probe; 10: the environment at load, queue errors */
+#define RTL_SEGMENT_MINOR 10u
 /* a reader must know these bits */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
@@ -192,7 +192,11 @@ struct rtl_queue {
     /* worker: depth = injected - completed */
     uint64_t completed;        /* injected dispatches that are over: timed, or counted under a worker's reason */
     uint64_t last_end_mono_ns; /* when the worker last saw a completion */
-    uint64_t pad2[6];
+    /* any, once, error last, release: the runtime's thread that reports the queue's first error */
+    uint64_t error_mono_ns;
+    uint32_t error;            /* hsa_status_t of that error; 0: none */
+    uint32_t error_kernel;     /* row + 1 of the kernel at the head of the queue then; 0: not known */
+    uint64_t pad2[4];
     /* 0..7 dispatch, 8..15 worker (tables.h) */
     uint64_t untimed[RTL_UNTIMED_LINES];
 };
@@ -320,7 +324,10 @@ struct rtl_header {
     uint32_t control_fd;       /* the process's descriptor of the control page */
     uint32_t calls;            /* 1: librtl-hip.so records HIP calls, too: mode hip */
     uint64_t control_inode;    /* its inode, to check that it still is that page; 0: no control page */
-    uint64_t pad1[6];
+    uint64_t environment_offset; /* bytes into RTL_SECTION_NAMES: the variables of RTL_ENVIRONMENT that were set at load,
+                                  each "NAME=VALUE" with a terminator; a program may overwrite its environment later */
+    uint32_t environment_length; /* bytes; 0: none was set, or an older library */
+    uint32_t pad1[9];
     /* any */
     _Alignas(64) uint32_t state; /* enum rtl_state, release */
     uint32_t notes;              /* RTL_NOTE_* */
