@@ -53,13 +53,12 @@ has "serve: answers OpenMetrics on request" "$(page "$port_a" 'Accept: applicati
 
 # --- p99 of a stopped process: PromQL's and the screen's are in the same bucket, for each kernel ---
 kill -STOP "$rank0" "$rank1"
-same_now() { # passes once Prometheus has scraped the current page
-    local now
-    now=$(page "$port_b" | sed -n 's/^rtl_family_dispatches_total{family="gemm"} //p')
-    [ -n "$now" ] && [ "$(value "rtl_family_dispatches_total{instance=\"127.0.0.1:$port_b\",family=\"gemm\"}")" = "$now" ]
-}
-check "it scrapes what there is now" wait_until 60 same_now
 "$top" -p "$rank0,$rank1" --json -n 1 >"$work/json"
+stopped_at=$(jq '[.kernels[] | select(.family == "gemm") | .calls] | add' "$work/json")
+same_now() { # passes once Prometheus has scraped the counts at which the processes stopped: a page may be a second old
+    [ "$(value "rtl_family_dispatches_total{instance=\"127.0.0.1:$port_b\",family=\"gemm\"}")" = "$stopped_at" ]
+}
+check "it scrapes the counts at which the processes stopped" wait_until 60 same_now
 jq -r '.kernels[] | select(.timed > 0) | [.short, .timed, .total_ns, .p99_ns] | @tsv' "$work/json" | sort >"$work/screen"
 cut -f 1 "$work/screen" | uniq -d >"$work/alike" # names of several kernels, which the page distinguishes by id
 kernels="{instance=\"127.0.0.1:$port_b\",id!=\"\"}"
