@@ -46,7 +46,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all vgpu units programs benches syntax sanitized fuzzers demo pictures check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
-        soak stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
+        soak soak-flow stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS and WERROR=1 apply)
 
@@ -239,6 +239,11 @@ soak: ## run mixed work with librtl.so and rtl-top for SOAK_SECONDS (default 600
 	@for way in $(or $(SOAK_WAYS),intercept native); do \
 	    echo "# queues: $$way"; RTL_QUEUES=$$way SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t || exit 1; \
 	done
+
+soak-flow: ## dispatch SOAK_DISPATCHES (default a billion) beside viewers, changes of mode, traces, killed recorders and probes: exact counts (RELEASE=... selects the runtime)
+	@tools/deps build gpu unit test
+	@$(MAKE) --no-print-directory all vgpu programs
+	@RTL_RELEASE=$(RELEASE) SOAK_PATIENCE=7200 SOAK_DISPATCHES=$(or $(SOAK_DISPATCHES),1000000000) tests/e2e/soak-flow.t
 
 stress: ## stress queues of every kind, seed by seed, for STRESS_SECONDS (default 600): exact counts and times, no hang
 	@tools/deps build gpu unit test
