@@ -40,8 +40,11 @@ kill_some() { # WHAT FILE COMMAND...: start, kill at a random moment, then read 
     kill -9 "$killed" 2>/dev/null
     wait "$killed" 2>/dev/null
     [ -e "$file" ] || return 0
-    "$top" -r "$file" --json -n 1 >/dev/null 2>"$work/$what.read.err" </dev/null
-    note "$what read $?" # 15: killed before the first frame
+    case $what in
+    trace) "$top" export --csv - "$file" >"$work/$what.read" 2>"$work/$what.err" ;; # 15: killed before its first event
+    *) "$top" -r "$file" --json -n 1 >"$work/$what.read" 2>"$work/$what.err" </dev/null ;;
+    esac
+    note "$what read $?"
 }
 modes() {
     while goes_on; do
