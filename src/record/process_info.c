@@ -1,6 +1,7 @@
 /* Facts about a process from /proc. See process_info.h. */
 #include "record/process_info.h"
 #include "base/clock.h"
+#include "shm/late_file.h"
 #include "shm/process.h"
 
 #include <pwd.h>
@@ -12,7 +13,7 @@
 
 static void read_command(pid_t pid, char *out, size_t size)
 {
-    ssize_t n = rtl_process_file(pid, "cmdline", out, size);
+    ssize_t n = rtl_late_file(pid, "cmdline", out, size);
     while (n > 0 && !out[n - 1])
         n--;
     for (ssize_t i = 0; i < n; i++)

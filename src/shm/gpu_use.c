@@ -1,6 +1,7 @@
 /* Finds out whether a process uses a runtime, a GPU and librtl.so. See gpu_use.h. */
 #include "shm/gpu_use.h"
 #include "shm/elf_file.h"
+#include "shm/late_file.h"
 #include "shm/reader_private.h"
 
 #include <dirent.h>
@@ -51,7 +52,7 @@ static void read_target_environment(const struct rtl_process *p, struct rtl_gpu_
 {
     static const char name[] = "HSA_TOOLS_LIB=", preload[] = "LD_PRELOAD=";
     char *bytes = malloc(ENVIRONMENT_MAX);
-    ssize_t used = bytes ? rtl_process_file(p->pid, "environ", bytes, ENVIRONMENT_MAX) : 0;
+    ssize_t used = bytes ? rtl_late_file(p->pid, "environ", bytes, ENVIRONMENT_MAX) : 0;
     if (used > 0) {
         use->environment = true;
         use->asked = use->preloaded = use->missing = false; /* an exec may have replaced the program */

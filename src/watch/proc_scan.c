@@ -2,6 +2,7 @@
 #include "watch/proc_scan.h"
 #include "base/array.h"
 #include "watch/proc_title.h"
+#include "shm/late_file.h"
 #include "shm/process.h"
 
 #include <ctype.h>
@@ -83,7 +84,7 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
         comm[n - 1] = 0;
     if (n > 0 && !strcmp(comm, name))
         return true;
-    n = rtl_process_file(pid, "cmdline", arguments, sizeof arguments);
+    n = rtl_late_file(pid, "cmdline", arguments, sizeof arguments);
     if (n <= 0)
         return false;
     if (file_has_name(arguments, name))
@@ -241,8 +242,8 @@ void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info)
     char *environment = malloc(ENVIRONMENT_MAX);
     memset(info, 0, sizeof *info);
     info->pid = pid;
-    ssize_t a = rtl_process_file(pid, "cmdline", arguments, sizeof arguments);
-    ssize_t e = environment ? rtl_process_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
+    ssize_t a = rtl_late_file(pid, "cmdline", arguments, sizeof arguments);
+    ssize_t e = environment ? rtl_late_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
     rtl_rank_from(arguments, a > 0 ? (size_t)a : 0, environment, e > 0 ? (size_t)e : 0, info);
     free(environment);
     if (rtl_process_file(pid, "cgroup", cgroup, sizeof cgroup) > 0)

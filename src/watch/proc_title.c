@@ -1,6 +1,7 @@
 /* Reads a process's title and owner from /proc. See proc_title.h. */
 #include "watch/proc_title.h"
 #include "record/process_info.h"
+#include "shm/late_file.h"
 #include "shm/process.h"
 #include "text/text.h"
 
@@ -10,7 +11,7 @@
 void rtl_proc_title(pid_t pid, const char *fallback, char *out, size_t size)
 {
     char bytes[512];
-    ssize_t n = rtl_process_file(pid, "cmdline", bytes, sizeof bytes);
+    ssize_t n = rtl_late_file(pid, "cmdline", bytes, sizeof bytes);
     while (n > 0 && !bytes[n - 1])
         n--;
     if (n <= 0) {
