@@ -36,31 +36,42 @@ static enum db_content read_content(struct rtl_db *db, uint32_t *version)
     return *version == RTL_DB_VERSION ? CONTENT_OURS : CONTENT_OTHER_VERSION;
 }
 
+/* Create a file for a writer unless there is one. Only a new file's descriptor may be closed, see find_file. */
+static void create_file(struct rtl_db *db, struct stat *info)
+{
+    int fd = db->write && !rtl_safe_path_stat(&db->at, info)
+                 ? rtl_safe_path_open(&db->at, O_RDWR | O_CREAT | O_EXCL, 0666)
+                 : -1;
+    db->made = fd >= 0;
+    if (db->made)
+        close(fd);
+}
+
 /*
- * Check the file at the path (*info gets its stat) or create one for a writer (*info is empty). An existing file is
- * opened by SQLite only: closing another descriptor of it would drop the locks that another database of this process
- * holds on it. Errors are latched.
+ * Check the file at the path, or create one for a writer; *info gets its stat. An existing file is opened by SQLite
+ * only: closing another descriptor of it would drop the locks that another database of this process holds on it. Errors
+ * are latched.
  */
 static void find_file(struct rtl_db *db, struct stat *info)
 {
-    const char *cannot = db->write ? "write" : "open";
-    if (stat(db->path, info)) {
-        int fd = -1;
-        *info = (struct stat){0};
-        if (errno == ENOENT && db->write)
-            fd = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-        db->made = fd >= 0;
-        if (db->made)
-            close(fd);
-        else if (errno != EEXIST) /* EEXIST: a dangling link, SQLite creates the file it points to */
-            rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
-    } else if (S_ISDIR(info->st_mode)) {
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(EISDIR));
-    } else if (!S_ISREG(info->st_mode)) {
-        rtl_db_fail(db, RTL_DB_PATH, "%s is not a file: a recording needs one", db->path);
-    } else if (access(db->path, db->write ? R_OK | W_OK : R_OK)) {
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
+    const char *cannot = db->write ? "cannot write" : "cannot open";
+    char why[RTL_DB_WHY_BYTES];
+    if (!rtl_safe_path_find(&db->at, db->path, db->write, cannot, why, sizeof why)) {
+        rtl_db_fail(db, RTL_DB_PATH, "%s", why);
+        return;
     }
+    create_file(db, info);
+    int error = errno; /* why the file could not be created, if it is missing */
+    if (!rtl_safe_path_stat(&db->at, info))
+        rtl_db_fail(db, RTL_DB_PATH, "%s %s: %s", cannot, db->path, strerror(db->write ? error : errno));
+    else if (S_ISDIR(info->st_mode))
+        rtl_db_fail(db, RTL_DB_PATH, "%s %s: %s", cannot, db->path, strerror(EISDIR));
+    else if (!S_ISREG(info->st_mode))
+        rtl_db_fail(db, RTL_DB_PATH, "%s is not a file: a recording needs one", db->path);
+    else if (db->write && rtl_safe_path_is_planted(&db->at, info))
+        rtl_db_fail(db, RTL_DB_PATH, "cannot write %s: " RTL_PLANTED, db->path);
+    else if (faccessat(db->at.folder, db->at.name, db->write ? R_OK | W_OK : R_OK, 0))
+        rtl_db_fail(db, RTL_DB_PATH, "%s %s: %s", cannot, db->path, strerror(errno));
 }
 
 /* Check that the file's content is acceptable; returns true if the file is empty. */
@@ -143,8 +154,8 @@ static void open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
     find_file(db, &info);
     if (db->status)
         return;
-    /* SQLite resolves links itself, even links of other users in a folder like /tmp, which the kernel refuses */
-    if (connect_db(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
+    /* in a shared folder, another user may have put another file there before SQLite opened it */
+    if (connect_db(db) && !rtl_db_files_is(db->files, &info))
         rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
                     db->path);
     if (!db->status && o->write && o->force && has_other_content(db))
@@ -182,7 +193,7 @@ static void remove_if_empty(struct rtl_db *db)
             empty = empty && (has_no_row(db, whole[i].table) || has_no_row(db, whole[i].row));
     }
     if (empty)
-        unlink(db->path);
+        unlinkat(db->at.folder, db->at.name, 0);
 }
 
 void rtl_db_wait(struct rtl_db *db, unsigned busy_ms)
@@ -205,6 +216,7 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     db->write = options->write;
     rtl_db_wait(db, options->busy_ms);
     db->meter = &db->work;
+    db->at.folder = -1;
     pthread_mutex_lock(&one);
     /* memory statistics are unused and take locks; after initialization the call fails, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -228,6 +240,7 @@ enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t 
     if (force && !stat(path, &info)) { /* opening it with `force` would empty it */
         struct rtl_db checked = {.path = (char *)(uintptr_t)path, .write = true};
         find_file(&checked, &info);
+        rtl_safe_path_release(&checked.at);
         if (checked.status)
             snprintf(why, why_bytes, "%s", checked.why);
         return checked.status;
@@ -250,6 +263,7 @@ void rtl_db_close(struct rtl_db *db)
     if (db->made && db->handle)
         remove_if_empty(db);
     disconnect_db(db);
+    rtl_safe_path_release(&db->at);
     free(db->path);
     free(db);
 }
