@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,7 +44,7 @@ enum { TEMPORARY_FILES = 8 };
 static struct temporary_file {
     _Atomic bool there;
     int folder; /* the output's descriptor */
-    char name[32];
+    char name[NAME_MAX + 1];
 } temporary_files[TEMPORARY_FILES];
 static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 
@@ -164,17 +163,9 @@ static bool open_temporary(struct rtl_outfile *file, const struct stat *was, cha
     struct temporary_file *part = temporary_files, *end = temporary_files + TEMPORARY_FILES;
     while (part < end && atomic_load_explicit(&part->there, memory_order_relaxed))
         part++;
-    for (int tries = 0; part < end && file->fd < 0 && tries < 100; tries++) {
-        unsigned number = (unsigned)getpid() * 2654435761u + (unsigned)tries;
-        if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
-            errno = 0; /* a guessable name is harmless: O_EXCL refuses existing files */
-        struct rtl_safe_path at = {.folder = file->at.folder, .follow = AT_SYMLINK_NOFOLLOW};
-        snprintf(at.name, sizeof at.name, ".rtl-top-%08x", number);
-        file->fd = rtl_safe_path_open(&at, O_WRONLY | O_CREAT | O_EXCL, was ? 0600 : 0666);
-        part->folder = at.folder;
-        strcpy(part->name, at.name);
-        if (file->fd < 0 && errno != EEXIST)
-            break;
+    if (part < end) {
+        part->folder = file->at.folder;
+        file->fd = rtl_safe_path_create(part->folder, ".rtl-top-", "", was ? 0600 : 0666, part->name);
     }
     int error = part < end ? errno : EMFILE;
     if (file->fd >= 0) {

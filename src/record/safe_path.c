@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -143,4 +144,21 @@ bool rtl_safe_path_stat(const struct rtl_safe_path *at, struct stat *info)
 int rtl_safe_path_open(const struct rtl_safe_path *at, int flags, mode_t mode)
 {
     return openat(at->folder, at->name, flags | O_CLOEXEC | O_NOCTTY | (at->follow ? O_NOFOLLOW : 0), mode);
+}
+
+int rtl_safe_path_create(int folder, const char *before, const char *after, mode_t mode, char name[NAME_MAX + 1])
+{
+    struct rtl_safe_path at = {.folder = folder, .follow = AT_SYMLINK_NOFOLLOW};
+    for (int tries = 0; tries < 100; tries++) {
+        unsigned number = (unsigned)getpid() * 2654435761u + (unsigned)tries;
+        if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
+            errno = 0; /* a guessable name is harmless: O_EXCL refuses existing files */
+        snprintf(at.name, sizeof at.name, "%s%08x%s", before, number, after);
+        int fd = rtl_safe_path_open(&at, O_WRONLY | O_CREAT | O_EXCL, mode);
+        if (fd >= 0 || errno != EEXIST) {
+            strcpy(name, at.name);
+            return fd;
+        }
+    }
+    return -1;
 }

@@ -34,6 +34,9 @@ bool rtl_safe_path_stat(const struct rtl_safe_path *at, struct stat *info); /* f
 /* open() there, with O_CLOEXEC and O_NOCTTY, not through a link. */
 int rtl_safe_path_open(const struct rtl_safe_path *at, int flags, mode_t mode);
 
+/* Create a new file in the folder, for writing; its name, between the two texts, is random. -1: see errno. */
+int rtl_safe_path_create(int folder, const char *before, const char *after, mode_t mode, char name[NAME_MAX + 1]);
+
 /* True for a link that another user made: it may lead anywhere. Root is trusted. */
 bool rtl_is_foreign_link(const struct stat *info);
 /* What to say about a planted file. */
