@@ -148,29 +148,6 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
                     "PRAGMA cache_size=-32768"); /* KiB: a frame of 10,000 kernels fits */
 }
 
-static void open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
-{
-    struct stat info;
-    find_file(db, &info);
-    if (db->status)
-        return;
-    /* in a shared folder, another user may have put another file there before SQLite opened it */
-    if (connect_db(db) && !rtl_db_files_is(db->files, &info))
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
-                    db->path);
-    if (!db->status && o->write && o->force && has_other_content(db))
-        replace_content(db);
-    if (db->status)
-        return;
-    bool fresh = check_content(db, o);
-    if (db->status)
-        return;
-    if (o->write)
-        prepare_to_write(db, o, fresh);
-    else
-        rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
-}
-
 static bool has_no_row(struct rtl_db *db, const char *sql)
 {
     sqlite3_stmt *st = NULL;
@@ -179,20 +156,54 @@ static bool has_no_row(struct rtl_db *db, const char *sql)
     return nothing;
 }
 
-/* Delete a file that this database created and that has no tables, or, if the disk was full, no rows. */
+/* True if the file was removed meanwhile: another writer made it, and found nothing to write (remove_if_empty). */
+static bool open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
+{
+    struct stat info;
+    find_file(db, &info);
+    if (db->status)
+        return false;
+    /* in a shared folder, another user may have put another file there before SQLite opened it */
+    if (connect_db(db) && !rtl_db_files_is(db->files, &info))
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
+                    db->path);
+    if (!db->status && o->write && o->force && has_other_content(db))
+        replace_content(db);
+    if (db->status)
+        return false;
+    bool fresh = check_content(db, o);
+    if (db->status)
+        return false;
+    if (!o->write) {
+        rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
+        return false;
+    }
+    db->made = db->made && fresh;
+    /* a commit into a file without tables tells its maker that there is another writer */
+    prepare_to_write(db, o, fresh || has_no_row(db, "SELECT 1 FROM sqlite_master"));
+    db->version = db->made ? rtl_db_one(db, "PRAGMA data_version") : 0;
+    return !db->status && !rtl_db_files_is(db->files, &info);
+}
+
+/* Delete a file that this database created and that has no tables, or, if the disk was full, no rows. Another writer
+ * may have opened it: then the file stays, or the lock keeps that writer waiting until it sees that the file is gone.
+ */
 static void remove_if_empty(struct rtl_db *db)
 {
     static const struct {
         const char *table, *row;
     } whole[] = {{"SELECT 1 FROM sqlite_master WHERE name = 'rtl_recording'", "SELECT 1 FROM rtl_recording"},
                  {"SELECT 1 FROM sqlite_master WHERE name = 'rocpd_op'", "SELECT 1 FROM rocpd_op"}};
+    rtl_db_rollback(db);
+    if ((sqlite3_exec(db->handle, "BEGIN EXCLUSIVE", NULL, NULL, NULL) & 0xff) == SQLITE_BUSY)
+        return; /* other errors: the disk is full */
     bool empty = has_no_row(db, "SELECT 1 FROM sqlite_master");
     if (!empty && db->ran_out) {
         empty = true;
         for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
             empty = empty && (has_no_row(db, whole[i].table) || has_no_row(db, whole[i].row));
     }
-    if (empty)
+    if (empty && (!db->version || rtl_db_one(db, "PRAGMA data_version") == db->version))
         unlinkat(db->at.folder, db->at.name, 0);
 }
 
@@ -221,7 +232,10 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     /* memory statistics are unused and take locks; after initialization the call fails, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_initialize(); /* rtl_db_files_open needs it before the first sqlite3_open */
-    open_and_check(db, options);
+    while (open_and_check(db, options)) {
+        disconnect_db(db);
+        rtl_safe_path_release(&db->at);
+    }
     pthread_mutex_unlock(&one);
     enum rtl_db_status status = db->status;
     if (status) {
@@ -255,13 +269,13 @@ void rtl_db_close(struct rtl_db *db)
 {
     if (!db)
         return;
+    if (db->made && db->handle)
+        remove_if_empty(db);
     for (struct rtl_db_statement *st = db->statements, *next; st; st = next) {
         next = st->next;
         sqlite3_finalize(st->st);
         free(st);
     }
-    if (db->made && db->handle)
-        remove_if_empty(db);
     disconnect_db(db);
     rtl_safe_path_release(&db->at);
     free(db->path);

@@ -600,6 +600,27 @@ static void a_recording_that_cannot_begin_leaves_nothing(void **state)
     }
 }
 
+/* The maker of a file removes it if it wrote nothing, unless another writer uses the file. */
+static void a_file_stays_while_another_writer_uses_it(void **state)
+{
+    (void)state;
+    struct rtl_db *maker = open_db(&writing), *other = open_db(&writing);
+    rtl_db_close(maker);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(rtl_db_need(other, &numbers), RTL_DB_OK);
+    rtl_db_begin(other);
+    insert(other, 0, 5);
+    if (rtl_db_commit(other))
+        fail_msg("%s", rtl_db_why(other));
+    rtl_db_close(other);
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 5);
+    rtl_db_close(db);
+    unlink(path);
+    rtl_db_close(open_db(&writing));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void names_special_to_sqlite_are_plain_files(void **state)
 {
     (void)state;
@@ -642,6 +663,7 @@ int main(void)
         TEST(a_replaced_file_leaves_no_journal),
         TEST(a_file_in_use_is_not_replaced),
         TEST(a_recording_that_cannot_begin_leaves_nothing),
+        TEST(a_file_stays_while_another_writer_uses_it),
         TEST(names_special_to_sqlite_are_plain_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
