@@ -39,7 +39,7 @@ int rtl_safe_path_create(int folder, const char *before, const char *after, mode
 
 /* True for a link that another user made: it may lead anywhere. Root is trusted. */
 bool rtl_is_foreign_link(const struct stat *info);
-/* What to say about a planted file. */
+/* The message about a planted file, after "cannot write PATH: ". */
 #define RTL_PLANTED "another user has put it or a second name of it into this shared folder; choose another name"
 /* True if another user has put the file into a folder where all users may create files, or has linked a file of this
  * user there. */
