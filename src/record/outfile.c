@@ -217,8 +217,6 @@ static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl
         return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
     if (!there && file->at.linked)
         return refuse_output(why, why_bytes, "cannot write %s: it is a symbolic link that leads nowhere", path);
-    if (there && S_ISLNK(info.st_mode)) /* it was none before */
-        return refuse_changed(path, why, why_bytes);
     if (there && S_ISDIR(info.st_mode))
         return refuse_output(why, why_bytes, "cannot write %s: it is a folder", path);
     if (there && !S_ISREG(info.st_mode))

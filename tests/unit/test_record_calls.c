@@ -245,8 +245,8 @@ static void recordings_without_calls_have_no_call_tables(void **state)
 static void a_function_whose_kind_changes_is_one_function(void **state)
 {
     (void)state;
-    static const uint32_t kinds[] = {RTL_HIP_API_LAUNCH, RTL_HIP_API_ALLOCATE, RTL_HIP_API_RANGE,
-                                     UINT32_MAX,         RTL_HIP_API_MARK,     0};
+    static const uint32_t kinds[] = {UINT32_MAX,        RTL_HIP_API_LAUNCH, RTL_HIP_API_ALLOCATE,
+                                     RTL_HIP_API_RANGE, RTL_HIP_API_MARK,   0};
     struct rtl_recording *r = record(RTL_RECORDING_SERIES);
     synth_call(&c, 0, "hipMalloc");
     for (uint64_t t = 0; t < sizeof kinds / sizeof *kinds; t++) {
