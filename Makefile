@@ -46,7 +46,7 @@ bin = $(patsubst %.c,$(O)/%,$(patsubst %.hip,$(O)/%,$(1)))
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all vgpu units programs benches syntax sanitized fuzzers demo pictures check check-releases check-real check-hardware hardware hardware-hip bench fuzz \
-        soak soak-flow stress asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
+        soak soak-flow stress kills asan tsan install uninstall dist deb wheel check-packages deps clean dist-clean help FORCE
 
 all: $(O)/librtl.so $(O)/librtl-hip.so $(O)/rtl-top ## build librtl.so, librtl-hip.so and rtl-top (the default; PREFIX, O, CC, CFLAGS and WERROR=1 apply)
 
@@ -249,6 +249,11 @@ stress: ## stress queues of every kind, seed by seed, for STRESS_SECONDS (defaul
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
 	@STRESS_SECONDS=$(or $(STRESS_SECONDS),600) tests/e2e/native-stress.t
+
+kills: ## end rtl-top at random moments KILLS times (default 10000), JOBS (4) at once, moments by SEED: no output is damaged
+	@tools/deps build gpu unit test
+	@$(MAKE) --no-print-directory all vgpu programs
+	@KILLS=$(or $(KILLS),10000) JOBS=$(or $(JOBS),4) SEED=$(or $(SEED),$$$$) tests/e2e/kills.t
 
 asan: ## run unit tests with the address and undefined-behaviour sanitizers, in build/asan
 	@tools/deps build unit test

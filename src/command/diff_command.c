@@ -1,4 +1,5 @@
 /* rtl-top diff A.db B.db: compares two recordings, as text or JSON, with an exit status for performance tests. */
+#include "command/json_writer.h"
 #include "record/diff.h"
 #include "record/replay.h"
 #include "record/db.h"
@@ -10,7 +11,6 @@
 #include "text/text.h"
 #include "text/units.h"
 
-#include <json-c/json.h>
 #include <langinfo.h>
 #include <limits.h>
 #include <math.h>
@@ -30,7 +30,7 @@ struct diff_input {
 
 struct diff_request {
     struct diff_input a, b;
-    bool has_limit, json, cumulative;
+    bool has_limit, json, cumulative, failed; /* failed: no memory for a line */
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;
@@ -237,44 +237,61 @@ static void print_row(struct diff_request *c, enum diff_table table, const struc
            short_name(c, table, row, at), fate);
 }
 
-static void put_field(struct json_object *o, const char *key, struct json_object *value)
+static void put_change(struct json_writer *w, struct json_object *o, const char *key, bool measured, double change)
 {
-    json_object_object_add(o, key, value);
+    if (measured)
+        put_json(w, o, key, json_object_new_double(change));
+    else
+        put_measured(w, o, key, false, 0);
 }
 
-static void put_side(struct json_object *o, const char *key, const struct rtl_diff_side *side, const char *since)
+static void put_side(struct json_writer *w, struct json_object *o, const char *key, const struct rtl_diff_side *side,
+                     const char *since)
 {
-    struct json_object *s = json_object_new_object();
-    put_field(o, key, s);
-    put_field(s, "since", since ? json_object_new_string(since) : NULL);
-    put_field(s, "calls", json_object_new_uint64(side->calls));
-    put_field(s, "timed", json_object_new_uint64(side->timed));
-    put_field(s, "total_ns", side->timed ? json_object_new_uint64(side->total_ns) : NULL);
-    put_field(s, "share", side->timed ? json_object_new_double(side->share) : NULL);
-    put_field(s, "p50_ns", side->timed ? json_object_new_uint64(side->p50) : NULL);
-    put_field(s, "p99_ns", side->timed ? json_object_new_uint64(side->p99) : NULL);
+    struct json_object *s = object_in(w, o, key);
+    if (!s)
+        return;
+    put_name(w, s, "since", since);
+    put_number(w, s, "calls", side->calls);
+    put_number(w, s, "timed", side->timed);
+    put_measured(w, s, "total_ns", side->timed, side->total_ns);
+    put_change(w, s, "share", side->timed, side->share);
+    put_measured(w, s, "p50_ns", side->timed, side->p50);
+    put_measured(w, s, "p99_ns", side->timed, side->p99);
+}
+
+static void put_cost(struct json_writer *w, struct json_object *o, double cost_ns)
+{
+    struct json_object *cost = json_object_new_int64((cost_ns < 0 ? -1 : 1) * (int64_t)whole_ns(fabs(cost_ns)));
+    put_json(w, o, "cost_ns", cost);
+    if (!w->failed && whole_ns(fabs(cost_ns)) >= RTL_JSON_EXACT)
+        put_twin(w, o, "cost_ns", json_object_new_string(json_object_to_json_string(cost)));
 }
 
 static void print_json(struct diff_request *c, enum diff_table table, const struct rtl_diff_row *row, uint32_t at)
 {
+    struct json_writer w = {0};
     struct json_object *o = json_object_new_object();
-    double change;
+    double change = 0;
+    bool measured;
     const char *name = table == TABLE_KERNELS
                            ? rtl_names_form(c->names, at, row->name, row->name_length, RTL_NAME_MANGLED)
                            : short_name(c, table, row, at);
-    put_field(o, "kind", json_object_new_string(tables[table].key));
-    put_field(o, "name", json_object_new_string(name));
-    put_field(o, "short", json_object_new_string(short_name(c, table, row, at)));
-    put_field(o, "cost_ns", json_object_new_int64((row->cost_ns < 0 ? -1 : 1) * (int64_t)whole_ns(fabs(row->cost_ns))));
-    put_field(o, "p50_change", rtl_diff_p50(row, &change) ? json_object_new_double(change) : NULL);
-    put_field(o, "p99_change", rtl_diff_p99(row, &change) ? json_object_new_double(change) : NULL);
-    put_field(o, "slower",
-              table == TABLE_KERNELS && c->has_limit ? json_object_new_boolean(rtl_diff_is_slower(row, c->limit))
-                                                     : NULL);
-    put_side(o, "a", &row->a, c->a.since);
-    put_side(o, "b", &row->b, c->b.since);
-    puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(o);
+    put_text(&w, o, "kind", tables[table].key);
+    put_text(&w, o, "name", name);
+    put_text(&w, o, "short", short_name(c, table, row, at));
+    put_cost(&w, o, row->cost_ns);
+    measured = rtl_diff_p50(row, &change);
+    put_change(&w, o, "p50_change", measured, change);
+    measured = rtl_diff_p99(row, &change);
+    put_change(&w, o, "p99_change", measured, change);
+    if (table == TABLE_KERNELS && c->has_limit)
+        put_json(&w, o, "slower", json_object_new_boolean(rtl_diff_is_slower(row, c->limit)));
+    else
+        put_measured(&w, o, "slower", false, 0);
+    put_side(&w, o, "a", &row->a, c->a.since);
+    put_side(&w, o, "b", &row->b, c->b.since);
+    c->failed |= !json_print_line(&w, o, stdout);
 }
 
 static void print_head(const struct diff_request *c, const struct rtl_diff *diff)
@@ -348,7 +365,7 @@ static int print_comparison(struct diff_request *c)
         printf("%u of %u kernel%s slower by more than %g%%%s\n", slower, diff.count, diff.count == 1 ? "" : "s",
                c->limit * 100, slower ? ", marked !" : "");
     rtl_diff_free(&diff);
-    if (!print_calls(c)) {
+    if (!print_calls(c) || c->failed) {
         rtl_complain("out of memory");
         return RTL_READER_USAGE;
     }

@@ -114,6 +114,10 @@ static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, i
 /* Writes to a sink; for rtl_quote_json and rtl_quote_csv (text/quote.h). */
 void rtl_export_put(void *sink, const char *bytes, size_t count);
 
+/* Write `before`, such as "{" or ",", and an integer member, with its twin (RTL_JSON_EXACT). */
+void rtl_export_int(struct rtl_sink *sink, const char *before, const char *key, int64_t value);
+void rtl_export_uint(struct rtl_sink *sink, const char *before, const char *key, uint64_t value);
+
 /* Write everything to the sink. Errors stay in the database and the sink. */
 void rtl_export_perfetto(struct rtl_export *export);
 void rtl_export_csv(struct rtl_export *export);

@@ -3,8 +3,10 @@
 #include "base/array.h"
 #include "record/rocpd.h"
 #include "shm/segment_reader.h"
+#include "text/quote.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +83,25 @@ const struct rtl_export_name *rtl_export_name(struct rtl_export *e, int64_t id)
 void rtl_export_put(void *sink, const char *bytes, size_t count)
 {
     rtl_sink_write(sink, bytes, count);
+}
+
+static void put_integer(struct rtl_sink *sink, const char *before, const char *key, bool negative, uint64_t digits)
+{
+    const char *sign = negative ? "-" : "";
+    rtl_sink_write(sink, before, strlen(before));
+    rtl_sink_print(sink, "\"%s\":%s%" PRIu64, key, sign, digits);
+    if (digits >= RTL_JSON_EXACT)
+        rtl_sink_print(sink, ",\"%s" RTL_JSON_TWIN "\":\"%s%" PRIu64 "\"", key, sign, digits);
+}
+
+void rtl_export_int(struct rtl_sink *sink, const char *before, const char *key, int64_t value)
+{
+    put_integer(sink, before, key, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void rtl_export_uint(struct rtl_sink *sink, const char *before, const char *key, uint64_t value)
+{
+    put_integer(sink, before, key, false, value);
 }
 
 /* --- ops --- */

@@ -37,8 +37,9 @@ static void put_string(struct rtl_sink *sink, const char *text)
 
 static void begin_event(struct perfetto_writer *p, const char *phase, int64_t pid, int64_t tid)
 {
-    rtl_sink_print(p->sink, "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRId64, p->any ? ",\n" : "", phase, pid,
-                   tid);
+    rtl_sink_print(p->sink, "%s{\"ph\":\"%s\"", p->any ? ",\n" : "", phase);
+    rtl_export_int(p->sink, ",", "pid", pid);
+    rtl_export_int(p->sink, ",", "tid", tid);
     p->any = true;
 }
 
@@ -97,7 +98,9 @@ static void describe_gpu(struct perfetto_writer *p, int64_t gpu)
         snprintf(name, sizeof name, "GPU %" PRId64, gpu);
     put_metadata(p, "process_name", gpu_pid(gpu), 0, name);
     begin_event(p, "M", gpu_pid(gpu), 0);
-    rtl_sink_print(p->sink, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%" PRId64 "}}", gpu);
+    rtl_sink_print(p->sink, ",\"name\":\"process_sort_index\",\"args\":{");
+    rtl_export_int(p->sink, "", "sort_index", gpu);
+    rtl_sink_print(p->sink, "}}");
 }
 
 /* Writes the process's name of the queue, and the process. */
@@ -147,14 +150,14 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
     rtl_sink_print(p->sink, ",\"cat\":");
     put_string(p->sink, op->type ? op->type->raw : "");
-    rtl_sink_print(p->sink, ",\"args\":{\"op\":%" PRId64, op->id);
+    rtl_export_int(p->sink, ",\"args\":{", "op", op->id);
     if (op->has_shape)
         rtl_sink_print(p->sink,
                        ",\"grid\":\"%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\",\"workgroup\":\"%" PRIu64 ",%" PRIu64
                        ",%" PRIu64 "\"",
                        op->grid[0], op->grid[1], op->grid[2], op->workgroup[0], op->workgroup[1], op->workgroup[2]);
     if (op->has_bytes)
-        rtl_sink_print(p->sink, ",\"bytes\":%" PRIu64, op->bytes);
+        rtl_export_uint(p->sink, ",", "bytes", op->bytes);
     if (named && strcmp(op->name->shown, op->name->full)) {
         rtl_sink_print(p->sink, ",\"kernel\":");
         put_string(p->sink, op->name->full);
@@ -163,7 +166,8 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
     if (op->call) { /* the head of an arrow; put_links draws its tail */
         begin_event(p, "f", gpu_pid(op->gpu), (int64_t)at + 1);
         put_moment(p, start);
-        rtl_sink_print(p->sink, ",\"bp\":\"e\",\"id\":%" PRId64 ARROW, op->id);
+        rtl_export_int(p->sink, ",\"bp\":\"e\",", "id", op->id);
+        rtl_sink_print(p->sink, ARROW);
     }
     if (!track->used || op->end > track->end)
         track->end = op->end;
@@ -264,7 +268,8 @@ static void put_links(struct perfetto_writer *p)
     while (rtl_db_step(get) && !rtl_sink_failed(p->sink)) {
         begin_event(p, "s", rtl_db_int(get, 1), rtl_db_int(get, 2));
         put_moment(p, rtl_db_int(get, 3));
-        rtl_sink_print(p->sink, ",\"id\":%" PRId64 ARROW, rtl_db_int(get, 0));
+        rtl_export_int(p->sink, ",", "id", rtl_db_int(get, 0));
+        rtl_sink_print(p->sink, ARROW);
     }
 }
 
@@ -291,9 +296,11 @@ void rtl_export_perfetto(struct rtl_export *e)
     p.base = find_base(e);
     rtl_sink_print(p.sink, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"base_ns\":\"%" PRId64 "\",\"boot\":[", p.base);
     rtl_export_boot(e, 0, 0); /* loads e->boots */
-    for (size_t i = 0; i < e->boot_count; i++)
-        rtl_sink_print(p.sink, "%s{\"process\":%" PRId64 ",\"from_ns\":\"%" PRId64 "\",\"offset_ns\":\"%" PRId64 "\"}",
-                       i ? "," : "", e->boots[i].process, e->boots[i].from, e->boots[i].offset);
+    for (size_t i = 0; i < e->boot_count; i++) {
+        rtl_export_int(p.sink, i ? ",{" : "{", "process", e->boots[i].process);
+        rtl_sink_print(p.sink, ",\"from_ns\":\"%" PRId64 "\",\"offset_ns\":\"%" PRId64 "\"}", e->boots[i].from,
+                       e->boots[i].offset);
+    }
     rtl_sink_print(p.sink, "]},\"traceEvents\":[\n");
     while (rtl_export_next(e, &op) && !rtl_db_status(e->db))
         put_op(&p, &op);

@@ -119,11 +119,11 @@ static void put_record(struct rocprofv3_writer *w, int kind, int64_t operation, 
                        int64_t start, int64_t end)
 {
     begin_element(w);
-    rtl_sink_print(w->sink,
-                   "{\"kind\":%d,\"operation\":%" PRId64 ",\"thread_id\":%" PRId64
-                   ",\"correlation_id\":{\"internal\":%" PRId64 ",\"external\":0},\"start_timestamp\":%" PRId64
-                   ",\"end_timestamp\":%" PRId64,
-                   kind, operation, thread, correlation, boot_time(w, start), boot_time(w, end));
+    rtl_sink_print(w->sink, "{\"kind\":%d,\"operation\":%" PRId64, kind, operation);
+    rtl_export_int(w->sink, ",", "thread_id", thread);
+    rtl_export_int(w->sink, ",\"correlation_id\":{", "internal", correlation);
+    rtl_export_int(w->sink, ",\"external\":0},", "start_timestamp", boot_time(w, start));
+    rtl_export_int(w->sink, ",", "end_timestamp", boot_time(w, end));
 }
 
 /* Returns the index of a name; adds a new name. */
@@ -169,18 +169,25 @@ static bool is_dispatch(const struct rtl_export_op *op)
     return op->gpu >= 0 && op->name && *op->name->raw;
 }
 
+static void put_size(struct rocprofv3_writer *w, const char *before, const uint64_t size[3])
+{
+    rtl_export_uint(w->sink, before, "x", size[0]);
+    rtl_export_uint(w->sink, ",", "y", size[1]);
+    rtl_export_uint(w->sink, ",", "z", size[2]);
+}
+
 static void put_dispatch(struct rocprofv3_writer *w, const struct rtl_export_op *op)
 {
     find_or_add_name(w, &w->kernels, op->name->id);
     put_record(w, KIND_DISPATCH, DISPATCH_COMPLETE, thread_of(w, op->call), op->call, op->start, op->end);
-    rtl_sink_print(w->sink,
-                   ",\"stream_id\":{\"handle\":0},\"dispatch_info\":{\"agent_id\":{\"handle\":%" PRId64
-                   "},\"queue_id\":{\"handle\":%" PRId64 "},\"kernel_id\":%" PRId64 ",\"dispatch_id\":%" PRId64
-                   ",\"private_segment_size\":0,\"group_segment_size\":0,\"workgroup_size\":{\"x\":%" PRIu64
-                   ",\"y\":%" PRIu64 ",\"z\":%" PRIu64 "},\"grid_size\":{\"x\":%" PRIu64 ",\"y\":%" PRIu64
-                   ",\"z\":%" PRIu64 "}}}",
-                   agent_of(op->gpu), op->queue, op->name->id, op->id, op->workgroup[0], op->workgroup[1],
-                   op->workgroup[2], op->grid[0], op->grid[1], op->grid[2]);
+    rtl_export_int(w->sink, ",\"stream_id\":{\"handle\":0},\"dispatch_info\":{\"agent_id\":{", "handle",
+                   agent_of(op->gpu));
+    rtl_export_int(w->sink, "},\"queue_id\":{", "handle", op->queue);
+    rtl_export_int(w->sink, "},", "kernel_id", op->name->id);
+    rtl_export_int(w->sink, ",", "dispatch_id", op->id);
+    put_size(w, ",\"private_segment_size\":0,\"group_segment_size\":0,\"workgroup_size\":{", op->workgroup);
+    put_size(w, "},\"grid_size\":{", op->grid);
+    rtl_sink_print(w->sink, "}}}");
 }
 
 static void put_copy(struct rocprofv3_writer *w, const struct rtl_export_op *op)
@@ -189,11 +196,12 @@ static void put_copy(struct rocprofv3_writer *w, const struct rtl_export_op *op)
     while (kind > 0 && strcmp(copies[kind].type, op->type ? op->type->raw : "") != 0)
         kind--;
     put_record(w, KIND_COPY, kind, thread_of(w, op->call), op->call, op->start, op->end);
-    rtl_sink_print(w->sink,
-                   ",\"stream_id\":{\"handle\":0},\"src_agent_id\":{\"handle\":%" PRId64
-                   "},\"dst_agent_id\":{\"handle\":%" PRId64 "},\"bytes\":%" PRIu64 "}",
-                   copies[kind].from_host ? 0 : agent_of(op->gpu), copies[kind].to_host ? 0 : agent_of(op->gpu),
-                   op->has_bytes ? op->bytes : 0);
+    int64_t agent = agent_of(op->gpu);
+    rtl_export_int(w->sink, ",\"stream_id\":{\"handle\":0},\"src_agent_id\":{", "handle",
+                   copies[kind].from_host ? 0 : agent);
+    rtl_export_int(w->sink, "},\"dst_agent_id\":{", "handle", copies[kind].to_host ? 0 : agent);
+    rtl_export_uint(w->sink, "},", "bytes", op->has_bytes ? op->bytes : 0);
+    rtl_sink_print(w->sink, "}");
 }
 
 static void put_ops(struct rocprofv3_writer *w, const char *name, bool dispatches)
@@ -253,7 +261,8 @@ static void put_messages(struct rocprofv3_writer *w)
     struct rtl_db_statement *get = calls_of(w, "SELECT a.id, s.string" CALLS_OF, true);
     while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         begin_element(w);
-        rtl_sink_print(w->sink, "{\"key\":%" PRId64 ",\"value\":", rtl_db_int(get, 0));
+        rtl_export_int(w->sink, "{", "key", rtl_db_int(get, 0));
+        rtl_sink_print(w->sink, ",\"value\":");
         put_string(w, rtl_db_text(get, 1, NULL));
         rtl_sink_print(w->sink, "}");
     }
@@ -276,10 +285,10 @@ static void put_agents(struct rocprofv3_writer *w)
         int64_t gpu = rtl_db_int(get, 0);
         const struct rtl_export_gpu *info = rtl_export_gpu(w->export, gpu);
         begin_element(w);
-        rtl_sink_print(w->sink,
-                       "{\"id\":{\"handle\":%" PRId64 "},\"type\":2,\"node_id\":%" PRId64
-                       ",\"logical_node_id\":%" PRId64 ",\"name\":",
-                       agent_of(gpu), agent_of(gpu), agent_of(gpu));
+        rtl_export_int(w->sink, "{\"id\":{", "handle", agent_of(gpu));
+        rtl_export_int(w->sink, "},\"type\":2,", "node_id", agent_of(gpu));
+        rtl_export_int(w->sink, ",", "logical_node_id", agent_of(gpu));
+        rtl_sink_print(w->sink, ",\"name\":");
         put_string(w, info ? info->name : "");
         rtl_sink_print(w->sink, ",\"location\":");
         put_string(w, info ? info->pci : "");
@@ -298,7 +307,8 @@ static void put_symbols(struct rocprofv3_writer *w)
         if (!name)
             break;
         begin_element(w);
-        rtl_sink_print(w->sink, "{\"kernel_id\":%" PRId64 ",\"code_object_id\":0,\"kernel_name\":", name->id);
+        rtl_export_int(w->sink, "{", "kernel_id", name->id);
+        rtl_sink_print(w->sink, ",\"code_object_id\":0,\"kernel_name\":");
         put_string(w, name->raw);
         rtl_sink_print(w->sink, ",\"formatted_kernel_name\":");
         put_string(w, name->full);
@@ -381,11 +391,11 @@ static void put_entry(struct rocprofv3_writer *w, int64_t pid, const char *comma
         free_names(&w->calls);
         return;
     }
-    rtl_sink_print(
-        w->sink,
-        "%s{\"metadata\":{\"pid\":%" PRId64 ",\"init_time\":%" PRId64 ",\"fini_time\":%" PRId64 ",\"command\":[",
-        w->entries ? ",\n" : "", pid, boot_time(w, moment_of_both(w, EITHER("min(start)", "min(a.start)"), false)),
-        boot_time(w, moment_of_both(w, EITHER("max(end)", "max(a.end)"), true)));
+    rtl_export_int(w->sink, w->entries ? ",\n{\"metadata\":{" : "{\"metadata\":{", "pid", pid);
+    rtl_export_int(w->sink, ",", "init_time",
+                   boot_time(w, moment_of_both(w, EITHER("min(start)", "min(a.start)"), false)));
+    rtl_export_int(w->sink, ",", "fini_time", boot_time(w, moment_of_both(w, EITHER("max(end)", "max(a.end)"), true)));
+    rtl_sink_print(w->sink, ",\"command\":[");
     if (*command)
         put_string(w, command);
     rtl_sink_print(w->sink, "]},\n\"buffer_records\":{");

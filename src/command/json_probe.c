@@ -12,6 +12,15 @@ static void put_between(struct json_writer *w, struct json_object *o, const char
         put_measured(w, o, key, false, 0);
     for (int i = 0; array && i < 2; i++)
         w->failed |= json_object_array_add(array, json_object_new_uint64(i ? between.high : between.low)) != 0;
+    if (array && between.high >= RTL_JSON_EXACT) {
+        char low[24], high[24];
+        struct json_object *twin = json_object_new_array();
+        snprintf(low, sizeof low, "%" PRIu64, between.low);
+        snprintf(high, sizeof high, "%" PRIu64, between.high);
+        put_twin(w, o, key, twin);
+        w->failed = w->failed || json_object_array_add(twin, json_object_new_string(low)) ||
+                    json_object_array_add(twin, json_object_new_string(high));
+    }
 }
 
 static void put_histogram(struct json_writer *w, struct json_object *o, const uint64_t buckets[RTL_PROBE_DURATIONS],

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "text/quote.h"
+
 /* Set by each failed step. Without memory json-c returns NULL, which it would print as null: a wrong value. */
 struct json_writer {
     bool failed;
@@ -21,9 +23,21 @@ static inline void put_json(struct json_writer *w, struct json_object *object, c
     }
 }
 
+/* Adds the twin of a number that many readers would round, see RTL_JSON_EXACT. */
+static inline void put_twin(struct json_writer *w, struct json_object *object, const char *key,
+                            struct json_object *value)
+{
+    char twin[80];
+    snprintf(twin, sizeof twin, "%s" RTL_JSON_TWIN, key);
+    put_json(w, object, twin, value);
+}
+
 static inline void put_number(struct json_writer *w, struct json_object *object, const char *key, uint64_t value)
 {
-    put_json(w, object, key, json_object_new_uint64(value));
+    struct json_object *number = json_object_new_uint64(value);
+    put_json(w, object, key, number);
+    if (value >= RTL_JSON_EXACT && !w->failed)
+        put_twin(w, object, key, json_object_new_string(json_object_to_json_string(number)));
 }
 
 static inline void put_measured(struct json_writer *w, struct json_object *object, const char *key, bool measured,

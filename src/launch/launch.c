@@ -1,6 +1,7 @@
 /* Starts a command, forwards signals to it, waits for it. See launch.h. */
 #include "launch/launch.h"
 #include "options/complain.h"
+#include "record/safe_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,20 +86,28 @@ static bool log_folder(char *folder, size_t size)
 }
 
 /* Creates a new file with a unique name that only its owner can read, whatever the folder contains. */
-static int open_log(char log[PATH_MAX], const char *command)
+static int open_log(char log[PATH_MAX], const char *command, char *why, size_t why_bytes)
 {
-    char folder[PATH_MAX - 64], name[40];
+    struct rtl_safe_path at;
+    char folder[PATH_MAX - NAME_MAX - 2], before[60], name[NAME_MAX + 1];
     const char *slash = strrchr(command, '/');
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : command);
-    for (char *c = name; *c; c++)
+    int n = snprintf(before, sizeof before, "rtl-top-%.39s-", slash ? slash + 1 : command);
+    for (char *c = before; *c; c++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", *c))
             *c = '_';
-    if (!log_folder(folder, sizeof folder)) {
-        errno = ENAMETOOLONG;
+    if (!log_folder(folder, sizeof folder) || n < 0) {
+        snprintf(why, why_bytes, "%s", strerror(ENAMETOOLONG));
         return -1;
     }
-    snprintf(log, PATH_MAX, "%s/rtl-top-%s-XXXXXX.log", folder, name);
-    return mkostemps(log, 4, O_CLOEXEC | O_APPEND);
+    snprintf(log, PATH_MAX, "%s/", folder);
+    if (!rtl_safe_path_find(&at, log, true, "cannot open", why, why_bytes))
+        return -1;
+    int fd = rtl_safe_path_create(at.folder, before, ".log", 0600, name);
+    if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND)) /* the user may empty a log that grows */
+        snprintf(why, why_bytes, "%s: %s", folder, strerror(errno));
+    snprintf(log, PATH_MAX, "%s/%s", folder, name);
+    rtl_safe_path_release(&at);
+    return fd;
 }
 
 /* --- the command --- */
@@ -155,12 +164,13 @@ int rtl_launch_start(struct rtl_launch *launch, char **command, const struct rtl
     struct sigaction before[FORWARDED];
     sigset_t all, mask;
     int report[2], log = -1;
+    char error_text[PATH_MAX];
     *launch = (struct rtl_launch){.command = command, .detached = detached};
-    if (detached && (log = open_log(launch->log, command[0])) < 0) {
+    if (detached && (log = open_log(launch->log, command[0], error_text, sizeof error_text)) < 0) {
         snprintf(why, why_bytes,
-                 "cannot create a log file for the command's output (%s): %s; set XDG_STATE_HOME or TMPDIR "
-                 "to a writable folder",
-                 launch->log, strerror(errno));
+                 "cannot create a log file for the command's output: %s; set XDG_STATE_HOME or TMPDIR to a writable "
+                 "folder",
+                 error_text);
         return RTL_READER_USAGE;
     }
     if (pipe2(report, O_CLOEXEC) != 0) {

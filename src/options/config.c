@@ -3,6 +3,7 @@
 #include "base/write_all.h"
 #include "options/complain.h"
 #include "record/outfile.h"
+#include "record/safe_path.h"
 #include "text/names_rules.h"
 #include "text/text.h"
 
@@ -259,11 +260,10 @@ char *rtl_config_edit(const char *text, size_t length, const struct rtl_settings
 
 /* --- writing --- */
 
-/* True for a symbolic link that another user made: it may lead anywhere. Root is trusted. */
 static bool is_foreign_link(const char *path)
 {
     struct stat is;
-    return !lstat(path, &is) && S_ISLNK(is.st_mode) && is.st_uid != geteuid() && is.st_uid != 0;
+    return !lstat(path, &is) && rtl_is_foreign_link(&is);
 }
 
 /* True if another user owns the folder or may write to it, and so could replace its content at any moment. A sticky

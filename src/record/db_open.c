@@ -36,31 +36,42 @@ static enum db_content read_content(struct rtl_db *db, uint32_t *version)
     return *version == RTL_DB_VERSION ? CONTENT_OURS : CONTENT_OTHER_VERSION;
 }
 
+/* Create a file for a writer unless there is one. Only a new file's descriptor may be closed, see find_file. */
+static void create_file(struct rtl_db *db, struct stat *info)
+{
+    int fd = db->write && !rtl_safe_path_stat(&db->at, info)
+                 ? rtl_safe_path_open(&db->at, O_RDWR | O_CREAT | O_EXCL, 0666)
+                 : -1;
+    db->made = fd >= 0;
+    if (db->made)
+        close(fd);
+}
+
 /*
- * Check the file at the path (*info gets its stat) or create one for a writer (*info is empty). An existing file is
- * opened by SQLite only: closing another descriptor of it would drop the locks that another database of this process
- * holds on it. Errors are latched.
+ * Check the file at the path, or create one for a writer; *info gets its stat. An existing file is opened by SQLite
+ * only: closing another descriptor of it would drop the locks that another database of this process holds on it. Errors
+ * are latched.
  */
 static void find_file(struct rtl_db *db, struct stat *info)
 {
-    const char *cannot = db->write ? "write" : "open";
-    if (stat(db->path, info)) {
-        int fd = -1;
-        *info = (struct stat){0};
-        if (errno == ENOENT && db->write)
-            fd = open(db->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-        db->made = fd >= 0;
-        if (db->made)
-            close(fd);
-        else if (errno != EEXIST) /* EEXIST: a dangling link, SQLite creates the file it points to */
-            rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
-    } else if (S_ISDIR(info->st_mode)) {
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(EISDIR));
-    } else if (!S_ISREG(info->st_mode)) {
-        rtl_db_fail(db, RTL_DB_PATH, "%s is not a file: a recording needs one", db->path);
-    } else if (access(db->path, db->write ? R_OK | W_OK : R_OK)) {
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: %s", cannot, db->path, strerror(errno));
+    const char *cannot = db->write ? "cannot write" : "cannot open";
+    char why[RTL_DB_WHY_BYTES];
+    if (!rtl_safe_path_find(&db->at, db->path, db->write, cannot, why, sizeof why)) {
+        rtl_db_fail(db, RTL_DB_PATH, "%s", why);
+        return;
     }
+    create_file(db, info);
+    int error = errno; /* why the file could not be created, if it is missing */
+    if (!rtl_safe_path_stat(&db->at, info))
+        rtl_db_fail(db, RTL_DB_PATH, "%s %s: %s", cannot, db->path, strerror(db->write ? error : errno));
+    else if (S_ISDIR(info->st_mode))
+        rtl_db_fail(db, RTL_DB_PATH, "%s %s: %s", cannot, db->path, strerror(EISDIR));
+    else if (!S_ISREG(info->st_mode))
+        rtl_db_fail(db, RTL_DB_PATH, "%s is not a file: a recording needs one", db->path);
+    else if (db->write && rtl_safe_path_is_planted(&db->at, info))
+        rtl_db_fail(db, RTL_DB_PATH, "cannot write %s: " RTL_PLANTED, db->path);
+    else if (faccessat(db->at.folder, db->at.name, db->write ? R_OK | W_OK : R_OK, 0))
+        rtl_db_fail(db, RTL_DB_PATH, "%s %s: %s", cannot, db->path, strerror(errno));
 }
 
 /* Check that the file's content is acceptable; returns true if the file is empty. */
@@ -137,29 +148,6 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
                     "PRAGMA cache_size=-32768"); /* KiB: a frame of 10,000 kernels fits */
 }
 
-static void open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
-{
-    struct stat info;
-    find_file(db, &info);
-    if (db->status)
-        return;
-    /* SQLite resolves links itself, even links of other users in a folder like /tmp, which the kernel refuses */
-    if (connect_db(db) && info.st_ino && !rtl_db_files_is(db->files, &info))
-        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
-                    db->path);
-    if (!db->status && o->write && o->force && has_other_content(db))
-        replace_content(db);
-    if (db->status)
-        return;
-    bool fresh = check_content(db, o);
-    if (db->status)
-        return;
-    if (o->write)
-        prepare_to_write(db, o, fresh);
-    else
-        rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
-}
-
 static bool has_no_row(struct rtl_db *db, const char *sql)
 {
     sqlite3_stmt *st = NULL;
@@ -168,21 +156,55 @@ static bool has_no_row(struct rtl_db *db, const char *sql)
     return nothing;
 }
 
-/* Delete a file that this database created and that has no tables, or, if the disk was full, no rows. */
+/* True if the file was removed meanwhile: another writer made it, and found nothing to write (remove_if_empty). */
+static bool open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
+{
+    struct stat info;
+    find_file(db, &info);
+    if (db->status)
+        return false;
+    /* in a shared folder, another user may have put another file there before SQLite opened it */
+    if (connect_db(db) && !rtl_db_files_is(db->files, &info))
+        rtl_db_fail(db, RTL_DB_PATH, "cannot %s %s: another file has just been put there", o->write ? "write" : "open",
+                    db->path);
+    if (!db->status && o->write && o->force && has_other_content(db))
+        replace_content(db);
+    if (db->status)
+        return false;
+    bool fresh = check_content(db, o);
+    if (db->status)
+        return false;
+    if (!o->write) {
+        rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
+        return false;
+    }
+    db->made = db->made && fresh;
+    /* a commit into a file without tables tells its maker that there is another writer */
+    prepare_to_write(db, o, fresh || has_no_row(db, "SELECT 1 FROM sqlite_master"));
+    db->version = db->made ? rtl_db_one(db, "PRAGMA data_version") : 0;
+    return !db->status && !rtl_db_files_is(db->files, &info);
+}
+
+/* Delete a file that this database created and that has no tables, or, if the disk was full, no rows. Another writer
+ * may have opened it: then the file stays, or the lock keeps that writer waiting until it sees that the file is gone.
+ */
 static void remove_if_empty(struct rtl_db *db)
 {
     static const struct {
         const char *table, *row;
     } whole[] = {{"SELECT 1 FROM sqlite_master WHERE name = 'rtl_recording'", "SELECT 1 FROM rtl_recording"},
                  {"SELECT 1 FROM sqlite_master WHERE name = 'rocpd_op'", "SELECT 1 FROM rocpd_op"}};
+    rtl_db_rollback(db);
+    if ((sqlite3_exec(db->handle, "BEGIN EXCLUSIVE", NULL, NULL, NULL) & 0xff) == SQLITE_BUSY)
+        return; /* other errors: the disk is full */
     bool empty = has_no_row(db, "SELECT 1 FROM sqlite_master");
     if (!empty && db->ran_out) {
         empty = true;
         for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
             empty = empty && (has_no_row(db, whole[i].table) || has_no_row(db, whole[i].row));
     }
-    if (empty)
-        unlink(db->path);
+    if (empty && (!db->version || rtl_db_one(db, "PRAGMA data_version") == db->version))
+        unlinkat(db->at.folder, db->at.name, 0);
 }
 
 void rtl_db_wait(struct rtl_db *db, unsigned busy_ms)
@@ -205,11 +227,15 @@ enum rtl_db_status rtl_db_open(const char *path, const struct rtl_db_options *op
     db->write = options->write;
     rtl_db_wait(db, options->busy_ms);
     db->meter = &db->work;
+    db->at.folder = -1;
     pthread_mutex_lock(&one);
     /* memory statistics are unused and take locks; after initialization the call fails, harmlessly */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3_initialize(); /* rtl_db_files_open needs it before the first sqlite3_open */
-    open_and_check(db, options);
+    while (open_and_check(db, options)) {
+        disconnect_db(db);
+        rtl_safe_path_release(&db->at);
+    }
     pthread_mutex_unlock(&one);
     enum rtl_db_status status = db->status;
     if (status) {
@@ -228,6 +254,7 @@ enum rtl_db_status rtl_db_check(const char *path, bool force, char *why, size_t 
     if (force && !stat(path, &info)) { /* opening it with `force` would empty it */
         struct rtl_db checked = {.path = (char *)(uintptr_t)path, .write = true};
         find_file(&checked, &info);
+        rtl_safe_path_release(&checked.at);
         if (checked.status)
             snprintf(why, why_bytes, "%s", checked.why);
         return checked.status;
@@ -242,14 +269,15 @@ void rtl_db_close(struct rtl_db *db)
 {
     if (!db)
         return;
+    if (db->made && db->handle)
+        remove_if_empty(db);
     for (struct rtl_db_statement *st = db->statements, *next; st; st = next) {
         next = st->next;
         sqlite3_finalize(st->st);
         free(st);
     }
-    if (db->made && db->handle)
-        remove_if_empty(db);
     disconnect_db(db);
+    rtl_safe_path_release(&db->at);
     free(db->path);
     free(db);
 }

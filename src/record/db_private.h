@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "record/db_status.h"
+#include "record/safe_path.h"
 
 enum { RTL_DB_WHY_BYTES = 512 };
 
@@ -24,9 +25,11 @@ struct rtl_db_statement {
 struct rtl_db {
     struct sqlite3 *handle;
     struct rtl_db_files *files;
-    char *path;
+    char *path; /* as the user named it */
+    struct rtl_safe_path at;
     bool write, open; /* open: a transaction of rtl_db_begin */
     bool made;        /* this database created the file */
+    int64_t version;  /* of the file's content when it was made: changes with another writer's commit */
     bool ran_out;     /* a write failed or found no space */
     enum rtl_db_status status;
     char why[RTL_DB_WHY_BYTES];

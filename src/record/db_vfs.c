@@ -122,46 +122,40 @@ bool rtl_db_give_up(struct rtl_db *db, uint64_t work)
 
 /* --- refusing files --- */
 
-/* Keep the line that explains SQLITE_CANTOPEN, the result. */
-static int refuse_file(struct rtl_db_files *files, enum rtl_db_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int refuse_file(struct rtl_db_files *files, enum rtl_db_status status, const char *format, ...)
+/* Keep the line that explains SQLITE_CANTOPEN, the result; `name` is the database or a file beside it. */
+static int refuse_file(struct rtl_db_files *files, enum rtl_db_status status, const char *name, const char *what)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(files->why, sizeof files->why, format, args);
-    va_end(args);
+    snprintf(files->why, sizeof files->why, "%s%s %s", files->db->path, name + strlen(files->path), what);
     files->refused = status;
     return SQLITE_CANTOPEN;
 }
 
 static int refuse_odd(struct rtl_db_files *files, const char *name)
 {
-    return refuse_file(
-        files, RTL_DB_PATH,
-        "%s is not a plain file, has a second name, or belongs to another user: remove it before opening "
-        "the recording",
-        name);
+    return refuse_file(files, RTL_DB_PATH, name,
+                       "is not a plain file, has a second name, or belongs to another user: remove it before opening "
+                       "the recording");
 }
 
 static int refuse_journal(struct rtl_db_files *files, enum rtl_journal is)
 {
     const char *name = files->beside[RTL_JOURNAL];
+    char error[100];
     switch (is) {
     case RTL_JOURNAL_ODD:
         return refuse_odd(files, name);
     case RTL_JOURNAL_NAMES:
         return refuse_file(
-            files, RTL_DB_SCHEMA,
-            "%s is not rtl-top's: it names another file, which SQLite deletes when it rolls back; remove the journal "
-            "to see the recording as it is",
-            name);
+            files, RTL_DB_SCHEMA, name,
+            "is not rtl-top's: it names another file, which SQLite deletes when it rolls back; remove the "
+            "journal to see the recording as it is");
     case RTL_JOURNAL_DAMAGED:
-        return refuse_file(files, RTL_DB_CORRUPT, "%s is damaged: remove it to see the recording as it is", name);
+        return refuse_file(files, RTL_DB_CORRUPT, name, "is damaged: remove it to see the recording as it is");
     case RTL_JOURNAL_STOPPED:
         return SQLITE_INTERRUPT;
     case RTL_JOURNAL_FAILED:
-        return refuse_file(files, RTL_DB_PATH, "cannot read %s: %s", name, strerror(errno));
+        snprintf(error, sizeof error, "cannot be read: %s", strerror(errno));
+        return refuse_file(files, RTL_DB_PATH, name, error);
     default:
         return SQLITE_OK;
     }
@@ -299,8 +293,8 @@ static int file_write(sqlite3_file *base, const void *from, int count, sqlite3_i
     if (is_reader(f) && f->role != RTL_ROLE_TEMPORARY)
         return SQLITE_READONLY;
     if (is_reader(f) && (uint64_t)at + (uint64_t)count > SORT_BYTES + 2 * rtl_db_files_size(f->files)) {
-        refuse_file(f->files, RTL_DB_CORRUPT,
-                    "%s is damaged: sorting it takes more space than any recording of its size", f->files->db->path);
+        refuse_file(f->files, RTL_DB_CORRUPT, f->files->path,
+                    "is damaged: sorting it takes more space than any recording of its size");
         return SQLITE_FULL;
     }
     return methods_below(f)->xWrite(f->below, from, count, at);
@@ -583,6 +577,25 @@ static int system_access(sqlite3_vfs *system, const char *name, int what, int *r
     return files->below->xAccess(files->below, name, what, result);
 }
 
+/* The path is right as it is: rtl_safe_path_find has followed the links. */
+static int system_path(sqlite3_vfs *system, const char *name, int bytes, char *out)
+{
+    (void)system;
+    return snprintf(out, (size_t)bytes, "%s", name) < bytes ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+/* The path below the folder's descriptor leads to the folder that was checked, wherever it was moved. Without /proc:
+ * the user's path, with "./" or "/" in front, because SQLite gives names such as ":memory:" a special meaning. */
+static char *make_path(const struct rtl_db *db)
+{
+    char folder[40], *path;
+    snprintf(folder, sizeof folder, "/proc/self/fd/%d/", db->at.folder);
+    bool usable = db->at.follow && !access(folder, F_OK);
+    int n = usable ? asprintf(&path, "%s%s", folder, db->at.name)
+                   : asprintf(&path, "%s%s", *db->path == '/' ? "" : "./", db->path);
+    return n < 0 ? NULL : path;
+}
+
 int rtl_db_files_open(struct rtl_db *db)
 {
     static atomic_uint count;
@@ -602,10 +615,13 @@ int rtl_db_files_open(struct rtl_db *db)
     files->system.xOpen = system_open;
     files->system.xDelete = system_delete;
     files->system.xAccess = system_access;
+    files->system.xFullPathname = system_path;
     files->system.xDlOpen = NULL;
-    char *path; /* begins with "./" or "/": SQLite gives names such as ":memory:" a special meaning */
-    if (sqlite3_vfs_register(&files->system, 0) || asprintf(&path, "%s%s", *db->path == '/' ? "" : "./", db->path) < 0)
+    char *path = make_path(db);
+    if (!path || sqlite3_vfs_register(&files->system, 0)) {
+        free(path);
         return SQLITE_NOMEM;
+    }
     int flags = db->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, files->name);
     free(path);

@@ -1,5 +1,6 @@
 /* Output files that the user names. See outfile.h. */
 #include "record/outfile.h"
+#include "record/safe_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct rtl_outfile {
-    char *path;                  /* final path, links resolved; NULL: written directly */
+    char *path;                  /* as the user named it; NULL: written directly */
+    struct rtl_safe_path at;     /* where it gets its name */
     struct temporary_file *part; /* until it is renamed; then NULL */
     int fd;
     bool replaces;
@@ -42,7 +43,8 @@ static bool refuse_output(char *why, size_t why_bytes, const char *format, ...)
 enum { TEMPORARY_FILES = 8 };
 static struct temporary_file {
     _Atomic bool there;
-    char path[PATH_MAX];
+    int folder; /* the output's descriptor */
+    char name[NAME_MAX + 1];
 } temporary_files[TEMPORARY_FILES];
 static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 
@@ -50,7 +52,7 @@ void rtl_outfile_clean(void)
 {
     for (int i = 0; i < TEMPORARY_FILES; i++)
         if (atomic_load_explicit(&temporary_files[i].there, memory_order_acquire))
-            unlink(temporary_files[i].path);
+            unlinkat(temporary_files[i].folder, temporary_files[i].name, 0);
 }
 
 static void on_signal(int number)
@@ -157,24 +159,13 @@ bool rtl_outfile_is_standard_output(const char *path)
 /* Create a temporary file with a new random name in the folder of the output. */
 static bool open_temporary(struct rtl_outfile *file, const struct stat *was, char *why, size_t why_bytes)
 {
-    const char *slash = strrchr(file->path, '/');
-    int folder = slash ? (int)(slash + 1 - file->path) : 0;
     sigset_t old = block_deadly();
     struct temporary_file *part = temporary_files, *end = temporary_files + TEMPORARY_FILES;
     while (part < end && atomic_load_explicit(&part->there, memory_order_relaxed))
         part++;
-    for (int tries = 0; part < end && file->fd < 0 && tries < 100; tries++) {
-        unsigned number = (unsigned)getpid() * 2654435761u + (unsigned)tries;
-        if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
-            errno = 0; /* a guessable name is harmless: O_EXCL refuses existing files */
-        int length = snprintf(part->path, sizeof part->path, "%.*s.rtl-top-%08x", folder, file->path, number);
-        if (length >= (int)sizeof part->path) {
-            errno = ENAMETOOLONG;
-            break;
-        }
-        file->fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, was ? 0600 : 0666);
-        if (file->fd < 0 && errno != EEXIST)
-            break;
+    if (part < end) {
+        part->folder = file->at.folder;
+        file->fd = rtl_safe_path_create(part->folder, ".rtl-top-", "", was ? 0600 : 0666, part->name);
     }
     int error = part < end ? errno : EMFILE;
     if (file->fd >= 0) {
@@ -205,11 +196,8 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
 {
     struct stat info;
     int fd = descriptor_of(path);
-    if (fd >= 0)
-        file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    else
-        file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (file->fd < 0)
+    file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : rtl_safe_path_open(&file->at, O_WRONLY, 0);
+    if (file->fd < 0 && !(fd < 0 && errno == ELOOP))
         return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
     if (fd < 0 && (fstat(file->fd, &info) || S_ISREG(info.st_mode))) /* a plain file is never written in place */
         return refuse_changed(path, why, why_bytes);
@@ -219,13 +207,15 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
 static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl_outfile_options *o, char *why,
                     size_t why_bytes)
 {
-    struct stat link, info;
+    struct stat info;
     if (descriptor_of(path) >= 0)
         return open_direct(file, path, why, why_bytes);
-    bool there = !lstat(path, &link);
-    if (!*path || (!there && errno != ENOENT))
-        return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(*path ? errno : ENOENT));
-    if (there && stat(path, &info))
+    if (!rtl_safe_path_find(&file->at, path, true, "cannot write", why, why_bytes))
+        return false;
+    bool there = rtl_safe_path_stat(&file->at, &info);
+    if (!there && errno != ENOENT)
+        return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
+    if (!there && file->at.linked)
         return refuse_output(why, why_bytes, "cannot write %s: it is a symbolic link that leads nowhere", path);
     if (there && S_ISDIR(info.st_mode))
         return refuse_output(why, why_bytes, "cannot write %s: it is a folder", path);
@@ -233,12 +223,10 @@ static bool open_at(struct rtl_outfile *file, const char *path, const struct rtl
         return open_direct(file, path, why, why_bytes);
     if (there && !o->force)
         return refuse_output(why, why_bytes, "%s exists: choose another name, or replace it with --force", path);
-    file->path = there && S_ISLNK(link.st_mode) ? realpath(path, NULL) : strdup(path);
-    if (!file->path)
-        return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
-    /* in a folder like /tmp the kernel does not follow links of other users, while realpath does */
-    if (there && (lstat(file->path, &link) || !same_inode(&link, &info)))
-        return refuse_changed(path, why, why_bytes);
+    if (there && rtl_safe_path_is_planted(&file->at, &info))
+        return refuse_output(why, why_bytes, "cannot write %s: " RTL_PLANTED, path);
+    if (!(file->path = strdup(path)))
+        return refuse_output(why, why_bytes, "out of memory");
     file->replaces = there;
     return open_temporary(file, there ? &info : NULL, why, why_bytes);
 }
@@ -254,7 +242,7 @@ struct rtl_outfile *rtl_outfile_open(const char *path, const struct rtl_outfile_
         refuse_output(why, why_bytes, "out of memory");
         return NULL;
     }
-    file->fd = -1;
+    file->fd = file->at.folder = -1;
     if (open_at(file, path, o, why, why_bytes))
         return file;
     rtl_outfile_close(file);
@@ -274,19 +262,19 @@ bool rtl_outfile_is_file(const struct rtl_outfile *file)
 /* --- renaming --- */
 
 /* Rename without replacing a file that was created meanwhile; returns errno or 0. */
-static int rename_new(const char *part, const char *path)
+static int rename_new(const char *part, const struct rtl_safe_path *at)
 {
-    if (!renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE))
+    if (!renameat2(at->folder, part, at->folder, at->name, RENAME_NOREPLACE))
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    if (!link(part, path)) { /* the file system lacks RENAME_NOREPLACE */
-        unlink(part);
+    if (!linkat(at->folder, part, at->folder, at->name, 0)) { /* the file system lacks RENAME_NOREPLACE */
+        unlinkat(at->folder, part, 0);
         return 0;
     }
-    if (errno == EEXIST || !access(path, F_OK))
+    if (errno == EEXIST || !faccessat(at->folder, at->name, F_OK, 0))
         return EEXIST;
-    return rename(part, path) ? errno : 0; /* it lacks hard links, too */
+    return renameat(at->folder, part, at->folder, at->name) ? errno : 0; /* it lacks hard links, too */
 }
 
 bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
@@ -295,9 +283,11 @@ bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)
         return true;
     if (file->replaces)
         fdatasync(file->fd); /* without it a crash of the machine may leave neither the old file nor the new one */
-    int error = file->replaces && rename(file->part->path, file->path) ? errno : 0;
+    int error = 0;
     if (!file->replaces)
-        error = rename_new(file->part->path, file->path);
+        error = rename_new(file->part->name, &file->at);
+    else if (renameat(file->at.folder, file->part->name, file->at.folder, file->at.name))
+        error = errno;
     if (error == EEXIST)
         return refuse_output(why, why_bytes, "%s exists by now: choose another name, or replace it with --force",
                              file->path);
@@ -315,12 +305,13 @@ void rtl_outfile_close(struct rtl_outfile *file)
         return;
     if (file->part) {
         sigset_t old = block_deadly();
-        unlink(file->part->path);
+        unlinkat(file->part->folder, file->part->name, 0);
         forget_temporary(file);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     if (file->fd >= 0)
         close(file->fd);
+    rtl_safe_path_release(&file->at);
     free(file->path);
     free(file);
 }

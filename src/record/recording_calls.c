@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct rtl_call_number {
-    uint32_t kind, parent, name_bytes; /* a call has a kind, a node the number of its parent */
+    uint32_t group, parent, name_bytes; /* a call has a group, a node the number of its parent */
     uint32_t next;                     /* older entry of the hash chain, + 1 */
     char name[RTL_HIP_API_TEXT + 1];
 };
@@ -19,7 +19,7 @@ enum { CALLS_MAX = RTL_HIP_API_ROWS, NODES_MAX = RTL_HIP_API_NODES };
 
 static uint32_t *chain_of(struct rtl_call_names *names, const struct rtl_call_number *key)
 {
-    uint64_t hash = rtl_hash(key->name, key->name_bytes) + key->kind + key->parent;
+    uint64_t hash = rtl_hash(key->name, key->name_bytes) + key->group + key->parent;
     return &names->head[hash % (sizeof names->head / sizeof *names->head)];
 }
 
@@ -53,7 +53,7 @@ static uint32_t find_number(const struct rtl_calls_writer *w, struct rtl_call_na
     *is_new = false;
     for (uint32_t i = *head; i; i = names->list[i - 1].next) {
         const struct rtl_call_number *n = &names->list[i - 1];
-        if (n->kind == key->kind && n->parent == key->parent && n->name_bytes == key->name_bytes &&
+        if (n->group == key->group && n->parent == key->parent && n->name_bytes == key->name_bytes &&
             !memcmp(n->name, key->name, key->name_bytes))
             return i - 1;
     }
@@ -73,7 +73,7 @@ static uint32_t find_number(const struct rtl_calls_writer *w, struct rtl_call_na
 static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_hip_api_row_snapshot *call)
 {
     struct rtl_call_numbers *n = w->numbers;
-    struct rtl_call_number key = {.kind = call->kind, .name_bytes = call->name_bytes};
+    struct rtl_call_number key = {.group = rtl_hip_api_group(call->kind), .name_bytes = call->name_bytes};
     bool is_new;
     memcpy(key.name, call->name, call->name_bytes);
     uint32_t number = find_number(w, &n->calls, CALLS_MAX, &key, &is_new);

@@ -35,7 +35,7 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
         rtl_db_prepare_ints(c->db, "SELECT call, kind, name FROM rtl_call WHERE recording = ? ORDER BY call", recording);
     while (rtl_db_step(st)) {
         int64_t number = rtl_db_int(st, 0), kind = rtl_db_int(st, 1);
-        if (number != c->known_calls || number >= RTL_REPLAY_CALLS_MAX || kind < 0 || kind > UINT16_MAX) {
+        if (number != c->known_calls || number >= RTL_REPLAY_CALLS_MAX || kind < 0 || kind > UINT32_MAX) {
             rtl_db_damaged(c->db, "a call is out of bounds");
             return;
         }

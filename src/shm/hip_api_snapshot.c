@@ -11,14 +11,14 @@ static int compare_names(const char *a, uint32_t a_bytes, const char *b, uint32_
     return name ? name : (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
 
-static int group_of(const struct rtl_hip_api_row_snapshot *row)
+uint32_t rtl_hip_api_group(uint32_t kind)
 {
-    return (row->kind == RTL_HIP_API_RANGE) + 2 * (row->kind == RTL_HIP_API_MARK);
+    return (kind == RTL_HIP_API_RANGE) + 2u * (kind == RTL_HIP_API_MARK);
 }
 
 int rtl_hip_api_compare_rows(const struct rtl_hip_api_row_snapshot *a, const struct rtl_hip_api_row_snapshot *b)
 {
-    int group = group_of(a) - group_of(b);
+    int group = (int)rtl_hip_api_group(a->kind) - (int)rtl_hip_api_group(b->kind);
     return group ? group : compare_names(a->name, a->name_bytes, b->name, b->name_bytes);
 }
 

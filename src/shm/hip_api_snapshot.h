@@ -91,6 +91,9 @@ struct rtl_hip_api_snapshot {
     char library_version[32];
 };
 
+/* Return the group of a kind: 0 for functions, 1 for ranges, 2 for marks. Only a group and a name identify a row: a
+ * process may change the kind of a function. */
+uint32_t rtl_hip_api_group(uint32_t kind);
 /* Compare in the order of rows. */
 int rtl_hip_api_compare_rows(const struct rtl_hip_api_row_snapshot *a, const struct rtl_hip_api_row_snapshot *b);
 

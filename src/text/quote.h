@@ -9,6 +9,11 @@
 
 #include <stddef.h>
 
+/* JavaScript and jq before 1.7 read numbers as doubles and round from here on. In every JSON that rtl-top writes, an
+ * integer KEY of this size or more is followed by its twin KEY_text, the same digits as a string. */
+#define RTL_JSON_EXACT (1ull << 53)
+#define RTL_JSON_TWIN  "_text"
+
 /* The caller's function that receives the pieces. */
 typedef void rtl_quote_put(void *to, const char *bytes, size_t count);
 

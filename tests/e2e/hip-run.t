@@ -62,6 +62,8 @@ tap_pids="$tap_pids $run"
 exec 3>"$work/in"
 wait_until 120 sh -c "grep -q '^holding' '$work/out' && test -s '$work/frames'"
 pid=$(head -n 1 "$work/frames" | jq .pid)
+"$top" api -p "$pid" --json >"$work/api.json"
+is "api --json: large integers have twins" "$(tests/e2e/json-exact "$work/api.json")" start_time_ns
 is "run: each call is recorded" "$("$top" api -p "$pid" --json | jq -r '.api[] | "called \(.name) \(.calls) \(.bytes)"' | sort)" \
     "$(grep '^called' "$work/out" | sort)"
 has "check -p: calls are recorded" "$("$top" check -p "$pid")" '^ok     calls        those of HIP are recorded, by librtl-hip.so [0-9]'

@@ -201,6 +201,36 @@ for blocks in 1 4 20 130; do # blocks for nothing, for a header, for tables
     is "--snapshot onto a full disk: exits with 12 and leaves no file" "$? $(wc -l <"$work/err") $(ls "$work"/nothing.db* 2>/dev/null)" "12 1 "
 done
 
+# --- integers that JavaScript and jq 1.6 would round have a twin, in all JSON ---
+twins() { tests/e2e/json-exact "$@" 2>&1; } # checks all integers; prints the keys of the large ones
+"$top" -p "$demo" --json -n 2 -d 0.1 >"$work/live.json"
+"$top" list --json >"$work/list.json"
+is "JSON: times of the live view and of list have twins" "$(twins "$work/live.json") $(twins "$work/list.json")" \
+    "time_ns start_ns time_ns"
+"$top" -p "$demo" --snapshot "$work/small.db" >"$work/out"
+cp "$work/small.db" "$work/large.db"
+sqlite3 "$work/large.db" 'UPDATE rtl_frame SET counted = counted + (1 << 55), timed = timed + (1 << 55);
+    UPDATE rtl_kernel_sample SET calls = calls + (1 << 55), total_ns = (1 << 60) + 1, max_ns = (1 << 60) + 1;
+    UPDATE rtl_queue_sample SET queue_id = (1 << 60) + 1, dispatches = dispatches + (1 << 55);
+    UPDATE rtl_gpu_sample SET busy_ns = (1 << 60) + 1'
+"$top" replay --json "$work/large.db" >"$work/replay.json"
+is "JSON: large counters of a replay have twins" "$(twins "$work/replay.json")" \
+    "busy_ns calls counted dispatches id max_ns time_ns timed total_ns"
+"$top" diff --json "$work/small.db" "$work/large.db" >"$work/diff.json"
+is "JSON: large costs of diff have twins" "$(twins "$work/diff.json")" "calls cost_ns total_ns"
+"$top" diff --json "$work/large.db" "$work/small.db" >"$work/diff.json"
+has "JSON: a negative cost has a twin, too" "$(twins "$work/diff.json") $(cat "$work/diff.json")" '"cost_ns_text":"-[0-9]{19}"'
+sqlite3 "$work/bad.db" "UPDATE rocpd_op SET id = id + (1 << 60), gpuId = iif(gpuId = 1, (1 << 60) + 1, 0), queueId = (1 << 61) + queueId;
+    UPDATE rocpd_op SET completionSignal = 'size=9007199254740993' WHERE completionSignal = 'size=7';
+    CREATE TABLE rocpd_api(id INTEGER PRIMARY KEY, pid, tid, start, end, apiName_id, args_id);
+    CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id, op_id);
+    INSERT INTO rocpd_api VALUES ((1 << 60) + 7, (1 << 60) + 3, (1 << 60) + 5, 3, 4, 9, 1);
+    INSERT INTO rocpd_api_ops VALUES (1, (1 << 60) + 7, (1 << 60) + 5)"
+"$top" export "$work/bad.db" --perfetto "$work/twin.json" --rocprofv3 "$work/twin.v3" 2>"$work/err"
+is "JSON: large numbers of an export for Perfetto have twins" "$(twins "$work/twin.json")" "bytes id op pid sort_index tid"
+is "JSON: large numbers of an export as rocprofv3 have twins" "$(twins "$work/twin.v3")" \
+    "dispatch_id end_timestamp handle init_time internal logical_node_id node_id pid start_timestamp thread_id"
+
 # --- no output controls the terminal ---
 evil="$work/e${esc}]0;owned${esc}[2J"
 check "escapes: -r names a file" exits_with 10 'e.x1b\]0;owned.x1b\[2J' -r "$evil" -b

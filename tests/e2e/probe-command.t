@@ -100,6 +100,7 @@ assert o["duration"]["mean_ns"] == o["duration"]["others_mean_ns"] == 5000
 assert o["code"]["compared"] and len(o["code"]["hash"]) == 16 and o["code"]["sgprs"] >= o["code"]["sgprs_before"]
 END
 check "probe --json: its numbers are consistent" python3 "$work/judge.py" "$work/out"
+check "probe --json: large integers have twins" tests/e2e/json-exact "$work/out"
 sed 's/"ended":\([0-9]\)/"ended":1\1/' "$work/out" >"$work/wrong"
 fails() { ! "$@"; }
 check "probe --json: the consistency check finds a wrong number" fails python3 "$work/judge.py" "$work/wrong"
@@ -117,6 +118,7 @@ is "probe -w: an empty name is refused" "$?" 1
 run_probe -p "$server" -k silu -n 5 --every 2 --json -w "$work/probe.db"
 is "probe -w: exits with 0" "$? $(cat "$work/err")" "0 "
 "$top" -r "$work/probe.db" --json >"$work/frame"
+check "replay --json of a probe: large integers have twins" tests/e2e/json-exact "$work/frame"
 jq -S '{kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail,
     gaps, hash: .code.hash, bytes: .code.bytes, mean: .duration.mean_ns}' "$work/out" >"$work/told"
 jq -S '.probe | {kernel, mangled, gpu, gpu_name, ended, why, every, dispatches, probed, recorded, waves, units, tail, gaps, hash,

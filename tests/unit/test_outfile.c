@@ -20,32 +20,22 @@
 
 static char folder[] = "/tmp/rtl-outfile.XXXXXX", why[300];
 
-/* Another user's action between two of our system calls; runs once. */
+/* Another user's action between two of our system calls: runs once, before the name is opened. */
 static void (*meanwhile)(void);
+static const char *meanwhile_at;
 
-static void let_others(void)
-{
-    void (*act)(void) = meanwhile;
-    meanwhile = NULL;
-    if (act)
-        act();
-}
-
-char *realpath(const char *restrict path, char *restrict out)
-{
-    let_others();
-    assert_null(out);
-    return canonicalize_file_name(path);
-}
-
-int open(const char *path, int flags, ...)
+int openat(int at, const char *name, int flags, ...)
 {
     va_list args;
     va_start(args, flags);
     mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
     va_end(args);
-    let_others();
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    void (*act)(void) = meanwhile;
+    if (act && !strncmp(name, meanwhile_at, strlen(meanwhile_at)) && !(flags & O_PATH && !strcmp(name, "pipe"))) {
+        meanwhile = NULL;
+        act();
+    }
+    return (int)syscall(SYS_openat, at, name, flags, mode);
 }
 
 static int set_up(void **state)
@@ -254,39 +244,121 @@ static void lead_elsewhere(void)
     assert_int_equal(symlink("precious", "link"), 0);
 }
 
+static void put_link_there(void)
+{
+    assert_int_equal(unlink("theirs"), 0);
+    assert_int_equal(symlink("precious", "theirs"), 0);
+}
+
 static void lead_from_pipe(void)
 {
     assert_int_equal(unlink("pipe"), 0);
     assert_int_equal(symlink("precious", "pipe"), 0);
 }
 
-/* In a folder that others can write to, a link may change before it is followed. */
-static void an_output_link_that_changes_meanwhile_is_not_followed(void **state)
+static void swap_folder(void)
+{
+    assert_int_equal(rename("sub", "moved"), 0);
+    assert_int_equal(symlink("other", "sub"), 0);
+}
+
+static struct rtl_outfile *open_while(const char *path, void (*act)(void), const char *at)
+{
+    meanwhile = act;
+    meanwhile_at = at;
+    struct rtl_outfile *file = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = true}, why, sizeof why);
+    assert_null(meanwhile);
+    return file;
+}
+
+/* In a folder that others can write to, a name may stand for something else in each of our steps. */
+static void a_path_that_changes_meanwhile_leads_nowhere_else(void **state)
 {
     (void)state;
     make("precious", "precious", 0600);
     make("theirs", "theirs", 0666);
     assert_int_equal(symlink("theirs", "link"), 0);
-    meanwhile = lead_elsewhere;
-    assert_null(rtl_outfile_open("link", &(struct rtl_outfile_options){.force = true}, why, sizeof why));
-    assert_non_null(strstr(why, "link: another file"));
-    assert_null(meanwhile);
+    void (*const acts[])(void) = {lead_elsewhere, put_link_there};
+    const char *const when[] = {"theirs", ".rtl-top-"};
+    for (int i = 0; i < 2; i++) {
+        struct rtl_outfile *file = open_while("link", acts[i], when[i]);
+        assert_non_null(file);
+        put(file, "new");
+        assert_true(rtl_outfile_place(file, why, sizeof why));
+        rtl_outfile_close(file);
+        assert_string_equal(read_back("theirs"), "new");
+        assert_string_equal(read_back("precious"), "precious");
+        unlink("link");
+        assert_int_equal(symlink("theirs", "link"), 0);
+    }
     assert_int_equal(mkfifo("pipe", 0666), 0);
-    meanwhile = lead_from_pipe;
-    assert_null(rtl_outfile_open("pipe", &(struct rtl_outfile_options){0}, why, sizeof why));
+    assert_null(open_while("pipe", lead_from_pipe, "pipe"));
     assert_non_null(strstr(why, "pipe: another file"));
+    assert_int_equal(mkdir("sub", 0700) | mkdir("other", 0700), 0);
+    struct rtl_outfile *file = open_while("sub/out", swap_folder, "out");
+    assert_true(file && rtl_outfile_place(file, why, sizeof why));
+    rtl_outfile_close(file);
+    assert_null(read_back("other/out"));
+    assert_non_null(read_back("moved/out"));
     assert_string_equal(read_back("precious"), "precious");
-    assert_string_equal(read_back("theirs"), "theirs");
+}
+
+/* Refuses with a line that names what is wrong. */
+static void refuses(const char *path, const char *says)
+{
+    assert_null(open_it(path, true, NULL));
+    if (!strstr(why, says) || strchr(why, '\n'))
+        fail_msg("'%s' lacks '%s'", why, says);
+}
+
+static void links_and_files_of_other_users_are_refused(void **state)
+{
+    (void)state;
+    static const mode_t shared[] = {01777, 0777, 01755};
+    if (geteuid() != 0)
+        skip(); /* only root can make another user's link */
+    make("precious", "precious", 0600);
+    assert_int_equal(mkdir("own", 0755) | mkdir("common", 0755) | symlink("../own", "common/folder"), 0);
+    assert_int_equal(symlink("../precious", "common/link") | symlink("precious", "link"), 0);
+    assert_int_equal(lchown("common/link", 65534, 65534) | lchown("link", 65534, 65534), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(chmod("common", shared[i]), 0);
+        refuses("common/link", "cannot write common/link: link is a link of another user");
+        assert_int_equal(lchown("common/folder", 65534, 65534), 0);
+        refuses("common/folder/out", "folder is a link of another user");
+        assert_int_equal(lchown("common/folder", 0, 0), 0);
+        rtl_outfile_close(open_it("common/folder/out", true, NULL)); /* root's link */
+        assert_string_equal(why, "");
+        make("common/planted", "theirs", 0666);
+        assert_int_equal(chown("common/planted", 65534, 65534), 0);
+        refuses("common/planted", "another user has put it");
+        assert_int_equal(unlink("common/planted") | link("precious", "common/planted"), 0);
+        refuses("common/planted", "second name");
+        assert_int_equal(unlink("common/planted"), 0);
+    }
+    refuses("link", "link is a link of another user"); /* the user's own folder does not make it safe */
+    assert_int_equal(chmod("common", 0755) | lchown("common/folder", 65534, 65534), 0);
+    rtl_outfile_close(open_it("common/folder/out", true, NULL)); /* only root could have put that folder there */
+    assert_string_equal(why, "");
+    assert_string_equal(read_back("precious"), "precious");
+    assert_int_equal(symlink("loop", "loop"), 0);
+    refuses("loop", "cannot write loop: Too many levels of symbolic links");
+    refuses("loop/out", "cannot write loop/out: Too many levels of symbolic links");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_new_file_exists_once_it_is_placed),    TEST(an_unplaced_file_leaves_nothing),
-        TEST(nothing_is_replaced_without_force),      TEST(setuid_is_not_copied),
-        TEST(the_input_is_never_the_output),          TEST(links_stay_and_are_followed),
-        TEST(devices_and_pipes_are_written_directly), TEST(an_output_link_that_changes_meanwhile_is_not_followed),
+        TEST(a_new_file_exists_once_it_is_placed),
+        TEST(an_unplaced_file_leaves_nothing),
+        TEST(nothing_is_replaced_without_force),
+        TEST(setuid_is_not_copied),
+        TEST(the_input_is_never_the_output),
+        TEST(links_stay_and_are_followed),
+        TEST(devices_and_pipes_are_written_directly),
+        TEST(a_path_that_changes_meanwhile_leads_nowhere_else),
+        TEST(links_and_files_of_other_users_are_refused),
         TEST(a_signal_deletes_the_unplaced_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

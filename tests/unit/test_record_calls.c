@@ -241,6 +241,28 @@ static void recordings_without_calls_have_no_call_tables(void **state)
     assert_int_equal(replayed(), RTL_DB_OK);
 }
 
+/* A hostile process changes the kind of a function from frame to frame, and uses kinds of no library. */
+static void a_function_whose_kind_changes_is_one_function(void **state)
+{
+    (void)state;
+    static const uint32_t kinds[] = {UINT32_MAX,        RTL_HIP_API_LAUNCH, RTL_HIP_API_ALLOCATE,
+                                     RTL_HIP_API_RANGE, RTL_HIP_API_MARK,   0};
+    struct rtl_recording *r = record(RTL_RECORDING_SERIES);
+    synth_call(&c, 0, "hipMalloc");
+    for (uint64_t t = 0; t < sizeof kinds / sizeof *kinds; t++) {
+        struct rtl_snapshot s = synth_snapshot(p, (t + 1) * RTL_SEC);
+        c.rows[0].kind = kinds[t];
+        synth_add(&c.rows[0].h, 5, 1);
+        synth_put_calls(p, &c, &s);
+        assert_int_equal(rtl_recording_add(r, &s, t, false), RTL_DB_OK);
+        rtl_snapshot_free(&s);
+    }
+    rtl_recording_close(r);
+    if (replayed() != RTL_DB_OK)
+        fail_msg("%s", why);
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_call"), 3); /* a function, a range and a mark of that name */
+}
+
 /* Make as many functions and ranges as a segment can have, all called after `of`. */
 static struct rtl_snapshot full_of(int of, uint64_t t)
 {
@@ -323,6 +345,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(replayed_calls_equal_the_recorded_ones, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_calls_are_refused_with_a_message, set_up, tear_down),
         cmocka_unit_test_setup_teardown(recordings_without_calls_have_no_call_tables, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_function_whose_kind_changes_is_one_function, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_replay_leaves_out_names_beyond_its_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_failed_frames_numbers_are_withdrawn, set_up, tear_down),
     };

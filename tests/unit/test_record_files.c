@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sys/syscall.h>
 
 #include "record/db_journal.h"
 #include "record_db_fixture.h"
@@ -337,40 +338,94 @@ static void another_users_journal_is_not_used(void **state)
 /* Runs once between two of our system calls: the other user acts here. */
 static void (*meanwhile)(void);
 
-int access(const char *name, int what)
+int faccessat(int at, const char *name, int what, int flags)
 {
     void (*act)(void) = meanwhile;
     meanwhile = NULL;
     if (act)
         act();
-    return faccessat(AT_FDCWD, name, what, 0);
+    return (int)syscall(SYS_faccessat2, at, name, what, flags);
 }
 
 static void lead_to_victim(void)
 {
-    assert_int_equal(unlink(path), 0);
+    unlink(path);
     assert_int_equal(symlink("precious", path), 0);
 }
 
-/* In a folder that others can write to, a link may change before SQLite follows it. */
-static void a_link_that_changes_meanwhile_is_not_followed(void **state)
+static void replace_file(void)
+{
+    assert_int_equal(rename(victim, path), 0);
+}
+
+static void check_victim(const char *name)
+{
+    size_t size;
+    unsigned char *bytes = read_file(name, &size);
+    assert_int_equal(size, 8);
+    assert_memory_equal(bytes, "precious", 8);
+    free(bytes);
+}
+
+/* In a folder that others can write to, a file may change between our check and SQLite's opening. */
+static void a_file_that_changes_meanwhile_is_refused(void **state)
 {
     (void)state;
     const struct rtl_db_options *options[] = {&reading, &writing, &forced};
-    write_file(victim, "precious", 8);
     for (int i = 0; i < 3; i++) {
-        char others[sizeof path + 8];
-        snprintf(others, sizeof others, "%s/others", folder);
-        write_file(others, "others", 6);
-        assert_int_equal(symlink("others", path), 0);
+        write_file(victim, "precious", 8);
+        write_file(path, "others", 6);
         meanwhile = lead_to_victim;
+        refuses(options[i], RTL_DB_PATH, path);
+        check_victim(victim);
+        unlink(path);
+        write_file(path, "others", 6);
+        meanwhile = replace_file;
         refuses(options[i], RTL_DB_PATH, "another file has just been put there");
-        size_t size;
-        unsigned char *bytes = read_file(victim, &size);
-        assert_int_equal(size, 8);
-        free(bytes);
+        check_victim(path);
         unlink(path);
     }
+}
+
+static void put_others(const char *name, const char *target)
+{
+    unlink(name);
+    assert_int_equal(symlink(target, name), 0);
+    assert_int_equal(lchown(name, 65534, 65534), 0);
+}
+
+static void links_and_files_of_other_users_are_not_written(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* only root can make another user's link */
+    assert_int_equal(chmod(folder, 01777), 0);
+    write_file(victim, "precious", 8);
+    put_others(path, "precious");
+    refuses(&reading, RTL_DB_PATH, "file.db is a link of another user");
+    refuses(&writing, RTL_DB_PATH, "file.db is a link of another user");
+    refuses(&forced, RTL_DB_PATH, "file.db is a link of another user");
+    assert_int_equal(rtl_db_check(path, true, why, sizeof why), RTL_DB_PATH);
+    put_others(path, "new"); /* to a file that does not exist */
+    refuses(&writing, RTL_DB_PATH, "file.db is a link of another user");
+    assert_int_equal(chmod(folder, 0700), 0);
+    refuses(&writing, RTL_DB_PATH, "file.db is a link of another user");
+    put_others(path, "precious");
+    refuses(&reading, RTL_DB_SCHEMA, "is not a recording"); /* a reader may follow a colleague's link */
+    refuses(&forced, RTL_DB_PATH, "file.db is a link of another user");
+    check_victim(victim);
+    unlink(path);
+    assert_int_equal(chmod(folder, 01777) | link(victim, path), 0);
+    refuses(&writing, RTL_DB_PATH, "second name");
+    refuses(&forced, RTL_DB_PATH, "second name");
+    unlink(path);
+    make_recording(3);
+    assert_int_equal(chown(path, 65534, 65534) | chmod(path, 0666), 0);
+    refuses(&writing, RTL_DB_PATH, "another user has put it");
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 3);
+    rtl_db_close(db);
+    check_victim(victim);
 }
 
 /* A sparse journal of a terabyte, and a journal that saves one page again and again. */
@@ -545,6 +600,27 @@ static void a_recording_that_cannot_begin_leaves_nothing(void **state)
     }
 }
 
+/* The maker of a file removes it if it wrote nothing, unless another writer uses the file. */
+static void a_file_stays_while_another_writer_uses_it(void **state)
+{
+    (void)state;
+    struct rtl_db *maker = open_db(&writing), *other = open_db(&writing);
+    rtl_db_close(maker);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(rtl_db_need(other, &numbers), RTL_DB_OK);
+    rtl_db_begin(other);
+    insert(other, 0, 5);
+    if (rtl_db_commit(other))
+        fail_msg("%s", rtl_db_why(other));
+    rtl_db_close(other);
+    struct rtl_db *db = open_db(&reading);
+    assert_int_equal(rows(db), 5);
+    rtl_db_close(db);
+    unlink(path);
+    rtl_db_close(open_db(&writing));
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 static void names_special_to_sqlite_are_plain_files(void **state)
 {
     (void)state;
@@ -580,12 +656,14 @@ int main(void)
         TEST(a_journal_of_headers_can_be_interrupted),
         TEST(a_journal_that_is_no_plain_file_is_not_touched),
         TEST(another_users_journal_is_not_used),
-        TEST(a_link_that_changes_meanwhile_is_not_followed),
+        TEST(a_file_that_changes_meanwhile_is_refused),
+        TEST(links_and_files_of_other_users_are_not_written),
         TEST(a_journal_is_read_within_bounds),
         TEST(a_second_open_keeps_the_first_ones_lock),
         TEST(a_replaced_file_leaves_no_journal),
         TEST(a_file_in_use_is_not_replaced),
         TEST(a_recording_that_cannot_begin_leaves_nothing),
+        TEST(a_file_stays_while_another_writer_uses_it),
         TEST(names_special_to_sqlite_are_plain_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
