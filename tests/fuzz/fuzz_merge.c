@@ -147,7 +147,8 @@ static void read_rank(const uint8_t *data, size_t size)
     memcpy(bytes, data, size);
     bytes[size] = 0;
     rtl_container_from(bytes, container, sizeof container);
-    rtl_rank_from(bytes, half, bytes + half, size - half, &info);
+    const struct rtl_proc_text arguments = {bytes, half}, environment = {bytes + half, size - half};
+    rtl_rank_from(&arguments, &environment, &info);
     MUST(strlen(info.label) < sizeof info.label && info.rank >= -1);
     free(bytes);
 }

@@ -19,8 +19,8 @@
 
 enum {
     NAMES_MAX = 24,
-    DISTINCT_FROM = 16,       /* from this width on two names never look alike */
-    SUFFIXED_FROM = 4,        /* names that differ in a suffix only */
+    DISTINCT_FROM = 16, /* from this width on two names never look alike */
+    SUFFIXED_FROM = 4,  /* names that differ in a suffix only */
     CHAIN_MAX = 8,
     DEMANGLED_MAX = 64 << 10, /* text/demangle.c */
     PARTLY_MAX = 16 << 10     /* text/demangle_partly.c */
@@ -83,15 +83,31 @@ static const char *const bases[] = {
     "_Z1fIZ1gvEUlfE2_EvT_",
     "_ZZ1gvENKUlvE_clEv",
 };
-static const char *const suffixes[] = {
-    ".constprop.0", ".isra.0", ".part.3", ".cold", ".kd", ".llvm.9013257", ".internalized", ".intern.0a1b2c3d4e5f6071",
-    "__amdgpu_device", "_clone_0", "$jit$5f3a9c01$", "$v2$", "_v1", ".LTHUNK0", "~0123456789abcdef", "@@ROCM_6", ".", "$"};
+static const char *const suffixes[] = {".constprop.0",
+                                       ".isra.0",
+                                       ".part.3",
+                                       ".cold",
+                                       ".kd",
+                                       ".llvm.9013257",
+                                       ".internalized",
+                                       ".intern.0a1b2c3d4e5f6071",
+                                       "__amdgpu_device",
+                                       "_clone_0",
+                                       "$jit$5f3a9c01$",
+                                       "$v2$",
+                                       "_v1",
+                                       ".LTHUNK0",
+                                       "~0123456789abcdef",
+                                       "@@ROCM_6",
+                                       ".",
+                                       "$"};
 
 static const char *add_suffixes(char *out, size_t size, const char *base, const uint8_t *data, size_t count)
 {
     size_t used = (size_t)snprintf(out, size, "%s", base), begins = used;
     for (size_t i = 0; i < count; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s", suffixes[data[i] % (sizeof suffixes / sizeof *suffixes)]);
+        used +=
+            (size_t)snprintf(out + used, size - used, "%s", suffixes[data[i] % (sizeof suffixes / sizeof *suffixes)]);
     return out + begins;
 }
 

@@ -315,14 +315,16 @@ static void a_suffix_follows_the_demangled_name(void **state)
              "f<i32> .isra.0.cold.llvm.12$jit$1$");
     suffixed("_Z1fv.intern.0A1B", "f() [clone .intern.0A1B]", "f .intern.0A1B");
     suffixed("_ZZ1gvENKUlvE_clEv_v1", "g()::{lambda()#1}::operator()() const [clone _v1]", "g _v1");
-    suffixed("_Z3bigI1AILi1EES1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_EvT_T0_T1_$jit$1$",
-             "void big<A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1> >(A<1>, "
-             "A<1>, A<1>) [clone $jit$1$]",
-             "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>> $jit$1$");
+    suffixed(
+        "_Z3bigI1AILi1EES1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_EvT_T0_T1_$jit$1$",
+        "void big<A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1> >(A<1>, "
+        "A<1>, A<1>) [clone $jit$1$]",
+        "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>> $jit$1$");
     /* a rule's pieces, and a name that an older demangler refuses */
-    shortened("_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEE"
-              "EviT0_T1_$jit$7$",
-              "vec4 add bf16 $jit$7$");
+    shortened(
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEE"
+        "EviT0_T1_$jit$7$",
+        "vec4 add bf16 $jit$7$");
     shortened("_ZN5aiter4normIDF16bLi64EEEvPT0_PK1AIDF16bE.internalized", "norm<bf16,64> .internalized");
     /* no suffix: the characters belong to an identifier, or the name ends early */
     suffixed("_Z8a.b$c_d@v", "a.b$c_d@()", "a.b$c_d@");
@@ -369,9 +371,13 @@ static void hostile_suffixes_cost_a_bounded_time(void **state)
 static void names_that_differ_in_a_suffix_never_look_alike(void **state)
 {
     (void)state;
-    static const char *const raw[] = {"_Z6kernelIfEvPT_i", "_Z6kernelIfEvPT_i.cold", "_Z6kernelIfEvPT_i$jit$5f3a9c01$",
-                                      "_Z6kernelIfEvPT_i$jit$5f3a9c02$", "_Z6kernelIfEvPT_i_clone_0",
-                                      "_Z6kernelIDF16bEvPT_i$jit$1$", "_Z6kernelIDF16bEvPT_i$jit$2$"};
+    static const char *const raw[] = {"_Z6kernelIfEvPT_i",
+                                      "_Z6kernelIfEvPT_i.cold",
+                                      "_Z6kernelIfEvPT_i$jit$5f3a9c01$",
+                                      "_Z6kernelIfEvPT_i$jit$5f3a9c02$",
+                                      "_Z6kernelIfEvPT_i_clone_0",
+                                      "_Z6kernelIDF16bEvPT_i$jit$1$",
+                                      "_Z6kernelIDF16bEvPT_i$jit$2$"};
     enum { COUNT = sizeof raw / sizeof *raw };
     for (int form = 0; form < RTL_NAME_FORM_COUNT; form++) {
         struct rtl_names *names = rtl_names_create();
