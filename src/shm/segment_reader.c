@@ -336,7 +336,7 @@ uint64_t rtl_reader_memory(const struct rtl_reader *reader)
     uint64_t bytes = sizeof *reader + reader->kernels * (sizeof *reader->name + sizeof *reader->name_length);
     for (uint32_t i = 0; i < reader->kernels; i++)
         bytes += reader->name[i] ? RTL_ALIGN_UP(reader->name_length[i], 8) + 8 : 0; /* a lower bound */
-    return bytes;
+    return bytes + (reader->environment ? reader->header.environment_length : 0);
 }
 
 void rtl_reader_close(struct rtl_reader *reader)

@@ -185,7 +185,8 @@ static void publish_environment(struct rtl_segment *segment, const struct rtl_se
     memcpy(segment->names + offset, config->environment, bytes);
     segment->header->environment_offset = offset;
     segment->header->environment_length = bytes;
-    segment->header->names_used = segment->names_used = offset + RTL_ALIGN_UP(bytes, 8);
+    segment->names_used = offset + RTL_ALIGN_UP(bytes, 8);
+    segment->header->names_used = offset + RTL_ALIGN_UP(bytes, 8);
 }
 
 static void publish_header(struct rtl_segment *segment, const struct rtl_segment_config *config,

@@ -142,18 +142,18 @@ static void check_suffixes(const uint8_t *data, size_t size)
     check_suffix(base, raw[2], add_suffixes(raw[2], sizeof raw[2], base, data + 2 + first, second));
     struct rtl_names *names = rtl_names_create();
     MUST(names);
-    for (int form = 0; form < RTL_NAME_FORM_COUNT; form++)
-        for (int width = SUFFIXED_FROM; width < 80; width += width < 40 ? 3 : 13) {
-            char cell[3][200];
-            for (int i = 0; i < 3; i++) {
-                const char *text = rtl_names_cell(names, (uint32_t)i + 2, raw[i], strlen(raw[i]),
-                                                  (enum rtl_name_form)form, width, data[0] & 0x80);
-                MUST(rtl_text_columns(text) <= width && strlen(text) < sizeof cell[i]);
-                strcpy(cell[i], text);
-                for (int j = 0; j < i; j++)
-                    MUST(!strcmp(raw[i], raw[j]) || strcmp(cell[i], cell[j]) != 0);
-            }
+    for (int n = 0; n < 4; n++) {
+        char cell[3][200];
+        int width = SUFFIXED_FROM + (data[1] >> 3) + 9 * n;
+        for (int i = 0; i < 3; i++) {
+            const char *text = rtl_names_cell(names, (uint32_t)i + 2, raw[i], strlen(raw[i]),
+                                              (enum rtl_name_form)(data[0] >> 4 & 3), width, data[0] & 0x80);
+            MUST(rtl_text_columns(text) <= width && strlen(text) < sizeof cell[i]);
+            strcpy(cell[i], text);
+            for (int j = 0; j < i; j++)
+                MUST(!strcmp(raw[i], raw[j]) || strcmp(cell[i], cell[j]) != 0);
         }
+    }
     rtl_names_free(names);
 }
 
