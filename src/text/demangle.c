@@ -82,8 +82,8 @@ static char *demangle_here(const char *name)
     return plain;
 }
 
-/* The demangler knows some suffixes and writes them as "f() [clone .cold]". Cut those off the end of `plain`, and return
- * the length of the name without them. */
+/* The demangler knows some suffixes and writes them as "f() [clone .cold]". Cut those off the end of `plain`, and
+ * return the length of the name without them. */
 static size_t drop_clones(char *plain, const char *name, size_t length)
 {
     static const char open[] = " [clone ";

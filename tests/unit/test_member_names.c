@@ -122,6 +122,8 @@ static void workers_are_compared_within_their_group(void **state)
     /* other roles have other dimensions */
     NAMED({"TP0", 1, 0, "TP0", 1}, {"DP0_TP0", 2, 0, "DP0_TP0", 2}, {"TP1", 3, 0, "TP1", 1}, {"R0", 4, 0, "R0", 0},
           {"DP0_TP1", 5, 0, "DP0_TP1", 2}, {"", 6, 0, "6", 0});
+    NAMED({"DP1_TP0", 1, 0, "DP1_TP0", 1}, {"TP0", 2, 0, "TP0", 2}, {"DP0_TP0", 3, 0, "DP0_TP0", 3},
+          {"DP1_TP1", 4, 0, "DP1_TP1", 1}, {"DP0_TP1", 5, 0, "DP0_TP1", 3}, {"TP1", 6, 0, "TP1", 2});
     /* a second server with the same coordinates does not hide that tensor parallel ranks differ */
     NAMED({"DP0_TP0", 1, 0, "DP0_TP0[1]", 1}, {"DP0_TP0", 2, 0, "DP0_TP0[2]", 1}, {"DP0_TP1", 3, 0, "DP0_TP1", 1},
           {"DP1_TP1", 4, 0, "DP1_TP1", 2});
