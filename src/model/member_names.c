@@ -144,13 +144,19 @@ static void name_by_gpu(struct rtl_member *member)
     snprintf(member->name, sizeof member->name, "G%d", __builtin_ctzll(member->gpus));
 }
 
-static void mark_equal(const struct rtl_member *members, uint32_t count, bool equal[RTL_MEMBERS_MAX])
+/* Mark members with equal names. With `keep`, the only one of them that has not ended keeps its name: a worker that was
+ * started again. */
+static void mark_equal(const struct rtl_member *members, uint32_t count, bool keep, bool equal[RTL_MEMBERS_MAX])
 {
-    memset(equal, 0, RTL_MEMBERS_MAX * sizeof *equal);
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < i; j++)
-            if (!strcmp(members[i].name, members[j].name))
-                equal[i] = equal[j] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        bool others = false, living = false;
+        for (uint32_t j = 0; j < count; j++)
+            if (j != i && !strcmp(members[i].name, members[j].name)) {
+                others = true;
+                living |= !members[j].ended;
+            }
+        equal[i] = others && (!keep || members[i].ended || living);
+    }
 }
 
 /* A label that rtl-top did not write (a damaged recording) is no name: "[", "#" are reserved for the marks below. */
@@ -176,12 +182,12 @@ void rtl_members_name(struct rtl_member *members, uint32_t count)
     }
     set_groups(members, count);
     /* lists of visible devices may mean different devices in two containers: the segment knows the GPU */
-    mark_equal(members, count, equal);
+    mark_equal(members, count, true, equal);
     for (uint32_t i = 0; i < count; i++)
         if (equal[i] && *members[i].name == 'D' && isdigit((unsigned char)members[i].name[1]) &&
             on_one_gpu(&members[i]))
             name_by_gpu(&members[i]);
-    mark_equal(members, count, equal);
+    mark_equal(members, count, true, equal);
     for (uint32_t i = 0; i < count; i++)
         if (equal[i]) {
             char mark[16];
@@ -189,7 +195,7 @@ void rtl_members_name(struct rtl_member *members, uint32_t count)
             size_t at = strlen(members[i].name), most = sizeof members[i].name - (size_t)n - 1;
             memcpy(members[i].name + (at < most ? at : most), mark, (size_t)n + 1);
         }
-    mark_equal(members, count, equal); /* an ended process with the same pid, a recording of another host */
+    mark_equal(members, count, false, equal); /* an ended process with the same pid, a recording of another host */
     for (uint32_t i = 0; i < count; i++)
         if (equal[i])
             snprintf(members[i].name, sizeof members[i].name, "#%u", members[i].number);

@@ -104,6 +104,25 @@ static void names_are_unique(void **state)
     NAMED({"12", 10, 0, "12[10]", 0}, {"", 12, 0, "12[12]", 0});
 }
 
+/* A worker that was started again keeps the label; those that have ended are marked. */
+static void the_living_process_keeps_the_label(void **state)
+{
+    (void)state;
+    memset(members, 0, sizeof members);
+    for (uint32_t i = 0; i < 4; i++) {
+        members[i] = (struct rtl_member){.number = i, .ended = i < 2, .info.pid = 10 + (pid_t)i};
+        strcpy(members[i].info.label, i < 3 ? "R5" : "R6");
+    }
+    rtl_members_name(members, 4);
+    assert_string_equal(members[0].name, "R5[10]");
+    assert_string_equal(members[1].name, "R5[11]");
+    assert_string_equal(members[2].name, "R5");
+    members[2].ended = true;
+    rtl_members_name(members, 4);
+    assert_string_equal(members[2].name, "R5[12]");
+    assert_string_equal(members[3].name, "R6");
+}
+
 static void workers_are_compared_within_their_group(void **state)
 {
     (void)state;
@@ -141,8 +160,10 @@ static void any_labels_give_different_names(void **state)
         memset(members, 0, sizeof members);
         for (uint32_t i = 0; i < count; i++) {
             random = random * 1664525u + 1013904223u;
-            members[i] = (struct rtl_member){
-                .number = i, .info.pid = (pid_t)(random >> 28), .gpus = 1ull << (random >> 22 & 3) & 6};
+            members[i] = (struct rtl_member){.number = i,
+                                             .ended = random >> 20 & 1,
+                                             .info.pid = (pid_t)(random >> 28),
+                                             .gpus = 1ull << (random >> 22 & 3) & 6};
             snprintf(members[i].info.label, sizeof members[i].info.label, "%s",
                      labels[(random >> 8) % (sizeof labels / sizeof *labels)]);
         }
@@ -157,9 +178,8 @@ static void any_labels_give_different_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coordinates_are_found_in_titles),
-        cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(workers_are_compared_within_their_group),
+        cmocka_unit_test(coordinates_are_found_in_titles),    cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(the_living_process_keeps_the_label), cmocka_unit_test(workers_are_compared_within_their_group),
         cmocka_unit_test(any_labels_give_different_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
