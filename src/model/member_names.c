@@ -81,7 +81,7 @@ int rtl_coordinates_rank(const struct rtl_coordinates *c)
     return count == 1 ? rank : -1;
 }
 
-/* --- groups --- */
+/* --- peer groups --- */
 
 /* Return the place of the only dimension in which two workers of the same dimensions differ; 0: none, or several. */
 static int differing_place(const struct rtl_coordinates *a, const struct rtl_coordinates *b)
@@ -104,8 +104,8 @@ static bool is_equal_beside(const struct rtl_coordinates *a, const struct rtl_co
     return true;
 }
 
-/* A group has the number of its first member; workers without coordinates are group 0. */
-static void set_groups(struct rtl_member *members, uint32_t count)
+/* A peer group has the index of its first member, from 1; workers without coordinates are group 0. */
+static void set_peer_groups(struct rtl_member *members, uint32_t count)
 {
     struct rtl_coordinates at[RTL_MEMBERS_MAX];
     int place[RTL_MEMBERS_MAX] = {0}; /* along which workers with these dimensions are compared; 0: not known yet */
@@ -123,10 +123,10 @@ static void set_groups(struct rtl_member *members, uint32_t count)
                 if (differs && (!place[i] || differs < place[i]))
                     place[i] = differs;
             }
-        members[i].group = at[i].set ? i + 1 : 0;
+        members[i].peer_group = at[i].set ? i + 1 : 0;
         for (uint32_t j = first; j < i; j++)
             if (at[j].set && at[j].set == at[i].set && is_equal_beside(&at[j], &at[i], place[i])) {
-                members[i].group = members[j].group;
+                members[i].peer_group = members[j].peer_group;
                 break;
             }
     }
@@ -180,7 +180,7 @@ void rtl_members_name(struct rtl_member *members, uint32_t count)
         else
             snprintf(m->name, sizeof m->name, "%d", (int)m->info.pid);
     }
-    set_groups(members, count);
+    set_peer_groups(members, count);
     /* lists of visible devices may mean different devices in two containers: the segment knows the GPU */
     mark_equal(members, count, true, equal);
     for (uint32_t i = 0; i < count; i++)

@@ -1,6 +1,6 @@
 /*
  * The coordinates of a worker in its server ("DP1_TP0_EP1"), a name that no other process of the snapshot has, and the
- * group of workers that it is compared with. Pure; titles and labels are untrusted.
+ * peer group: the workers that it is compared with. Pure; titles and labels are untrusted.
  */
 #ifndef RTL_MODEL_MEMBER_NAMES_H
 #define RTL_MODEL_MEMBER_NAMES_H
@@ -48,9 +48,9 @@ void rtl_coordinates_text(const struct rtl_coordinates *coordinates, char *out, 
 /* Return the number of a worker with only one coordinate that doesn't follow from others; -1 otherwise. */
 int rtl_coordinates_rank(const struct rtl_coordinates *coordinates);
 
-/* Set `name` and `group` of all members of a snapshot. A name is the label; or "G5", the GPU of a process without a
- * label; or the pid. Where two are equal, "[pid]" follows, but not
- * after the name of the only one that has not ended. */
+/* Set `name` and `peer_group` of all members of a snapshot. A name is the label; or "G5", the GPU of a process without
+ * a label; or the pid. Where two are equal, "[pid]" follows, but not after the name of the only one that has not ended.
+ */
 void rtl_members_name(struct rtl_member *members, uint32_t count);
 
 #endif

@@ -34,7 +34,7 @@ struct rtl_member {
     uint64_t gpus;    /* bits: numbers on screen of the GPUs that it has used */
     /* set in each snapshot (member_names.h) */
     char name[RTL_MEMBER_LABEL]; /* "R5", "DP1_TP3", "G5", "R5[4711]": no other member of the snapshot has it */
-    uint32_t group;              /* workers of the same group are compared */
+    uint32_t peer_group;         /* workers with equal numbers are compared */
 };
 
 /* A kernel's numbers in one process. Snapshots share it. It is immutable unless `coarse`. */

@@ -52,15 +52,15 @@ static bool part_quantiles(const struct part_base *before, const struct rtl_part
 }
 
 struct compared_mean {
-    uint32_t group;
+    uint32_t peer_group;
     double mean;
 };
 
-static int by_group_and_mean(const void *a, const void *b)
+static int by_peer_group_and_mean(const void *a, const void *b)
 {
     const struct compared_mean *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
+    if (x->peer_group != y->peer_group)
+        return x->peer_group < y->peer_group ? -1 : 1;
     return x->mean < y->mean ? -1 : x->mean > y->mean;
 }
 
@@ -78,22 +78,22 @@ static double median_without(const struct compared_mean *means, uint32_t count, 
     return (means[low].mean + means[high].mean) / 2;
 }
 
-/* Compare each rank with the others of its group. Return how many ranks were compared. */
+/* Compare each rank with the others of its peer group. Return how many ranks were compared. */
 static uint32_t compare_ranks(struct rtl_rank *ranks, uint32_t count)
 {
     struct compared_mean means[RTL_MEMBERS_MAX];
     uint32_t timed = 0, compared = 0;
     for (uint32_t i = 0; i < count; i++)
         if (ranks[i].window_timed >= RTL_RANK_LEAST && timed < RTL_MEMBERS_MAX)
-            means[timed++] = (struct compared_mean){ranks[i].member->group, mean_of(&ranks[i])};
-    qsort(means, timed, sizeof *means, by_group_and_mean);
+            means[timed++] = (struct compared_mean){ranks[i].member->peer_group, mean_of(&ranks[i])};
+    qsort(means, timed, sizeof *means, by_peer_group_and_mean);
     for (uint32_t i = 0; i < count; i++) {
         if (ranks[i].window_timed < RTL_RANK_LEAST)
             continue;
         uint32_t first = 0, size = 0, at = 0;
-        while (first < timed && means[first].group != ranks[i].member->group)
+        while (first < timed && means[first].peer_group != ranks[i].member->peer_group)
             first++;
-        while (first + size < timed && means[first + size].group == ranks[i].member->group)
+        while (first + size < timed && means[first + size].peer_group == ranks[i].member->peer_group)
             size++;
         if (size < 2)
             continue;

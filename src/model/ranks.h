@@ -19,7 +19,7 @@ struct rtl_rank {
     uint64_t window_calls, window_timed, window_total_ns;
     bool has_quantiles;
     uint64_t p50, p99; /* of the window */
-    double against;    /* its mean in the window / the median of the others' means in its group; 0: not compared */
+    double against;    /* its mean in the window / the median of the others' means in its peer group; 0: not compared */
 };
 
 /* List at most `most` processes that ever called the kernel, in the order in which they joined; return the count. p50
@@ -33,7 +33,7 @@ struct rtl_slowest {
     bool collective; /* the last process to arrive waits least, so its time is the shortest */
     uint32_t compared;
 };
-/* Find it. False if no two processes of a group have RTL_RANK_LEAST timed dispatches in the window. */
+/* Find it. False if no two processes of a peer group have RTL_RANK_LEAST timed dispatches in the window. */
 bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struct rtl_slowest *slowest);
 
 /* The sort value: the slowest process's ratio, its inverse for a collective; below 0: none. */

@@ -6,9 +6,9 @@
  * mangled. After LATE_MAX such names the viewer starts no helper any more, so hostile names cost a bounded time once.
  *
  * The demangler refuses the whole name because of a suffix that it doesn't know. So the name is cut before each
- * character that may begin a suffix, the last one first, until the demangler accepts the beginning. No proper beginning
- * of a mangled name is itself one that ends before such a character, except within an identifier, and there the
- * demangler misses the identifier's end.
+ * character that may begin a suffix, the last one first, until the demangler accepts the beginning. A cut within the
+ * mangled name itself is always refused: an identifier is then shorter than its length says, and a "_" elsewhere ends
+ * a reference or a number that is incomplete without it.
  */
 #include "text/demangle.h"
 #include "text/demangle_partly.h"

@@ -108,7 +108,7 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
             return false;
         at += digits + 1;
     }
-    size_t length = strlen(at), line = length;
+    size_t length = strcspn(at, ".$@~"), line = length; /* up to a suffix */
     while (line && isdigit((unsigned char)at[line - 1]))
         line--;
     if (line == length || line < 3 || strncmp(at + line - 2, "_l", 2))
@@ -121,7 +121,9 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
     }
     const char *shown = plain ? plain : function;
     if (shown)
-        rtl_pieces_add(p, 0, "omp %.*s:%s", FUNCTION_MOST, shown, at + line);
+        rtl_pieces_add(p, 0, "omp %.*s:%.*s", FUNCTION_MOST, shown, (int)(length - line), at + line);
+    if (shown)
+        rtl_pieces_add(p, 1, "%s", at + length);
     free(plain);
     free(function);
     return shown != NULL;

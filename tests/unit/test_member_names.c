@@ -35,9 +35,9 @@ static void named(const struct wanted *wanted, uint32_t count)
             fail_msg("process %u, '%s', is called '%s' and not '%s'", i, wanted[i].label, members[i].name,
                      wanted[i].name);
         for (uint32_t j = 0; j < i; j++)
-            if ((members[i].group == members[j].group) != (wanted[i].group == wanted[j].group))
+            if ((members[i].peer_group == members[j].peer_group) != (wanted[i].group == wanted[j].group))
                 fail_msg("processes %u and %u, '%s' and '%s', have groups %u and %u", j, i, wanted[j].label,
-                         wanted[i].label, members[j].group, members[i].group);
+                         wanted[i].label, members[j].peer_group, members[i].peer_group);
     }
 }
 #define NAMED(...) \

@@ -326,6 +326,7 @@ static void a_suffix_follows_the_demangled_name(void **state)
         "EviT0_T1_$jit$7$",
         "vec4 add bf16 $jit$7$");
     shortened("_ZN5aiter4normIDF16bLi64EEEvPT0_PK1AIDF16bE.internalized", "norm<bf16,64> .internalized");
+    shortened("__omp_offloading_fe00_5366b4_main_l22$jit$1f$.kd", "omp main:22 $jit$1f$");
     /* no suffix: the characters belong to an identifier, or the name ends early */
     suffixed("_Z8a.b$c_d@v", "a.b$c_d@()", "a.b$c_d@");
     suffixed("_Z9f$jit$1$", "_Z9f$jit$1$", "f$jit$1$");
