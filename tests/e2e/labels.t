@@ -1,7 +1,8 @@
-#!/bin/sh
+#!/bin/bash
 # Workers of servers: labels from titles, environments and lists of devices; ranks compared within their group.
+# shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/tap.sh"
-. "$(dirname "$0")/screen.sh"
+. "$(dirname "$0")/serve.sh"
 
 lock_for_viewing_all
 
@@ -30,6 +31,7 @@ wait
 END
 (HSA_TOOLS_LIB=$tap_top/$O/librtl.so exec sh "$work/launcher") >"$work/out" 2>&1 &
 launcher=$!
+disown "$launcher" # bash prints no line when the test ends it
 tap_pids="$tap_pids $launcher"
 are_listed() {
     "$top" -p "$launcher" --json -d 1 -n 2 >"$work/json" 2>/dev/null
@@ -54,6 +56,13 @@ is "JSON: the slowest rank is that of its data parallel group" \
     "$(query '.kernels[] | select(.name | test("MT128x128x64")) | .slowest.label')" DP0_TP1_EP1
 "$top" -p "$launcher" -b -d 1 -n 2 >"$work/text"
 check "text: SLOWEST shows the whole label" grep -qE ' DP0_TP1_EP1 1\.[3-7]x .*128x128x64' "$work/text"
+
+# --- the metrics ---
+start_server labels -p "$launcher" 127.0.0.1:0
+has_worker() { get_page >"$work/page" && grep -q 'rtl_process_dispatches_total{.*rank="DP1_TP1_EP3"' "$work/page"; }
+check "serve: the rank of a worker has all coordinates" wait_until 60 has_worker
+check "serve: a rank that is a number stays one" grep -q 'rtl_process_dispatches_total{.*rank="5"' "$work/page"
+end_process "$server"
 
 # --- observed from outside: /proc shows an overwritten environment, so the title alone is known ---
 observed() { # VARIABLES: start an untraced process; sets pid
