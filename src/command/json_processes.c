@@ -8,7 +8,7 @@ void rtl_json_member(struct json_writer *w, struct json_object *o, const struct 
 {
     put_number(w, o, "pid", (uint64_t)member->info.pid);
     put_measured(w, o, "rank", member->info.rank >= 0, (uint64_t)member->info.rank);
-    put_text(w, o, "label", rtl_member_name(member).text);
+    put_text(w, o, "label", member->name);
 }
 
 static void put_gpus(struct json_writer *w, struct json_object *o, const struct rtl_snapshot *s, uint64_t gpus)

@@ -91,7 +91,10 @@ static bool print_list_json(const struct process_list *l)
 
 static void print_list_text(const struct process_list *l)
 {
-    printf("%7s %-6s %-12s %-12s %5s %7s %8s %-8s %6s  %-30s %s\n", "PID", "RANK", "GPU", "CONTAINER", "%BUSY",
+    int rank = 6; /* columns of the longest label */
+    for (uint32_t i = 0; i < l->count; i++)
+        rank = rtl_cell_width(rank, (int)strlen(l->rows[i].member->name));
+    printf("%7s %-*s %-12s %-12s %5s %7s %8s %-8s %6s  %-30s %s\n", "PID", rank, "RANK", "GPU", "CONTAINER", "%BUSY",
            "DISP/s", "P99", "MODE", "AGE", "TOP KERNEL", "COMMAND");
     for (uint32_t i = 0; i < l->count; i++) {
         struct rtl_process_cells c;
@@ -100,13 +103,13 @@ static void print_list_text(const struct process_list *l)
             rtl_units_ascii(c.worst);
         const char *top =
             l->rows[i].top ? rtl_model_name(l->model, l->rows[i].top, RTL_NAME_SHORT, 30, l->options.ascii) : RTL_NONE;
-        printf("%7s %-6s %-12s %-12s %5s %7s %*s %-8s %6s  %-30s %s\n", c.pid, c.label, c.gpu, c.container, c.busy,
-               c.rate, rtl_text_pad(c.worst, 8), c.worst, c.mode, c.age, top, l->rows[i].member->info.title);
+        printf("%7s %-*s %-12s %-12s %5s %7s %*s %-8s %6s  %-30s %s\n", c.pid, rank, c.label, c.gpu, c.container,
+               c.busy, c.rate, rtl_text_pad(c.worst, 8), c.worst, c.mode, c.age, top, l->rows[i].member->info.title);
     }
     for (uint32_t i = 0; i < l->untraced.count; i++) {
         const struct rtl_member_info *info = &l->untraced.list[i];
-        printf("%7d %-6s %-12s %-12s  not traced%s  %s\n", (int)info->pid, *info->label ? info->label : RTL_NONE, "",
-               *info->container ? info->container : RTL_NONE,
+        printf("%7d %-*s %-12s %-12s  not traced%s  %s\n", (int)info->pid, rank, *info->label ? info->label : RTL_NONE,
+               "", *info->container ? info->container : RTL_NONE,
                rtl_observer_may(info->pid) ? ", observable: rtl-top -p, from outside" : ": start it with rtl-top run",
                info->title);
     }

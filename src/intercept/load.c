@@ -118,6 +118,7 @@ static void describe_runtime(struct rtl_header *header)
 
 static bool create_segment(void)
 {
+    static char environment[RTL_ENVIRONMENT_MAX]; /* too large for the stack of an unknown thread */
     char why[256];
     struct rtl_segment_config config = {
         .mode = rtl_tool.settings.mode,
@@ -128,6 +129,8 @@ static bool create_segment(void)
         .control = rtl_tool.settings.mode != RTL_MODE_OFF, /* without hooks there is nothing to control */
         .probe = rtl_tool.settings.mode != RTL_MODE_OFF && rtl_tool.settings.probe && rtl_hsa_can_probe(&rtl_tool.hsa),
         .library_version = RTL_VERSION,
+        .environment = environment,
+        .environment_bytes = rtl_environment_read(environment),
     };
     if (rtl_segment_create(&rtl_tool.segment, &config, why, sizeof why) != 0) {
         warn_once(why);

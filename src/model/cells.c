@@ -123,8 +123,12 @@ void rtl_cell_widths(const struct rtl_model *model, enum rtl_unit units, int wid
         for (int end = 0; most && end < 2; end++)
             width[i] = rtl_cell_width(width[i], rtl_text_columns(rtl_format_time(end ? most : least, units).text));
     }
-    if (!model->latest || !model->latest->snapshot.parts) /* a single process: nothing to compare */
+    const struct rtl_parts *parts = model->latest ? model->latest->snapshot.parts : NULL;
+    if (!parts) /* a single process: nothing to compare */
         width[RTL_COLUMN_SLOWEST] = 0;
+    for (uint32_t i = 0; parts && i < parts->member_count; i++)
+        width[RTL_COLUMN_SLOWEST] =
+            rtl_cell_width(width[RTL_COLUMN_SLOWEST], (int)strlen(parts->members[i].name) + (int)sizeof "1.4x");
 }
 
 /* --- the list of processes --- */
@@ -157,7 +161,7 @@ void rtl_process_cells(const struct rtl_model *model, const struct rtl_process_r
     bool window = model->span_ns > 0 && known;
     memset(out, 0, sizeof *out);
     snprintf(out->pid, sizeof out->pid, "%d", (int)member->info.pid);
-    snprintf(out->label, sizeof out->label, "%s", *member->info.label ? member->info.label : RTL_NONE);
+    snprintf(out->label, sizeof out->label, "%s", *member->info.label ? member->name : RTL_NONE);
     gpus_text(&model->latest->snapshot, member->gpus, out->gpu, sizeof out->gpu);
     snprintf(out->container, sizeof out->container, "%s", *member->info.container ? member->info.container : RTL_NONE);
     snprintf(out->busy, sizeof out->busy, "%s", window && row->busy >= 0 ? rtl_format_share(row->busy).text : RTL_NONE);

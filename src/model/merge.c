@@ -1,6 +1,7 @@
 /* Merges processes and their kernels. See merge.h; merge_totals.c merges GPUs, queues, copies and other counters. */
 #include "model/merge.h"
 #include "base/array.h"
+#include "model/member_names.h"
 #include "model/merge_parts.h"
 #include "model/merge_totals.h"
 #include "model/stale.h"
@@ -419,6 +420,19 @@ uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *i
     return RTL_MEMBER_GONE;
 }
 
+void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct rtl_member_info *info)
+{
+    struct rtl_merged_member *m = find_merged_member(merge, number);
+    if (!m)
+        return;
+    struct rtl_member_info before = m->member.info;
+    m->member.info = *info;
+    if (*info->label)
+        return;
+    memcpy(m->member.info.label, before.label, sizeof before.label);
+    m->member.info.rank = before.rank;
+}
+
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
 {
     struct rtl_merged_member *m = find_merged_member(merge, number);
@@ -542,6 +556,7 @@ static struct rtl_parts *make_parts(struct rtl_merge *merge, uint32_t groups)
         if (merge->members[i].taken)
             parts->members[parts->member_count++] = merge->members[i].member;
     qsort(parts->members, parts->member_count, sizeof *parts->members, by_member_number);
+    rtl_members_name(parts->members, parts->member_count);
     return parts;
 }
 

@@ -19,6 +19,8 @@ void rtl_merge_free(struct rtl_merge *merge);
 
 /* Add a process and return its number, or RTL_MEMBER_GONE if there is no room. */
 uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *info);
+/* Replace what is known about the process from outside; its label stays if the new one is empty. */
+void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct rtl_member_info *info);
 /* As the first update: process `number` was watched alone so far, and its kernels, queues and GPUs keep their ids and
  * numbers. Without this call, GPUs are numbered by PCI address. */
 bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);

@@ -7,7 +7,7 @@
 enum {
     RTL_MEMBERS_MAX = 256,      /* processes at once, including recently ended ones */
     RTL_MEMBERS_ENDED_MAX = 32, /* ended processes; earlier ones are summed under RTL_MEMBER_GONE */
-    RTL_MEMBER_LABEL = 16,
+    RTL_MEMBER_LABEL = 24,
 };
 #define RTL_MEMBER_GONE UINT32_MAX
 
@@ -15,7 +15,7 @@ enum {
 struct rtl_member_info {
     pid_t pid;
     int rank;                     /* -1: unknown */
-    char label[RTL_MEMBER_LABEL]; /* "R5", "TP3", or "" */
+    char label[RTL_MEMBER_LABEL]; /* "R5", "DP1_TP3", "D0", or "" */
     char user[20], container[20];
     char title[160]; /* its command line */
 };
@@ -32,6 +32,9 @@ struct rtl_member {
     uint64_t counted, timed, untimed_total, depth;
     uint64_t busy_ns; /* sum over its GPUs */
     uint64_t gpus;    /* bits: numbers on screen of the GPUs that it has used */
+    /* set in each snapshot (member_names.h) */
+    char name[RTL_MEMBER_LABEL]; /* "R5", "DP1_TP3", "G5", "R5[4711]": no other member of the snapshot has it */
+    uint32_t peer_group;         /* workers with equal numbers are compared */
 };
 
 /* A kernel's numbers in one process. Snapshots share it. It is immutable unless `coarse`. */

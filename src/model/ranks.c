@@ -51,10 +51,17 @@ static bool part_quantiles(const struct part_base *before, const struct rtl_part
     return rtl_quantiles(before->kernel ? &then : NULL, &now, q, count, out);
 }
 
-static int by_mean(const void *a, const void *b)
+struct compared_mean {
+    uint32_t peer_group;
+    double mean;
+};
+
+static int by_peer_group_and_mean(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    const struct compared_mean *x = a, *y = b;
+    if (x->peer_group != y->peer_group)
+        return x->peer_group < y->peer_group ? -1 : 1;
+    return x->mean < y->mean ? -1 : x->mean > y->mean;
 }
 
 static double mean_of(const struct rtl_rank *rank)
@@ -63,33 +70,39 @@ static double mean_of(const struct rtl_rank *rank)
 }
 
 /* Return the median of the sorted means without the one at index `at`. */
-static double median_without(const double *means, uint32_t count, uint32_t at)
+static double median_without(const struct compared_mean *means, uint32_t count, uint32_t at)
 {
     uint32_t rest = count - 1, low = (rest - 1) / 2, high = rest / 2;
     low += low >= at;
     high += high >= at;
-    return (means[low] + means[high]) / 2;
+    return (means[low].mean + means[high].mean) / 2;
 }
 
+/* Compare each rank with the others of its peer group. Return how many ranks were compared. */
 static uint32_t compare_ranks(struct rtl_rank *ranks, uint32_t count)
 {
-    double means[RTL_MEMBERS_MAX];
-    uint32_t compared = 0;
+    struct compared_mean means[RTL_MEMBERS_MAX];
+    uint32_t timed = 0, compared = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (ranks[i].window_timed >= RTL_RANK_LEAST && compared < RTL_MEMBERS_MAX)
-            means[compared++] = mean_of(&ranks[i]);
-    if (compared < 2)
-        return 0;
-    qsort(means, compared, sizeof *means, by_mean);
+        if (ranks[i].window_timed >= RTL_RANK_LEAST && timed < RTL_MEMBERS_MAX)
+            means[timed++] = (struct compared_mean){ranks[i].member->peer_group, mean_of(&ranks[i])};
+    qsort(means, timed, sizeof *means, by_peer_group_and_mean);
     for (uint32_t i = 0; i < count; i++) {
         if (ranks[i].window_timed < RTL_RANK_LEAST)
             continue;
+        uint32_t first = 0, size = 0, at = 0;
+        while (first < timed && means[first].peer_group != ranks[i].member->peer_group)
+            first++;
+        while (first + size < timed && means[first + size].peer_group == ranks[i].member->peer_group)
+            size++;
+        if (size < 2)
+            continue;
         double mean = mean_of(&ranks[i]);
-        uint32_t at = 0;
-        while (at + 1 < compared && means[at] < mean)
+        while (at + 1 < size && means[first + at].mean < mean)
             at++;
-        double median = median_without(means, compared, at);
+        double median = median_without(means + first, size, at);
         ranks[i].against = median > 0 ? mean / median : 0;
+        compared++;
     }
     return compared;
 }
@@ -166,18 +179,6 @@ double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *ro
     return slowest.collective ? 1 / slowest.rank.against : slowest.rank.against;
 }
 
-struct rtl_member_name rtl_member_name(const struct rtl_member *member)
-{
-    struct rtl_member_name name;
-    if (member->info.label[0])
-        snprintf(name.text, sizeof name.text, "%s", member->info.label);
-    else if (member->gpus && !(member->gpus & (member->gpus - 1)))
-        snprintf(name.text, sizeof name.text, "G%d", __builtin_ctzll(member->gpus));
-    else
-        snprintf(name.text, sizeof name.text, "%d", (int)member->info.pid);
-    return name;
-}
-
 void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, char *out, size_t size)
 {
     struct rtl_slowest slowest;
@@ -185,14 +186,14 @@ void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, 
         snprintf(out, size, "-");
         return;
     }
-    struct rtl_member_name name = rtl_member_name(slowest.rank.member);
+    const char *name = slowest.rank.member->name;
     double ratio = slowest.rank.against;
     if (slowest.collective ? ratio > 1 / 1.05 : ratio < 1.05)
         snprintf(out, size, "=");
     else if (slowest.collective)
-        snprintf(out, size, "%s last", name.text);
+        snprintf(out, size, "%s last", name);
     else
-        snprintf(out, size, ratio < 9.95 ? "%s %.1fx" : "%s %.0fx", name.text, ratio < 9999 ? ratio : 9999);
+        snprintf(out, size, ratio < 9.95 ? "%s %.1fx" : "%s %.0fx", name, ratio < 9999 ? ratio : 9999);
 }
 
 /* --- processes --- */

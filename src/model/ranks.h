@@ -19,7 +19,7 @@ struct rtl_rank {
     uint64_t window_calls, window_timed, window_total_ns;
     bool has_quantiles;
     uint64_t p50, p99; /* of the window */
-    double against;    /* its mean in the window / the median of the others' means; 0: not compared */
+    double against;    /* its mean in the window / the median of the others' means in its peer group; 0: not compared */
 };
 
 /* List at most `most` processes that ever called the kernel, in the order in which they joined; return the count. p50
@@ -33,19 +33,14 @@ struct rtl_slowest {
     bool collective; /* the last process to arrive waits least, so its time is the shortest */
     uint32_t compared;
 };
-/* Find it. False if fewer than two processes have RTL_RANK_LEAST timed dispatches in the window. */
+/* Find it. False if no two processes of a peer group have RTL_RANK_LEAST timed dispatches in the window. */
 bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struct rtl_slowest *slowest);
-
-/* "R5", "TP3"; without a rank "G5" for a process on one GPU, else its pid. */
-struct rtl_member_name {
-    char text[24];
-};
-struct rtl_member_name rtl_member_name(const struct rtl_member *member);
 
 /* The sort value: the slowest process's ratio, its inverse for a collective; below 0: none. */
 double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *row);
 
-/* "R5 2.1x"; "R5 last" for a collective; "=" if the difference is below 5 %; "-" if there is nothing to compare. */
+/* Its name (rtl_member.name) and ratio: "R5 2.1x"; "R5 last" for a collective; "=" if the difference is below 5 %; "-"
+ * if there is nothing to compare. */
 void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, char *out, size_t size);
 
 /* The sums of one process. */

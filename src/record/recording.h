@@ -30,7 +30,7 @@ struct rtl_recording_info {
     const char *title, *recorder; /* title: as on screen; recorder: name and version of this program */
     /* identification among similar processes, as on screen; rank -1 and "": none */
     int rank;
-    char label[16], container[20];
+    char label[24], container[20];
     const struct rtl_proc_member_info *process; /* NULL: /proc is read when the file is opened */
     uint64_t interval_ns;
     void (*name_kernel)(void *context, const struct rtl_kernel_snapshot *kernel, struct rtl_recorded_names *names);

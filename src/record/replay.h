@@ -25,7 +25,7 @@ struct rtl_replay_info {
     uint64_t interval_ns;
     uint32_t frames;                         /* at least 1 */
     int rank;                                /* -1: unknown */
-    char user[20], label[16], container[20]; /* printable ASCII */
+    char user[20], label[24], container[20]; /* printable ASCII */
 };
 
 /* Open the newest time series of the file, or else the newest snapshot; only recordings of process `pid`, and only

@@ -385,7 +385,7 @@ static void check_process(struct rtl_fleet *fleet, const struct rtl_proc_entry *
     find_calls(fleet, one);
     bool has_any = has_kernels(one) || one->api >= 0;
     if (one->info_ns <= now && has_any) {
-        rtl_proc_member_info(one->pid, &one->info);
+        rtl_proc_member_info(one->pid, one->attach.reader, &one->info);
         one->info_ns = now + INFO_NS;
     }
     uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct label_text {
     char text[24];
@@ -20,9 +21,15 @@ static struct label_text format_number(uint64_t value)
     return t;
 }
 
+/* The number of the rank; the label of a worker with several coordinates, "DP1_TP0". */
 static struct label_text format_rank(const struct rtl_served *s)
 {
-    return s->info.rank < 0 ? (struct label_text){""} : format_number((uint64_t)s->info.rank);
+    struct label_text t = {""};
+    if (s->info.rank >= 0)
+        return format_number((uint64_t)s->info.rank);
+    if (strchr(s->info.label, '_'))
+        snprintf(t.text, sizeof t.text, "%s", s->info.label);
+    return t;
 }
 
 static struct rtl_gpu_name gpu_label(uint32_t bdf)

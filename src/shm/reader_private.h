@@ -33,6 +33,8 @@ struct rtl_reader {
     char comm[RTL_COMM_MAX + 1];
     struct rtl_header header; /* copied at open: the fields written at load */
 
+    char *environment; /* header.environment_length bytes and a terminator; NULL: not published */
+
     char **name;           /* [kernels], NULL until the row is READY; stable for the reader's life */
     uint32_t *name_length; /* [kernels] */
     uint64_t name_room;    /* bytes of names still allowed: all names fit into their section */

@@ -369,6 +369,10 @@ static inline _Bool rtl_in_force_read(uint64_t word, struct rtl_in_force *in_for
     return 1;
 }
 
+#define RTL_ONE_VARIABLE(name, use) +sizeof(name "=") + RTL_ENVIRONMENT_VALUE_MAX
+enum { RTL_ENVIRONMENT_MAX = 0 RTL_ENVIRONMENT(RTL_ONE_VARIABLE) }; /* bytes of all variables */
+#undef RTL_ONE_VARIABLE
+
 #define RTL_ALIGN_UP(n, to) (((uint64_t)(n) + (to) - 1) / (to) * (to))
 
 static_assert(sizeof(struct rtl_section) == 16, "section");

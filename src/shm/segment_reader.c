@@ -110,6 +110,36 @@ void rtl_expect_entry(const struct rtl_reader *reader, enum rtl_section_id secti
         __builtin_prefetch(reader->base + offset + at);
 }
 
+/* Copy a text of the section of names and terminate it. The caller frees it. NULL without memory; also if the text
+ * lies outside of the section: then sets *damaged. */
+static char *fetch_text(const struct rtl_reader *reader, uint64_t at, uint32_t length, bool *damaged)
+{
+    const struct rtl_section_view *names = &reader->view[RTL_SECTION_NAMES];
+    if (at > names->capacity || length > names->capacity - at) {
+        *damaged = true;
+        return NULL;
+    }
+    /* fetch whole words around the text; the section ends on a word (checked at open) */
+    uint64_t from = (names->offset + at) & ~7ull;
+    size_t lead = (size_t)(names->offset + at - from);
+    size_t bytes = (size_t)RTL_ALIGN_UP(lead + length, 8);
+    char *buffer = malloc(bytes + 1);
+    if (!buffer || !rtl_fetch(reader, from, buffer, bytes)) {
+        *damaged = buffer != NULL;
+        free(buffer);
+        return NULL;
+    }
+    memmove(buffer, buffer + lead, length);
+    buffer[length] = '\0';
+    return buffer;
+}
+
+const char *rtl_reader_environment(const struct rtl_reader *reader, size_t *bytes)
+{
+    *bytes = reader->environment ? reader->header.environment_length : 0;
+    return reader->environment;
+}
+
 const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *damaged)
 {
     if (kernel >= reader->kernels)
@@ -124,24 +154,13 @@ const char *rtl_reader_name(struct rtl_reader *reader, uint32_t kernel, bool *da
     }
     if (k.state != RTL_KERNEL_READY)
         return NULL;
-    const struct rtl_section_view *names = &reader->view[RTL_SECTION_NAMES];
-    if (k.name_length > RTL_NAME_MAX || k.name_offset > names->capacity ||
-        k.name_length > names->capacity - k.name_offset || k.name_length > reader->name_room) {
+    if (k.name_length > RTL_NAME_MAX || k.name_length > reader->name_room) {
         *damaged = true;
         return NULL;
     }
-    /* fetch whole words around the name; the section ends on a word (checked at open) */
-    uint64_t from = (names->offset + k.name_offset) & ~7ull;
-    size_t lead = (size_t)(names->offset + k.name_offset - from);
-    size_t bytes = (size_t)RTL_ALIGN_UP(lead + k.name_length, 8);
-    char *buffer = malloc(bytes + 1);
-    if (!buffer || !rtl_fetch(reader, from, buffer, bytes)) {
-        *damaged = buffer != NULL;
-        free(buffer);
+    char *buffer = fetch_text(reader, k.name_offset, k.name_length, damaged);
+    if (!buffer)
         return NULL;
-    }
-    memmove(buffer, buffer + lead, k.name_length);
-    buffer[k.name_length] = '\0';
     for (char *zero = buffer; (zero = memchr(zero, '\0', (size_t)(buffer + k.name_length - zero)));)
         *zero = '?'; /* so that length and terminator agree */
     reader->name_room -= k.name_length;
@@ -257,6 +276,16 @@ static void map_if_safe(struct rtl_reader *reader)
         reader->base = base;
 }
 
+/* A program without such variables publishes none, too. */
+static void read_environment(struct rtl_reader *reader)
+{
+    enum { SINCE_MINOR = 10 };
+    const struct rtl_header *h = &reader->header;
+    bool damaged = false;
+    if (h->minor >= SINCE_MINOR && h->environment_length <= RTL_ENVIRONMENT_MAX)
+        reader->environment = fetch_text(reader, h->environment_offset, h->environment_length, &damaged);
+}
+
 enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char *why, size_t why_bytes)
 {
     struct stat st;
@@ -281,6 +310,7 @@ enum rtl_reader_status rtl_reader_open_fd(int fd, struct rtl_reader **out, char 
         uint64_t names = reader->view[RTL_SECTION_NAMES].capacity;
         reader->name_room = names < RTL_NAMES_BYTES ? names : RTL_NAMES_BYTES;
         rtl_copy_printable(reader->comm, sizeof reader->comm, reader->header.comm, sizeof reader->header.comm);
+        read_environment(reader);
         if (!reader->name || !reader->name_length)
             status = rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     }
@@ -306,7 +336,7 @@ uint64_t rtl_reader_memory(const struct rtl_reader *reader)
     uint64_t bytes = sizeof *reader + reader->kernels * (sizeof *reader->name + sizeof *reader->name_length);
     for (uint32_t i = 0; i < reader->kernels; i++)
         bytes += reader->name[i] ? RTL_ALIGN_UP(reader->name_length[i], 8) + 8 : 0; /* a lower bound */
-    return bytes;
+    return bytes + (reader->environment ? reader->header.environment_length : 0);
 }
 
 void rtl_reader_close(struct rtl_reader *reader)
@@ -323,6 +353,7 @@ void rtl_reader_close(struct rtl_reader *reader)
         free(reader->name[i]);
     free(reader->name);
     free(reader->name_length);
+    free(reader->environment);
     rtl_seen_free(reader->seen);
     free(reader);
 }

@@ -61,6 +61,10 @@ uint64_t rtl_reader_number(const struct rtl_reader *reader);
 /* Return the process's clocks. `host` switches the reader's times from this process's CLOCK_MONOTONIC to the host's. */
 const struct rtl_clocks *rtl_reader_clocks(struct rtl_reader *reader, bool host);
 
+/* Return the variables of RTL_ENVIRONMENT as they were set when the library was loaded: "NAME=VALUE", each with a
+ * terminator, untrusted; *bytes is their length. NULL: not published (an older library, a damaged segment). */
+const char *rtl_reader_environment(const struct rtl_reader *reader, size_t *bytes);
+
 /* List the traced processes that this user may see, ascending; the caller frees *pids. Returns the count or -errno. */
 int rtl_discover(pid_t **pids);
 

@@ -175,6 +175,20 @@ static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *stat
     segment->probe = state;
 }
 
+/* Copy the variables behind the names of the fixed rows. Without memory there are none. */
+static void publish_environment(struct rtl_segment *segment, const struct rtl_segment_config *config)
+{
+    uint32_t bytes = config->environment_bytes < RTL_ENVIRONMENT_MAX ? config->environment_bytes : RTL_ENVIRONMENT_MAX;
+    uint64_t offset = segment->names_used;
+    if (!bytes || !rtl_segment_populate(segment->names + offset, bytes))
+        return;
+    memcpy(segment->names + offset, config->environment, bytes);
+    segment->header->environment_offset = offset;
+    segment->header->environment_length = bytes;
+    segment->names_used = offset + RTL_ALIGN_UP(bytes, 8);
+    segment->header->names_used = offset + RTL_ALIGN_UP(bytes, 8);
+}
+
 static void publish_header(struct rtl_segment *segment, const struct rtl_segment_config *config,
                            const struct rtl_section section[RTL_SECTION_LIMIT], uint32_t seals)
 {
@@ -205,6 +219,7 @@ static void publish_header(struct rtl_segment *segment, const struct rtl_segment
     h->table_core_bytes = config->table_core_bytes;
     h->table_ext_bytes = config->table_ext_bytes;
     h->signals_limit = config->signals_limit;
+    publish_environment(segment, config);
     read_comm(h->comm);
     if (config->library_version)
         snprintf(h->library_version, sizeof h->library_version, "%s", config->library_version);

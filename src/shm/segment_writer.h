@@ -55,6 +55,8 @@ struct rtl_segment_config {
     bool control;    /* create a control page */
     bool probe;      /* create a probe's state and its page */
     const char *library_version;
+    const char *environment; /* as in the header; at most RTL_ENVIRONMENT_MAX bytes */
+    uint32_t environment_bytes;
 };
 
 /* Create, size, map and seal the memfd and fill in the header; the state stays STARTING. 0 or -errno. Without memory

@@ -127,6 +127,31 @@
     X(MEMORY_UNSEARCHED, 15, "memory_unsearched", "not all memory was searched for queues: there may be more")   \
     X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is not traced, only observed")
 
+/* Variables that the library publishes at load, because a program may overwrite its environment with a title later.
+ * X(name, use): RANK = the number of a process among those of its job, the most reliable first; DEVICES = a list of the
+ * GPUs that the process sees; SETTING = explains what is measured. */
+#define RTL_ENVIRONMENT(X)             \
+    X("RANK", RANK)                    \
+    X("LOCAL_RANK", RANK)              \
+    X("OMPI_COMM_WORLD_RANK", RANK)    \
+    X("PMIX_RANK", RANK)               \
+    X("PMI_RANK", RANK)                \
+    X("MV2_COMM_WORLD_RANK", RANK)     \
+    X("SLURM_PROCID", RANK)            \
+    X("ROCR_VISIBLE_DEVICES", DEVICES) \
+    X("HIP_VISIBLE_DEVICES", DEVICES)  \
+    X("CUDA_VISIBLE_DEVICES", DEVICES) \
+    X("GPU_DEVICE_ORDINAL", DEVICES)   \
+    X("AMD_SERIALIZE_KERNEL", SETTING) \
+    X("AMD_SERIALIZE_COPY", SETTING)   \
+    X("HIP_LAUNCH_BLOCKING", SETTING)  \
+    X("GPU_MAX_HW_QUEUES", SETTING)    \
+    X("HSA_ENABLE_SDMA", SETTING)      \
+    X("ROC_GLOBAL_CU_MASK", SETTING)   \
+    X("HSA_CU_MASK", SETTING)          \
+    X("HSA_XNACK", SETTING)
+enum { RTL_ENVIRONMENT_VALUE_MAX = 512 }; /* bytes of a value; a longer one is cut and ends in "..." */
+
 /* Size classes of idle times of a GPU. X(number, shorter than so many ns, header on screen). Ascending; the last one
  * has no bound. */
 #define RTL_IDLE_CLASSES(X)      \

@@ -2,10 +2,16 @@
  * Demangling with a bound on time and memory. See demangle.h.
  *
  * One helper process demangles all names that could be expensive. It reads a length and a name from a socket, and
- * answers with a length and the result. If a name takes too long, the viewer kills the helper and the name stays
+ * answers with two lengths and the result. If a name takes too long, the viewer kills the helper and the name stays
  * mangled. After LATE_MAX such names the viewer starts no helper any more, so hostile names cost a bounded time once.
+ *
+ * The demangler refuses the whole name because of a suffix that it doesn't know. So the name is cut before each
+ * character that may begin a suffix, the last one first, until the demangler accepts the beginning. A cut within the
+ * mangled name itself is always refused: an identifier is then shorter than its length says, and a "_" elsewhere ends
+ * a reference or a number that is incomplete without it.
  */
 #include "text/demangle.h"
+#include "text/demangle_partly.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,7 +32,9 @@
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
 enum {
-    NAME_MAX_BYTES = 16 << 10,   /* longer names stay mangled */
+    NAME_MAX_BYTES = 16 << 10,   /* a longer name, without its suffix, stays mangled */
+    TRIES_MAX = 24,              /* beginnings of one name */
+    TRIED_MAX_BYTES = 256 << 10, /* and their bytes in all */
     RESULT_MAX_BYTES = 64 << 10, /* longer results are refused */
     REFERENCES_CHEAP = 12,       /* each reference can at most double the work */
     HELPER_MEMORY = 256 << 20,
@@ -41,6 +49,11 @@ static struct {
     int fd;
     int late; /* names that took too long */
 } helper = {.fd = -1};
+
+struct helper_answer {
+    uint32_t used;  /* bytes of the name in front of its suffix */
+    uint32_t bytes; /* of the result, which follows; 0: none */
+};
 
 static char *demangle_here(const char *name)
 {
@@ -66,6 +79,47 @@ static char *demangle_here(const char *name)
         *to = '\0';
     plain = older ? __cxa_demangle(older, NULL, NULL, &status) : NULL;
     free(older);
+    return plain;
+}
+
+/* The demangler knows some suffixes and writes them as "f() [clone .cold]". Cut those off the end of `plain`, and
+ * return the length of the name without them. */
+static size_t drop_clones(char *plain, const char *name, size_t length)
+{
+    static const char open[] = " [clone ";
+    for (size_t n = strlen(plain); n > sizeof open && plain[n - 1] == ']';) {
+        const char *bracket = memrchr(plain, '[', n);
+        size_t at = bracket ? (size_t)(bracket - plain) : 0, begins = at + sizeof open - 2, bytes = n - 1 - begins;
+        if (!at || begins > n - 1 || strncmp(plain + at - 1, open, sizeof open - 1) != 0 || bytes > length ||
+            memcmp(name + length - bytes, plain + begins, bytes) != 0)
+            break;
+        length -= bytes;
+        n = at - 1;
+        plain[n] = '\0';
+    }
+    return length;
+}
+
+/* Demangle the beginning of the name, up to a suffix. *used is the length of what was demangled. Cuts `name`. */
+static char *demangle_beginning(char *name, size_t length, size_t *used)
+{
+    char *plain = NULL;
+    size_t at = length;
+    for (size_t tries = 0, bytes = 0; !plain && at > 2 && tries < TRIES_MAX && bytes < TRIED_MAX_BYTES; at--)
+        if (at == length || rtl_may_begin_suffix(name[at])) {
+            tries++;
+            bytes += at;
+            name[at] = '\0';
+            plain = demangle_here(name);
+            *used = at;
+        }
+    if (!plain && at > 2) { /* a long chain of suffixes: our own reader may know where the name ends */
+        free(rtl_demangle_partly(name, used));
+        name[*used] = '\0';
+        plain = demangle_here(name);
+    }
+    if (plain)
+        *used = drop_clones(plain, name, *used);
     return plain;
 }
 
@@ -123,9 +177,11 @@ static _Noreturn void serve_names(int fd)
         if (!transfer(fd, name, length, false))
             break;
         name[length] = 0;
-        char *plain = demangle_here(name);
-        uint32_t bytes = plain && strlen(plain) <= RESULT_MAX_BYTES ? (uint32_t)strlen(plain) : 0;
-        if (!transfer(fd, &bytes, sizeof bytes, true) || (bytes && !transfer(fd, plain, bytes, true)))
+        size_t used = 0;
+        char *plain = demangle_beginning(name, length, &used);
+        struct helper_answer answer = {(uint32_t)used, 0};
+        answer.bytes = plain && strlen(plain) <= RESULT_MAX_BYTES ? (uint32_t)strlen(plain) : 0;
+        if (!transfer(fd, &answer, sizeof answer, true) || (answer.bytes && !transfer(fd, plain, answer.bytes, true)))
             break;
         free(plain);
     }
@@ -193,9 +249,10 @@ static bool answer_in_time(void)
     return false;
 }
 
-static char *demangle_apart(const char *name, size_t length)
+static char *demangle_apart(const char *name, size_t length, size_t *used)
 {
     uint32_t bytes = (uint32_t)length;
+    struct helper_answer answer;
     char *plain = NULL;
     if (helper.late >= LATE_MAX || !start_helper())
         return NULL;
@@ -203,12 +260,14 @@ static char *demangle_apart(const char *name, size_t length)
     char *copy = sent ? strndup(name, length) : NULL;
     sent = copy && transfer(helper.fd, copy, length, true);
     free(copy);
-    if (sent && answer_in_time() && transfer(helper.fd, &bytes, sizeof bytes, false) && bytes <= RESULT_MAX_BYTES) {
-        plain = bytes ? malloc(bytes + 1) : NULL;
-        if (!bytes)
+    if (sent && answer_in_time() && transfer(helper.fd, &answer, sizeof answer, false) &&
+        answer.bytes <= RESULT_MAX_BYTES && answer.used <= length) {
+        plain = answer.bytes ? malloc(answer.bytes + 1) : NULL;
+        if (!answer.bytes)
             return NULL;
-        if (plain && answer_in_time() && transfer(helper.fd, plain, bytes, false)) {
-            plain[bytes] = 0;
+        if (plain && answer_in_time() && transfer(helper.fd, plain, answer.bytes, false)) {
+            plain[answer.bytes] = 0;
+            *used = answer.used;
             return plain;
         }
     }
@@ -218,14 +277,30 @@ static char *demangle_apart(const char *name, size_t length)
     return NULL;
 }
 
+static char *append_suffix(char *plain, const char *suffix, size_t length)
+{
+    size_t n = strlen(plain), size = n + length + sizeof " [clone ]";
+    char *both = realloc(plain, size);
+    if (both)
+        snprintf(both + n, size - n, " [clone %.*s]", (int)length, suffix);
+    else
+        free(plain);
+    return both;
+}
+
 char *rtl_demangle(const char *name, size_t length)
 {
-    if (length < 3 || length > NAME_MAX_BYTES || name[0] != '_' || name[1] != 'Z' || memchr(name, 0, length))
+    size_t head = length, used = 0;
+    if (length < 3 || name[0] != '_' || name[1] != 'Z' || memchr(name, 0, length))
         return NULL;
-    if (count_references(name, length) > REFERENCES_CHEAP)
-        return demangle_apart(name, length);
-    char *copy = strndup(name, length);
-    char *plain = copy ? demangle_here(copy) : NULL;
+    if (length > NAME_MAX_BYTES)
+        for (head = NAME_MAX_BYTES; head > 2 && !rtl_may_begin_suffix(name[head]);)
+            head--;
+    char *plain = NULL, *copy = NULL;
+    if (count_references(name, head) > REFERENCES_CHEAP)
+        plain = demangle_apart(name, head, &used);
+    else if ((copy = strndup(name, head)))
+        plain = demangle_beginning(copy, head, &used);
     free(copy);
-    return plain;
+    return plain && used < length ? append_suffix(plain, name + used, length - used) : plain;
 }

@@ -537,9 +537,26 @@ static void read_type(struct mangled_reader *r)
     r->depth--;
 }
 
-char *rtl_demangle_partly(const char *mangled)
+bool rtl_may_begin_suffix(char c)
+{
+    return c && strchr("._$@~", c);
+}
+
+/* Read the types behind the name, without output, up to a suffix. Return the suffix, or NULL. */
+static const char *find_suffix(struct mangled_reader *r)
+{
+    unsigned end = r->used;
+    while (!r->stopped && *r->at && !rtl_may_begin_suffix(*r->at)) {
+        read_type(r);
+        r->used = end;
+    }
+    return r->stopped || !*r->at ? NULL : r->at;
+}
+
+char *rtl_demangle_partly(const char *mangled, size_t *end)
 {
     bool has_arguments;
+    *end = strlen(mangled);
     if (strncmp(mangled, "_Z", 2) != 0)
         return NULL;
     struct mangled_reader *r = calloc(1, sizeof *r);
@@ -548,6 +565,9 @@ char *rtl_demangle_partly(const char *mangled)
     r->at = mangled + 2;
     read_entity_name(r, &has_arguments);
     char *text = r->used ? strndup(r->text, r->used) : NULL;
+    const char *suffix = find_suffix(r);
+    if (suffix)
+        *end = (size_t)(suffix - mangled);
     free(r);
     return text;
 }

@@ -324,6 +324,16 @@ static bool make_cut_cell(struct cell_work *m)
     return false;
 }
 
+/* Write "~" and a kernel's id in three letters and digits, which are enough for RTL_KERNELS_MAX. In fewer columns cells
+ * may be equal. */
+static void write_id(char *cell, uint32_t id, int width)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    static_assert(RTL_KERNELS_MAX <= 36 * 36 * 36, "three digits");
+    char text[] = {'~', digits[id / (36 * 36) % 36], digits[id / 36 % 36], digits[id % 36], '\0'};
+    snprintf(cell, (size_t)width + 1, "%s", width < 4 ? text + 4 - width : text);
+}
+
 /*
  * Make a cell with a mark: three digits of the hash, or more while another row has that cell; then the row's id, which
  * is unique; then a counter, in case a kernel's name ends like that. Each failed try met a different cell, so the loop
@@ -341,8 +351,10 @@ static void make_marked_cell(struct cell_work *m, bool brief)
         else
             snprintf(mark, sizeof mark, "~#%u.%d", m->id, digits - 9);
         int columns = (int)strlen(mark);
-        if (columns >= m->width) /* no room for a mark: the cell stays ambiguous */
+        if (columns >= m->width) { /* no room for a mark behind a letter: the id alone */
+            write_id(m->cell, m->id, m->width);
             return;
+        }
         if (brief && rtl_text_columns(m->whole) > m->width - columns)
             rtl_pieces_fit(m->cell, m->size, mine->pieces, m->width - columns, "", m->column->ascii);
         else

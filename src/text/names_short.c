@@ -6,6 +6,7 @@
 #include "text/names_user.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
             return false;
         at += digits + 1;
     }
-    size_t length = strlen(at), line = length;
+    size_t length = strcspn(at, ".$@~"), line = length; /* up to a suffix */
     while (line && isdigit((unsigned char)at[line - 1]))
         line--;
     if (line == length || line < 3 || strncmp(at + line - 2, "_l", 2))
@@ -120,7 +121,9 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
     }
     const char *shown = plain ? plain : function;
     if (shown)
-        rtl_pieces_add(p, 0, "omp %.*s:%s", FUNCTION_MOST, shown, at + line);
+        rtl_pieces_add(p, 0, "omp %.*s:%.*s", FUNCTION_MOST, shown, (int)(length - line), at + line);
+    if (shown)
+        rtl_pieces_add(p, 1, "%s", at + length);
     free(plain);
     free(function);
     return shown != NULL;
@@ -140,10 +143,35 @@ static const char *find_nickname(const struct rtl_name_rules *user, const char *
     return NULL;
 }
 
+/* Return the suffix of a full name, "f(int) [clone .cold]" -> ".cold"; empty if it has none. */
+static struct rtl_name_span clone_suffix(const char *full)
+{
+    static const char open[] = " [clone ";
+    const char *clone = strstr(full, open), *at = clone ? clone + sizeof open - 1 : full;
+    size_t length = clone && clone > full ? strlen(at) : 0;
+    return (struct rtl_name_span){at, length - (length && at[length - 1] == ']')};
+}
+
+/* Append " suffix" to the text. NULL without memory; frees the text then. */
+static char *join_suffix(char *text, struct rtl_name_span suffix)
+{
+    size_t used = strlen(text);
+    char *both = suffix.length ? realloc(text, used + suffix.length + 2) : text;
+    if (!both)
+        free(text);
+    else if (suffix.length)
+        snprintf(both + used, suffix.length + 2, " %.*s", (int)suffix.length, suffix.at);
+    return both;
+}
+
 bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, const char *raw, const char *full)
 {
     struct rtl_pieces *p = malloc(sizeof *p);
-    char *partly = strcmp(raw, full) != 0 ? NULL : rtl_demangle_partly(raw);
+    size_t end = 0;
+    char *partly = strcmp(raw, full) != 0 ? NULL : rtl_demangle_partly(raw, &end);
+    struct rtl_name_span suffix = clone_suffix(full);
+    if (partly)
+        suffix = (struct rtl_name_span){raw + end, strlen(raw + end)};
     char *name = partly ? partly : is_c_name(full) ? strdup(full) : rtl_name_template(full);
     *brief = (struct rtl_brief){.family = RTL_FAMILY_OTHER};
     if (!p || !name) {
@@ -166,9 +194,11 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
             brief->whole = strdup(full);
     } else {
         brief->spelled = rtl_name_spelled(name);
+        brief->spelled = brief->spelled ? join_suffix(brief->spelled, suffix) : NULL;
         if (!said && brief->spelled && (!p->used || (strcmp(brief->spelled, "") && !has_plumbing(brief->spelled))))
             brief->whole = strdup(brief->spelled);
     }
+    rtl_pieces_add(p, 1, "%.*s", (int)suffix.length, suffix.at);
     if (!brief->whole && p->used)
         brief->whole = rtl_pieces_join(p);
     if (!brief->whole)

@@ -30,7 +30,8 @@ static int compare(const struct rtl_process_row *a, const struct rtl_process_row
     case PID:
         return order_of(a->member->info.pid, b->member->info.pid);
     case RANK:
-        return order_of(a->member->info.rank, b->member->info.rank);
+        return a->member->info.rank != b->member->info.rank ? order_of(a->member->info.rank, b->member->info.rank)
+                                                            : strverscmp(a->member->info.label, b->member->info.label);
     case GPU: /* by the first GPU; processes without one come last */
         return order_of(a->member->gpus ? __builtin_ctzll(a->member->gpus) : 64,
                         b->member->gpus ? __builtin_ctzll(b->member->gpus) : 64);

@@ -49,7 +49,10 @@ static struct rtl_member_recording *find_or_add_member(struct rtl_group_recorder
 void rtl_recording_describe(pid_t pid, struct rtl_recording_info *info)
 {
     struct rtl_member_info member;
-    rtl_proc_member_info(pid, &member);
+    struct rtl_reader *reader = NULL;
+    rtl_reader_try(pid, &reader);
+    rtl_proc_member_info(pid, reader, &member);
+    rtl_reader_close(reader);
     info->pid = pid;
     info->recorder = "rtl-top " RTL_VERSION;
     info->rank = member.rank;

@@ -1,9 +1,10 @@
 /* Scans /proc. See proc_scan.h. */
 #include "watch/proc_scan.h"
 #include "base/array.h"
-#include "watch/proc_title.h"
+#include "model/member_names.h"
 #include "shm/late_file.h"
 #include "shm/process.h"
+#include "watch/proc_title.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -130,23 +131,25 @@ static const char *end_of(const char *at, const char *end)
     return zero ? zero : end;
 }
 
-/* Returns the number in an environment variable; -1 = none. */
-static int environment_number(const char *environment, size_t bytes, const char *name)
+/* Returns the value of a variable and its end; NULL = not set. */
+static const char *find_variable(const struct rtl_proc_text *environment, const char *name, const char **value_end)
 {
     size_t length = strlen(name);
-    const char *end = environment + bytes;
-    for (const char *at = environment; at < end; at = end_of(at, end) + 1)
-        if ((size_t)(end - at) > length && !memcmp(at, name, length) && at[length] == '=')
-            return number_at(at + length + 1, end_of(at, end));
-    return -1;
+    const char *end = environment->bytes + environment->size;
+    for (const char *at = environment->bytes; at < end; at = end_of(at, end) + 1)
+        if ((size_t)(end - at) > length && !memcmp(at, name, length) && at[length] == '=') {
+            *value_end = end_of(at, end);
+            return at + length + 1;
+        }
+    return NULL;
 }
 
 /* Returns the number after an option, "--rank 3" or "--rank=3"; -1 = none. */
-static int option_number(const char *arguments, size_t bytes, const char *name)
+static int option_number(const struct rtl_proc_text *arguments, const char *name)
 {
     size_t length = strlen(name);
-    const char *end = arguments + bytes;
-    for (const char *at = arguments; at < end;) {
+    const char *end = arguments->bytes + arguments->size;
+    for (const char *at = arguments->bytes; at < end;) {
         const char *stop = end_of(at, end), *next = stop + 1;
         if ((size_t)(stop - at) >= length && !memcmp(at, name, length)) {
             if (at[length] == '=')
@@ -159,56 +162,102 @@ static int option_number(const char *arguments, size_t bytes, const char *name)
     return -1;
 }
 
-/* Returns the number in a worker's own title, "VLLM::Worker_TP3" or "sglang::scheduler_TP0"; -1 = none. */
-static int word_number(const char *arguments, size_t bytes, const char *word)
+/* Returns the coordinates in a worker's own title, without its folder. */
+static struct rtl_coordinates title_coordinates(const struct rtl_proc_text *arguments)
 {
-    size_t length = strlen(word);
-    const char *end = end_of(arguments, arguments + bytes);
-    for (const char *at = arguments; at + length < end; at++)
-        if (!memcmp(at, word, length) && isdigit((unsigned char)at[length])) {
-            const char *stop = at + length;
-            while (stop < end && isdigit((unsigned char)*stop))
-                stop++;
-            return number_at(at + length, stop);
-        }
-    return -1;
+    const char *title = arguments->bytes, *end = end_of(title, arguments->bytes + arguments->size);
+    const char *slash = memrchr(title, '/', (size_t)(end - title));
+    title = slash ? slash + 1 : title;
+    return rtl_coordinates_find(title, (size_t)(end - title));
 }
 
-void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *environment, size_t environment_bytes,
+static int rank_variable(const struct rtl_proc_text *environment)
+{
+#define RANK(name) name,
+#define DEVICES(name)
+#define SETTING(name)
+#define NAME(name, use) use(name)
+    static const char *const names[] = {RTL_ENVIRONMENT(NAME)};
+#undef NAME
+#undef SETTING
+#undef DEVICES
+#undef RANK
+    int number = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names && number < 0; i++) {
+        const char *end, *value = find_variable(environment, names[i], &end);
+        number = value ? number_at(value, end) : -1;
+    }
+    return number;
+}
+
+/* --- the only device that a process may use --- */
+
+enum { DEVICES_MAX = 64, ANOTHER_DEVICE = -1 /* by its UUID: its number is not known */ };
+
+/* Reads a list as the runtimes do: the first entry that is invalid or repeated ends it. `of` is the list that the
+ * numbers index; NULL: all GPUs of the machine. Returns the number of devices. */
+static int read_devices(const char *list, const char *end, const int *of, int of_count, int out[DEVICES_MAX])
+{
+    static const char uuid[] = "GPU-";
+    int count = 0;
+    while (list < end && count < DEVICES_MAX) {
+        const char *comma = memchr(list, ',', (size_t)(end - list)), *stop = comma ? comma : end;
+        bool by_uuid = (size_t)(stop - list) > sizeof uuid - 1 && !memcmp(list, uuid, sizeof uuid - 1);
+        int number = by_uuid ? ANOTHER_DEVICE : number_at(list, stop);
+        if (!by_uuid && (number < 0 || (of && number >= of_count)))
+            break;
+        number = by_uuid || !of ? number : of[number];
+        for (int i = 0; i < count; i++)
+            if (number >= 0 && out[i] == number)
+                return count;
+        out[count++] = number;
+        list = stop + 1;
+    }
+    return count;
+}
+
+static int only_device(const struct rtl_proc_text *environment)
+{
+    static const char *const inner[] = {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+    int outer[DEVICES_MAX], devices[DEVICES_MAX], *of = NULL, outer_count = 0, count;
+    const char *end, *list = find_variable(environment, "ROCR_VISIBLE_DEVICES", &end);
+    if (list) {
+        of = outer;
+        outer_count = read_devices(list, end, NULL, 0, outer);
+    }
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        list = find_variable(environment, inner[i], &end);
+        if (!list || list == end) /* empty: as if not set */
+            continue;
+        count = read_devices(list, end, of, outer_count, devices);
+        return count == 1 ? devices[0] : -1;
+    }
+    return outer_count == 1 ? outer[0] : -1;
+}
+
+void rtl_rank_from(const struct rtl_proc_text *arguments, const struct rtl_proc_text *environment,
                    struct rtl_member_info *info)
 {
-    /* the most reliable source first; the screen shows the letters before the number */
     static const struct {
-        int (*find)(const char *bytes, size_t size, const char *name);
-        const char *name, *letters;
-    } sources[] = {
-        {word_number, "_TP", "TP"},
-        {environment_number, "RANK", "R"},
-        {environment_number, "LOCAL_RANK", "R"},
-        {environment_number, "OMPI_COMM_WORLD_RANK", "R"},
-        {environment_number, "PMI_RANK", "R"},
-        {environment_number, "SLURM_PROCID", "R"},
-        {option_number, "--rank", "R"},
-        {option_number, "--local-rank", "R"},
-        {option_number, "--local_rank", "R"},
-        {option_number, "--tp-rank", "TP"},
-        {environment_number, "HIP_VISIBLE_DEVICES", "D"},
-        {environment_number, "ROCR_VISIBLE_DEVICES", "D"},
-        {option_number, "--device", "D"},
-    };
-    info->rank = -1;
-    info->label[0] = 0;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        bool variable = sources[i].find == environment_number;
-        int number = sources[i].find(variable ? environment : arguments, variable ? environment_bytes : argument_bytes,
-                                     sources[i].name);
-        if (number < 0)
-            continue;
-        if (*sources[i].letters != 'D')
-            info->rank = number;
-        snprintf(info->label, sizeof info->label, "%s%d", sources[i].letters, number);
+        const char *option, *letters;
+    } options[] = {{"--rank", "R"}, {"--local-rank", "R"}, {"--local_rank", "R"}, {"--tp-rank", "TP"}};
+    /* the most reliable source first; the screen shows the letters before the number */
+    struct rtl_coordinates title = title_coordinates(arguments);
+    const char *letters = "R";
+    rtl_coordinates_text(&title, info->label, sizeof info->label);
+    info->rank = rtl_coordinates_rank(&title);
+    if (title.set)
         return;
+    info->rank = rank_variable(environment);
+    for (size_t i = 0; info->rank < 0 && i < sizeof options / sizeof *options; i++) {
+        info->rank = option_number(arguments, options[i].option);
+        letters = options[i].letters;
     }
+    int device = info->rank < 0 ? only_device(environment) : -1;
+    device = info->rank < 0 && device < 0 ? option_number(arguments, "--device") : device;
+    if (info->rank >= 0 || device >= 0)
+        snprintf(info->label, sizeof info->label, "%s%d", info->rank >= 0 ? letters : "D",
+                 info->rank >= 0 ? info->rank : device);
 }
 
 /* Container engines name a control group by 64 hexadecimal digits; their tools show the first twelve. */
@@ -236,16 +285,23 @@ const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries,
     return count ? bsearch(&(struct rtl_proc_entry){.pid = pid}, entries, count, sizeof *entries, by_pid) : NULL;
 }
 
-void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info)
+void rtl_proc_member_info(pid_t pid, const struct rtl_reader *reader, struct rtl_member_info *info)
 {
-    char arguments[ARGUMENTS_MAX], cgroup[4096];
-    char *environment = malloc(ENVIRONMENT_MAX);
+    char bytes[ARGUMENTS_MAX], cgroup[4096], *own = NULL;
+    struct rtl_proc_text arguments = {bytes, 0}, environment = {"", 0};
     memset(info, 0, sizeof *info);
     info->pid = pid;
-    ssize_t a = rtl_late_file(pid, "cmdline", arguments, sizeof arguments);
-    ssize_t e = environment ? rtl_late_file(pid, "environ", environment, ENVIRONMENT_MAX) : -1;
-    rtl_rank_from(arguments, a > 0 ? (size_t)a : 0, environment, e > 0 ? (size_t)e : 0, info);
-    free(environment);
+    ssize_t n = rtl_late_file(pid, "cmdline", bytes, sizeof bytes);
+    arguments.size = n > 0 ? (size_t)n : 0;
+    /* a title may have been written over the environment that /proc shows */
+    const char *published = reader ? rtl_reader_environment(reader, &environment.size) : NULL;
+    if (published) {
+        environment.bytes = published;
+    } else if ((own = malloc(ENVIRONMENT_MAX)) && (n = rtl_late_file(pid, "environ", own, ENVIRONMENT_MAX)) > 0) {
+        environment = (struct rtl_proc_text){own, (size_t)n};
+    }
+    rtl_rank_from(&arguments, &environment, info);
+    free(own);
     if (rtl_process_file(pid, "cgroup", cgroup, sizeof cgroup) > 0)
         rtl_container_from(cgroup, info->container, sizeof info->container);
     rtl_proc_user(pid, info->user, sizeof info->user);
@@ -267,7 +323,7 @@ void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_r
         if (!more)
             break;
         untraced->list = more;
-        rtl_proc_member_info(all[i].pid, &untraced->list[untraced->count++]);
+        rtl_proc_member_info(all[i].pid, NULL, &untraced->list[untraced->count++]);
     }
     if (found >= 0)
         free(all);

@@ -23,8 +23,9 @@ const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries,
 /* True if the process goes by `name`: its comm, the file name of its program, or of the script that it interprets. */
 bool rtl_proc_has_name(pid_t pid, const char *name);
 
-/* Reads title, owner and container, and the rank from title, environment or arguments, as far as they are readable. */
-void rtl_proc_member_info(pid_t pid, struct rtl_member_info *info);
+/* Reads title, owner and container, and the rank from title, environment or arguments, as far as they are readable. The
+ * environment is the one that `reader` publishes, if it is not NULL and its library does; else that of /proc. */
+void rtl_proc_member_info(pid_t pid, const struct rtl_reader *reader, struct rtl_member_info *info);
 
 /* Lists the visible processes that have opened the GPU driver and aren't among the rows: they are not traced. */
 struct rtl_untraced {
@@ -34,8 +35,12 @@ struct rtl_untraced {
 void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_row *rows, uint32_t count);
 void rtl_untraced_free(struct rtl_untraced *untraced);
 
-/* The pure parts: `bytes` hold strings that end with a NUL; the last may lack it. */
-void rtl_rank_from(const char *arguments, size_t argument_bytes, const char *environment, size_t environment_bytes,
+/* The pure parts. Untrusted strings that end with a NUL; the last may lack it. */
+struct rtl_proc_text {
+    const char *bytes;
+    size_t size;
+};
+void rtl_rank_from(const struct rtl_proc_text *arguments, const struct rtl_proc_text *environment,
                    struct rtl_member_info *info);
 void rtl_container_from(const char *cgroup, char *out, size_t size);
 

@@ -23,13 +23,16 @@ enum {
     SCAN_PAUSE_SECONDS = 10, /* longest pause between scans */
 };
 
+static const uint64_t INFO_NS = 5 * RTL_SEC;
+
 struct watched_process {
     pid_t pid;
     uint64_t start_time;
     struct rtl_attach attach;
     struct rtl_heartbeat heartbeat;
     struct rtl_hip_api_source calls;
-    uint32_t member; /* in the merge, if there is one */
+    uint32_t member;  /* in the merge, if there is one */
+    uint64_t info_ns; /* next read of its title and owner */
     bool alive;
     bool end_unreported; /* it ended while it was the only one and others may come; its last state isn't reported yet */
     bool merged;         /* into the merge, since slice_ns or since the first slice */
@@ -120,8 +123,20 @@ static void free_process(struct watched_process *process)
 static void join_merge(struct rtl_process_set *set, struct watched_process *process)
 {
     struct rtl_member_info info;
-    rtl_proc_member_info(process->pid, &info);
+    rtl_proc_member_info(process->pid, process->attach.reader, &info);
     process->member = rtl_merge_join(set->merge, &info);
+    process->info_ns = rtl_mono_ns() + INFO_NS;
+}
+
+/* Reads the title again: workers set it after they have loaded the library. */
+static void refresh_info(struct rtl_process_set *set, struct watched_process *process)
+{
+    struct rtl_member_info info;
+    if (rtl_mono_ns() < process->info_ns)
+        return;
+    rtl_proc_member_info(process->pid, process->attach.reader, &info);
+    rtl_merge_describe(set->merge, process->member, &info);
+    process->info_ns = rtl_mono_ns() + INFO_NS;
 }
 
 /* Reads a complete snapshot, or one with only the kernels that have changed. */
@@ -402,6 +417,8 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
             continue;
         /* before the snapshot: after the end, the snapshot is the last state */
         bool alive = rtl_attach_alive(&process->attach);
+        if (alive)
+            refresh_info(set, process);
         if (begun && process->merged && !process->retry && alive && !set->sink)
             continue;
         /* a recording needs complete snapshots, because it compares them itself; a last state must be exact */

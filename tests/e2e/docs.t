@@ -47,6 +47,16 @@ for variable in $(grep -rhoE 'getenv\("[A-Z_]+"\)' src | sed 's/.*"\(.*\)".*/\1/
     check "librtl(7) or rtl-top(1) explains $variable" grep -qE "Ev $variable" man/librtl.7 man/rtl-top.1
 done
 
+# librtl(7) against the variables that the library publishes
+cat >"$work/environment.c" <<'EOF'
+#include "shm/tables.h"
+#define VARIABLE(name, use) @name@
+RTL_ENVIRONMENT(VARIABLE)
+EOF
+${CC:-gcc} -Isrc -E -P "$work/environment.c" | tr '@' '\n' | sed -n 's/^"\(.*\)"$/\1/p' | sort >"$work/in-tables"
+sed -n '/^The library also reads/,/^\.Sh/s/^\.Ev //p' man/librtl.7 | tr -d ' ' | tr ',' '\n' | grep . | sort >"$work/in-man"
+is "librtl(7): lists exactly the variables that the library publishes" "$(diff "$work/in-tables" "$work/in-man")" ""
+
 # rtl-top(1) against the families of kernels and the lines of the configuration
 cat >"$work/names.c" <<'EOF'
 #include "options/config.h"

@@ -117,6 +117,11 @@ static void is_well_formed(const struct rtl_snapshot *s)
     MUST(s->copies_count <= RTL_COPIES_MAX);
     for (uint32_t i = 1; i < s->parts->member_count; i++)
         MUST(s->parts->members[i - 1].number < s->parts->members[i].number);
+    for (uint32_t i = 0; i < s->parts->member_count; i++)
+        for (uint32_t j = 0; j <= i; j++)
+            MUST(i == j ? *s->parts->members[i].name &&
+                              strnlen(s->parts->members[i].name, RTL_MEMBER_LABEL) < RTL_MEMBER_LABEL
+                        : strcmp(s->parts->members[i].name, s->parts->members[j].name) != 0);
 }
 
 /* Runs all functions that compare processes. */
@@ -147,9 +152,23 @@ static void read_rank(const uint8_t *data, size_t size)
     memcpy(bytes, data, size);
     bytes[size] = 0;
     rtl_container_from(bytes, container, sizeof container);
-    rtl_rank_from(bytes, half, bytes + half, size - half, &info);
+    const struct rtl_proc_text arguments = {bytes, half}, environment = {bytes + half, size - half};
+    rtl_rank_from(&arguments, &environment, &info);
     MUST(strlen(info.label) < sizeof info.label && info.rank >= -1);
     free(bytes);
+}
+
+/* What is known about a process: a label as rtl-top writes it, or any bytes, as a damaged recording has them. */
+static struct rtl_member_info take_info(struct fuzz_input *in)
+{
+    static const char *const labels[] = {"", "R0", "TP0", "DP0_TP0", "DP1_TP0", "DP1_TP1_EP3", "D0", "PP1_TP0"};
+    struct rtl_member_info info = {.pid = 1, .rank = -1};
+    uint8_t choice = (uint8_t)fuzz_take(in, 1);
+    info.pid += choice >> 5;
+    snprintf(info.label, sizeof info.label, "%s", labels[choice & 7]);
+    for (size_t i = 0; choice & 8 && i < sizeof info.label - 1; i++)
+        info.label[i] = (char)fuzz_take(in, 1);
+    return info;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -173,11 +192,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint32_t number = joined ? (uint32_t)(step >> 3) % joined : 0;
         struct rtl_snapshot s;
         switch (step & 7) {
-        case 0:
+        case 0: {
+            struct rtl_member_info info = take_info(&in);
             for (uint32_t i = 0; i < (step & 8 ? 40u : 1u); i++) /* more than the merge keeps after their end */
-                if (rtl_merge_join(merge, &(struct rtl_member_info){.pid = 1, .rank = -1}) != RTL_MEMBER_GONE)
+                if (rtl_merge_join(merge, &info) != RTL_MEMBER_GONE)
                     joined++;
             break;
+        }
         case 1:
             rtl_merge_leave(merge, number);
             break;

@@ -21,7 +21,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    static const struct rtl_segment_config config = {.mode = RTL_MODE_DEFAULT, .events = 1024, .library_version = "x"};
+    static const struct rtl_segment_config config = {.mode = RTL_MODE_DEFAULT,
+                                                     .events = 1024,
+                                                     .library_version = "x",
+                                                     .environment = "RANK=5",
+                                                     .environment_bytes = 7};
     char text[64];
     MUST(rtl_segment_create(&real, &config, text, sizeof text) == 0);
     struct rtl_recorder *recorder = rtl_recorder_create(&real);

@@ -182,6 +182,9 @@ static inline void read_twice(int fd, struct fuzz_input *in, bool (*patch)(struc
     struct rtl_snapshot snapshot[2] = {{0}, {0}};
     struct rtl_events events;
     bool ring = rtl_reader_events_begin(reader, &events);
+    size_t bytes;
+    const char *environment = rtl_reader_environment(reader, &bytes);
+    MUST(environment ? bytes <= RTL_ENVIRONMENT_MAX && !environment[bytes] : !bytes);
     for (int round = 0; round < 2; round++) {
         take_snapshot(reader, &snapshot[round], rtl_reader_snapshot);
         struct rtl_snapshot changes = {0};

@@ -295,6 +295,35 @@ static void options_are_parsed(void **state)
     }
 }
 
+static void the_environment_is_read_within_bounds(void **state)
+{
+    (void)state;
+    static char out[RTL_ENVIRONMENT_MAX], value[2 * RTL_ENVIRONMENT_VALUE_MAX];
+#define NAME(name, use) name,
+    static const char *const names[] = {RTL_ENVIRONMENT(NAME)};
+#undef NAME
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    assert_int_equal(rtl_environment_read(out), 0);
+    setenv("HIP_VISIBLE_DEVICES", "", 1);
+    setenv("RANK", "5", 1);
+    setenv("RANKS", "6", 1);
+    assert_int_equal(rtl_environment_read(out), sizeof "RANK=5\0HIP_VISIBLE_DEVICES=");
+    assert_memory_equal(out, "RANK=5\0HIP_VISIBLE_DEVICES=", sizeof "RANK=5\0HIP_VISIBLE_DEVICES=");
+    memset(value, '1', sizeof value - 1);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        setenv(names[i], value, 1);
+    uint32_t bytes = rtl_environment_read(out); /* each value is cut */
+    assert_int_equal(bytes, RTL_ENVIRONMENT_MAX);
+    assert_string_equal(out + RTL_ENVIRONMENT_VALUE_MAX + sizeof "RANK=" - 4, "...");
+    value[RTL_ENVIRONMENT_VALUE_MAX] = '\0';
+    setenv("RANK", value, 1);
+    rtl_environment_read(out);
+    assert_string_equal(out + RTL_ENVIRONMENT_VALUE_MAX + sizeof "RANK=" - 4, "111");
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+}
+
 /* --- the limit on signals --- */
 
 static void the_signal_limit_follows_the_packets_in_flight(void **state)
@@ -339,6 +368,7 @@ int main(void)
         cmocka_unit_test(api_table_slots_are_found),
         cmocka_unit_test(tables_that_cannot_be_read_are_refused),
         cmocka_unit_test(options_are_parsed),
+        cmocka_unit_test(the_environment_is_read_within_bounds),
         cmocka_unit_test(the_signal_limit_follows_the_packets_in_flight),
         cmocka_unit_test(the_pending_ring_holds_a_full_queue),
     };

@@ -448,6 +448,43 @@ static void the_slow_process_is_named(void **state)
     assert_true(rows[2].rate > 29.9 && rows[2].rate < 30.1); /* of a window of one second */
 }
 
+/* Data parallel ranks have other requests: only tensor parallel ranks of the same one are compared. */
+static void ranks_are_compared_within_their_group(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"DP0_TP0", "DP0_TP1", "DP1_TP0", "DP1_TP1"};
+    static const uint64_t means[] = {100000, 130000, 110000, 115000};
+    struct rtl_slowest slowest;
+    char text[48];
+    for (int i = 0; i < 4; i++) {
+        struct rtl_member_info info = {.pid = 100 + i, .rank = -1};
+        snprintf(info.label, sizeof info.label, "%s", labels[i]);
+        rtl_merge_join(merge, &info);
+        synth_kernel(processes[i], names[0]);
+    }
+    tick(1 * RTL_SEC, 4);
+    for (int i = 0; i < 4; i++)
+        synth_record(processes[i], 0, means[i], 10);
+    tick(2 * RTL_SEC, 4);
+    assert_true(rtl_slowest(model, row_of(names[0]), &slowest));
+    assert_int_equal(slowest.rank.member->info.pid, 101);
+    assert_int_equal(slowest.compared, 4);
+    rtl_slowest_text(model, row_of(names[0]), text, sizeof text);
+    assert_string_equal(text, "DP0_TP1 1.3x");
+
+    /* a worker that renames itself, and then hides its environment */
+    struct rtl_member_info info = {.pid = 103, .rank = 3, .label = "R3", .title = "renamed"};
+    rtl_merge_describe(merge, 3, &info);
+    info = (struct rtl_member_info){.pid = 103, .rank = -1, .title = "again"};
+    rtl_merge_describe(merge, 3, &info);
+    rtl_merge_describe(merge, 9, &info);
+    tick(3 * RTL_SEC, 4);
+    const struct rtl_member *member = rtl_member_of(&model->latest->snapshot, 3);
+    assert_string_equal(member->name, "R3");
+    assert_int_equal(member->info.rank, 3);
+    assert_string_equal(member->info.title, "again");
+}
+
 static void windows_continue_when_a_second_process_joins(void **state)
 {
     (void)state;
@@ -488,18 +525,48 @@ static void ranks_are_parsed(void **state)
         {BYTES("VLLM::Worker_TP3"), BYTES("RANK=9"), "TP3", 3},
         {BYTES("a\0--rank=12"), BYTES("X"), "R12", 12},
         {BYTES("a\0--local_rank\0007"), BYTES("X"), "R7", 7},
+        {BYTES("VLLM::Worker_DP1_TP0_EP1"), BYTES("RANK=9"), "DP1_TP0_EP1", -1},
+        {BYTES("/opt/model_TP8/bin/python3\0serve.py_TP7"), BYTES("RANK=9"), "R9", 9},
+        {BYTES("sglang::scheduler"), BYTES("RANK=5"), "R5", 5},
+        {BYTES("a"), BYTES("PMIX_RANK=3\0SLURM_PROCID=4"), "R3", 3},
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=6"), "D6", -1},
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=6,7"), "", -1},
         {BYTES("a\0--rank"), BYTES("RANK="), "", -1},
         {BYTES("a"), BYTES("RANK=5x\0NO_RANK=5"), "", -1},
+        {BYTES("a"), BYTES("RANKS5"), "", -1},
         {BYTES("a"), BYTES("RANK=999999999999"), "", -1},
         {"", 0, "", 0, "", -1},
         {"_TP", 3, "RANK=77", 6, "R7", 7}, /* truncated: complete variables count */
+        /* a list indexes the devices that the list before it leaves */
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=0\0HIP_VISIBLE_DEVICES=0"), "D0", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=1\0HIP_VISIBLE_DEVICES=0"), "D1", -1},
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=1\0ROCR_VISIBLE_DEVICES=2,3"), "D3", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=1"), "D1", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2,3\0CUDA_VISIBLE_DEVICES=0"), "D2", -1},
+        {BYTES("a"), BYTES("CUDA_VISIBLE_DEVICES=4"), "D4", -1},
+        {BYTES("a"), BYTES("CUDA_VISIBLE_DEVICES=4\0HIP_VISIBLE_DEVICES=5"), "D5", -1},
+        {BYTES("a"), BYTES("CUDA_VISIBLE_DEVICES=4\0HIP_VISIBLE_DEVICES="), "D4", -1},
+        {BYTES("a"), BYTES("GPU_DEVICE_ORDINAL=1\0ROCR_VISIBLE_DEVICES=7,3"), "D3", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2,3"), "", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES="), "", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2\0HIP_VISIBLE_DEVICES=1"), "", -1}, /* there is no second one */
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2,x,3"), "D2", -1}, /* an invalid entry ends the list */
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=4,,5"), "D4", -1},
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=-1"), "", -1},
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=,3"), "", -1},
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=3,3"), "D3", -1}, /* so does a repeated one */
+        /* the number of a device that is named by its UUID is not known */
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=GPU-7b3e5d2c9a100000"), "", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=GPU-7b3e5d2c9a100000,5\0HIP_VISIBLE_DEVICES=1"), "D5", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=5,6\0HIP_VISIBLE_DEVICES=GPU-7b3e5d2c9a100000"), "", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=GPU-1,GPU-2"), "", -1},
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=3,GPU-"), "D3", -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rtl_member_info info;
-        rtl_rank_from(cases[i].arguments, cases[i].argument_bytes, cases[i].environment, cases[i].environment_bytes,
-                      &info);
+        const struct rtl_proc_text arguments = {cases[i].arguments, cases[i].argument_bytes};
+        const struct rtl_proc_text environment = {cases[i].environment, cases[i].environment_bytes};
+        rtl_rank_from(&arguments, &environment, &info);
         if (strcmp(info.label, cases[i].label) != 0 || info.rank != cases[i].rank)
             fail_msg("case %zu gives '%s' %d", i, info.label, info.rank);
     }
@@ -560,6 +627,7 @@ int main(void)
         TEST(gpus_are_merged_by_address),
         TEST(some_of_many_processes_are_merged_first),
         TEST(the_slow_process_is_named),
+        TEST(ranks_are_compared_within_their_group),
         TEST(windows_continue_when_a_second_process_joins),
         TEST(ranks_are_parsed),
         TEST(containers_are_named_from_cgroups),

@@ -86,7 +86,7 @@ static void return_types_parameters_and_scopes_are_dropped(void **state)
     shortened_plain("void f<((a)>(b))>(int)", "f<((a)>(b))>", "f<((a)>(b))>");
     shortened_plain("run(int)::{lambda(float)#1}::operator()(float) const", "run(int)::{lambda(float)#1}::operator()",
                     "run");
-    shortened_plain("void f<int>(int) [clone .kd]", "f<int>", "f<i32>");
+    shortened_plain("void f<int>(int) [clone .kd]", "f<int>", "f<i32> .kd");
     shortened("_Z3ab\xce\xa0", "_Z3ab\xce\xa0");                   /* three bytes end within the letter */
     shortened_plain(" [clone .kd]", " [clone .kd]", "[clone.kd]"); /* an empty name stays as it is */
     shortened_plain("", "", "");
@@ -146,9 +146,9 @@ static void nineteen_similar_names_stay_distinct(void **state)
     assert_int_equal(NINETEEN, 19);
     assert_int_equal(distinct_at(34, false), 19);
     assert_int_equal(distinct_at(34, true), 19);
-    for (int width = 10; width < 100; width += 3)
+    for (int width = 4; width < 100; width += width < 10 ? 1 : 3)
         assert_int_equal(distinct_at(width, false), 19);
-    for (int width = 1; width < 10; width++)
+    for (int width = 1; width < 4; width++)
         assert_true(distinct_at(width, false) >= 1); /* too narrow for a difference, but it does no harm */
 }
 
@@ -294,6 +294,110 @@ static void random_names_do_no_harm(void **state)
     }
 }
 
+/* Check the full and the short form of a mangled name with a suffix. */
+static void suffixed(const char *raw, const char *wanted_full, const char *wanted)
+{
+    char *full = rtl_name_full(raw, strlen(raw));
+    assert_non_null(full);
+    assert_string_equal(full, wanted_full);
+    shortened(raw, wanted);
+    free(full);
+}
+
+static void a_suffix_follows_the_demangled_name(void **state)
+{
+    (void)state;
+    suffixed("_Z6kernelPfi.constprop.0", "kernel(float*, int) [clone .constprop.0]", "kernel .constprop.0");
+    suffixed("_Z6kernelPfi$jit$5f3a9c01$", "kernel(float*, int) [clone $jit$5f3a9c01$]", "kernel $jit$5f3a9c01$");
+    suffixed("_Z6kernelPfi_clone_0", "kernel(float*, int) [clone _clone_0]", "kernel _clone_0");
+    suffixed("_Z1fIiEvT___amdgpu_device", "void f<int>(int) [clone __amdgpu_device]", "f<i32> __amdgpu_device");
+    suffixed("_Z1fIiEvT_.isra.0.cold.llvm.12$jit$1$.kd", "void f<int>(int) [clone .isra.0.cold.llvm.12$jit$1$]",
+             "f<i32> .isra.0.cold.llvm.12$jit$1$");
+    suffixed("_Z1fv.intern.0A1B", "f() [clone .intern.0A1B]", "f .intern.0A1B");
+    suffixed("_ZZ1gvENKUlvE_clEv_v1", "g()::{lambda()#1}::operator()() const [clone _v1]", "g _v1");
+    suffixed(
+        "_Z3bigI1AILi1EES1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_S1_EvT_T0_T1_$jit$1$",
+        "void big<A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1> >(A<1>, "
+        "A<1>, A<1>) [clone $jit$1$]",
+        "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>> $jit$1$");
+    /* a rule's pieces, and a name that an older demangler refuses */
+    shortened(
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEE"
+        "EviT0_T1_$jit$7$",
+        "vec4 add bf16 $jit$7$");
+    shortened("_ZN5aiter4normIDF16bLi64EEEvPT0_PK1AIDF16bE.internalized", "norm<bf16,64> .internalized");
+    shortened("__omp_offloading_fe00_5366b4_main_l22$jit$1f$.kd", "omp main:22 $jit$1f$");
+    /* no suffix: the characters belong to an identifier, or the name ends early */
+    suffixed("_Z8a.b$c_d@v", "a.b$c_d@()", "a.b$c_d@");
+    suffixed("_Z9f$jit$1$", "_Z9f$jit$1$", "f$jit$1$");
+    suffixed("kernel.cold", "kernel.cold", "kernel.cold");
+}
+
+static void long_suffixes_are_kept(void **state)
+{
+    (void)state;
+    enum { LONG = 1000 };
+    char raw[4 * LONG] = "_Z6kernelPfi";
+    for (int i = 0; i < LONG; i++)
+        strcat(raw, "$x_");
+    char *plain = rtl_demangle(raw, strlen(raw));
+    assert_non_null(plain);
+    assert_memory_equal(plain, "kernel(float*, int) [clone $x_$x_", 33);
+    assert_int_equal(strlen(plain), strlen("kernel(float*, int) [clone ]") + 3 * LONG);
+    free(plain);
+}
+
+/* Names of the greatest length with as many places for suffixes as possible: the test only has to end. */
+static void hostile_suffixes_cost_a_bounded_time(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"_Z1fv", "_Z1fIiEvT", "_ZN1aI", "_Z60000", "_Z1fIXadL", "_Z"};
+    static const char *const units[] = {"_", "$", ".a", "S_", "1a_", "I", ".1", "P_"};
+    char *raw = malloc(RTL_NAME_MAX + 1);
+    assert_non_null(raw);
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+            size_t used = (size_t)sprintf(raw, "%s", heads[h]), unit = strlen(units[u]);
+            for (; used + unit <= RTL_NAME_MAX; used += unit)
+                memcpy(raw + used, units[u], unit + 1);
+            char *full = rtl_name_full(raw, used);
+            assert_non_null(full);
+            if (!strcmp(heads[h], "_Z1fv") && strchr("_$.", *units[u]))
+                assert_memory_equal(full, "f() [clone ", 11);
+            free(full);
+        }
+    free(raw);
+}
+
+static void names_that_differ_in_a_suffix_never_look_alike(void **state)
+{
+    (void)state;
+    static const char *const raw[] = {"_Z6kernelIfEvPT_i",
+                                      "_Z6kernelIfEvPT_i.cold",
+                                      "_Z6kernelIfEvPT_i$jit$5f3a9c01$",
+                                      "_Z6kernelIfEvPT_i$jit$5f3a9c02$",
+                                      "_Z6kernelIfEvPT_i_clone_0",
+                                      "_Z6kernelIDF16bEvPT_i$jit$1$",
+                                      "_Z6kernelIDF16bEvPT_i$jit$2$"};
+    enum { COUNT = sizeof raw / sizeof *raw };
+    for (int form = 0; form < RTL_NAME_FORM_COUNT; form++) {
+        struct rtl_names *names = rtl_names_create();
+        for (int width = 4; width < 60; width++) {
+            char cell[COUNT][128];
+            for (uint32_t i = 0; i < COUNT; i++) {
+                snprintf(cell[i], sizeof cell[i], "%s",
+                         rtl_names_cell(names, i, raw[i], strlen(raw[i]), (enum rtl_name_form)form, width, false));
+                assert_true(rtl_text_columns(cell[i]) <= width);
+                for (uint32_t j = 0; j < i; j++)
+                    if (!strcmp(cell[i], cell[j]))
+                        fail_msg("%s at width %d: %s and %s are both '%s'",
+                                 rtl_name_form_name((enum rtl_name_form)form), width, raw[j], raw[i], cell[i]);
+            }
+        }
+        rtl_names_free(names);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,8 +409,12 @@ int main(void)
         cmocka_unit_test(uncut_names_differ_too),
         cmocka_unit_test(marks_are_not_confused_with_names),
         cmocka_unit_test(each_form_of_a_name_is_printed),
+        cmocka_unit_test(a_suffix_follows_the_demangled_name),
         cmocka_unit_test(exponential_names_cost_a_bounded_time),
         cmocka_unit_test(random_names_do_no_harm),
+        cmocka_unit_test(long_suffixes_are_kept),
+        cmocka_unit_test(hostile_suffixes_cost_a_bounded_time),
+        cmocka_unit_test(names_that_differ_in_a_suffix_never_look_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,60 @@ static void the_header_describes_the_process(void **state)
     fixture_drop(&s);
 }
 
+static void the_environment_is_published(void **state)
+{
+    (void)state;
+    static const char text[] = "RANK=5\0HIP_VISIBLE_DEVICES=0,1";
+    static char longest[RTL_ENVIRONMENT_MAX + 1] = "RANK=7";
+    struct rtl_segment s;
+    struct rtl_segment_config config = fixture_config;
+    size_t bytes = 99;
+    config.environment = text;
+    config.environment_bytes = sizeof text;
+    assert_int_equal(rtl_segment_create(&s, &config, NULL, 0), 0);
+    uint32_t row = fixture_kernel(&s, "a_kernel");
+    struct rtl_reader *reader = fixture_reader(&s);
+    assert_memory_equal(rtl_reader_environment(reader, &bytes), text, sizeof text);
+    assert_int_equal(bytes, sizeof text);
+    assert_string_equal(rtl_reader_kernel_name(reader, RTL_KERNEL_UNKNOWN), "(unknown kernel)");
+    assert_string_equal(rtl_reader_kernel_name(reader, row), "a_kernel"); /* behind the environment */
+    rtl_reader_close(reader);
+
+    s.header->minor = 9; /* an older library */
+    reader = fixture_reader(&s);
+    assert_null(rtl_reader_environment(reader, &bytes));
+    assert_int_equal(bytes, 0);
+    rtl_reader_close(reader);
+
+    /* a damaged segment is read without it */
+    s.header->minor = RTL_SEGMENT_MINOR;
+    for (int i = 0; i < 4; i++) {
+        static const uint64_t offsets[] = {RTL_NAMES_BYTES, UINT64_MAX, RTL_NAMES_BYTES - 4, 0};
+        s.header->environment_offset = offsets[i];
+        s.header->environment_length = i < 3 ? sizeof text : RTL_ENVIRONMENT_MAX + 1;
+        reader = fixture_reader(&s);
+        assert_null(rtl_reader_environment(reader, &bytes));
+        rtl_reader_close(reader);
+    }
+    fixture_drop(&s);
+
+    config.environment = longest; /* more than all variables can have */
+    config.environment_bytes = sizeof longest;
+    assert_int_equal(rtl_segment_create(&s, &config, NULL, 0), 0);
+    reader = fixture_reader(&s);
+    assert_string_equal(rtl_reader_environment(reader, &bytes), "RANK=7");
+    assert_int_equal(bytes, RTL_ENVIRONMENT_MAX);
+    rtl_reader_close(reader);
+    fixture_drop(&s);
+
+    fixture_segment(&s); /* no variable is set: that is known, too */
+    reader = fixture_reader(&s);
+    assert_string_equal(rtl_reader_environment(reader, &bytes), "");
+    assert_int_equal(bytes, 0);
+    rtl_reader_close(reader);
+    fixture_drop(&s);
+}
+
 static void no_other_process_can_write_or_resize(void **state)
 {
     (void)state;
@@ -432,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_header_describes_the_process),
+        cmocka_unit_test(the_environment_is_published),
         cmocka_unit_test(no_other_process_can_write_or_resize),
         cmocka_unit_test(low_descriptor_numbers_stay_free),
         cmocka_unit_test(limits_and_old_kernels_do_no_harm),

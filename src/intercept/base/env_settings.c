@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -46,6 +47,24 @@ struct rtl_env_settings rtl_env_settings_parse(const char *mode, const char *sig
             settings.signals_limit = n;
     }
     return settings;
+}
+
+uint32_t rtl_environment_read(char out[RTL_ENVIRONMENT_MAX])
+{
+#define NAME(name, use) name,
+    static const char *const names[] = {RTL_ENVIRONMENT(NAME)};
+#undef NAME
+    uint32_t used = 0;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (!value)
+            continue;
+        bool whole = strnlen(value, RTL_ENVIRONMENT_VALUE_MAX + 1) <= RTL_ENVIRONMENT_VALUE_MAX;
+        used += (uint32_t)sprintf(out + used, "%s=%.*s%s", names[i], RTL_ENVIRONMENT_VALUE_MAX - (whole ? 0 : 3), value,
+                                  whole ? "" : "...") +
+                1;
+    }
+    return used;
 }
 
 bool rtl_queue_choice_parse(const char *queues, enum rtl_queue_choice *choice)
