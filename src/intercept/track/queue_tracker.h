@@ -77,7 +77,7 @@ struct rtl_tracker {
     /* create; NULL = the queue needs no tending. The worker calls it in every round (rtl_tracker_tend). */
     _Atomic(enum rtl_tend (*)(struct rtl_tracker *tracker, uint64_t now_ns)) tend;
 
-    _Atomic uint32_t state;      /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
+    _Atomic uint32_t state; /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
     /* RTL_FIRST_WANTED: any stores; the worker replaces it (release) by row + 1 of the first kernel in flight, 0: none.
      * A futex. */
     _Atomic uint32_t first_kernel;
