@@ -118,7 +118,10 @@ static void put_queue_error(struct json_writer *w, struct json_object *queue, co
                             const struct rtl_queue_snapshot *q)
 {
     char text[64];
-    put_json(w, queue, "failed", q->error_known ? json_object_new_boolean(q->error != 0) : NULL);
+    if (q->error_known)
+        put_json(w, queue, "failed", json_object_new_boolean(q->error != 0));
+    else
+        put_name(w, queue, "failed", NULL);
     if (!q->error) {
         put_name(w, queue, "error", NULL);
         return;

@@ -13,26 +13,25 @@ static const struct {
     RTL_QUEUE_ERRORS(ERROR)
 #undef ERROR
 };
-enum { ERRORS = sizeof errors / sizeof *errors };
 
-static int find_error(uint32_t status)
+int rtl_queue_error_place(uint32_t status)
 {
     int i = 0;
-    while (i < ERRORS && errors[i].status != status)
+    while (i < RTL_QUEUE_ERROR_COUNT && errors[i].status != status)
         i++;
     return i;
 }
 
 const char *rtl_queue_error_key(uint32_t status)
 {
-    int i = find_error(status);
-    return i < ERRORS ? errors[i].key : NULL;
+    int i = rtl_queue_error_place(status);
+    return i < RTL_QUEUE_ERROR_COUNT ? errors[i].key : NULL;
 }
 
 void rtl_queue_error_text(uint32_t status, char *out, size_t size)
 {
-    int i = find_error(status);
-    if (i < ERRORS)
+    int i = rtl_queue_error_place(status);
+    if (i < RTL_QUEUE_ERROR_COUNT)
         snprintf(out, size, "%s", errors[i].text);
     else
         snprintf(out, size, "error 0x%x", status);

@@ -4,6 +4,8 @@
 
 #include "model/model_data.h"
 
+/* Return the status's place in RTL_QUEUE_ERRORS; RTL_QUEUE_ERROR_COUNT for a number without a name. */
+int rtl_queue_error_place(uint32_t status);
 const char *rtl_queue_error_key(uint32_t status); /* "memory_fault"; NULL for a number without a name */
 /* "memory access fault"; "error 0x1234" for a number without a name. */
 void rtl_queue_error_text(uint32_t status, char *out, size_t size);

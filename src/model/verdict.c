@@ -96,8 +96,8 @@ static void error_text(const struct rtl_gpu_facts *f, int columns, char *out, si
     if (one)
         snprintf(out, size, "%s%s%s on %s; the queue accepts no more work", f->error, in, kernel, f->error_queue);
     else /* a fault of the GPU stops its queues: which kernel caused it is not known */
-        snprintf(out, size, "%s, perhaps%s%s, on %s or %u more; they accept no more work", f->error, in, kernel,
-                 f->error_queue, f->error_queues - 1);
+        snprintf(out, size, "%s%s%s%s on %s or %u more; they accept no more work", f->error,
+                 *kernel ? ", perhaps in " : "", kernel, *kernel ? "," : "", f->error_queue, f->error_queues - 1);
     if (!text_fits(out, columns) && one)
         snprintf(out, size, "%s%s%s on %s", f->error, in, kernel, f->error_queue);
     else if (!text_fits(out, columns))

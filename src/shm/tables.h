@@ -62,7 +62,8 @@
     X(DEMOTED, 3, "demoted", "the library reads the ring after the application: counts, no times") \
     X(OBSERVED, 4, "observed", "rtl-top reads the ring from outside the process")
 
-/* Errors that stop a queue: the runtime's status (hsa_status_t), which a reader doesn't trust. X(status, JSON key, text) */
+/* Errors that stop a queue: the runtime's status (hsa_status_t), which a reader doesn't trust. X(status, JSON key,
+ * text) */
 #define RTL_QUEUE_ERRORS(X)                                             \
     X(0x0029, "memory_aperture", "access outside all memory apertures") \
     X(0x002a, "illegal_instruction", "illegal instruction")             \
@@ -184,6 +185,10 @@ enum rtl_queue_path { RTL_QUEUE_PATHS(RTL_ENUM_WAY) };
 #define RTL_ENUM_WHY(sym, num, key, text) RTL_REASON_##sym = (num),
 enum rtl_path_reason { RTL_PATH_REASONS(RTL_ENUM_WHY) };
 #undef RTL_ENUM_WHY
+
+#define RTL_ONE_ERROR(...) +1
+enum { RTL_QUEUE_ERROR_COUNT = 0 RTL_QUEUE_ERRORS(RTL_ONE_ERROR) };
+#undef RTL_ONE_ERROR
 
 #define RTL_ENUM_CONVENTION(sym, num, json, text) RTL_CONVENTION_##sym = (num),
 enum rtl_convention { RTL_CONVENTIONS(RTL_ENUM_CONVENTION) };
