@@ -220,7 +220,8 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         if (agent->users > 1) /* busy is the sum of several processes */
             put_json(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_measured(w, o, "busy_ns", busy, agent->busy_ns);
-        put_name(w, o, "verdict", m->previous && busy ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
+        bool judged = (m->previous && busy) || m->gpus[i].verdict == RTL_VERDICT_FAILED;
+        put_name(w, o, "verdict", judged ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
         bool in_call = m->previous && *m->gpus[i].facts.call;
         put_name(w, o, "host_call", in_call ? m->gpus[i].facts.call : NULL);
         put_share(w, o, "host_call_share", in_call, m->gpus[i].facts.call_share);

@@ -66,6 +66,13 @@ void rtl_queue_error_sentence(const struct rtl_model *model, const struct rtl_qu
                     *kernel ? " in " : "", kernel, rtl_format_age(queue->error_after_ns).text);
 }
 
+/* The library publishes errors of the GPU for each queue with a kernel in flight. */
+static bool is_of_gpu(uint32_t status)
+{
+    enum { MEMORY_FAULT = 0x2b, GPU = 0x1000 };
+    return status == MEMORY_FAULT || status == GPU;
+}
+
 void rtl_queue_errors_add(const struct rtl_model *model, uint32_t gpu, struct rtl_gpu_facts *facts)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
@@ -73,14 +80,15 @@ void rtl_queue_errors_add(const struct rtl_model *model, uint32_t gpu, struct rt
     for (uint32_t i = 0; i < now->queue_count; i++) {
         const struct rtl_queue_snapshot *queue = &now->queues[i];
         bool counts = queue->live || queue->shared || (!queue->pid && now->state == RTL_STATE_UNLOADED);
-        if (queue->gpu != gpu || !queue->error || !counts)
-            continue;
-        facts->error_queues++;
-        if (!first || queue->error_after_ns < first->error_after_ns)
+        if (queue->gpu == gpu && queue->error && counts && (!first || queue->error_after_ns < first->error_after_ns))
             first = queue;
     }
     if (!first)
         return;
+    facts->error_queues = 1;
+    for (uint32_t i = 0; is_of_gpu(first->error) && i < now->queue_count; i++)
+        facts->error_queues += &now->queues[i] != first && now->queues[i].gpu == gpu &&
+                               now->queues[i].error == first->error && now->queues[i].pid == first->pid;
     rtl_queue_error_text(first->error, facts->error, sizeof facts->error);
     rtl_text_append(facts->error_kernel, sizeof facts->error_kernel, "%s", rtl_queue_error_kernel_name(model, first));
     if (first->shared)

@@ -66,7 +66,7 @@ struct rtl_gpu_facts {
     double call_share;                   /* its share of the window, for one thread */
     char error[64], error_kernel[64];    /* first error that stopped a queue, "": none; its kernel, "": not known */
     char error_queue[48];                /* "queue 2" */
-    uint32_t error_queues;               /* queues that were stopped */
+    uint32_t error_queues;               /* queues that it stopped: several if the cause is known only by GPU */
     uint32_t looks, empty_looks;         /* snapshots of the last minute; those with nothing in flight */
     double looks_idle;                   /* mean idle share over them */
 };
