@@ -24,6 +24,7 @@ end() { # let the program end; $status
     wait "$pid"
     status=$?
 }
+has_ended() { ! is_alive "$pid"; }
 view() { "$O/rtl-top" -p "$pid" --json -n 1 | jq -c "$1"; }
 # Queues that failed: error, kernel; and how many did not.
 errors='[.queues[] | select(.failed) | .error.key, .error.kernel] + [[.queues[] | select(.failed | not)] | length]'
@@ -56,6 +57,7 @@ for queues in native intercept; do
         tap_pids="$tap_pids $viewer"
         check "$queues, $error, no callback: the viewer is there" wait_until 60 test -s "$work/live"
         echo >&3
+        check "$queues, $error, no callback: the process ends" wait_until 60 has_ended || kill -9 "$pid"
         wait "$viewer"
         end
         is "$queues, $error, no callback: the last frame names error and kernel" "$(tail -n 1 "$work/live" | jq -c "$errors")" \
