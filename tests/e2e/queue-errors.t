@@ -57,7 +57,8 @@ for queues in native intercept; do
         tap_pids="$tap_pids $viewer"
         check "$queues, $error, no callback: the viewer is there" wait_until 60 test -s "$work/live"
         echo >&3
-        check "$queues, $error, no callback: the process ends" wait_until 60 has_ended || kill -9 "$pid"
+        check "$queues, $error, no callback: the process ends" wait_until 60 has_ended
+        has_ended || kill -9 "$pid"
         wait "$viewer"
         end
         is "$queues, $error, no callback: the last frame names error and kernel" "$(tail -n 1 "$work/live" | jq -c "$errors")" \

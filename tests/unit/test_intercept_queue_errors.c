@@ -163,7 +163,7 @@ static const struct {
     {{KERNEL, KERNEL}, 0, ROW_OF_KERNEL + 1},
     {{KERNEL, KERNEL}, 1, ROW_OF_KERNEL + 1},
     {{KERNEL, KERNEL + 64}, 0, ROW_OF_KERNEL + 1},
-    {{KERNEL, KERNEL + 64}, 1, 0}, /* either */
+    {{KERNEL + 64, KERNEL}, 1, 0}, /* either */
     {{KERNEL, 0}, 1, ROW_OF_KERNEL + 1},
     {{0, KERNEL}, 1, ROW_OF_KERNEL + 1},
     {{KERNEL, KERNEL}, 2, 0}, /* consumed */
