@@ -110,6 +110,7 @@ static void the_first_error_and_its_kernel_are_published(void **state)
     make_queue(app_is_told);
     assert_error(0, 0);
     dispatch(KERNEL);
+    __atomic_store_n(&native_queue.read_dispatch_id, 1, __ATOMIC_RELEASE); /* launched, not completed */
     given.error(HSA_STATUS_ERROR_EXCEPTION, &native_queue.hsa_queue, given.data);
     assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1);
     given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data);
