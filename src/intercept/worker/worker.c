@@ -555,7 +555,7 @@ void rtl_worker_settle(struct rtl_tracker *tracker)
 
 uint32_t rtl_worker_first_kernel(struct rtl_tracker *tracker)
 {
-    if (!tracker->pool || atomic_load(&completion.state) != RUNNING)
+    if (!__atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) || atomic_load(&completion.state) != RUNNING)
         return 0;
     uint64_t until = rtl_clock_now() + ANSWER;
     atomic_store(&tracker->first_kernel, RTL_FIRST_WANTED);
