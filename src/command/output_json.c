@@ -5,6 +5,7 @@
 #include "command/json_processes.h"
 #include "command/output.h"
 #include "model/labels.h"
+#include "model/queue_error.h"
 #include "model/ranks.h"
 
 #include <string.h>
@@ -112,6 +113,31 @@ static void put_head(struct json_writer *w, struct json_object *root, const stru
     put_measured(w, o, "limit", ours, s->signals_limit);
 }
 
+/* "failed" is null where errors can't be seen: an observed process, an older library. */
+static void put_queue_error(struct json_writer *w, struct json_object *queue, const struct rtl_model *m,
+                            const struct rtl_queue_snapshot *q)
+{
+    char text[64];
+    if (q->error_known)
+        put_json(w, queue, "failed", json_object_new_boolean(q->error != 0));
+    else
+        put_name(w, queue, "failed", NULL);
+    if (!q->error) {
+        put_name(w, queue, "error", NULL);
+        return;
+    }
+    struct json_object *o = object_in(w, queue, "error");
+    if (!o)
+        return;
+    const struct rtl_kernel_snapshot *kernel = rtl_queue_error_kernel(&m->latest->snapshot, q);
+    rtl_queue_error_text(q->error, text, sizeof text);
+    put_number(w, o, "status", q->error);
+    put_name(w, o, "key", rtl_queue_error_key(q->error));
+    put_text(w, o, "text", text);
+    put_name(w, o, "kernel", kernel ? rtl_queue_error_kernel_name(m, q) : NULL);
+    put_number(w, o, "after_ns", q->error_after_ns);
+}
+
 static void put_queues(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
 {
     struct json_object *array = array_in(w, root, "queues");
@@ -131,6 +157,7 @@ static void put_queues(struct json_writer *w, struct json_object *root, const st
         put_number(w, o, "dispatches", q->dispatches);
         put_quantiles(w, o, "wait", &q->wait);
         put_quantiles(w, o, "gap", &q->gap);
+        put_queue_error(w, o, m, q);
     }
 }
 
@@ -193,7 +220,8 @@ static void put_gpus(struct json_writer *w, struct json_object *root, const stru
         if (agent->users > 1) /* busy is the sum of several processes */
             put_json(w, o, "busy_is_bound", json_object_new_boolean(true));
         put_measured(w, o, "busy_ns", busy, agent->busy_ns);
-        put_name(w, o, "verdict", m->previous && busy ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
+        bool judged = (m->previous && busy) || m->gpus[i].verdict == RTL_VERDICT_FAILED;
+        put_name(w, o, "verdict", judged ? rtl_verdict_key(m->gpus[i].verdict) : NULL);
         bool in_call = m->previous && *m->gpus[i].facts.call;
         put_name(w, o, "host_call", in_call ? m->gpus[i].facts.call : NULL);
         put_share(w, o, "host_call_share", in_call, m->gpus[i].facts.call_share);

@@ -4,6 +4,7 @@
 #include "model/cells.h"
 #include "model/labels.h"
 #include "model/probe_figures.h"
+#include "model/queue_error.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -107,6 +108,13 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
         if (row->queue->path)
             fprintf(out, "  way %s (%s)", rtl_queue_path_label(row->queue->path),
                     rtl_path_reason_label(row->queue->path_reason));
+        if (row->queue->error) {
+            char error[320];
+            rtl_queue_error_sentence(m, row->queue, error, sizeof error);
+            if (f->options->ascii)
+                rtl_units_ascii(error);
+            fprintf(out, "  error %s", error);
+        }
         fputc('\n', out);
     }
 }

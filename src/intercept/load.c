@@ -23,6 +23,7 @@
 #include "intercept/hooks/descriptors.h"
 #include "intercept/hooks/executables.h"
 #include "intercept/hooks/native_queue.h"
+#include "intercept/hooks/queue_errors.h"
 #include "intercept/hooks/queue_selftest.h"
 #include "intercept/hooks/queues.h"
 #include "intercept/hooks/signals.h"
@@ -294,6 +295,7 @@ bool rtl_load(void *table)
             atexit(stop_at_exit);
             attachment.handlers = true;
         }
+        rtl_queue_errors_start();
         install_hooks(table);
         atomic_store(&rtl_hot.recording, true);
     }

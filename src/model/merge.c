@@ -306,6 +306,12 @@ bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl
     for (uint32_t i = 0; i < snapshot->kernel_count; i++)
         if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !update_kernel(merge, m, &snapshot->kernels[i]))
             return false;
+    for (uint32_t i = 0; i < rest.queue_count; i++) { /* the kernel's id in the merged snapshot */
+        struct rtl_queue_snapshot *queue = &m->totals.snapshot.queues[i];
+        const struct rtl_part *part =
+            queue->error_kernel && queue->error_kernel <= m->row_count ? m->rows[queue->error_kernel - 1] : NULL;
+        queue->error_kernel = part ? part->kernel.id + 1 : 0;
+    }
     return true;
 }
 
@@ -360,7 +366,7 @@ static bool fold_member(struct rtl_merge *merge, struct rtl_merged_member *m)
     if (m->has_totals) {
         struct rtl_merge_totals both[2] = {merge->gone, m->totals};
         struct rtl_snapshot sum;
-        both[0].queues = both[1].queues = false;
+        both[0].folded = both[1].folded = true;
         if (!rtl_merge_totals_sum(merge->has_gone ? both : both + 1, merge->has_gone ? 2 : 1, &sum))
             return false;
         for (uint32_t i = 0; i < sum.agent_count; i++)

@@ -287,14 +287,20 @@ static bool join_queues(const struct rtl_merge_totals *rests, uint32_t count, st
 {
     uint32_t total = 0;
     for (uint32_t r = 0; r < count; r++)
-        total += rests[r].queues ? rests[r].snapshot.queue_count : 0;
+        total += rests[r].folded ? 0 : rests[r].snapshot.queue_count;
     out->queues = calloc(total + 1, sizeof *out->queues);
     if (!out->queues)
         return false;
     for (uint32_t r = 0; r < count; r++)
-        for (uint32_t i = 0; rests[r].queues && i < rests[r].snapshot.queue_count; i++) {
+        for (uint32_t i = 0; !rests[r].folded && i < rests[r].snapshot.queue_count; i++) {
+            if (!rests[r].queues && !rests[r].snapshot.queues[i].error)
+                continue;
             struct rtl_queue_snapshot *q = &out->queues[out->queue_count++];
             *q = rests[r].snapshot.queues[i];
+            if (!rests[r].queues) {
+                q->live = false;
+                q->depth = 0;
+            }
             if (!own_histogram(out, &q->wait) || !own_histogram(out, &q->gap))
                 return false;
         }

@@ -21,7 +21,8 @@ struct rtl_gpu_table {
 /* One process's snapshot without kernels; GPUs have their numbers on the screen. */
 struct rtl_merge_totals {
     struct rtl_snapshot snapshot;
-    bool queues; /* false after the process ended: drop its queues */
+    bool queues; /* false after the process ended: drop its queues, except those that an error stopped */
+    bool folded; /* several processes: drop these, too */
 };
 
 /* Number the snapshot's new GPUs by PCI address; with `keep`, by their numbers in the process. */

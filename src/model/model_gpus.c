@@ -1,5 +1,6 @@
 /* GPUs: history, waits, copies and verdict. See model_gpus.h. */
 #include "model/model_gpus.h"
+#include "model/queue_error.h"
 #include "text/text.h"
 #include "stats/quantile.h"
 
@@ -179,6 +180,7 @@ void rtl_model_judge_gpus(struct rtl_model *model)
         add_queue_waits(model, row);
         add_host_call(model, facts);
         add_recent_idle(model, row->agent->gpu, facts);
+        rtl_queue_errors_add(model, row->agent->gpu, facts);
         row->verdict = rtl_verdict_of(facts);
     }
 }

@@ -64,6 +64,8 @@ enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *f)
 {
     int gap_class = rtl_idle_class(f->idle);
     double idle = 1 - f->busy;
+    if (f->error_queues)
+        return RTL_VERDICT_FAILED;
     if (f->busy < 0 || f->untimed > 0.1)
         return RTL_VERDICT_UNKNOWN;
     if (f->busy <= 0 && !f->dispatches)
@@ -86,12 +88,38 @@ static bool text_fits(const char *text, int columns)
     return rtl_text_columns(text) <= columns;
 }
 
+/* Without its end, then without the queue, then without the kernel. */
+static void error_text(const struct rtl_gpu_facts *f, int columns, char *out, size_t size)
+{
+    const char *in = *f->error_kernel ? " in " : "", *kernel = f->error_kernel;
+    bool one = f->error_queues == 1;
+    if (one)
+        snprintf(out, size, "%s%s%s on %s; the queue accepts no more work", f->error, in, kernel, f->error_queue);
+    else /* a fault of the GPU stops its queues: which kernel caused it is not known */
+        snprintf(out, size, "%s%s%s%s on %s or %u more; they accept no more work", f->error,
+                 *kernel ? ", perhaps in " : "", kernel, *kernel ? "," : "", f->error_queue, f->error_queues - 1);
+    if (!text_fits(out, columns) && one)
+        snprintf(out, size, "%s%s%s on %s", f->error, in, kernel, f->error_queue);
+    else if (!text_fits(out, columns))
+        snprintf(out, size, "%s on %u queues", f->error, f->error_queues);
+    if (!text_fits(out, columns) && one)
+        snprintf(out, size, "%s%s%s", f->error, in, kernel);
+    if (!text_fits(out, columns))
+        snprintf(out, size, "%s", f->error);
+    if (!text_fits(out, columns))
+        snprintf(out, size, "%s", rtl_verdict_words(RTL_VERDICT_FAILED));
+}
+
 void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, int columns, char *out, size_t size)
 {
     const char *words = rtl_verdict_words(verdict);
     int gap_class = rtl_idle_class(f->idle);
     double idle = f->busy < 1 ? (1 - f->busy) * 100 : 0;
     char begin[32] = "", gaps[32] = "", how[80] = "";
+    if (verdict == RTL_VERDICT_FAILED) {
+        error_text(f, columns, out, size);
+        return;
+    }
     if (verdict == RTL_VERDICT_UNKNOWN && f->untimed > 0.1)
         snprintf(how, sizeof how, "%.0f%% of dispatches not timed", f->untimed * 100);
     else if (verdict == RTL_VERDICT_UNKNOWN && f->users > 1)

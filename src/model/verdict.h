@@ -12,6 +12,7 @@
  * many of them nothing was in flight.
  *
  * The rule, in this order:
+ *  FAILED     an error stopped one of its queues
  *  UNKNOWN    busy is not measured, or more than a tenth of the dispatches were not timed
  *  NO_WORK    no dispatch, and nothing in flight
  *  NO_END     no kernel ended, and packets are in flight: a long kernel, or a hang
@@ -37,6 +38,7 @@
 /* X(symbol, JSON value, words on screen, meaning) */
 #define RTL_VERDICTS(X)                                                                                    \
     X(UNKNOWN, "unknown", "not known", "too few dispatches were timed to decide")                          \
+    X(FAILED, "queue_error", "queue error", "an error stopped a queue, which accepts no more work")        \
     X(NO_WORK, "no_work", "no work", "nothing was submitted in the window")                                \
     X(NO_END, "no_end", "nothing ends", "kernels are in flight, but none ended in the window")             \
     X(BUSY, "busy", "busy", "kernels ran for at least 95 % of the window")                                 \
@@ -62,6 +64,9 @@ struct rtl_gpu_facts {
     double copies;                       /* share of the window; below 0: none timed */
     char call[48];                       /* the call with most of the host's time; "": unknown */
     double call_share;                   /* its share of the window, for one thread */
+    char error[64], error_kernel[64];    /* first error that stopped a queue, "": none; its kernel, "": not known */
+    char error_queue[48];                /* "queue 2" */
+    uint32_t error_queues;               /* queues that it stopped: several if the cause is known only by GPU */
     uint32_t looks, empty_looks;         /* snapshots of the last minute; those with nothing in flight */
     double looks_idle;                   /* mean idle share over them */
 };

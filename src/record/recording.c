@@ -36,7 +36,8 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
         path, &(struct rtl_db_options){.write = true, .force = force, .busy_ms = busy_ms}, &db, why, why_bytes);
     if (status)
         return status;
-    static const struct rtl_db_set *const sets[] = {&rtl_series_set, &rtl_copies_set, &rtl_queue_paths_set, &rtl_process_info_set};
+    static const struct rtl_db_set *const sets[] = {&rtl_series_set, &rtl_copies_set, &rtl_queue_paths_set, &rtl_process_info_set,
+                                                    &rtl_queue_errors_set};
     for (size_t i = 0; !status && i < sizeof sets / sizeof *sets; i++)
         status = rtl_db_need(db, sets[i]);
     if (status) {
@@ -213,6 +214,19 @@ static void write_path(struct rtl_recording *r, int64_t frame, const struct rtl_
     rtl_fields_insert(st, 3, &rtl_queue_path_fields, NULL, q);
 }
 
+/* Most queues have one row, without an error. */
+static void write_queue_error(struct rtl_recording *r, int64_t frame, const struct rtl_queue_snapshot *was,
+                              const struct rtl_queue_snapshot *q)
+{
+    static const struct rtl_queue_snapshot none;
+    if (!rtl_fields_differ(&rtl_queue_error_fields, was ? was : &none, q))
+        return;
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        r->db, "INSERT INTO rtl_queue_error(frame, slot" RTL_FIELD_NAMES(QUEUE_ERROR) ") VALUES(?, ?"
+               RTL_FIELD_MARKS(QUEUE_ERROR) ")", frame, q->slot);
+    rtl_fields_insert(st, 3, &rtl_queue_error_fields, NULL, q);
+}
+
 static void write_queues(struct rtl_recording *r, int64_t frame, const struct rtl_snapshot *s)
 {
     uint32_t at = 0, old = r->has_last ? r->last.queue_count : 0;
@@ -229,6 +243,7 @@ static void write_queues(struct rtl_recording *r, int64_t frame, const struct rt
             rtl_fields_insert(st, 3, &rtl_queue_fields, was, q);
         }
         write_path(r, frame, was, q);
+        write_queue_error(r, frame, was, q);
         write_untimed(r, frame, was, q);
         write_queue_histogram(r, frame, q->slot, "wait", was ? &was->wait : NULL, &q->wait);
         write_queue_histogram(r, frame, q->slot, "gap", was ? &was->gap : NULL, &q->gap);

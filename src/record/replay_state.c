@@ -66,6 +66,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
     state->copies = rtl_db_has_set(db, &rtl_copies_set);
     state->paths = rtl_db_has_set(db, &rtl_queue_paths_set);
+    state->errors = rtl_db_has_set(db, &rtl_queue_errors_set);
     state->observed = rtl_db_has_set(db, &rtl_observed_set);
     if (!s->queues || !s->agents || !s->copies)
         rtl_db_no_memory(state->db);
@@ -233,7 +234,7 @@ static void add_queues(struct rtl_replay_state *state, int64_t frame)
 }
 
 /* A number beyond 32 bits must not turn into one that has a name. */
-static uint32_t read_path_number(int64_t number)
+static uint32_t read_number(int64_t number)
 {
     return number >= 0 && number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
@@ -246,8 +247,23 @@ static void add_paths(struct rtl_replay_state *state, int64_t frame)
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_PATH) " FROM rtl_queue_way WHERE frame = ?", frame);
     while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
-        q->path = read_path_number(rtl_db_int(st, 1));
-        q->path_reason = q->path ? read_path_number(rtl_db_int(st, 2)) : 0;
+        q->path = read_number(rtl_db_int(st, 1));
+        q->path_reason = q->path ? read_number(rtl_db_int(st, 2)) : 0;
+    }
+}
+
+static void add_errors(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_queue_snapshot *q;
+    if (!state->errors)
+        return;
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_ERROR) " FROM rtl_queue_error WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
+        uint32_t kernel = read_number(rtl_db_int(st, 3));
+        rtl_fields_read(st, 1, &rtl_queue_error_fields, q);
+        q->error = q->error_known ? read_number(rtl_db_int(st, 2)) : 0;
+        q->error_kernel = q->error && kernel <= RTL_KERNELS_MAX ? kernel : 0;
     }
 }
 
@@ -356,6 +372,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     add_estimates(state, frame);
     add_queues(state, frame);
     add_paths(state, frame);
+    add_errors(state, frame);
     add_copies(state, frame);
     state->calls_sum.pid = state->snapshot.pid;
     rtl_replay_calls_add(&state->calls_sum, frame, &state->room);

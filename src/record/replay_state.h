@@ -7,10 +7,10 @@
 struct rtl_replay_state {
     struct rtl_db *db;
     int64_t recording;
-    struct rtl_snapshot snapshot; /* `storage` is unused: each histogram owns its octaves */
-    uint32_t kernel_size;         /* capacity of `kernels`; the other arrays have their maximum size */
-    uint32_t room, room_most;     /* octaves that may still be allocated; at the start */
-    bool copies, paths, observed; /* the file has their tables */
+    struct rtl_snapshot snapshot;         /* `storage` is unused: each histogram owns its octaves */
+    uint32_t kernel_size;                 /* capacity of `kernels`; the other arrays have their maximum size */
+    uint32_t room, room_most;             /* octaves that may still be allocated; at the start */
+    bool copies, paths, errors, observed; /* the file has their tables */
     struct rtl_replay_calls calls_sum;
     bool complete; /* also holds the frame's own values */
     char *names[RTL_KERNELS_MAX];

@@ -20,6 +20,7 @@ RTL_DEFINE_FIELDS(histogram, HISTOGRAM)
 #define STRUCT struct rtl_queue_snapshot
 RTL_DEFINE_FIELDS(queue, QUEUE)
 RTL_DEFINE_FIELDS(queue_path, QUEUE_PATH)
+RTL_DEFINE_FIELDS(queue_error, QUEUE_ERROR)
 #undef STRUCT
 #define STRUCT struct rtl_agent_snapshot
 RTL_DEFINE_FIELDS(gpu, GPU)
@@ -120,6 +121,18 @@ const struct rtl_db_set rtl_queue_paths_set = {
     "r.key AS reason FROM rtl_queue_way w JOIN rtl_frame f ON f.id = w.frame "
     "LEFT JOIN rtl_label l ON l.kind = 'way' AND l.number = w.way "
     "LEFT JOIN rtl_label r ON r.kind = 'way_reason' AND r.number = w.reason;\n"};
+
+#define ERROR(status, key, text)            "('queue_error', " #status ", '" key "'), "
+
+const struct rtl_db_set rtl_queue_errors_set = {
+    "rtl_queue_error",
+    "CREATE TABLE rtl_queue_error(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_ERROR_FIELDS(RTL_COLUMN)
+    ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
+    "INSERT INTO rtl_label VALUES " RTL_QUEUE_ERRORS(ERROR) "('version', 1, 'queue_errors');\n"
+    "CREATE VIEW rtl_queue_errors AS SELECT f.recording, f.sequence, f.time_ns, e.slot, "
+    "COALESCE(l.key, e.error) AS error, k.full_name AS kernel, e.after_ns FROM rtl_queue_error e "
+    "JOIN rtl_frame f ON f.id = e.frame LEFT JOIN rtl_label l ON l.kind = 'queue_error' AND l.number = e.error "
+    "LEFT JOIN rtl_kernel k ON k.recording = f.recording AND k.kernel = e.kernel - 1 WHERE e.error <> 0;\n"};
 
 const struct rtl_db_set rtl_process_info_set = {
     "rtl_process",

@@ -93,6 +93,13 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(way, path, SET)            \
     X(reason, path_reason, SET)
 
+/* in rtl_queue_error, a row where one of them changed; of struct rtl_queue_snapshot */
+#define RTL_QUEUE_ERROR_FIELDS(X) \
+    X(known, error_known, SET)    \
+    X(error, error, SET)          \
+    X(kernel, error_kernel, SET)  \
+    X(after_ns, error_after_ns, SET)
+
 /* in rtl_observed_frame, a row for each frame of an observed process; of struct rtl_snapshot */
 #define RTL_OBSERVED_FIELDS(X)     \
     X(read_index, convention, SET) \
@@ -192,8 +199,8 @@ struct rtl_field_list {
 };
 extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_observed_fields, rtl_kernel_fields,
     rtl_launch_fields, rtl_estimate_fields, rtl_histogram_fields, rtl_queue_fields, rtl_queue_path_fields,
-    rtl_gpu_fields, rtl_busy_fields, rtl_copies_fields, rtl_calls_fields, rtl_pairs_fields, rtl_call_fields,
-    rtl_memory_fields, rtl_node_fields;
+    rtl_queue_error_fields, rtl_gpu_fields, rtl_busy_fields, rtl_copies_fields, rtl_calls_fields, rtl_pairs_fields,
+    rtl_call_fields, rtl_memory_fields, rtl_node_fields;
 
 /* Define rtl_NAME_fields from the list RTL_LIST_FIELDS of members of STRUCT; the columns in CREATE TABLE. */
 #define RTL_FIELD_(column, member, how_) \
@@ -219,8 +226,8 @@ extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_o
 enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
-/* Sets that files of older recorders lack: copies, the paths of queues, processes. */
-extern const struct rtl_db_set rtl_copies_set, rtl_queue_paths_set, rtl_process_info_set;
+/* Sets that files of older recorders lack: copies, the paths of queues, processes, the errors of queues. */
+extern const struct rtl_db_set rtl_copies_set, rtl_queue_paths_set, rtl_process_info_set, rtl_queue_errors_set;
 extern const struct rtl_db_set rtl_observed_set; /* estimates, in files of observed processes only */
 /* Functions, ranges and marks have numbers of the recording, in the order of first sight. */
 extern const struct rtl_db_set rtl_calls_set;

@@ -17,6 +17,8 @@
     X(FAMILY_DISPATCHES, "rtl_family_dispatches", COUNTER, "family", "kernel dispatches by family")                    \
     X(FAMILY_DURATION, "rtl_family_duration_seconds", HISTOGRAM, "family", "how long timed kernels ran, by family")    \
     X(UNTIMED, "rtl_untimed_dispatches", COUNTER, "reason", "dispatches that were counted but not timed")              \
+    X(QUEUE_ERRORS, "rtl_queue_errors", COUNTER, "error",                                                              \
+      "queues that an error stopped, such as a memory access fault")                                                   \
     X(GPU, "rtl_gpu", INFO, "gpu,name,uuid", "GPUs that processes use, by PCI address")                                \
     X(GPU_BUSY, "rtl_gpu_busy_seconds", COUNTER, "gpu", "time in which a timed kernel ran, summed over processes")     \
     X(GPU_IDLE, "rtl_gpu_idle_seconds", COUNTER, "gpu,gap", "time between timed kernels, by length of the gap")        \

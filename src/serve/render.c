@@ -115,6 +115,18 @@ static void render_untimed(const struct rtl_totals *t, struct rtl_page *page)
 #undef REASON
 }
 
+static void render_queue_errors(const struct rtl_totals *t, struct rtl_page *page)
+{
+    int place = 0;
+    rtl_page_metric(page, RTL_METRIC_QUEUE_ERRORS);
+#define ERROR(status, key, text)                  \
+    rtl_page_labels(page, (const char *[]){key}); \
+    rtl_page_count(page, t->queue_errors[place++]);
+    RTL_QUEUE_ERRORS(ERROR)
+    ERROR(0, "unknown", )
+#undef ERROR
+}
+
 static void render_gaps(const struct rtl_served_gpu *gpu, const char *label, struct rtl_page *page)
 {
     static const char *const gaps[RTL_IDLE_COUNT] = {"<10us", "<100us", "<1ms", "<10ms", "<100ms", "more"};
@@ -347,6 +359,7 @@ void rtl_render(struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, st
     render_families(t, page, RTL_METRIC_FAMILY_DISPATCHES);
     render_families(t, page, RTL_METRIC_FAMILY_DURATION);
     render_untimed(t, page);
+    render_queue_errors(t, page);
     for (int m = RTL_METRIC_GPU; m <= RTL_METRIC_COPY_DURATION; m++)
         render_gpus(t, page, (enum rtl_metric)m);
     render_queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);

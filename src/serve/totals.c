@@ -1,5 +1,6 @@
 /* Sums over all processes. See totals.h. */
 #include "serve/totals.h"
+#include "model/queue_error.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -219,6 +220,22 @@ static void sum_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
     }
 }
 
+/* A queue has one error, for good. */
+static void sum_queue_errors(struct rtl_totals *totals, const struct rtl_snapshot *earlier,
+                             const struct rtl_snapshot *later)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < later->queue_count; i++) {
+        const struct rtl_queue_snapshot *q = &later->queues[i];
+        while (at < earlier->queue_count && earlier->queues[at].slot < q->slot)
+            at++;
+        bool known = at < earlier->queue_count && earlier->queues[at].slot == q->slot && earlier->queues[at].error &&
+                     earlier->queues[at].error_after_ns == q->error_after_ns;
+        if (q->error && !known)
+            totals->queue_errors[rtl_queue_error_place(q->error)]++;
+    }
+}
+
 void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                     uint32_t series[RTL_KERNELS_MAX], struct rtl_share *share)
 {
@@ -238,6 +255,7 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
     for (uint32_t i = 0; i < later->agent_count; i++)
         sum_agent(totals, find_earlier_agent(earlier, later->agents[i].agent), &later->agents[i], share);
     sum_queues(totals, earlier, later, share);
+    sum_queue_errors(totals, earlier, later);
     sum_copies(totals, earlier, later, share);
 }
 

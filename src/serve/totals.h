@@ -32,6 +32,7 @@ struct rtl_totals {
     struct rtl_ranked kernels, functions, ranges;
     struct rtl_tally families[RTL_FAMILY_COUNT];
     uint64_t untimed[RTL_UNTIMED_LIMIT];
+    uint64_t queue_errors[RTL_QUEUE_ERROR_COUNT + 1]; /* in the order of RTL_QUEUE_ERRORS; the last one: unknown */
     uint32_t gpu_count;
     struct rtl_served_gpu gpus[RTL_SERVED_GPUS];
 };

@@ -113,6 +113,11 @@ struct rtl_queue_snapshot {
     /* from RTL_QUEUE_PATH_WORD: untrusted, perhaps a newer library's; both 0 if unknown (an older library, the shared
      * slot) */
     uint32_t path, path_reason;
+    /* The error that stopped the queue (RTL_QUEUE_ERRORS): untrusted, perhaps a newer runtime's. */
+    bool error_known;        /* false: an older library, or an observed process */
+    uint32_t error;          /* hsa_status_t; 0: none, or not known */
+    uint32_t error_kernel;   /* id + 1 of the kernel that ran then; 0: not known */
+    uint64_t error_after_ns; /* from the process's start to the error */
 };
 
 struct rtl_agent_snapshot {

@@ -240,6 +240,23 @@ static bool copy_kernels(struct rtl_snapshot_builder *t, uint32_t count)
     return true;
 }
 
+/* The library stores the error last, so the other fields are copied once more behind it. */
+static bool copy_error(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl_queue *q,
+                       struct rtl_queue_snapshot *out)
+{
+    const size_t at = offsetof(struct rtl_queue, error_mono_ns);
+    uint32_t error = q->error;
+    out->error_known = t->reader->header.minor >= 10;
+    if (!out->error_known || !error)
+        return true;
+    if (!rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, at, &q->error_mono_ns, 16))
+        return false;
+    out->error = error;
+    out->error_kernel = q->error_kernel <= RTL_KERNELS_MAX ? q->error_kernel : 0;
+    out->error_after_ns = rtl_minus(rtl_reader_line(t->reader, q->error_mono_ns), t->out->start_mono_ns);
+    return true;
+}
+
 static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl_queue_snapshot *out)
 {
     struct rtl_queue q, again;
@@ -292,6 +309,10 @@ static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
     out->completed = q.completed;
     out->packets = q.packets;
     out->depth = rtl_minus(q.injected, q.completed);
+    if (!copy_error(t, slot, &q, out)) {
+        t->damaged = true;
+        return false;
+    }
 
     struct rtl_snapshot *s = t->out;
     uint64_t none;

@@ -62,6 +62,23 @@
     X(DEMOTED, 3, "demoted", "the library reads the ring after the application: counts, no times") \
     X(OBSERVED, 4, "observed", "rtl-top reads the ring from outside the process")
 
+/* Errors that stop a queue: the runtime's status (hsa_status_t), which a reader doesn't trust. X(status, JSON key,
+ * text) */
+#define RTL_QUEUE_ERRORS(X)                                             \
+    X(0x0029, "memory_aperture", "access outside all memory apertures") \
+    X(0x002a, "illegal_instruction", "illegal instruction")             \
+    X(0x002b, "memory_fault", "memory access fault")                    \
+    X(0x002d, "registers", "too many registers")                        \
+    X(0x1000, "gpu", "GPU error")                                       \
+    X(0x1001, "workgroup", "workgroup too large")                       \
+    X(0x1003, "group_memory", "too much LDS")                           \
+    X(0x1008, "scratch", "no memory for scratch")                       \
+    X(0x1009, "packet", "invalid packet")                               \
+    X(0x100d, "grid", "invalid grid")                                   \
+    X(0x100f, "isa", "code of another GPU, or too many registers")      \
+    X(0x1010, "code_object", "invalid code object")                     \
+    X(0x1016, "exception", "exception")
+
 /* Why a queue has its path; 2 to 4 are retired. X(symbol, number, JSON key, text on screen) */
 #define RTL_PATH_REASONS(X)                                                                     \
     X(ASKED_FOR, 1, "asked_for", "RTL_QUEUES says so")                                          \
@@ -193,6 +210,10 @@ enum rtl_queue_path { RTL_QUEUE_PATHS(RTL_ENUM_WAY) };
 #define RTL_ENUM_WHY(sym, num, key, text) RTL_REASON_##sym = (num),
 enum rtl_path_reason { RTL_PATH_REASONS(RTL_ENUM_WHY) };
 #undef RTL_ENUM_WHY
+
+#define RTL_ONE_ERROR(...) +1
+enum { RTL_QUEUE_ERROR_COUNT = 0 RTL_QUEUE_ERRORS(RTL_ONE_ERROR) };
+#undef RTL_ONE_ERROR
 
 #define RTL_ENUM_CONVENTION(sym, num, json, text) RTL_CONVENTION_##sym = (num),
 enum rtl_convention { RTL_CONVENTIONS(RTL_ENUM_CONVENTION) };

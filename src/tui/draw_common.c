@@ -445,7 +445,7 @@ void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     for (uint32_t i = 0; i < m->gpu_count && row == 1 && at.rows > 3; i++) {
         const struct rtl_gpu_row *gpu = &m->gpus[i];
         bool loud = gpu->verdict == RTL_VERDICT_HOST_LATE || gpu->verdict == RTL_VERDICT_WAITING ||
-                    gpu->verdict == RTL_VERDICT_NO_END;
+                    gpu->verdict == RTL_VERDICT_NO_END || gpu->verdict == RTL_VERDICT_FAILED;
         if (loud)
             rtl_frame_printf(frame, at.row + row++, 0, at.cols, RTL_ROLE_WARN, "G%u %s", gpu->agent->gpu,
                              rtl_verdict_words(gpu->verdict));

@@ -36,6 +36,7 @@ static enum rtl_role verdict_role(enum rtl_verdict verdict)
     case RTL_VERDICT_UNKNOWN:
         return RTL_ROLE_WARN;
     case RTL_VERDICT_NO_END:
+    case RTL_VERDICT_FAILED:
         return RTL_ROLE_ALERT;
     case RTL_VERDICT_BUSY:
         return RTL_ROLE_GOOD;

@@ -4,6 +4,8 @@
  */
 #include "tui/draw_views.h"
 #include "model/coverage.h"
+#include "model/labels.h"
+#include "model/queue_error.h"
 #include "shm/gpu_names.h"
 #include "tui/screen_tables.h"
 
@@ -58,7 +60,9 @@ static struct queue_cells make_cells(const struct rtl_ui *ui, const struct rtl_q
         q->dispatches ? rtl_format_share((double)untimed / (double)q->dispatches) : (struct rtl_number){RTL_NONE};
     c.text[i++] = rtl_format_exact(q->size_packets, 10);
     c.text[i++] = rtl_format_exact(q->packets, 8);
-    c.text[i++] = q->live ? (struct rtl_number){"live"} : (struct rtl_number){"destroyed"};
+    c.text[i++] = !q->live   ? (struct rtl_number){"destroyed"}
+                  : q->error ? (struct rtl_number){"failed"}
+                             : (struct rtl_number){"live"};
     snprintf(c.text[i++].text, sizeof c.text[0].text, "%s", rtl_path_reason_label(q->path_reason));
     return c;
 }
@@ -114,10 +118,19 @@ static void draw_gpu_cells(struct rtl_frame *frame, int line, int cols, enum rtl
         rtl_frame_put(frame, line, at + 1, UUID_COLS, role, uuid);
 }
 
+/* Queues with an error; each has a line below the queues. */
+static int count_failed(const struct rtl_model *model)
+{
+    int failed = 0;
+    for (uint32_t i = 0; i < model->queue_count; i++)
+        failed += model->queues[i].queue->error != 0;
+    return failed;
+}
+
 int rtl_draw_queue_lines(const struct rtl_model *model)
 {
     struct rtl_queue_path_line paths[RTL_QUEUE_PATH_LINES];
-    return (int)model->queue_count + rtl_queue_path_lines(model, paths) +
+    return (int)model->queue_count + count_failed(model) + rtl_queue_path_lines(model, paths) +
            (model->gpu_count ? 2 + (int)model->gpu_count : 0);
 }
 
@@ -130,16 +143,33 @@ static void draw_path_reason(struct rtl_frame *frame, int line, int cols, const 
     rtl_frame_put(frame, line, 1, cols - 1, path->path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
 }
 
-/* Draw line i: the queues, the reasons for their paths, two header lines, the GPUs. */
+/* Draw the error of the n-th queue that has one. */
+static void draw_error(const struct rtl_model *m, struct rtl_frame *frame, int line, int cols, int n)
+{
+    char text[320];
+    uint32_t i = 0;
+    while (i + 1 < m->queue_count && (!m->queues[i].queue->error || n-- > 0))
+        i++;
+    const struct rtl_queue_snapshot *q = m->queues[i].queue;
+    snprintf(text, sizeof text, "%s: ", rtl_queue_label(&m->latest->snapshot, q).text);
+    rtl_queue_error_sentence(m, q, text + strlen(text), sizeof text - strlen(text));
+    rtl_frame_put(frame, line, 1, cols - 1, q->live ? RTL_ROLE_ALERT : RTL_ROLE_LABEL, text);
+}
+
+/* Draw line i: the queues, their errors, the reasons for their paths, two header lines, the GPUs. */
 static void draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, int line, int cols,
                       const struct queue_table_widths *w, int i)
 {
     const struct rtl_model *m = ui->model;
     struct rtl_queue_path_line paths[RTL_QUEUE_PATH_LINES];
-    int path = i - (int)m->queue_count, path_count = rtl_queue_path_lines(m, paths), gpu = path - path_count - 2;
+    int error = i - (int)m->queue_count, failed = count_failed(m), path = error - failed;
+    int path_count = rtl_queue_path_lines(m, paths), gpu = path - path_count - 2;
     if (i < (int)m->queue_count) {
-        enum rtl_role role = m->queues[i].queue->live ? RTL_ROLE_NORMAL : RTL_ROLE_DIM;
+        const struct rtl_queue_snapshot *q = m->queues[i].queue;
+        enum rtl_role role = !q->live ? RTL_ROLE_DIM : q->error ? RTL_ROLE_ALERT : RTL_ROLE_NORMAL;
         rtl_draw_cells(frame, line, cols, role, QUEUE_CELLS, w->queue, make_cells(ui, &m->queues[i]).text);
+    } else if (error < failed) {
+        draw_error(m, frame, line, cols, error);
     } else if (path < path_count) {
         draw_path_reason(frame, line, cols, &paths[path]);
     } else if (gpu == -2) {

@@ -21,7 +21,7 @@
     X("%UNTMD", 7, 96, "share of its dispatches that were counted but not timed")              \
     X("SIZE", 7, 104, "capacity of the queue in packets")                                      \
     X("PACKETS", 8, 124, "packets of any kind since the start")                                \
-    X("STATE", 10, 114, "live, or destroyed by the process")                                   \
+    X("STATE", 10, 114, "live, failed (see the lines below), or destroyed by the process")     \
     X("WHY", 15, RTL_REASON_FROM, "reason for WAY; the lines below the queues explain it")
 
 /* From this width on each queue has the reason for its path (WHY). */

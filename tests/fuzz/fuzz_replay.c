@@ -188,7 +188,8 @@ static void run_statements(const uint8_t *data, size_t size)
         "rtl_queue_histogram", "rtl_label",       "rtl_copies_sample", "rtl_copies_untimed",
         "rtl_queue_way",       "rtl_call",        "rtl_call_sample",   "rtl_range",
         "rtl_range_sample",    "rtl_call_memory", "rtl_call_frame",    "rtl_launch_sample",
-        "rtl_process",         "rtl_pair_frame",  "rtl_pair_sample",   "rtl_probe_sample"};
+        "rtl_process",         "rtl_pair_frame",  "rtl_pair_sample",   "rtl_probe_sample",
+        "rtl_queue_error"};
     static const char *const values[] = {"NULL",
                                          "0",
                                          "-1",

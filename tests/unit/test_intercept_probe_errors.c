@@ -1,6 +1,6 @@
 /*
- * Which error callback gets a queue's error where kernels may be probed: each queue's own callback, whatever queues are
- * created and destroyed meanwhile; for a queue without a callback, the runtime.
+ * Which error callback gets a queue's error: each queue's own callback, whatever queues are created and destroyed
+ * meanwhile; none for a queue without a callback.
  */
 #include "probe_fixture.h"
 
@@ -97,19 +97,19 @@ static void a_queue_whose_destruction_failed_keeps_its_callback(void **state)
     app_queue_destroy(&the_queue);
 }
 
-static void without_a_callback_the_runtime_handles_errors(void **state)
+static void without_a_callback_no_other_callback_is_called(void **state)
 {
     (void)state;
     queues = 0;
     make_queue(NULL, &told[6]);
-    assert_null(given[0].error);
-    assert_ptr_equal(given[0].data, &told[6]);
+    fails(0, -1);
     app_queue_destroy(&the_queue);
 }
 
 static int load_with_errors(void **state)
 {
     (void)state;
+    setenv("HSA_ENABLE_QUEUE_FAULT_MESSAGE", "0", 1); /* such a queue's error doesn't end the process */
     load_library();
     app_queue_destroy(&the_queue);
     rtl_tool.hsa.amd_queue_intercept_create = queue_with_errors;
@@ -121,7 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_reaches_the_queue_now_at_its_address),
         cmocka_unit_test(a_queue_whose_destruction_failed_keeps_its_callback),
-        cmocka_unit_test(without_a_callback_the_runtime_handles_errors),
+        cmocka_unit_test(without_a_callback_no_other_callback_is_called),
     };
     return cmocka_run_group_tests(tests, load_with_errors, unload_it);
 }

@@ -343,6 +343,37 @@ static void unknown_paths_have_no_name(void **state)
     RTL_PATH_REASONS(REASON_NAMED)
 }
 
+/* Any status is a number; the kernel is a row or not known; a time before the process's start is 0. */
+static void errors_of_queues_are_bounded(void **state)
+{
+    struct setup *s = *state;
+    struct rtl_queue *queues = s->segment.queues;
+    uint64_t start = s->segment.header->start_mono_ns;
+    queues[0].error = UINT32_MAX;
+    queues[0].error_kernel = RTL_KERNELS_MAX + 1;
+    queues[0].error_mono_ns = start - 1;
+    queues[1].error = 43;
+    queues[1].error_kernel = RTL_KERNELS_MAX;
+    queues[1].error_mono_ns = start + 77;
+    queues[2].error_kernel = 5; /* no error */
+    queues[2].error_mono_ns = start + 5;
+    static const uint64_t wanted[][3] = {{UINT32_MAX, 0, 0}, {43, RTL_KERNELS_MAX, 77}, {0, 0, 0}};
+    for (uint32_t minor = 10; minor >= 9; minor--) { /* an older library may have anything there */
+        struct rtl_snapshot snapshot = {0};
+        s->segment.header->minor = minor;
+        struct rtl_reader *reader = fixture_reader(&s->segment);
+        assert_int_equal(rtl_reader_snapshot(reader, &snapshot), RTL_READER_OK);
+        for (uint32_t q = 0; q < QUEUES; q++) {
+            assert_int_equal(snapshot.queues[q].error_known, minor == 10);
+            assert_int_equal(snapshot.queues[q].error, minor == 10 ? wanted[q][0] : 0);
+            assert_int_equal(snapshot.queues[q].error_kernel, minor == 10 ? wanted[q][1] : 0);
+            assert_int_equal(snapshot.queues[q].error_after_ns, minor == 10 ? wanted[q][2] : 0);
+        }
+        rtl_snapshot_free(&snapshot);
+        rtl_reader_close(reader);
+    }
+}
+
 /* An older library's mode "full" is read as default: its behaviour was the same. */
 static void mode_full_is_read_as_default(void **state)
 {
@@ -376,6 +407,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(launch_sizes_are_those_of_the_busiest_queue, start, stop),
         cmocka_unit_test_setup_teardown(a_queue_reused_during_a_read_is_the_old_or_the_new_one, start, stop),
         cmocka_unit_test_setup_teardown(unknown_paths_have_no_name, start, stop),
+        cmocka_unit_test_setup_teardown(errors_of_queues_are_bounded, start, stop),
         cmocka_unit_test_setup_teardown(mode_full_is_read_as_default, start, stop),
     };
     return cmocka_run_group_tests_name("what a snapshot takes", tests, NULL, NULL);

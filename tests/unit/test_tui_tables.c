@@ -334,6 +334,12 @@ static void the_manual_has_modes_reasons_notes_statuses(void **state)
 #define WHY(sym, num, key, text) expect_item(whys, key, text), count++;
     RTL_PATH_REASONS(WHY)
     assert_int_equal(items(whys), count);
+    char *errors = section("QUEUE ERRORS");
+#define ERROR(status, key, text) expect_item(errors, key, text);
+    RTL_QUEUE_ERRORS(ERROR)
+#undef ERROR
+    assert_int_equal(items(errors), RTL_QUEUE_ERROR_COUNT);
+    free(errors);
 #define STATUS(sym, status, text)                                       \
     snprintf(lines, sizeof lines, ".It %d\n%s\n", (int)(status), text); \
     expect(statuses, lines);

@@ -70,6 +70,38 @@ static void each_verdict_has_its_text(void **state)
     says(f, RTL_VERDICT_NO_END, "nothing ends: 5 in flight");
 }
 
+static void an_error_goes_before_everything_else(void **state)
+{
+    (void)state;
+    struct rtl_gpu_facts f = facts();
+    f.error_queues = 1;
+    snprintf(f.error, sizeof f.error, "memory access fault");
+    snprintf(f.error_kernel, sizeof f.error_kernel, "f_bad");
+    snprintf(f.error_queue, sizeof f.error_queue, "queue 2");
+    says(f, RTL_VERDICT_FAILED, "memory access fault in f_bad on queue 2; the queue accepts no more work");
+    f.busy = -1;
+    char text[160];
+    static const struct {
+        int columns;
+        const char *text;
+    } cases[] = {{70, "memory access fault in f_bad on queue 2"},
+                 {38, "memory access fault in f_bad"},
+                 {27, "memory access fault"},
+                 {18, "queue error"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rtl_verdict_text(rtl_verdict_of(&f), &f, cases[i].columns, text, sizeof text);
+        assert_string_equal(text, cases[i].text);
+    }
+    f.error_queues = 3; /* which of their kernels caused it is not known */
+    rtl_verdict_text(RTL_VERDICT_FAILED, &f, 160, text, sizeof text);
+    assert_string_equal(text, "memory access fault, perhaps in f_bad, on queue 2 or 2 more; they accept no more work");
+    f.error_kernel[0] = '\0';
+    f.error_queues = 1;
+    says(f, RTL_VERDICT_FAILED, "memory access fault on queue 2; the queue accepts no more work");
+    f.error_queues = 0;
+    assert_int_equal(rtl_verdict_of(&f), RTL_VERDICT_UNKNOWN);
+}
+
 /* Bursts: most kernels wait behind others of their burst, so the histograms alone leave both causes open. */
 static void queue_samples_decide_what_histograms_leave_open(void **state)
 {
@@ -132,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_verdict_has_its_text),
+        cmocka_unit_test(an_error_goes_before_everything_else),
         cmocka_unit_test(queue_samples_decide_what_histograms_leave_open),
         cmocka_unit_test_setup_teardown(the_model_computes_verdicts, setup, teardown),
     };

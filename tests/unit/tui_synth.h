@@ -53,6 +53,9 @@ struct synth {
     struct {
         uint64_t dispatches, injected, completed, untimed[RTL_UNTIMED_LIMIT];
         uint32_t path, why;
+        bool error_known;
+        uint32_t error, error_kernel; /* like their namesakes in rtl_queue_snapshot */
+        uint64_t error_after_ns;
         struct synth_histogram wait, gap;
     } queues[SYNTH_QUEUES];
     int queue_count;
@@ -212,6 +215,10 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
                                          .size_packets = 16384,
                                          .path = p->queues[i].path,
                                          .path_reason = p->queues[i].why,
+                                         .error_known = p->queues[i].error_known,
+                                         .error = p->queues[i].error,
+                                         .error_kernel = p->queues[i].error_kernel,
+                                         .error_after_ns = p->queues[i].error_after_ns,
                                          .dispatches = p->queues[i].dispatches,
                                          .injected = p->queues[i].injected,
                                          .completed = p->queues[i].completed,

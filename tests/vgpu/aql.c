@@ -71,6 +71,8 @@ void vg_queue_halt(struct vg_queue *q, enum vg_error error)
         [VG_ERROR_CODE] = {8, 1 << 17},
         [VG_ERROR_PACKET] = {32, 1 << 19},
         [VG_ERROR_VENDOR_PACKET] = {256, 1 << 22},
+        [VG_ERROR_APERTURE] = {0x20000000, 1 << 5},
+        [VG_ERROR_INSTRUCTION] = {0x40000000, 1 << 3},
     };
     struct {
         uint32_t offsets[6];
@@ -133,6 +135,20 @@ static bool retire_ended(struct vg_queue *q, uint64_t now)
     return any;
 }
 
+/* A kernel that the script lets fail. Its packet stays in the ring, and its signal pending. */
+static void fail_by_script(struct vg_queue *q, const struct vg_kernel *k)
+{
+    enum { BAD_ADDRESS = 0x1000 };
+    enum vg_error error = vg_rule_error(k->rule);
+    vg_log("gpu %d queue %u packet %llu: %s fails", q->gpu, q->id, (unsigned long long)q->rd, k->name);
+    if (error != VG_ERROR_MEMORY) {
+        vg_queue_halt(q, error);
+        return;
+    }
+    q->halted = true;
+    vg_event_fault(q->gpu, BAD_ADDRESS);
+}
+
 enum step { LAUNCHED, NOT_YET, WAITS_FOR_SIGNAL, STOPPED };
 
 static bool profiling(const struct vg_queue *q)
@@ -157,6 +173,10 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
         return STOPPED;
     }
     struct vg_kernel *k = vg_kernel_find(d->kernel_object);
+    if (vg_rule_error(k->rule)) {
+        fail_by_script(q, k);
+        return STOPPED;
+    }
     if (k->blit) {
         bad = (uint64_t)(uintptr_t)d->kernarg_address;
         const void *args = vg_xlate(bad, k->blit->arg_bytes);

@@ -29,8 +29,13 @@ static const struct {
 };
 #define FORMS (sizeof forms / sizeof *forms)
 
+static const char *const errors[] = {
+    [VG_ERROR_MEMORY] = "memory", [VG_ERROR_APERTURE] = "aperture", [VG_ERROR_INSTRUCTION] = "instruction"};
+#define ERRORS (sizeof errors / sizeof *errors)
+
 struct vg_rule {
     struct vg_rule *next;
+    enum vg_error error; /* the kernel ends with it; VG_ERROR_NONE: it doesn't */
     enum form form;
     double arg[3]; /* times in ticks */
     uint64_t fixed;
@@ -60,6 +65,15 @@ static bool parse_time(const char *s, double *ticks)
     return !*end && v == 0 && (*ticks = 0, true);
 }
 
+/* Parse `PATTERN fails HOW`; return an error text, or NULL. */
+static const char *parse_error(struct vg_rule *r, const char *how)
+{
+    for (size_t i = 0; how && i < ERRORS; i++)
+        if (errors[i] && !strcmp(how, errors[i]))
+            r->error = (enum vg_error)i;
+    return r->error ? NULL : "usage: PATTERN fails memory, aperture or instruction";
+}
+
 /* Parse one line; return an error text, or NULL. */
 static const char *parse_line(char *line)
 {
@@ -80,6 +94,16 @@ static const char *parse_line(char *line)
     if (!r)
         return "out of memory";
     strcpy(r->pattern, word[0]);
+    if (!strcmp(word[1], "fails")) {
+        const char *wrong = parse_error(r, n == 3 ? word[2] : NULL);
+        if (wrong) {
+            free(r);
+            return wrong;
+        }
+        *rules_end = r;
+        rules_end = &r->next;
+        return NULL;
+    }
     size_t form = 0;
     while (form < FORMS && strcmp(forms[form].name, word[1]))
         form++;
@@ -153,6 +177,11 @@ const struct vg_rule *vg_script_match(const char *name)
         if (!fnmatch(r->pattern, name, 0))
             return r;
     return NULL;
+}
+
+enum vg_error vg_rule_error(const struct vg_rule *r)
+{
+    return r ? r->error : VG_ERROR_NONE;
 }
 
 /* xoshiro256+ (only its upper bits are used), seeded through splitmix64 from the seed and an FNV hash of the name. */

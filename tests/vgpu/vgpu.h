@@ -256,7 +256,15 @@ bool vg_aql_step(struct vg_queue *q, uint64_t now, uint64_t *due);
 bool vg_sdma_step(struct vg_queue *q, uint64_t now, uint64_t *due);
 /* Complete a signal: decrement its value, interrupt if it asks for one. */
 void vg_signal_complete(uint64_t va, uint64_t start, uint64_t end, bool profile);
-enum vg_error { VG_ERROR_CODE, VG_ERROR_PACKET, VG_ERROR_VENDOR_PACKET };
+enum vg_error {
+    VG_ERROR_NONE,
+    VG_ERROR_CODE,
+    VG_ERROR_PACKET,
+    VG_ERROR_VENDOR_PACKET,
+    VG_ERROR_APERTURE,
+    VG_ERROR_INSTRUCTION,
+    VG_ERROR_MEMORY, /* of the GPU: vg_event_fault, not vg_queue_halt */
+};
 void vg_queue_halt(struct vg_queue *q, enum vg_error error);
 
 /* ---- kernels (kernels.c, blit.c) ---- */
@@ -310,6 +318,7 @@ struct vg_rule;
 /* Read the script; on an error fill err with one line and return false. */
 bool vg_script_load(const char *path, char *err, size_t err_len);
 const struct vg_rule *vg_script_match(const char *name);
+enum vg_error vg_rule_error(const struct vg_rule *rule); /* the rule may be NULL */
 void vg_rng_seed(uint64_t rng[4], uint64_t seed, const char *name);
 uint64_t vg_draw_ticks(const struct vg_rule *rule, uint64_t rng[4]);
 

@@ -37,6 +37,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(executable_symbol_get_info, CORE, 93, (hsa_executable_symbol_t, hsa_executable_symbol_info_t, void *))       \
     X(executable_iterate_symbols, CORE, 94,                                                                        \
       (hsa_executable_t, hsa_status_t(*)(hsa_executable_t, hsa_executable_symbol_t, void *), void *))              \
+    X(status_string, CORE, 95, (hsa_status_t, const char **))                                                      \
     X(amd_profiling_set_profiler_enabled, EXT, 2, (hsa_queue_t *, int))                                            \
     X(amd_profiling_async_copy_enable, EXT, 3, (bool))                                                             \
     X(amd_profiling_get_async_copy_time, EXT, 5, (hsa_signal_t, hsa_amd_profiling_async_copy_time_t *))            \
@@ -45,6 +46,7 @@ typedef void (*rtl_queue_error)(hsa_status_t status, hsa_queue_t *source, void *
     X(amd_memory_async_copy, EXT, 15,                                                                              \
       (void *, hsa_agent_t, const void *, hsa_agent_t, size_t, uint32_t, const hsa_signal_t *, hsa_signal_t))      \
     X(amd_signal_create, MOVED, 31, (hsa_signal_value_t, uint32_t, const hsa_agent_t *, uint64_t, hsa_signal_t *)) \
+    X(amd_register_system_event_handler, MOVED, 34, (hsa_amd_system_event_callback_t, void *))                     \
     X(amd_queue_intercept_create, MOVED, 35,                                                                       \
       (hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t, hsa_queue_t **))    \
     X(amd_queue_intercept_register, MOVED, 36, (hsa_queue_t *, rtl_packet_handler, void *))                        \

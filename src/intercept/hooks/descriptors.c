@@ -109,7 +109,7 @@ static hsa_status_t make_described(hsa_agent_t agent, struct queue_descriptor *d
     /* the runtime takes its error callback from the descriptor, so the descriptor is changed meanwhile */
     const rtl_queue_error error = d->error;
     void *data = d->data;
-    struct rtl_queue_relay *relay = rtl_queue_errors_relay(&d->error, &d->data);
+    struct rtl_queue_relay *relay = rtl_queue_errors_relay_callback(&d->error, &d->data);
     const struct rtl_queue_request r = {.agent = agent,
                                         .size = d->size_bytes / PACKET_BYTES,
                                         .type = d->compute.type,

@@ -1,6 +1,15 @@
-/* Relays a queue's errors in a process whose kernels may be probed (RTL_PROBE=1): first to the probe, which is
- * disarmed for good if it had a dispatch in flight, then to the application. In other processes the runtime calls
- * the application directly. */
+/*
+ * Queues' errors: publishes them in the segment, then passes them on.
+ *
+ * The runtime reports an error in one of two ways, on its own thread, and may end the process right after. A queue's
+ * error callback gets errors of packets, instructions and addresses beyond the apertures: each queue gets a relay of
+ * ours in front of it. A page fault goes to the handlers of system events, with the GPU but without the queue: all
+ * queues of that GPU with a kernel in flight get it, because the driver stops them all.
+ *
+ * Either is passed on unchanged. A queue without a callback gets what the runtime does for it (the same from 5.2 to
+ * 7.2): print the error and end the process, or nothing with HSA_ENABLE_QUEUE_FAULT_MESSAGE=0. The handler of system
+ * events returns an error, as if there were none.
+ */
 #ifndef RTL_INTERCEPT_QUEUE_ERRORS_H
 #define RTL_INTERCEPT_QUEUE_ERRORS_H
 
@@ -8,14 +17,19 @@
 
 #include "intercept/base/hsa_table.h"
 
-/* Create: replace *error and *data for a queue that is about to be made. They stay unchanged without a probe,
- * without memory, and if the application has no callback: the runtime's default then ends the process or prints the
- * error. Pass the result to rtl_queue_errors_of. */
+/* Load: register the handler of system events with the runtime that was just loaded. */
+void rtl_queue_errors_start(void);
+
+/* Create: replace *error and *data for a queue that is about to be made. They stay unchanged without memory. Pass the
+ * result to rtl_queue_errors_of. */
 struct rtl_queue_relay;
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data);
 
+/* Create: the same for a queue whose creator may do something else if there is no callback: *error stays NULL then. */
+struct rtl_queue_relay *rtl_queue_errors_relay_callback(rtl_queue_error *error, void **data);
+
 /* Create: the same for a counted queue, which others may have, too. The runtime's last call for it is unknown, so
- * the relay is never released. */
+ * the relay is never released. *error stays NULL. */
 void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data);
 
 /* Create: the queue was made; NULL: it was not. */

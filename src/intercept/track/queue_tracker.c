@@ -130,6 +130,19 @@ static void publish_gone(const struct rtl_tracker *tracker)
     end_identity(tracker);
 }
 
+static bool shared_slot_failed; /* create: like rtl_tracker.failed, of the slot that queues share */
+
+void rtl_tracker_fail(struct rtl_tracker *tracker, uint32_t status, uint32_t kernel)
+{
+    bool *failed = tracker->shared ? &shared_slot_failed : &tracker->failed;
+    if (*failed)
+        return;
+    *failed = true;
+    STORE(tracker->counters->error_mono_ns, rtl_clock_now());
+    STORE(tracker->counters->error_kernel, kernel > RTL_KERNEL_FIRST ? kernel : 0);
+    STORE(tracker->counters->error, status); /* last: a reader that sees it sees the others */
+}
+
 static struct rtl_tracker *new_tracker(uint32_t slots)
 {
     struct rtl_tracker *tracker = NULL;
@@ -218,7 +231,8 @@ struct rtl_tracker *rtl_tracker_open(struct rtl_gpu *gpu, struct rtl_pool *pool,
         tracker->packets = packets < RTL_SIGNALS_LIMIT ? packets : RTL_SIGNALS_LIMIT;
         __atomic_store_n(&tracker->pool, pool, __ATOMIC_RELAXED);
         tracker->queue = NULL;
-        tracker->named = tracker->remains = false;
+        tracker->named = tracker->remains = tracker->failed = false;
+        atomic_store_explicit(&tracker->first_kernel, 0, memory_order_relaxed);
         atomic_store_explicit(&tracker->generation, 0, memory_order_relaxed);
         tracker->ring = NULL;
         tracker->cached = 0;
@@ -274,6 +288,11 @@ void rtl_tracker_name(struct rtl_tracker *tracker, const hsa_queue_t *queue, uin
     STORE(counters->live, 1);
     STORE(counters->created_mono_ns, rtl_clock_now());
     STORE(counters->destroyed_mono_ns, 0);
+    if (!tracker->shared) {
+        STORE(counters->error, 0); /* of an earlier queue in this slot */
+        STORE(counters->error_kernel, 0);
+        STORE(counters->error_mono_ns, 0);
+    }
     if (!tracker->shared)
         STORE(counters->dispatches_before, __atomic_load_n(&counters->dispatches, __ATOMIC_RELAXED));
     end_identity(tracker);

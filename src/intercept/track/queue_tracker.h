@@ -33,6 +33,8 @@ enum { RTL_NO_REASON = -1 };
 
 #define RTL_NO_SIGNAL UINT32_MAX /* no signal's number: ends a list */
 
+#define RTL_FIRST_WANTED UINT32_MAX /* in first_kernel: a thread waits for the worker's answer */
+
 /* A packet that carries a signal of ours: once that is lowered, the GPU has consumed all packets up to `index`. */
 struct rtl_mark {
     uint64_t index;
@@ -65,6 +67,7 @@ struct rtl_tracker {
     _Atomic uint32_t batch; /* signals to acquire at once; create stores, also later as queues come, dispatch loads */
     bool cooperative;       /* set before use: the kernels' workgroups must run concurrently */
     bool named;             /* create: described in the segment */
+    bool failed;            /* create: its error is in the segment */
     bool remains;           /* create, before GONE; then worker: the runtime didn't destroy the queue */
     bool guarded;           /* the queue must not fill up (throttle.h) */
     _Atomic uint32_t generation; /* of the slot, 0 = shared; create stores, worker loads for events */
@@ -74,7 +77,10 @@ struct rtl_tracker {
     /* create; NULL = the queue needs no tending. The worker calls it in every round (rtl_tracker_tend). */
     _Atomic(enum rtl_tend (*)(struct rtl_tracker *tracker, uint64_t now_ns)) tend;
 
-    _Atomic uint32_t state;      /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
+    _Atomic uint32_t state; /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
+    /* RTL_FIRST_WANTED: any stores; the worker replaces it (release) by row + 1 of the first kernel in flight, 0: none.
+     * A futex. */
+    _Atomic uint32_t first_kernel;
     _Atomic int reason;          /* create, load: enum rtl_untimed_reason, or RTL_NO_REASON; dispatch loads */
     _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose pages are present */
 
@@ -141,6 +147,9 @@ void rtl_tracker_free(struct rtl_tracker *tracker);
 enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns);
 /* Create: afterwards the worker doesn't tend the queue any more. */
 void rtl_tracker_stop_tending(struct rtl_tracker *tracker);
+
+/* Create, under its lock: publish the queue's error, if it is the first one. `kernel`: row + 1, 0: not known. */
+void rtl_tracker_fail(struct rtl_tracker *tracker, uint32_t status, uint32_t kernel);
 
 /* Create, dispatch, worker: publish how packets of this queue reach the library, and the reason. */
 void rtl_tracker_set_path(const struct rtl_tracker *tracker, enum rtl_queue_path path, enum rtl_path_reason why);

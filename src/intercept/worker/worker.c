@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/likely.h"
 #include "base/memory_file.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/futex.h"
@@ -52,6 +53,7 @@ static const uint64_t LINGER = 20 * MS;     /* from the last completion to parki
 static const uint64_t TSC = 5 * MS;         /* how often the time stamp counter is compared with the clock */
 static const uint64_t CPU = 100 * MS;       /* how often the worker's CPU time is published */
 static const uint64_t SETTLE = 100 * MS;    /* bound on waiting until a destroyed queue is accounted for */
+static const uint64_t ANSWER = 100 * MS;    /* bound on waiting for the first kernel in flight */
 static const uint64_t QUIET_WAIT = 20 * MS; /* bound on waiting for a dispatch that is inside */
 static const uint64_t LATER = 100 * MS;   /* longest park if an application may use a queue without waking the worker */
 static const uint64_t RARELY = 1000 * MS; /* longest park if that is unlikely */
@@ -120,6 +122,17 @@ static void finish_gone(struct rtl_collector *collector, struct rtl_tracker *tra
     rtl_futex_wake(&tracker->state);
 }
 
+/* After the tracker was polled: what is first on its list has not completed. */
+static void answer_first_kernel(const struct rtl_collector *collector, struct rtl_tracker *tracker)
+{
+    uint32_t first = tracker->first;
+    if (likely(atomic_load_explicit(&tracker->first_kernel, memory_order_relaxed) != RTL_FIRST_WANTED))
+        return;
+    atomic_store_explicit(&tracker->first_kernel, first == RTL_NO_SIGNAL ? 0 : collector->flight[first].kernel + 1u,
+                          memory_order_release);
+    rtl_futex_wake(&tracker->first_kernel);
+}
+
 /* Poll every tracker. Returns the number of recorded completions. */
 static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm *r)
 {
@@ -140,7 +153,10 @@ static uint32_t round_of_trackers(struct rtl_collector *collector, struct rhythm
         }
         enum rtl_tend tend = state == RTL_TRACKER_LIVE ? rtl_tracker_tend(tracker, r->now) : RTL_TEND_NOTHING;
         r->tend = tend > r->tend ? tend : r->tend;
-        done += rtl_collect_tracker(collector, tracker, MOST_A_TRACKER);
+        uint32_t its = rtl_collect_tracker(collector, tracker, MOST_A_TRACKER);
+        done += its;
+        if (its < MOST_A_TRACKER)
+            answer_first_kernel(collector, tracker);
         if (state == RTL_TRACKER_GONE) {
             finish_gone(collector, tracker);
         } else {
@@ -535,6 +551,20 @@ void rtl_worker_settle(struct rtl_tracker *tracker)
         else
             rtl_futex_wait(&tracker->state, RTL_TRACKER_GONE, 10 * MS);
     }
+}
+
+uint32_t rtl_worker_first_kernel(struct rtl_tracker *tracker)
+{
+    if (!__atomic_load_n(&tracker->pool, __ATOMIC_RELAXED) || atomic_load(&completion.state) != RUNNING)
+        return 0;
+    uint64_t until = rtl_clock_now() + ANSWER;
+    atomic_store(&tracker->first_kernel, RTL_FIRST_WANTED);
+    kick();
+    while (atomic_load_explicit(&tracker->first_kernel, memory_order_acquire) == RTL_FIRST_WANTED &&
+           atomic_load(&completion.state) == RUNNING && rtl_clock_now() < until)
+        rtl_futex_wait(&tracker->first_kernel, RTL_FIRST_WANTED, 10 * MS);
+    uint32_t answer = atomic_exchange(&tracker->first_kernel, 0);
+    return answer == RTL_FIRST_WANTED ? 0 : answer;
 }
 
 void rtl_worker_stop(void)
