@@ -124,6 +124,42 @@ run_both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$wor
 is "two HIPs without rtl-top: each caller has its own" "$(run_both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
 is "two HIPs in mode hip: each caller has its own" "$(run_both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
+# --- dlopen with RTLD_DEEPBIND, while another HIP is global: each way of naming the plugin, as without rtl-top ---
+cat >"$work/deep.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int hipDeviceSynchronize(void);
+static int ask(void *handle)
+{
+    int (*says)(void) = NULL;
+    if (handle)
+        *(void **)&says = dlsym(handle, "two_says");
+    return says ? says() : -1;
+}
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"libdeep1.so", "$ORIGIN/two/libdeep2.so"};
+    (void)argc;
+    printf("%d", hipDeviceSynchronize());
+    for (int i = 0; i < 2; i++)
+        printf(" %d", ask(dlopen(names[i], RTLD_NOW | RTLD_DEEPBIND)));
+    printf(" %d", ask(dlopen(argv[1], RTLD_LAZY | RTLD_DEEPBIND)));
+    printf(" %d", ask(dlopen(argv[1], RTLD_LAZY | RTLD_DEEPBIND | RTLD_NOLOAD)));
+    printf(" %d", ask(dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW)));
+    printf(" %d", ask(dlmopen(LM_ID_NEWLM, "libdeep1.so", RTLD_NOW)));
+    printf(" %d", dlopen("/nowhere/deep.so", RTLD_NOW | RTLD_DEEPBIND) == NULL && dlerror() != NULL);
+    printf(" %d\n", dlopen(NULL, RTLD_NOW | RTLD_DEEPBIND) != NULL);
+    return 0;
+}
+END
+# RUNPATH of the program, not of librtl-hip.so, finds libdeep1.so
+cp "$work/two/plugin.so" "$work/two/libdeep1.so"
+cp "$work/two/plugin.so" "$work/two/libdeep2.so"
+"$cc" -D_GNU_SOURCE -o "$work/deep" "$work/deep.c" -L "$work/one" -lone -Wl,-rpath,"$work/one:$work/two" -Wl,--enable-new-dtags || exit 1
+run_deep() { "$@" "$work/deep" "$work/two/plugin.so"; }
+is "RTLD_DEEPBIND without rtl-top: the plugin calls its own HIP" "$(run_deep env)" "0 7 7 7 7 7 7 1 1"
+is "RTLD_DEEPBIND in mode hip: the plugin calls its own HIP" "$(run_deep env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 7 7 7 7 7 1 1"
+
 # --- a plugin that is loaded again, with HIP at another address: the old one is mapped without access ---
 cat >"$work/again.c" <<'END'
 #include <dlfcn.h>
