@@ -259,6 +259,72 @@ run_locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
 is "linker's lock held, without rtl-top: 140 callers and generated code reach HIP, in a fork, too" "$(run_locked env)" "7 7 7,7 7 7,"
 is "linker's lock held, in mode hip: 140 callers and generated code reach HIP" "$(run_locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
 
+# --- a signal handler that calls HIP and pushes ranges, at any moment; an allocator that calls HIP ---
+cat >"$work/handler.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+int hipDeviceSynchronize(void);
+extern void *__libc_malloc(size_t size);
+static int (*push)(const char *), (*pop)(void);
+static volatile unsigned long handled, calls;
+static volatile int allocating;
+void *malloc(size_t size)
+{
+    if (!allocating) {
+        allocating = 1;
+        hipDeviceSynchronize();
+    }
+    return __libc_malloc(size);
+}
+static void on_alarm(int number)
+{
+    (void)number;
+    hipDeviceSynchronize();
+    push("in a handler");
+    pop();
+    handled++;
+}
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    allocating = !(argc > 1 && strcmp(argv[1], "allocator") == 0);
+    hipDeviceSynchronize();
+    if (argc > 1 && strcmp(argv[1], "allocator") == 0)
+        return 0;
+    *(void **)&push = dlsym(RTLD_DEFAULT, "roctxRangePushA");
+    *(void **)&pop = dlsym(RTLD_DEFAULT, "roctxRangePop");
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (calls = 1; handled < 20000; calls++) {
+        push("outside");
+        pop();
+        if (calls % 64 == 0)
+            hipDeviceSynchronize();
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("called hipDeviceSynchronize %lu\nrange in a handler %lu 0\nrange outside %lu 0\nholding\n",
+           handled + (calls - 1) / 64 + 1, handled, calls - 1);
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    return 0;
+}
+END
+"$cc" -O1 -o "$work/handler" "$work/handler.c" -L "$work/one" -lone -Wl,-rpath,"$work/one" || exit 1
+play_alone "$work/handler"
+is "signal handler: its calls are counted, too" "$(list_calls)" "$(grep ^called "$work/out")"
+is "signal handler: ranges inside and outside end as often as they begin" \
+    "$(run_api --json | jq -r '.ranges[] | "range \(.name) \(.calls) \(.open)"' | sort)" "$(grep ^range "$work/out")"
+close_play
+is "signal handler: exit status is that without rtl-top" "$status" 0
+check "allocator that calls HIP: the first call returns" \
+    env RTL_MODE=hip LD_PRELOAD="$hip_library" timeout 60 "$work/handler" allocator
+
 # --- missing functions ---
 cat >"$work/lacks.c" <<'END'
 int hipGraphLaunch(void *graph, void *stream);

@@ -11,10 +11,10 @@ list_calls() {
         tr -d ',' | sed 's/^\.Cm //' | tr '\n' ' '
 }
 # start_paced CALLS EVERY: a kernel every so many microseconds, with the worker in a sandbox (newfstatat is the
-# software GPU's, in its madvise)
+# software GPU's, in its madvise). The pool of signals starts at its limit: growing takes the runtime's calls.
 start_paced() {
     rm -f "$work/mark" "$work/err"
-    (SANDBOX_MARK=$work/mark SANDBOX_CALLS="$1 newfstatat" LD_PRELOAD=$tap_top/$programs/intercept_sandbox_preload.so HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
+    (RTL_SIGNALS=64 SANDBOX_MARK=$work/mark SANDBOX_CALLS="$1 newfstatat" LD_PRELOAD=$tap_top/$programs/intercept_sandbox_preload.so HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
         exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --duration 10us -- "$programs/intercept_paced" 1 "$2" \
         >"$work/out" 2>"$work/err") &
     program=$!
