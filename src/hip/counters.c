@@ -191,7 +191,8 @@ static void start_recording(void)
 struct rtl_hip_api *rtl_hip_api_first(void)
 {
     static _Atomic(bool) asked;
-    static __thread bool asking; /* a signal handler, or an allocator that calls HIP: pthread_once would wait for ever */
+    static __thread bool
+        asking; /* a signal handler, or an allocator that calls HIP: pthread_once would wait for ever */
     if (atomic_load_explicit(&asked, memory_order_acquire))
         return atomic_load_explicit(&rtl_hip_api_ready, memory_order_acquire);
     if (asking)

@@ -167,7 +167,7 @@ static bool find_functions(struct rebinding *r, void *plugin)
     Dl_info self, info;
     const void *pinned = NULL;
     bool any = false;
-    void *ours = dladdr(&opening, &self) ? dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *ours = dladdr(&opening, &self) ? rtl_real_dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (int f = 0; ours && f < RTL_FN_COUNT; f++) {
         void *real = rtl_search_handle(plugin, (enum rtl_hip_function)f);
         if (!real || !dladdr(real, &info) || (info.dli_fbase != pinned && !rtl_pin(real)))

@@ -85,6 +85,15 @@ void *rtl_find_libc(_Atomic(void *) *found, const char *name)
     return f;
 }
 
+void *rtl_real_dlopen(const char *file, int flags)
+{
+    static _Atomic(void *) found;
+    void *f = rtl_find_libc(&found, "dlopen");
+    void *(*real)(const char *, int);
+    memcpy(&real, &f, sizeof real);
+    return real ? real(file, flags) : NULL;
+}
+
 rtl_dlsym *rtl_real_dlsym(void)
 {
     static _Atomic(void *) found;
@@ -169,7 +178,7 @@ bool rtl_pin(const void *f)
     const char *path = ((struct link_map *)map)->l_name;
     if (!path || !path[0])
         return true; /* the program itself */
-    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    void *handle = rtl_real_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (handle)
         dlclose(handle); /* NODELETE stays */
     else
@@ -198,7 +207,7 @@ static void *search_next(enum rtl_hip_function function, const struct mapped_obj
     void *f = rtl_search_handle(RTLD_NEXT, function);
     *everybody = f != NULL;
     if (!f && o->path[0]) {
-        void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
+        void *handle = rtl_real_dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
             f = rtl_search_handle(handle, function);
             dlclose(handle);

@@ -27,6 +27,9 @@ static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *
 /* libc's own function of that name, kept in *found; NULL if not found. */
 void *rtl_find_libc(_Atomic(void *) *found, const char *name);
 
+/* libc's own dlopen, which is searched from this library: not for names without a slash. */
+void *rtl_real_dlopen(const char *file, int flags);
+
 /* Return a handle's function that isn't ours; NULL, with the linker's error set, if there is none. */
 void *rtl_search_handle(void *handle, enum rtl_hip_function function);
 

@@ -18,10 +18,10 @@
  * While the copy is loaded it is one of the process's code objects under the kernel's own name. Its kernel object is
  * rtl_probe_state.probed_object; no dispatch of the application uses it.
  *
- * Who may probe: a process that may trace the library's process (ptrace(2)). Any process of the same user can write the
- * page, also where the kernel forbids it to trace (Yama). So PREPARE and ARM carry a hash that is made with a key. The
- * key lies in the process's private memory, at rtl_probe_state.key_at: the kernel lets only those read it that may
- * trace. The hash covers the request, its code, and the number of requests accepted so far, so nobody can make one
+ * Only a process that may trace the library's process (ptrace(2)) may probe it. But any process of the same user can
+ * write the page, also where the kernel forbids it to trace (Yama). So PREPARE and ARM carry a hash that is made with a
+ * key. The key lies in the process's private memory, at rtl_probe_state.key_at: the kernel lets only those read it that
+ * may trace. The hash covers the request, its code, and the number of requests accepted so far, so nobody can make one
  * from another or repeat it.
  *
  * Rules for viewers: write request and code, then the word (release). One probe at a time: leave a running probe alone

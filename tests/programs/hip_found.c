@@ -2,10 +2,11 @@
  * hip_found.c - uses HIP like programs that are not linked to it: dlopen with RTLD_LOCAL, then dlsym, or
  * hipGetProcAddress as Triton does, or a library that is linked to HIP (Python's extensions).
  *
- * hip_found dlsym|proc|plugin|deep|space|past LIBRARY [--hold]: calls the functions that it finds, prints "called NAME N" for each and
- * "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`, which calls HIP
- * and prints the lines; deep opens it with RTLD_DEEPBIND, space by dlmopen in a namespace of its own, both after the
- * process has used HIP. past calls HIP, found by dlvsym, past all libraries before it, like a plugin with HIP inside. Exit status 3: the library has no hipGetProcAddress.
+ * hip_found dlsym|proc|plugin|deep|space|past LIBRARY [--hold]: calls the functions that it finds, prints "called NAME
+ * N" for each and "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`,
+ * which calls HIP and prints the lines; deep opens it with RTLD_DEEPBIND, space by dlmopen in a namespace of its own,
+ * both after the process has used HIP. past calls HIP, found by dlvsym, past all libraries before it, like a plugin
+ * with HIP inside. Exit status 3: the library has no hipGetProcAddress.
  */
 #include <dlfcn.h>
 #include <stdint.h>
