@@ -333,8 +333,14 @@ static void refuse_request(enum rtl_probe_why why, hsa_status_t status)
     set_phase(RTL_PROBE_PHASE_OVER);
 }
 
-/* True if the request's viewer may trace the process. The caller then counts the request as accepted: its proof is
- * worth nothing from then on. */
+/* The proof of an accepted request is worth nothing from then on. The next one needs the new number, also before this
+ * one is answered, so the number is published at once. */
+static void count_accepted(void)
+{
+    __atomic_store_n(&rtl_tool.segment.probe->accepted, ++probe.accepted, __ATOMIC_RELEASE);
+}
+
+/* True if the request's viewer may trace the process. The caller then counts the request as accepted. */
 static bool is_permitted(const struct rtl_probe_request *request, enum rtl_probe_ask ask, const void *code)
 {
     return rtl_probe_proof(&rtl_tool.segment.probe_key, request, ask, probe.accepted, code) == request->proof;
@@ -399,7 +405,8 @@ static void *copy_code(const struct rtl_probe_request *request, enum rtl_probe_w
         memcpy(code, page + RTL_PROBE_CODE_AT, request->code_bytes);
     bool permitted = code && is_permitted(request, RTL_PROBE_ASK_ARM, code);
     *why = code && !permitted ? RTL_PROBE_WHY_NOT_PERMITTED : RTL_PROBE_WHY_BAD_CODE;
-    probe.accepted += permitted;
+    if (permitted)
+        count_accepted();
     if (code && (!permitted || rtl_hash(code, request->code_bytes) != request->code_hash ||
                  !rtl_probe_elf_is_complete(code, request->code_bytes))) {
         free(code);
@@ -508,7 +515,7 @@ static void handle_request(uint64_t now)
             end_probe(RTL_PROBE_WHY_DISARMED);
         if (probe.placed && probe.state.phase != RTL_PROBE_PHASE_OVER)
             break; /* until the last probe has ended */
-        probe.accepted++;
+        count_accepted();
         if (!probe.placed)
             prepare_probe(&request, now);
         else
