@@ -10,11 +10,11 @@ list_calls() {
     awk -v row="$1" '$0 == ".It " row { found = 1; next } found && /^\.(It|El)/ { exit } found && $1 == ".Cm" { print }' man/librtl.7 |
         tr -d ',' | sed 's/^\.Cm //' | tr '\n' ' '
 }
-# start_paced CALLS EVERY: a kernel every so many microseconds, with the worker in a sandbox (newfstatat is the
+# start_paced CALLS EVERY: a kernel every so many microseconds, with the worker in a sandbox (fstat, which some libc make by newfstatat, is the
 # software GPU's, in its madvise). The pool of signals starts at its limit: growing takes the runtime's calls.
 start_paced() {
     rm -f "$work/mark" "$work/err"
-    (RTL_SIGNALS=64 SANDBOX_MARK=$work/mark SANDBOX_CALLS="$1 newfstatat" LD_PRELOAD=$tap_top/$programs/intercept_sandbox_preload.so HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
+    (RTL_SIGNALS=64 SANDBOX_MARK=$work/mark SANDBOX_CALLS="$1 newfstatat fstat" LD_PRELOAD=$tap_top/$programs/intercept_sandbox_preload.so HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
         exec tests/vgpu/run ${RTL_RELEASE:+--release "$RTL_RELEASE"} --duration 10us -- "$programs/intercept_paced" 1 "$2" \
         >"$work/out" 2>"$work/err") &
     program=$!
@@ -40,7 +40,7 @@ for every in 300 60000; do # rarely: the worker parks in between
         "$O/rtl-top" mode -p "$program" "$mode" >"$work/mode" 2>&1
         check "a kernel every $every us, mode $mode: the worker makes no other call" counts_on
     done
-    kill -9 "$program"
+    kill -9 "$program" 2>/dev/null
     wait "$program" 2>/dev/null
 done
 

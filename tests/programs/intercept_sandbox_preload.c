@@ -24,7 +24,7 @@ static const struct {
 } calls[] = {
 #define CALL(name) {#name, SYS_##name},
     CALL(futex) CALL(clock_gettime) CALL(membarrier) CALL(madvise) CALL(mmap) CALL(munmap) CALL(mprotect) CALL(ioctl)
-        CALL(write) CALL(poll) CALL(prctl) CALL(exit) CALL(newfstatat)};
+        CALL(write) CALL(poll) CALL(prctl) CALL(exit) CALL(newfstatat) CALL(fstat)};
 
 static long raw(long number, long a, long b, long c, long d, long e, long f)
 {
