@@ -50,6 +50,8 @@ void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced)
 int rtl_check_program(struct rtl_check *check, const char *name);
 /* Checks whether librtl-hip.so beside the library would record the program's HIP calls. */
 void rtl_check_hip(struct rtl_check *check, const char *name, const char *library);
+/* Checks whether the HIP calls of a process are recorded. */
+void rtl_check_calls(struct rtl_check *check, pid_t pid);
 /* Checks a process. Returns the exit status that -p would have. */
 int rtl_check_process(struct rtl_check *check, pid_t pid);
 

@@ -8,7 +8,6 @@
 #include "launch/runtime_release.h"
 #include "shm/proc_file.h"
 #include "watch/proc_title.h"
-#include "shm/hip_api_reader.h"
 #include "shm/control_client.h"
 #include "shm/probe_client.h"
 
@@ -267,26 +266,6 @@ void rtl_check_hip(struct rtl_check *check, const char *name, const char *librar
 
 /* --- a process --- */
 
-static void check_hip_process(struct rtl_check *check, pid_t pid)
-{
-    const struct rtl_hip_api_request request = {.pid = pid, .without_links = true};
-    struct rtl_snapshot snapshot = {0};
-    char why[1000];
-    int fd;
-    enum rtl_reader_status status = rtl_hip_api_open(pid, &fd, why, sizeof why);
-    if (status == RTL_READER_OK) {
-        status = rtl_hip_api_read(fd, &request, &snapshot, why, sizeof why);
-        close(fd);
-    }
-    if (status == RTL_READER_OK)
-        rtl_check_say(check, RTL_FINDING_OK, "calls", "those of HIP are recorded, by librtl-hip.so %s",
-                      snapshot.hip_api->library_version);
-    else
-        rtl_check_say(check, status == RTL_READER_NOT_TRACED ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls", "%s",
-                      why);
-    rtl_snapshot_free(&snapshot);
-}
-
 static void check_queues(struct rtl_check *check, const struct rtl_snapshot *s)
 {
     unsigned ways[8] = {0}, live = 0;
@@ -377,7 +356,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     check_notes(check, &s);
     if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
         check_runtimes(check, pid);
-    check_hip_process(check, pid);
+    rtl_check_calls(check, pid);
     rtl_snapshot_free(&s);
     return 0;
 }

@@ -194,6 +194,10 @@ static void print_table(const struct hip_api_tables *t)
     }
     print_range_kernels(t);
     print_memory(t);
+    uint64_t unlinked = rtl_hip_api_unlinked_sum(api);
+    if (unlinked)
+        printf("\ndispatches without a recorded call %" PRIu64 " of %" PRIu64 " (rtl-top check -p %d)\n", unlinked,
+               api->linked + unlinked, (int)t->pid);
     if (api->pairs_over)
         printf("\nkernels missing in the lists of their ranges %" PRIu64 "\n", api->pairs_over);
     if (api->ranges_other || api->ranges_deep || api->ranges_unfinished || api->pops_unbalanced ||

@@ -191,10 +191,16 @@ static void start_recording(void)
 struct rtl_hip_api *rtl_hip_api_first(void)
 {
     static _Atomic(bool) asked;
+    static __thread bool
+        asking; /* a signal handler or interposed function calls HIP: pthread_once would wait for ever */
     if (atomic_load_explicit(&asked, memory_order_acquire))
         return atomic_load_explicit(&rtl_hip_api_ready, memory_order_acquire);
+    if (asking)
+        return NULL;
     int error = errno;
+    asking = true;
     pthread_once(&once, start_recording);
+    asking = false;
     atomic_store_explicit(&asked, true, memory_order_release);
     errno = error;
     return atomic_load_explicit(&rtl_hip_api_ready, memory_order_acquire);

@@ -113,10 +113,15 @@ static inline void rtl_hip_api_raise(uint64_t *most, uint64_t value)
         ;
 }
 
-/* Add to a counter that only this thread writes. */
+/* Add to a counter that only this thread writes (release). One instruction without a lock, so that no call of a signal
+ * handler in between is lost. */
 static inline void rtl_hip_api_add_own(uint64_t *counter, uint64_t by)
 {
-    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(by) : "memory", "cc");
+#else
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELEASE);
+#endif
 }
 
 /* The rare parts of rtl_hip_api_call: a return code other than 0; counters that threads share. */
@@ -146,8 +151,7 @@ static inline void rtl_hip_api_call(struct rtl_hip_api *api, uint32_t row, uint6
         rtl_hip_api_add_own(&c->bytes, bytes);
     if (unlikely(error))
         rtl_hip_api_add_own(&c->errors, 1);
-    uint64_t *bucket = &api->buckets[cell].count[rtl_bucket_of(ns)];
-    __atomic_store_n(bucket, __atomic_load_n(bucket, __ATOMIC_RELAXED) + 1, __ATOMIC_RELEASE);
+    rtl_hip_api_add_own(&api->buckets[cell].count[rtl_bucket_of(ns)], 1);
 }
 
 #endif

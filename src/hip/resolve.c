@@ -75,16 +75,32 @@ const char *rtl_function_name(enum rtl_hip_function function)
     return names[function];
 }
 
+void *rtl_find_libc(_Atomic(void *) *found, const char *name)
+{
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.3.4", "GLIBC_2.17"};
+    void *f = atomic_load_explicit(found, memory_order_relaxed);
+    for (unsigned i = 0; !f && i < sizeof versions / sizeof *versions; i++)
+        f = dlvsym(RTLD_NEXT, name, versions[i]);
+    atomic_store_explicit(found, f, memory_order_relaxed);
+    return f;
+}
+
+void *rtl_real_dlopen(const char *file, int flags)
+{
+    static _Atomic(void *) found;
+    void *f = rtl_find_libc(&found, "dlopen");
+    void *(*real)(const char *, int);
+    memcpy(&real, &f, sizeof real);
+    return real ? real(file, flags) : NULL;
+}
+
 rtl_dlsym *rtl_real_dlsym(void)
 {
-    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
-    static _Atomic(rtl_dlsym *) found;
-    rtl_dlsym *f = atomic_load_explicit(&found, memory_order_relaxed);
-    for (unsigned i = 0; !f && i < sizeof versions / sizeof *versions; i++) {
-        *(void **)&f = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-        atomic_store_explicit(&found, f, memory_order_relaxed);
-    }
-    return f;
+    static _Atomic(void *) found;
+    void *f = rtl_find_libc(&found, "dlsym");
+    rtl_dlsym *real;
+    memcpy(&real, &f, sizeof real);
+    return real;
 }
 
 struct mapped_object {
@@ -162,7 +178,7 @@ bool rtl_pin(const void *f)
     const char *path = ((struct link_map *)map)->l_name;
     if (!path || !path[0])
         return true; /* the program itself */
-    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    void *handle = rtl_real_dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     if (handle)
         dlclose(handle); /* NODELETE stays */
     else
@@ -170,15 +186,16 @@ bool rtl_pin(const void *f)
     return handle == map; /* else the library of that path is in another namespace */
 }
 
-static void *search_handle(rtl_dlsym *find, void *handle, enum rtl_hip_function function)
+void *rtl_search_handle(void *handle, enum rtl_hip_function function)
 {
-    void *f = find(handle, rtl_function_name(function));
+    rtl_dlsym *find = rtl_real_dlsym();
+    void *f = find ? find(handle, rtl_function_name(function)) : NULL;
     if (f && rtl_is_ours(f))
         f = NULL;
-#define ALIAS(symbol, name)                 \
-    if (!f && function == RTL_FN_##name) {  \
-        f = find(handle, symbol);           \
-        f = f && rtl_is_ours(f) ? NULL : f; \
+#define ALIAS(symbol, name)                        \
+    if (find && !f && function == RTL_FN_##name) { \
+        f = find(handle, symbol);                  \
+        f = f && rtl_is_ours(f) ? NULL : f;        \
     }
     RTL_HIP_ALIASES(ALIAS)
 #undef ALIAS
@@ -187,15 +204,12 @@ static void *search_handle(rtl_dlsym *find, void *handle, enum rtl_hip_function 
 
 static void *search_next(enum rtl_hip_function function, const struct mapped_object *o, bool *everybody)
 {
-    rtl_dlsym *find = rtl_real_dlsym();
-    if (!find)
-        return NULL;
-    void *f = search_handle(find, RTLD_NEXT, function);
+    void *f = rtl_search_handle(RTLD_NEXT, function);
     *everybody = f != NULL;
     if (!f && o->path[0]) {
-        void *handle = dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
+        void *handle = rtl_real_dlopen(o->path, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
-            f = search_handle(find, handle, function);
+            f = rtl_search_handle(handle, function);
             dlclose(handle);
         }
     }
@@ -282,6 +296,15 @@ static bool stays_without(enum rtl_hip_function function, const struct hip_calle
     for (int f = RTL_FN_hipGetProcAddress + 1; is_roctx(function) && f < RTL_FN_COUNT; f++)
         without |= atomic_load_explicit(c ? &c->next[f] : &last[f], memory_order_acquire) == NONE;
     return without;
+}
+
+bool rtl_keep_results(uintptr_t from, uintptr_t to, void *const found[RTL_FN_COUNT])
+{
+    struct hip_caller *c = add_caller(&(struct mapped_object){.address = from, .from = from, .to = to});
+    for (int f = 0; c && f < RTL_FN_COUNT; f++)
+        if (found[f])
+            atomic_store_explicit(&c->next[f], found[f], memory_order_release);
+    return c != NULL;
 }
 
 static void *find_first(enum rtl_hip_function function, const void *address)

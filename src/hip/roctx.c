@@ -116,10 +116,14 @@ static int pop_range(int (*real)(void))
     struct rtl_hip_api *api = rtl_api();
     int level = -1;
     if (t->depth) {
-        level = (int)--t->depth;
-        struct rtl_open_range *range = &t->range[level < RTL_RANGES_DEEP ? level : 0];
-        if (api && level < RTL_RANGES_DEEP && range->row)
-            end_range(api, range);
+        level = (int)t->depth - 1;
+        /* copied before its place is free: a signal handler that comes in between may push a range there */
+        struct rtl_open_range range = t->range[level < RTL_RANGES_DEEP ? level : 0];
+        atomic_signal_fence(memory_order_seq_cst);
+        t->depth = (uint32_t)level;
+        atomic_signal_fence(memory_order_seq_cst);
+        if (api && level < RTL_RANGES_DEEP && range.row)
+            end_range(api, &range);
     } else if (api) {
         rtl_hip_api_add(&api->header->pops_unbalanced, 1);
     }

@@ -111,7 +111,7 @@ static void *get_device_handed(enum rtl_hip_function function, const void *calle
     rtl_dlsym *find = rtl_real_dlsym();
     if (f || !find || !near || !dladdr(near, &info) || !info.dli_fname)
         return f;
-    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void *handle = rtl_real_dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (handle) {
         f = find(handle, "hipGetDevice");
         f = f && rtl_is_ours(f) ? NULL : f;

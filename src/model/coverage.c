@@ -2,6 +2,7 @@
 #include "model/coverage.h"
 #include "model/labels.h"
 #include "model/model_gpus.h"
+#include "shm/hip_api_snapshot.h"
 #include "text/text.h"
 #include "text/units.h"
 
@@ -224,6 +225,10 @@ static void add_remarks(struct coverage_line *line, const struct rtl_model *m)
     if (s->kernels_over)
         add_part(line, WRONG, "; ", "%s kernel%s without a row", rtl_format_count(s->kernels_over).text,
                  s->kernels_over == 1 ? "" : "s");
+    uint64_t unlinked = s->hip_api ? rtl_hip_api_unlinked_sum(s->hip_api) : 0;
+    if (unlinked)
+        add_part(line, WRONG, "; ", "%s%% without a recorded HIP call",
+                 rtl_format_share((double)unlinked / ((double)unlinked + (double)s->hip_api->linked)).text);
 #define NOTE(sym, bit, key, text)  \
     if (s->notes & RTL_NOTE_##sym) \
         add_part(line, MORE, "; ", "%s", text);

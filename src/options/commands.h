@@ -70,14 +70,14 @@
     X(RUN_MODE, 0, "mode", "MODE|hip", "start in MODE: off, lite, default or auto; hip also records HIP calls") \
     X(RUN_TRACE, 0, "trace", "FILE", "record every timed dispatch into FILE")                                   \
     X(RUN_SNAPSHOT, 0, "snapshot", "FILE", "add its statistics to FILE when it exits")                          \
-    X(RUN_PROBE, 0, "probe", "", "allow probes of its kernels (RTL_PROBE=1)")                                   \
+    X(RUN_PROBE, 0, "probe", "", "allow probes of its kernels (RTL_PROBE=1) by all that may trace it")          \
     X(RUN_PRELOAD, 0, "preload", "", "also preload librtl.so: for runtimes that ignore HSA_TOOLS_LIB")          \
     X(RUN_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_ENV_OPTIONS(X)                                                                                      \
     X(ENV_SHELL, 0, "shell", "SHELL", "format: bash, fish, systemd, docker or json (default bash)")             \
     X(ENV_MODE, 0, "mode", "MODE|hip", "start in MODE: off, lite, default or auto; hip also records HIP calls") \
     X(ENV_TRACE, 0, "trace", "", "add an event ring, for traces (RTL_TRACE=1)")                                 \
-    X(ENV_PROBE, 0, "probe", "", "allow probes of its kernels (RTL_PROBE=1)")                                   \
+    X(ENV_PROBE, 0, "probe", "", "allow probes of its kernels (RTL_PROBE=1) by all that may trace it")          \
     X(ENV_PRELOAD, 0, "preload", "", "also preload librtl.so: for runtimes that ignore HSA_TOOLS_LIB")          \
     X(ENV_LIBRARY, 0, "library", "FILE", "the librtl.so to load (default: the one of this rtl-top)")
 #define RTL_CHECK_OPTIONS(X)                                                                       \

@@ -39,7 +39,7 @@
 #define RTL_HIP_API_NAME "rtl-api"
 #define RTL_HIP_API_MAGIC 0x3149504c5452ff00ull /* 0x00 0xff "RTLPI1" read as little-endian */
 #define RTL_HIP_API_MAJOR 1u
-#define RTL_HIP_API_MINOR 2u /* 1: threads, links, nodes, launches, events; 2: pairs */
+#define RTL_HIP_API_MINOR 3u /* 1: threads, links, nodes, launches, events; 2: pairs; 3: unrecorded */
 
 enum {
     RTL_HIP_API_FUNCTIONS = 256,                 /* rows of functions; state FREE where unused */
@@ -93,6 +93,15 @@ enum rtl_hip_api_kind { RTL_HIP_API_KINDS(RTL_ENUM_HIP_API_KIND) RTL_HIP_API_KIN
 #define RTL_ENUM_HIP_API_UNLINKED(sym, num, key, text) RTL_HIP_API_UNLINKED_##sym = (num),
 enum rtl_hip_api_unlinked { RTL_HIP_API_UNLINKED(RTL_ENUM_HIP_API_UNLINKED) RTL_HIP_API_UNLINKED_LIMIT = 7 };
 #undef RTL_ENUM_HIP_API_UNLINKED
+
+/* How the file was opened whose calls aren't recorded. X(symbol, number, text) */
+#define RTL_HIP_API_UNRECORDED(X)                                                      \
+    X(DEEPBIND, 1, "opened with RTLD_DEEPBIND: its calls may pass by librtl-hip.so") \
+    X(DLMOPEN, 2, "opened by dlmopen, in a namespace of its own: neither its calls nor its kernels are recorded")
+
+#define RTL_ENUM_HIP_API_UNRECORDED(sym, num, text) RTL_HIP_API_UNRECORDED_##sym = (num),
+enum rtl_hip_api_unrecorded { RTL_HIP_API_UNRECORDED(RTL_ENUM_HIP_API_UNRECORDED) RTL_HIP_API_UNRECORDED_END };
+#undef RTL_ENUM_HIP_API_UNRECORDED
 
 enum { /* flags in the header */
     RTL_HIP_API_FLAG_LINKED = 1u << 0,     /* librtl.so of this process links dispatches and copies to calls */
@@ -240,6 +249,10 @@ struct rtl_hip_api_header {
     uint64_t pops_unbalanced;      /* ends of ranges without a begin */
     uint64_t allocations_lost;     /* allocations that the library could not follow */
     uint64_t pad1;
+    /* any, once: the first file that was opened so that its calls go unrecorded; readers see 0 before version 1.3 */
+    uint32_t unrecorded_claimed;   /* a thread writes the file's name */
+    uint32_t unrecorded_why;       /* enum rtl_hip_api_unrecorded; release, behind the name; 0: none */
+    char unrecorded_file[256];     /* terminated; untrusted */
 };
 
 #define RTL_HIP_API_ROWS_AT 4096u
@@ -268,7 +281,8 @@ static_assert(sizeof(struct rtl_hip_api_counters) == 64 && offsetof(struct rtl_h
 static_assert(sizeof(struct rtl_hip_api_memory) == 64 && RTL_HIP_API_PLACES * sizeof(struct rtl_hip_api_memory) <= 8192, "memory");
 static_assert(offsetof(struct rtl_hip_api_header, pid) == 56 && offsetof(struct rtl_hip_api_header, blocks_used) == 192,
               "header");
-static_assert(sizeof(struct rtl_hip_api_header) == 256, "header");
+static_assert(sizeof(struct rtl_hip_api_header) == 520 && offsetof(struct rtl_hip_api_header, unrecorded_file) == 264,
+              "header: the first 256 bytes are those of every version");
 static_assert(offsetof(struct rtl_hip_api_header, events) == 112 && offsetof(struct rtl_hip_api_header, kernels_used) == 160,
               "header: links");
 static_assert(offsetof(struct rtl_hip_api_header, pairs_used) == 168 && offsetof(struct rtl_hip_api_header, pairs_at) == 184,

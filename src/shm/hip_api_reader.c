@@ -485,6 +485,8 @@ static bool put_all(struct segment_copy *c)
     c->api->start_real_ns = c->header.start_real_ns;
     c->api->shared_threads = c->header.shared_threads;
     memcpy(c->api->library_version, c->header.library_version, sizeof c->api->library_version - 1);
+    c->api->unrecorded_why = c->header.unrecorded_why;
+    memcpy(c->api->unrecorded_file, c->header.unrecorded_file, sizeof c->api->unrecorded_file - 1);
     return !c->header.minor || c->request->without_links || put_all_links(c);
 }
 

@@ -87,8 +87,10 @@ struct rtl_hip_api_snapshot {
 #define RTL_DECLARE_TROUBLE(member, key, text) uint64_t member;
     RTL_HIP_API_TROUBLES(RTL_DECLARE_TROUBLE)
 #undef RTL_DECLARE_TROUBLE
-    uint64_t start_real_ns, shared_threads; /* of one live process, like the version */
+    uint64_t start_real_ns, shared_threads; /* of one live process, like all below */
     char library_version[32];
+    uint32_t unrecorded_why; /* enum rtl_hip_api_unrecorded; 0: no such file */
+    char unrecorded_file[256];
 };
 
 /* Return the group of a kind: 0 for functions, 1 for ranges, 2 for marks. Only a group and a name identify a row: a
@@ -96,6 +98,15 @@ struct rtl_hip_api_snapshot {
 uint32_t rtl_hip_api_group(uint32_t kind);
 /* Compare in the order of rows. */
 int rtl_hip_api_compare_rows(const struct rtl_hip_api_row_snapshot *a, const struct rtl_hip_api_row_snapshot *b);
+
+/* Return how many dispatches have no recorded call. */
+static inline uint64_t rtl_hip_api_unlinked_sum(const struct rtl_hip_api_snapshot *api)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < RTL_HIP_API_UNLINKED_LIMIT; i++)
+        sum += api->unlinked[i];
+    return sum;
+}
 
 /* Return "launch", "range" ... for a kind; NULL if this version doesn't know it. */
 const char *rtl_hip_api_kind_key(uint32_t kind);

@@ -1,12 +1,14 @@
 /* Finds the probe page, writes requests to it, reads the state (probe_client.h). */
 #include "shm/probe_client.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "shm/hash.h"
 #include "shm/page_open.h"
+#include "shm/proc_file.h"
 #include "shm/process.h"
 
 enum {
@@ -43,19 +45,40 @@ bool rtl_probe_wants_setting(const struct rtl_reader *reader)
     return reader->header.minor >= 7 && !reader->probe && reader->header.mode != RTL_MODE_OFF;
 }
 
+/* The kernel allows this read to those that may trace the process. */
+static bool read_key(pid_t pid, uint64_t at, struct rtl_hash_key *key)
+{
+    int memory = at <= INT64_MAX ? rtl_proc_open(pid, "mem", O_RDONLY) : -1;
+    bool read = memory >= 0 && pread(memory, key, sizeof *key, (off_t)at) == (ssize_t)sizeof *key;
+    if (memory >= 0)
+        close(memory);
+    return read;
+}
+
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes)
 {
     struct rtl_probe_state state;
     void *page;
-    link->page = NULL;
+    *link = (struct rtl_probe_link){.page = NULL};
+    state.key_at = 0;
     if (!reader->pid || !reader->probe ||
         !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &state, offsetof(struct rtl_probe_state, sequence)) ||
         !state.page_inode)
         return explain_no_probe(reader, why, why_bytes);
+    rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, offsetof(struct rtl_probe_state, key_at), &state.key_at,
+                    sizeof state.key_at); /* an older library has none */
     enum rtl_reader_status status =
         rtl_page_map(reader, &probe_page, state.page_fd, state.page_inode, &page, why, why_bytes);
     link->page = page;
+    if (status == RTL_READER_OK && state.key_at && !read_key(reader->pid, state.key_at, &link->key)) {
+        rtl_probe_close(link);
+        return rtl_explain(RTL_READER_PERMISSION, why, why_bytes,
+                           "process %d (%s) may only be probed by a process that may trace it (ptrace), see "
+                           "/proc/sys/kernel/yama/ptrace_scope: run rtl-top as root, or start the process with rtl-top "
+                           "run --probe",
+                           (int)reader->pid, reader->comm);
+    }
     return status;
 }
 
@@ -128,12 +151,23 @@ static uint16_t write_request(const struct rtl_reader *reader, struct rtl_probe_
     return change_probe_word(link->page, what, state.number, follows);
 }
 
+/* 0 with an older library. */
+static uint64_t accepted_requests(const struct rtl_reader *reader)
+{
+    uint64_t accepted = 0;
+    rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, offsetof(struct rtl_probe_state, accepted), &accepted,
+                    sizeof accepted);
+    return accepted;
+}
+
 uint16_t rtl_probe_prepare(const struct rtl_reader *reader, struct rtl_probe_link *link, uint64_t kernel_object,
                            uint32_t agent)
 {
     if (!link->page)
         return 0;
-    link->page->request = (struct rtl_probe_request){.kernel_object = kernel_object, .agent = agent};
+    struct rtl_probe_request request = {.kernel_object = kernel_object, .agent = agent};
+    request.proof = rtl_probe_proof(&link->key, &request, RTL_PROBE_ASK_PREPARE, accepted_requests(reader), NULL);
+    link->page->request = request;
     return write_request(reader, link, RTL_PROBE_ASK_PREPARE, 0);
 }
 
@@ -147,6 +181,7 @@ uint16_t rtl_probe_arm(const struct rtl_reader *reader, struct rtl_probe_link *l
     struct rtl_probe_request whole = *request;
     whole.code_bytes = (uint32_t)bytes;
     whole.code_hash = rtl_hash(code, bytes);
+    whole.proof = rtl_probe_proof(&link->key, &whole, RTL_PROBE_ASK_ARM, accepted_requests(reader), code);
     memcpy((char *)link->page + RTL_PROBE_CODE_AT, code, bytes);
     link->page->request = whole;
     return write_request(reader, link, RTL_PROBE_ASK_ARM, prepared);

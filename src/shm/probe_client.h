@@ -16,10 +16,11 @@
 
 struct rtl_probe_link {
     struct rtl_probe_page *page;
+    struct rtl_hash_key key; /* of requests; zeros with an older library, which needs none */
 };
 
 /* Open the page of the reader's process. On failure `why` gets one line, and the link's page is NULL: NO_PROBE or
- * PERMISSION. */
+ * PERMISSION, also of a viewer that may open the page, but not trace the process. */
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes);
 void rtl_probe_close(struct rtl_probe_link *link);

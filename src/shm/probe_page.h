@@ -18,6 +18,12 @@
  * While the copy is loaded it is one of the process's code objects under the kernel's own name. Its kernel object is
  * rtl_probe_state.probed_object; no dispatch of the application uses it.
  *
+ * Only a process that may trace the library's process (ptrace(2)) may probe it. But any process of the same user can
+ * write the page, also where the kernel forbids it to trace (Yama). So PREPARE and ARM carry a hash that is made with a
+ * key. The key lies in the process's private memory, at rtl_probe_state.key_at: the kernel lets only those read it that
+ * may trace. The hash covers the request, its code, and the number of requests accepted so far, so nobody can make one
+ * from another or repeat it.
+ *
  * Rules for viewers: write request and code, then the word (release). One probe at a time: leave a running probe alone
  * if its heartbeat changes. Each request has another number: a viewer that finds another number than its own in the
  * word was replaced, and makes no further requests, DISARM included.
@@ -31,6 +37,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "shm/keyed_hash.h"
 
 #define RTL_PROBE_NAME         "rtl-probe"
 #define RTL_PROBE_MAGIC        0x315242504c5452ffull /* 0xff "RTLPBR1" read as little-endian */
@@ -54,6 +62,7 @@ struct rtl_probe_request {  /* viewers */
     uint32_t every;         /* probe one in so many dispatches, from 1; ARM */
     uint32_t agent;         /* index in the segment's agents; PREPARE */
     uint32_t ends_shift;    /* as in the copy; ARM */
+    uint64_t proof;         /* rtl_probe_proof; PREPARE, ARM */
 };
 
 struct rtl_probe_page {
@@ -69,10 +78,23 @@ struct rtl_probe_page {
     uint64_t pad1[6];
     struct rtl_probe_request request;
 };
-static_assert(sizeof(struct rtl_probe_request) == 40, "probe request");
+static_assert(sizeof(struct rtl_probe_request) == 48 && offsetof(struct rtl_probe_request, proof) == 40,
+              "probe request");
 static_assert(offsetof(struct rtl_probe_page, word) == 64 && offsetof(struct rtl_probe_page, request) == 128 &&
                   sizeof(struct rtl_probe_page) <= RTL_PROBE_CODE_AT,
               "probe page");
+
+/* Return the proof of a request: `accepted` is rtl_probe_state.accepted before it; ARM has code. */
+static inline uint64_t rtl_probe_proof(const struct rtl_hash_key *key, const struct rtl_probe_request *request,
+                                       enum rtl_probe_ask ask, uint64_t accepted, const void *code)
+{
+    struct {
+        uint64_t accepted, ask, code;
+        struct rtl_probe_request request;
+    } whole = {accepted, ask, code ? rtl_keyed_hash(key, code, request->code_bytes) : 0, *request};
+    whole.request.proof = 0;
+    return rtl_keyed_hash(key, &whole, sizeof whole);
+}
 
 /* The word: heartbeat in bits 0..15, number of the request in 16..31, request in 32..39, check in 40..63. */
 struct rtl_probe_word {

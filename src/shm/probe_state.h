@@ -32,24 +32,25 @@
  * RTL_PROBE_REFUSALS (probe/refusals.h). X(symbol, number, JSON value, text on screen); the text continues "the probe
  * ended: ".
  */
-#define RTL_PROBE_ENDS_WHY(X)                                                            \
-    X(NONE, 0, "", "")                                                                   \
-    X(DONE, 1, "done", "as many dispatches as were wanted were probed")                  \
-    X(DISARMED, 2, "disarmed", "it was disarmed")                                        \
-    X(UNWATCHED, 3, "unwatched", "nobody watched any more")                              \
-    X(KERNEL_GONE, 4, "kernel_gone", "the program has unloaded the kernel")              \
-    X(QUEUE_ERROR, 5, "queue_error",                                                     \
-      "a queue failed while a probed dispatch was in flight: not again in this process") \
-    X(SHUTDOWN, 6, "shutdown", "the runtime was shut down")                              \
-    X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel on that GPU")           \
-    X(NO_BLOCK, 8, "no_block", "there is no GPU memory for its numbers")                 \
-    X(BAD_REQUEST, 9, "bad_request", "the request was invalid")                          \
-    X(BAD_CODE, 10, "bad_code", "its code differs from the request")                     \
-    X(NOT_LOADED, 11, "not_loaded", "the runtime didn't load its code")                  \
-    X(NO_NUMBERS, 12, "no_numbers", "its numbers could not be copied from the GPU")      \
-    X(NOT_TIMED, 13, "not_timed", "dispatches aren't timed in this mode")                \
-    X(STUCK, 14, "stuck", "a probed dispatch doesn't end")                               \
-    X(QUEUE_GONE, 15, "queue_gone", "the queue of a probed dispatch was destroyed before it had ended")
+#define RTL_PROBE_ENDS_WHY(X)                                                                           \
+    X(NONE, 0, "", "")                                                                                  \
+    X(DONE, 1, "done", "as many dispatches as were wanted were probed")                                 \
+    X(DISARMED, 2, "disarmed", "it was disarmed")                                                       \
+    X(UNWATCHED, 3, "unwatched", "nobody watched any more")                                             \
+    X(KERNEL_GONE, 4, "kernel_gone", "the program has unloaded the kernel")                             \
+    X(QUEUE_ERROR, 5, "queue_error",                                                                    \
+      "a queue failed while a probed dispatch was in flight: not again in this process")                \
+    X(SHUTDOWN, 6, "shutdown", "the runtime was shut down")                                             \
+    X(NO_KERNEL, 7, "no_kernel", "the process has no such kernel on that GPU")                          \
+    X(NO_BLOCK, 8, "no_block", "there is no GPU memory for its numbers")                                \
+    X(BAD_REQUEST, 9, "bad_request", "the request was invalid")                                         \
+    X(BAD_CODE, 10, "bad_code", "its code differs from the request")                                    \
+    X(NOT_LOADED, 11, "not_loaded", "the runtime didn't load its code")                                 \
+    X(NO_NUMBERS, 12, "no_numbers", "its numbers could not be copied from the GPU")                     \
+    X(NOT_TIMED, 13, "not_timed", "dispatches aren't timed in this mode")                               \
+    X(STUCK, 14, "stuck", "a probed dispatch doesn't end")                                              \
+    X(QUEUE_GONE, 15, "queue_gone", "the queue of a probed dispatch was destroyed before it had ended") \
+    X(NOT_PERMITTED, 16, "not_permitted", "the viewer may not trace the process (ptrace)")
 
 #define RTL_PROBE_PHASE_ENUM(sym, num, json, text) RTL_PROBE_PHASE_##sym = (num),
 enum rtl_probe_phase { RTL_PROBE_PHASES(RTL_PROBE_PHASE_ENUM) RTL_PROBE_PHASE_COUNT };
@@ -106,8 +107,9 @@ struct rtl_probe_state {
     uint64_t gap_sum;                   /* cycles of empty wave slots between waves */
     uint64_t gaps[RTL_PROBE_DURATIONS]; /* gaps by the highest bit set in their cycles */
     /* since minor version 9; viewers read 0 before */
-    uint64_t dies; /* dies with pages and tables at `block`; 0: one */
-    uint64_t reserved[2];
+    uint64_t dies;     /* dies with pages and tables at `block`; 0: one */
+    uint64_t key_at;   /* load: where the process has the key of requests (probe_page.h); 0: an older library */
+    uint64_t accepted; /* requests accepted so far; worker, release, also outside of a write of the others */
     /* the section PROBE_DIES: of the further dies */
     struct rtl_probe_die die[RTL_PROBE_DIES - 1];
 };

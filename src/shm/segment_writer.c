@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -165,13 +166,15 @@ static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *stat
                                    .bytes = RTL_PROBE_PAGE_BYTES,
                                    .pid = (uint64_t)getpid(),
                                    .word = rtl_probe_encode((struct rtl_probe_word){.ask = RTL_PROBE_ASK_NOTHING})};
-    if (!rtl_segment_populate(state, sizeof *state))
+    if (!rtl_segment_populate(state, sizeof *state) ||
+        getrandom(&segment->probe_key, sizeof segment->probe_key, 0) != sizeof segment->probe_key)
         return;
     segment->probe_page =
         make_page(RTL_PROBE_NAME, &first, sizeof first, RTL_PROBE_PAGE_BYTES, &state->page_fd, &state->page_inode);
     if (!segment->probe_page)
         return;
     state->kernel = RTL_KERNEL_UNKNOWN;
+    state->key_at = (uint64_t)(uintptr_t)&segment->probe_key;
     segment->probe = state;
 }
 

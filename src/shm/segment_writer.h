@@ -39,6 +39,7 @@ struct rtl_segment {
     int fd;
     const struct rtl_control *control;       /* read-only; zeros of the library's own without a control page */
     const struct rtl_probe_page *probe_page; /* read-only; NULL: none */
+    struct rtl_hash_key probe_key;           /* private: never in shared memory */
     /* private copies: never read back from the segment */
     _Atomic uint32_t kernel_count;
     _Atomic uint64_t names_used;

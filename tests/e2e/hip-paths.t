@@ -124,6 +124,42 @@ run_both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$wor
 is "two HIPs without rtl-top: each caller has its own" "$(run_both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
 is "two HIPs in mode hip: each caller has its own" "$(run_both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
+# --- dlopen with RTLD_DEEPBIND, while another HIP is global: each way of naming the plugin, as without rtl-top ---
+cat >"$work/deep.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int hipDeviceSynchronize(void);
+static int ask(void *handle)
+{
+    int (*says)(void) = NULL;
+    if (handle)
+        *(void **)&says = dlsym(handle, "two_says");
+    return says ? says() : -1;
+}
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"libdeep1.so", "$ORIGIN/two/libdeep2.so"};
+    (void)argc;
+    printf("%d", hipDeviceSynchronize());
+    for (int i = 0; i < 2; i++)
+        printf(" %d", ask(dlopen(names[i], RTLD_NOW | RTLD_DEEPBIND)));
+    printf(" %d", ask(dlopen(argv[1], RTLD_LAZY | RTLD_DEEPBIND)));
+    printf(" %d", ask(dlopen(argv[1], RTLD_LAZY | RTLD_DEEPBIND | RTLD_NOLOAD)));
+    printf(" %d", ask(dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW)));
+    printf(" %d", ask(dlmopen(LM_ID_NEWLM, "libdeep1.so", RTLD_NOW)));
+    printf(" %d", dlopen("/nowhere/deep.so", RTLD_NOW | RTLD_DEEPBIND) == NULL && dlerror() != NULL);
+    printf(" %d\n", dlopen(NULL, RTLD_NOW | RTLD_DEEPBIND) != NULL);
+    return 0;
+}
+END
+# RUNPATH of the program, not of librtl-hip.so, finds libdeep1.so
+cp "$work/two/plugin.so" "$work/two/libdeep1.so"
+cp "$work/two/plugin.so" "$work/two/libdeep2.so"
+"$cc" -D_GNU_SOURCE -o "$work/deep" "$work/deep.c" -L "$work/one" -lone -Wl,-rpath,"$work/one:$work/two" -Wl,--enable-new-dtags || exit 1
+run_deep() { "$@" "$work/deep" "$work/two/plugin.so"; }
+is "RTLD_DEEPBIND without rtl-top: the plugin calls its own HIP" "$(run_deep env)" "0 7 7 7 7 7 7 1 1"
+is "RTLD_DEEPBIND in mode hip: the plugin calls its own HIP" "$(run_deep env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 7 7 7 7 7 1 1"
+
 # --- a plugin that is loaded again, with HIP at another address: the old one is mapped without access ---
 cat >"$work/again.c" <<'END'
 #include <dlfcn.h>
@@ -222,6 +258,73 @@ done
 run_locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
 is "linker's lock held, without rtl-top: 140 callers and generated code reach HIP, in a fork, too" "$(run_locked env)" "7 7 7,7 7 7,"
 is "linker's lock held, in mode hip: 140 callers and generated code reach HIP" "$(run_locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
+
+# --- a signal handler that calls HIP and pushes ranges, at any moment; a first call inside the first call ---
+cat >"$work/handler.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+int hipDeviceSynchronize(void);
+static int (*push)(const char *), (*pop)(void);
+static volatile unsigned long handled, calls;
+static int nested;
+/* in the first call, which makes the segment */
+int memfd_create(const char *name, unsigned flags)
+{
+    if (nested++ == 0)
+        hipDeviceSynchronize();
+    return (int)syscall(SYS_memfd_create, name, flags);
+}
+static void on_alarm(int number)
+{
+    (void)number;
+    hipDeviceSynchronize();
+    push("in a handler");
+    pop();
+    handled++;
+}
+int main(int argc, char **argv)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+    int nests = argc > 1 && strcmp(argv[1], "nested") == 0;
+    nested = !nests;
+    hipDeviceSynchronize();
+    if (nests)
+        return nested == 0;
+    *(void **)&push = dlsym(RTLD_DEFAULT, "roctxRangePushA");
+    *(void **)&pop = dlsym(RTLD_DEFAULT, "roctxRangePop");
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (calls = 1; handled < 20000; calls++) {
+        push("outside");
+        pop();
+        if (calls % 64 == 0)
+            hipDeviceSynchronize();
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    printf("called hipDeviceSynchronize %lu\nrange in a handler %lu 0\nrange outside %lu 0\nholding\n",
+           handled + (calls - 1) / 64 + 1, handled, calls - 1);
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    return 0;
+}
+END
+"$cc" -O1 -o "$work/handler" "$work/handler.c" -L "$work/one" -lone -Wl,-rpath,"$work/one" || exit 1
+play_alone "$work/handler"
+is "signal handler: its calls are counted, too" "$(list_calls)" "$(grep ^called "$work/out")"
+is "signal handler: ranges inside and outside end as often as they begin" \
+    "$(run_api --json | jq -r '.ranges[] | "range \(.name) \(.calls) \(.open)"' | sort)" "$(grep ^range "$work/out")"
+close_play
+is "signal handler: exit status is that without rtl-top" "$status" 0
+check "a call inside the first call: both return" \
+    env RTL_MODE=hip LD_PRELOAD="$hip_library" timeout 20 "$work/handler" nested
 
 # --- missing functions ---
 cat >"$work/lacks.c" <<'END'

@@ -2,9 +2,11 @@
  * hip_found.c - uses HIP like programs that are not linked to it: dlopen with RTLD_LOCAL, then dlsym, or
  * hipGetProcAddress as Triton does, or a library that is linked to HIP (Python's extensions).
  *
- * hip_found dlsym|proc|plugin LIBRARY [--hold]: calls the functions that it finds, prints "called NAME N" for each and
- * "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`, which calls HIP
- * and prints the lines. Exit status 3: the library has no hipGetProcAddress.
+ * hip_found dlsym|proc|plugin|deep|space|past LIBRARY [--hold]: calls the functions that it finds, prints "called NAME
+ * N" for each and "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`,
+ * which calls HIP and prints the lines; deep opens it with RTLD_DEEPBIND, space by dlmopen in a namespace of its own,
+ * both after the process has used HIP. past calls HIP, found by dlvsym, past all libraries before it, like a plugin
+ * with HIP inside. Exit status 3: the library has no hipGetProcAddress.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -83,20 +85,51 @@ static void use_hip(void *handle, int proc)
     puts("called hipFree 15\ncalled hipGetDeviceCount 1\ncalled hipMalloc 20");
 }
 
+/* Find HIP by dlvsym and launch 10 kernels: those that fill memory. */
+static void use_hip_past(void *handle)
+{
+    malloc_function *allocate;
+    int (*fill)(void *at, int value, size_t n), (*wait)(void);
+    void *at;
+    *(void **)&allocate = dlvsym(handle, "hipMalloc", "hip_4.2");
+    *(void **)&fill = dlvsym(handle, "hipMemset", "hip_4.2");
+    *(void **)&wait = dlvsym(handle, "hipDeviceSynchronize", "hip_4.2");
+    if (!allocate || !fill || !wait || allocate(&at, 4000) != 0)
+        exit(2);
+    for (int i = 0; i < 10; i++)
+        if (fill(at, i, 4000) != 0 || wait() != 0)
+            exit(2);
+}
+
+static void *open_library(const char *how, const char *library)
+{
+    if (strcmp(how, "deep") != 0 && strcmp(how, "space") != 0)
+        return dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    void *hip = dlopen("libamdhip64.so.5", RTLD_NOW | RTLD_LOCAL);
+    count_function *count;
+    int gpus = 0;
+    *(void **)&count = hip ? find_hip_symbol(hip, "hipGetDeviceCount") : NULL;
+    if (!count || count(&gpus) != 0)
+        return NULL;
+    return *how == 'd' ? dlopen(library, RTLD_LAZY | RTLD_DEEPBIND) : dlmopen(LM_ID_NEWLM, library, RTLD_NOW);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
-    void *handle = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_library(argv[1], argv[2]);
     if (!handle) {
         fprintf(stderr, "hip_found: %s\n", dlerror());
         return 2;
     }
-    if (strcmp(argv[1], "plugin") == 0) {
+    if (strcmp(argv[1], "past") == 0) {
+        use_hip_past(handle);
+    } else if (strcmp(argv[1], "plugin") == 0 || strcmp(argv[1], "deep") == 0) {
         void (*run)(void);
         *(void **)&run = find_hip_symbol(handle, "plugin_run");
         run();
-    } else {
+    } else if (strcmp(argv[1], "space") != 0) {
         use_hip(handle, strcmp(argv[1], "proc") == 0);
     }
     /* HIP is not in the global scope. */

@@ -185,6 +185,8 @@ static void probe_once(bool last)
     uint16_t number = rtl_probe_arm(reader, &page, probe_state.number, &request, patch.code, patch.bytes);
     if (is_wrong("hash")) {
         page.page->request.code_hash++;
+        page.page->request.proof =
+            rtl_probe_proof(&page.key, &page.page->request, RTL_PROBE_ASK_ARM, probe_state.accepted, patch.code);
         number = (uint16_t)(number + 1);
         __atomic_store_n(&page.page->word,
                          rtl_probe_encode((struct rtl_probe_word){.number = number, .ask = RTL_PROBE_ASK_ARM}),

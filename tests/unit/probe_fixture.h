@@ -325,6 +325,7 @@ static void load_library(void)
         link_to.page = mmap(NULL, RTL_PROBE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
                             (int)rtl_tool.segment.probe->page_fd, 0);
         assert_ptr_not_equal(link_to.page, MAP_FAILED);
+        link_to.key = rtl_tool.segment.probe_key;
     }
 }
 

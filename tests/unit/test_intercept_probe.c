@@ -207,6 +207,8 @@ static void refuse_code(uint64_t hash, uint32_t bytes)
     request.code_hash = hash;
     request.code_bytes = bytes;
     memcpy((char *)link_to.page + RTL_PROBE_CODE_AT, code, sizeof code);
+    if (bytes && bytes <= sizeof code)
+        request.proof = rtl_probe_proof(&link_to.key, &request, RTL_PROBE_ASK_ARM, state_now.accepted, code);
     link_to.page->request = request;
     struct rtl_probe_word word = {1, (uint16_t)(state_now.number + 1), RTL_PROBE_ASK_ARM};
     __atomic_store_n(&link_to.page->word, rtl_probe_encode(word), __ATOMIC_RELEASE);
@@ -297,6 +299,60 @@ static void unsuitable_requests_are_refused(void **state)
     __atomic_store_n(&link_to.page->word, 0x1234567890abcdef, __ATOMIC_RELEASE);
     prepare(KERNEL);
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+}
+
+/* Write a request as it is, without a new proof. */
+static void send_request(const struct rtl_probe_request *request, enum rtl_probe_ask ask)
+{
+    link_to.page->request = *request;
+    struct rtl_probe_word word = {1, (uint16_t)(state_now.number + 1), (uint8_t)ask};
+    __atomic_store_n(&link_to.page->word, rtl_probe_encode(word), __ATOMIC_RELEASE);
+    AWAIT(state_now.number == word.number);
+}
+
+/* A process that can write the page, but not read the key. */
+static void requests_without_proof_are_refused(void **state)
+{
+    (void)state;
+    struct rtl_probe_request prepare_it = {.kernel_object = KERNEL}, seen;
+    send_request(&prepare_it, RTL_PROBE_ASK_PREPARE);
+    refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
+    struct rtl_hash_key key = link_to.key;
+    link_to.key.word[0]++;
+    prepare(KERNEL);
+    refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
+    link_to.key = key;
+    prepare(KERNEL);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_PREPARED);
+    seen = link_to.page->request;
+    link_to.key.word[1]++;
+    arm_with(request_for(1, 0));
+    refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
+    link_to.key = key;
+
+    /* a proof is good for one request: neither for it once more, nor for another kernel, nor for other code */
+    send_request(&seen, RTL_PROBE_ASK_PREPARE);
+    refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
+    seen.proof = rtl_probe_proof(&key, &seen, RTL_PROBE_ASK_PREPARE, state_now.accepted, NULL);
+    seen.agent = 1;
+    send_request(&seen, RTL_PROBE_ASK_PREPARE);
+    refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
+    arm_probe(1, 0);
+    struct rtl_probe_request armed = link_to.page->request;
+    disarm_probe();
+    refused_with(RTL_PROBE_WHY_DISARMED);
+    prepare(KERNEL);
+    armed.proof = rtl_probe_proof(&key, &armed, RTL_PROBE_ASK_ARM, state_now.accepted, code);
+    ((char *)link_to.page)[RTL_PROBE_CODE_AT + 200] ^= 1;
+    send_request(&armed, RTL_PROBE_ASK_ARM);
+    refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
+
+    /* nobody ends another viewer's probe by a request without proof, except by DISARM */
+    arm_probe(1, 0);
+    send_request(&prepare_it, RTL_PROBE_ASK_PREPARE);
+    assert_int_equal(state_now.phase, RTL_PROBE_PHASE_ARMED);
     disarm_probe();
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
@@ -582,6 +638,7 @@ int main(void)
         cmocka_unit_test(exactly_one_dispatch_in_three_is_probed),
         cmocka_unit_test(only_suitable_packets_run_the_copy),
         cmocka_unit_test(unsuitable_requests_are_refused),
+        cmocka_unit_test(requests_without_proof_are_refused),
         cmocka_unit_test(a_later_runtime_without_the_functions_refuses_probes),
         cmocka_unit_test(a_second_viewer_waits_for_the_first),
         cmocka_unit_test(a_probe_disarmed_in_flight_ends),

@@ -86,6 +86,12 @@ static void closed(int ready)
     with_probe(ready);
     close((int)segment.probe->page_fd);
 }
+/* as where the kernel forbids to trace the process */
+static void with_an_unreadable_key(int ready)
+{
+    with_probe(ready);
+    segment.probe->key_at = 64;
+}
 static void switched_off(int ready)
 {
     traced(ready);
@@ -130,6 +136,8 @@ static void invalid_probe_pages_are_refused(void **state)
 {
     (void)state;
     assert_int_equal(probe_of(with_probe), RTL_READER_OK);
+    assert_int_equal(probe_of(with_an_unreadable_key), RTL_READER_PERMISSION);
+    assert_says("may trace it (ptrace)");
     assert_int_equal(probe_of(unsealed), RTL_READER_NO_PROBE);
     assert_int_equal(probe_of(too_small), RTL_READER_NO_PROBE);
     assert_int_equal(probe_of(of_another_process), RTL_READER_NO_PROBE);
@@ -170,6 +178,20 @@ static struct rtl_probe_word word_now(void)
     struct rtl_probe_word word = {0};
     assert_true(rtl_probe_decode(own.probe_page->word, &word));
     return word;
+}
+
+/* The vector of SipHash's authors for 15 bytes; lengths around a word differ. */
+static void the_keyed_hash_is_siphash(void **state)
+{
+    (void)state;
+    const struct rtl_hash_key key = {{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
+    unsigned char bytes[64];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)i;
+    assert_int_equal(rtl_keyed_hash(&key, bytes, 15), 0xa129ca6149be45e5);
+    assert_int_equal(rtl_keyed_hash(&key, bytes, 0), 0x726fdb47dd0e0e31);
+    assert_int_equal(rtl_keyed_hash(&key, bytes, 8), 0x93f5f5799a932462);
+    assert_int_equal(rtl_keyed_hash(&key, bytes, 63), 0x958a324ceb064572);
 }
 
 static void requests_have_all_fields(void **state)
@@ -391,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(probe_words_decode_to_what_was_encoded),
         cmocka_unit_test(invalid_probe_pages_are_refused),
+        cmocka_unit_test(the_keyed_hash_is_siphash),
         cmocka_unit_test(requests_have_all_fields),
         cmocka_unit_test(forged_states_are_bounded),
         cmocka_unit_test(an_older_librarys_state_is_read),

@@ -43,6 +43,7 @@ static struct {
     uint64_t word_seen;
     struct rtl_probe_word word; /* the last valid one */
     uint64_t heartbeat_at;      /* when its heartbeat was first seen */
+    uint64_t accepted;          /* requests accepted so far */
     bool request_handled;       /* a request was handled since the last check: another may follow soon */
     /* resources */
     struct rtl_probe_resources resources;
@@ -100,6 +101,8 @@ static void publish_state(void)
     if (!probe.changed || probe.preparing)
         return;
     probe.state.sequence++;
+    probe.state.key_at = (uint64_t)(uintptr_t)&rtl_tool.segment.probe_key;
+    probe.state.accepted = probe.accepted;
     memcpy(word, &probe.state, words * 8);
     __atomic_store_n(&shared->sequence, probe.state.sequence, __ATOMIC_RELAXED); /* odd */
     atomic_thread_fence(memory_order_release);
@@ -330,6 +333,19 @@ static void refuse_request(enum rtl_probe_why why, hsa_status_t status)
     set_phase(RTL_PROBE_PHASE_OVER);
 }
 
+/* The proof of an accepted request is worth nothing from then on. The next one needs the new number, also before this
+ * one is answered, so the number is published at once. */
+static void count_accepted(void)
+{
+    __atomic_store_n(&rtl_tool.segment.probe->accepted, ++probe.accepted, __ATOMIC_RELEASE);
+}
+
+/* True if the request's viewer may trace the process. The caller then counts the request as accepted. */
+static bool is_permitted(const struct rtl_probe_request *request, enum rtl_probe_ask ask, const void *code)
+{
+    return rtl_probe_proof(&rtl_tool.segment.probe_key, request, ask, probe.accepted, code) == request->proof;
+}
+
 static void prepare_probe(const struct rtl_probe_request *request, uint64_t now)
 {
     struct rtl_gpu *gpu = rtl_gpu_at(request->agent);
@@ -380,14 +396,18 @@ static bool is_valid_request(const struct rtl_probe_request *request)
            request->code_bytes <= RTL_PROBE_CODE_MAX && request->ends_shift <= SHIFT_MAX;
 }
 
-/* Return a private copy of the code, if it is valid and has the announced hash; else NULL. */
-static void *copy_code(const struct rtl_probe_request *request)
+/* Return a private copy of the code, if it is valid and has the announced hash; else NULL and the reason. */
+static void *copy_code(const struct rtl_probe_request *request, enum rtl_probe_why *why)
 {
     const char *page = (const char *)rtl_tool.segment.probe_page;
     char *code = malloc(request->code_bytes);
     if (code)
         memcpy(code, page + RTL_PROBE_CODE_AT, request->code_bytes);
-    if (code && (rtl_hash(code, request->code_bytes) != request->code_hash ||
+    bool permitted = code && is_permitted(request, RTL_PROBE_ASK_ARM, code);
+    *why = code && !permitted ? RTL_PROBE_WHY_NOT_PERMITTED : RTL_PROBE_WHY_BAD_CODE;
+    if (permitted)
+        count_accepted();
+    if (code && (!permitted || rtl_hash(code, request->code_bytes) != request->code_hash ||
                  !rtl_probe_elf_is_complete(code, request->code_bytes))) {
         free(code);
         code = NULL;
@@ -417,6 +437,7 @@ static bool open_gate(const struct rtl_probe_request *request)
 static void arm_probe(const struct rtl_probe_request *request, uint64_t now)
 {
     hsa_status_t status = HSA_STATUS_SUCCESS;
+    enum rtl_probe_why refused;
     char name[256] = "";
     probe.state.number = probe.word.number;
     probe.changed = true;
@@ -435,9 +456,9 @@ static void arm_probe(const struct rtl_probe_request *request, uint64_t now)
         end_probe(RTL_PROBE_WHY_NOT_TIMED);
         return;
     }
-    void *code = copy_code(request);
+    void *code = copy_code(request, &refused);
     if (!code) {
-        end_probe(RTL_PROBE_WHY_BAD_CODE);
+        end_probe(refused);
         return;
     }
     if (!rtl_probe_resources_load(&probe.resources, code, request->code_bytes, request->kernel_object, &status)) {
@@ -466,6 +487,17 @@ static void arm_probe(const struct rtl_probe_request *request, uint64_t now)
         end_probe(RTL_PROBE_WHY_KERNEL_GONE);
 }
 
+/* Refuse a PREPARE without proof. A probe of another viewer continues. */
+static void refuse_prepare(void)
+{
+    if (!probe.placed && !is_active()) {
+        refuse_request(RTL_PROBE_WHY_NOT_PERMITTED, HSA_STATUS_SUCCESS);
+        return;
+    }
+    probe.state.number = probe.word.number;
+    probe.changed = true;
+}
+
 static void handle_request(uint64_t now)
 {
     struct rtl_probe_request request;
@@ -475,13 +507,20 @@ static void handle_request(uint64_t now)
     probe.request_handled = true;
     switch (probe.word.ask) {
     case RTL_PROBE_ASK_PREPARE:
+        if (!is_permitted(&request, RTL_PROBE_ASK_PREPARE, NULL)) {
+            refuse_prepare();
+            break;
+        }
         if (is_active())
             end_probe(RTL_PROBE_WHY_DISARMED);
+        if (probe.placed && probe.state.phase != RTL_PROBE_PHASE_OVER)
+            break; /* until the last probe has ended */
+        count_accepted();
         if (!probe.placed)
             prepare_probe(&request, now);
-        else if (probe.state.phase == RTL_PROBE_PHASE_OVER)
+        else
             refuse_request(probe.copy_abandoned ? RTL_PROBE_WHY_NO_NUMBERS : RTL_PROBE_WHY_STUCK, HSA_STATUS_SUCCESS);
-        break; /* else when the last probe has ended */
+        break;
     case RTL_PROBE_ASK_ARM:
         arm_probe(&request, now);
         break;
