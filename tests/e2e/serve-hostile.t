@@ -77,7 +77,7 @@ fi
 
 # --- clients that send a request and don't read: pages are bounded, other clients get answers ---
 for i in $(seq 28); do
-    eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port && printf 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n' >&$((i + 20))"
+    eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port && printf 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >&$((i + 20))"
     [ $((i % 7)) != 0 ] || new_page
 done
 before=$(count_dispatches)
