@@ -51,11 +51,16 @@ struct rtl_user *rtl_user_known(struct rtl_users *users, uid_t uid)
     return NULL;
 }
 
+static int64_t burst_of(const struct rtl_user *user)
+{
+    return user->view ? RTL_USER_VIEW_BURST_NS : RTL_USER_BURST_NS;
+}
+
 /* True if the account is like a new one. A user with GPUs keeps it, because GPUs are never removed. */
 static bool is_idle(struct rtl_user *user, uint64_t now_ns)
 {
     return !user->trusted && !user->several && !user->processes && !user->names && !user->gpus && !user->bytes &&
-           rtl_user_may_read(user, now_ns) && user->left_ns == user->burst_ns;
+           rtl_user_may_read(user, now_ns) && user->left_ns == burst_of(user);
 }
 
 /* Return an unused or idle account; NULL if all are in use. */
@@ -71,8 +76,9 @@ static struct rtl_user *find_account(struct rtl_users *users, uint64_t now_ns)
 
 static struct rtl_user fresh_user(const struct rtl_users *users, uid_t uid, uint64_t now_ns)
 {
-    int64_t burst = users->burst_ns ? users->burst_ns : RTL_USER_BURST_NS;
-    return (struct rtl_user){.uid = uid, .left_ns = burst, .burst_ns = burst, .at_ns = now_ns};
+    struct rtl_user user = {.uid = uid, .view = users->view, .at_ns = now_ns};
+    user.left_ns = burst_of(&user);
+    return user;
 }
 
 struct rtl_user *rtl_user_of(struct rtl_users *users, uid_t uid, uint64_t now_ns)
@@ -135,17 +141,18 @@ const struct rtl_user *rtl_users_over_limit(const struct rtl_users *users)
 /* Maximum debt. */
 static int64_t most_owed(const struct rtl_user *user)
 {
-    return 4 * user->burst_ns;
+    return 4 * burst_of(user);
 }
 
 bool rtl_user_may_read(struct rtl_user *user, uint64_t now_ns)
 {
-    const int64_t most = most_owed(user) + user->burst_ns;
-    uint64_t more = now_ns > user->at_ns ? (now_ns - user->at_ns) / RTL_USER_REFILL : 0;
+    const int64_t burst = burst_of(user), most = most_owed(user) + burst;
+    unsigned refill = user->view ? RTL_USER_VIEW_REFILL : RTL_USER_REFILL;
+    uint64_t more = now_ns > user->at_ns ? (now_ns - user->at_ns) / refill : 0;
     user->at_ns = now_ns;
     user->left_ns += more < (uint64_t)most ? (int64_t)more : most;
-    if (user->left_ns > user->burst_ns)
-        user->left_ns = user->burst_ns;
+    if (user->left_ns > burst)
+        user->left_ns = burst;
     return user->trusted || user->left_ns > 0;
 }
 

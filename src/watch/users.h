@@ -12,26 +12,29 @@
 enum {
     RTL_USERS_MAX = 512,      /* accounts at once; one is shared by all users without their own */
     RTL_USER_PROCESSES = 128, /* at once */
-    RTL_USER_REFILL = 10,     /* reading may take 1/10 of the time */
+    /* reading may take such a part of the time: 1/10 of a server's, which runs for ever; 1/4 of a viewer's */
+    RTL_USER_REFILL = 10,
+    RTL_USER_VIEW_REFILL = 4,
 };
-#define RTL_USER_BYTES    (256ull << 20)               /* memory for counters */
-#define RTL_USERS_BYTES   (384ull << 20)               /* for all users but the reader's own */
-#define RTL_USER_BURST_NS INT64_C(150000000)           /* maximum saved reading time of a server */
-#define RTL_CHECK_FREE_NS ((uint64_t)INT64_C(1000000)) /* a check of a process without segment is free so long */
+#define RTL_USER_BYTES         (256ull << 20)     /* memory for counters */
+#define RTL_USERS_BYTES        (384ull << 20)     /* for all users but the reader's own */
+#define RTL_USER_BURST_NS      INT64_C(150000000) /* maximum saved reading time */
+#define RTL_USER_VIEW_BURST_NS INT64_C(1000000000)
+#define RTL_CHECK_FREE_NS      ((uint64_t)INT64_C(1000000)) /* a check of a process without segment is free so long */
 
 struct rtl_user {
     uid_t uid;
-    bool trusted, several; /* the reader's own user; the shared account */
+    bool trusted, several, view; /* the reader's own user; the shared account; see struct rtl_users */
     uint32_t processes;
     uint32_t names, gpus; /* in use; only rtl-top serve counts them (serve/shares.h) */
     uint64_t bytes;
-    int64_t left_ns, burst_ns; /* reading time left, and its maximum; negative: debt */
+    int64_t left_ns; /* reading time left; negative: debt */
     uint64_t at_ns;
 };
 
 struct rtl_users {
     uid_t own;
-    int64_t burst_ns; /* 0: RTL_USER_BURST_NS */
+    bool view; /* a viewer's: more time per user */
     uint32_t count;
     struct rtl_user user[RTL_USERS_MAX];
 };
