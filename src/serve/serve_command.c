@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { SHOWN = 40, PARTS = 2, TICK_MS = 1000 };
@@ -170,17 +169,6 @@ static int open_socket(struct serve_state *s)
     return listening;
 }
 
-/* 256 processes with several files each, and all connections, can need more than the usual 1024. */
-static void raise_file_limit(void)
-{
-    enum { FILES = 4096 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FILES)
-        return;
-    limit.rlim_cur = limit.rlim_max < FILES ? limit.rlim_max : FILES;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void serve_requests(struct serve_state *s)
 {
     struct sigaction act = {.sa_handler = on_signal};
@@ -217,7 +205,6 @@ int rtl_serve_command(int argc, char **argv)
         return RTL_READER_USAGE;
     if (!rtl_stdout_written())
         return RTL_DB_FULL;
-    raise_file_limit();
     s.fleet = rtl_fleet_create(s.shown, &s.options, s.wake, s.observe);
     s.http = s.fleet ? rtl_http_start(listening, answer, &s) : NULL;
     if (s.http)
