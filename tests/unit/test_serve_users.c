@@ -126,14 +126,14 @@ static void users_share_the_places(void **state)
     struct rtl_user *own = rtl_user_of(&users, 7, 0), *a = rtl_user_of(&users, 1, 0), *b = rtl_user_of(&users, 2, 0);
     struct rtl_user *c = rtl_user_of(&users, 3, 0);
     own->processes = 200;
-    a->processes = 40;
+    a->processes = 41;
     b->processes = 16;
     for (uint32_t taken = 0; rtl_user_may_add_process(&users, c, true, &out); taken++) {
         assert_true(taken < 60 && out && out->processes > c->processes + 1);
         rtl_user_known(&users, out->uid)->processes--;
         c->processes++;
     }
-    assert_true(a->processes == 20 && b->processes == 16 && c->processes == 20);
+    assert_true(a->processes == 21 && b->processes == 16 && c->processes == 20);
     assert_int_equal(own->processes, 200);
     assert_true(rtl_user_may_add_process(&users, own, true, &out) && out == a);
     a->processes = b->processes = c->processes = 0;
