@@ -190,8 +190,8 @@ static void connected(void *context, struct MHD_Connection *connection, void **s
     make_place(http);
 }
 
-/* Accept clients that wait, as many as the rate allows and as can be read soon. */
-static void accept_clients(struct rtl_http *http)
+/* Accept clients that wait, as many as the rate allows. True if there may be more than can be read at once. */
+static bool accept_clients(struct rtl_http *http)
 {
     uint64_t now = rtl_mono_ns();
     if (http->accept_ns + SECOND < now)
@@ -201,13 +201,14 @@ static void accept_clients(struct rtl_http *http)
         socklen_t length = sizeof at;
         int fd = accept4(http->listening, (struct sockaddr *)&at, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && errno == EAGAIN)
-            return;
+            return false;
         http->accept_ns += ACCEPT_NS;
         if (fd >= 0)
             MHD_add_connection(http->daemon, fd, (struct sockaddr *)&at, length); /* closes it on failure */
         else if (errno != EINTR && errno != ECONNABORTED)
             http->accept_ns = now + SECOND / 10; /* out of descriptors or memory: the client waits */
     }
+    return http->accept_ns <= now;
 }
 
 /* --- answers --- */
@@ -322,7 +323,11 @@ static void wait_for_clients(struct rtl_http *http, int ms, const sigset_t *sign
 void rtl_http_run(struct rtl_http *http, int ms, const sigset_t *signals)
 {
     wait_for_clients(http, ms, signals);
-    end_old_connections(http, rtl_mono_ns());
-    accept_clients(http);
-    MHD_run(http->daemon);
+    uint64_t from = rtl_mono_ns();
+    bool more = true;
+    end_old_connections(http, from);
+    while (more && rtl_mono_ns() - from <= RTL_HTTP_TURN_NS) {
+        more = accept_clients(http);
+        MHD_run(http->daemon);
+    }
 }

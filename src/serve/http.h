@@ -20,9 +20,10 @@ enum {
     RTL_HTTP_ACCEPTS = 32, /* at once; then their requests are read */
     RTL_HTTP_RATE = 2000,  /* accepts a second, and at once after a pause */
     RTL_HTTP_BODIES = 6,
-    RTL_HTTP_MEMORY = 16 << 10, /* of a connection, for the request */
-    RTL_HTTP_IDLE_S = 10,       /* maximum silence of a client */
-    RTL_HTTP_LIFE_S = 30,       /* maximum age of a connection */
+    RTL_HTTP_MEMORY = 16 << 10,  /* of a connection, for the request */
+    RTL_HTTP_TURN_NS = 20000000, /* how long clients are accepted before the caller's turn */
+    RTL_HTTP_IDLE_S = 10,        /* maximum silence of a client */
+    RTL_HTTP_LIFE_S = 30,        /* maximum age of a connection */
 };
 
 struct rtl_http;

@@ -475,12 +475,11 @@ bool rtl_process_set_poll(struct rtl_process_set *set)
     return alive;
 }
 
-/* Merges a snapshot of the process, whose user pays for time and memory. Also sends it to the sink if there is one. */
+/* Merges a snapshot of the process, whose user pays for the memory. Also sends it to the sink if there is one. */
 static enum rtl_reader_status read_process(struct rtl_process_set *set, struct watched_process *process, uint64_t now,
                                            bool alive, rtl_process_set_sink *sink)
 {
     struct rtl_snapshot part;
-    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     /* a recording needs complete snapshots, because it compares them itself; a last state must be exact */
     enum rtl_reader_status status = snapshot_of(process, &part, sink || !alive);
     process->retry = status != RTL_READER_OK;
@@ -492,13 +491,12 @@ static enum rtl_reader_status read_process(struct rtl_process_set *set, struct w
             rtl_attach_forget(&process->attach);
         if (sink)
             sink(set->sink_context, process->member, process->pid, &part, set->real_ns, !alive);
-        uint64_t bytes = rtl_snapshot_memory(&part) + rtl_merge_memory(set->merge, process->member) +
+        uint64_t bytes = rtl_merge_memory(set->merge, process->member) +
                          (process->attach.reader ? rtl_reader_memory(process->attach.reader) : 0);
         process->too_large = !rtl_user_may_hold(process->user, &process->bytes, bytes);
         rtl_snapshot_free(&part);
         status = process->retry ? RTL_READER_USAGE : RTL_READER_OK;
     }
-    rtl_user_charge(process->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
     return status;
 }
 
@@ -518,6 +516,24 @@ static void enforce_memory_limit(struct rtl_process_set *set)
     }
 }
 
+/* Reads a process for a frame, unless a slice has read it (`begun`), and removes it if it has ended or is too large. */
+static enum rtl_reader_status read_for_frame(struct rtl_process_set *set, uint32_t at, uint64_t now, bool begun)
+{
+    struct watched_process *process = set->processes[at];
+    enum rtl_reader_status status = RTL_READER_OK;
+    /* before the snapshot: after the end, the snapshot is the last state */
+    bool alive = rtl_attach_alive(&process->attach);
+    bool done = begun && process->merged && !process->retry && alive && !set->sink;
+    if (!done && !process->too_large)
+        status = read_process(set, process, now, alive, set->sink);
+    if (status == RTL_READER_USAGE)
+        return status;
+    set->dropped += process->too_large;
+    if (!alive || status || process->too_large)
+        remove_process(set, at, process->too_large);
+    return status;
+}
+
 enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, struct rtl_snapshot *snapshot)
 {
     bool begun = set->slice_ns != 0;
@@ -529,18 +545,14 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
     set->slice_ns = 0;
     for (uint32_t i = set->count; i-- > 0;) {
         struct watched_process *process = set->processes[i];
-        if (!process->alive || (!process->too_large && !may_read(process)))
+        struct rtl_user *user = process->user;
+        if (!process->alive || !may_read(process))
             continue;
-        /* before the snapshot: after the end, the snapshot is the last state */
-        bool alive = is_alive(process), done = begun && process->merged && !process->retry && alive && !set->sink;
-        enum rtl_reader_status status = RTL_READER_OK;
-        if (!done && !process->too_large)
-            status = read_process(set, process, now, alive, set->sink);
+        uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        enum rtl_reader_status status = read_for_frame(set, i, now, begun);
+        rtl_user_charge(user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
         if (status == RTL_READER_USAGE)
             return RTL_READER_USAGE;
-        set->dropped += process->too_large;
-        if (!alive || status || process->too_large)
-            remove_process(set, i, process->too_large);
     }
     enforce_memory_limit(set);
     return rtl_merge_make(set->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
@@ -559,8 +571,11 @@ static bool merge_slice(struct rtl_process_set *set, uint64_t ns, uint64_t mono_
         if (any && rtl_mono_ns() - from >= ns)
             return true;
         any = process->merged = true;
-        if (!process->too_large && may_read(process)) /* failures are left to rtl_process_set_snapshot */
-            read_process(set, process, mono_ns, true, NULL);
+        if (process->too_large || !may_read(process))
+            continue;
+        uint64_t cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        read_process(set, process, mono_ns, true, NULL); /* failures are left to rtl_process_set_snapshot */
+        rtl_user_charge(process->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
     }
     while (rtl_merge_sum_some(set->merge, SUMS_AT_ONCE))
         if (rtl_mono_ns() - from >= ns)

@@ -126,7 +126,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 }
 
 enum { MALLORY = 54321 };
-static const char crowds_name[] = "rtl-crowd-test";
+static char crowds_name[16]; /* of this test alone */
 
 static void in_the_crowd(int ready)
 {
@@ -136,7 +136,7 @@ static void in_the_crowd(int ready)
 
 static void mallory_in_the_crowd(int ready)
 {
-    if (setresuid(MALLORY, MALLORY, MALLORY))
+    if (setresuid(MALLORY, MALLORY, MALLORY) || prctl(PR_SET_PDEATHSIG, SIGKILL)) /* the change cleared it */
         _exit(1);
     in_the_crowd(ready);
 }
@@ -164,11 +164,12 @@ static void another_users_processes_take_a_share_of_the_time(void **state)
     const uint64_t second = 1000000000;
     struct rtl_process_set *set;
     char text[200];
+    snprintf(crowds_name, sizeof crowds_name, "crowd-%d", (int)getpid());
     pid_t pids[4] = {start_process(in_the_crowd), start_process(mallory_in_the_crowd),
                      start_process(mallory_in_the_crowd), start_process(in_the_crowd)};
     rtl_options_default(&options);
     options.observe = -1;
-    options.process = (char *)(uintptr_t)crowds_name;
+    options.process = crowds_name;
     assert_int_equal(rtl_process_set_open(&options, &set, fixture_why, sizeof fixture_why), RTL_READER_OK);
     assert_int_equal(rtl_process_set_count(set), 4);
     assert_int_equal(rtl_process_set_left_out(set), 0);

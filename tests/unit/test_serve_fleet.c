@@ -124,7 +124,7 @@ static void root_with_a_users_segment(int ready)
     if (seteuid(MALLORY))
         _exit(1);
     traced(ready);
-    if (seteuid(0))
+    if (seteuid(0) || prctl(PR_SET_PDEATHSIG, SIGKILL)) /* changes of the user clear it */
         _exit(1);
 }
 
@@ -132,7 +132,7 @@ static void root_with_a_users_segment(int ready)
 static void users_process_as_root(int ready)
 {
     traced(ready);
-    if (setresuid(MALLORY, 0, 0))
+    if (setresuid(MALLORY, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
         _exit(1);
 }
 
@@ -144,7 +144,8 @@ static void in_a_users_namespace(int ready)
     *forked = 1;
     while (*forked != 2)
         sched_yield();
-    if (setresuid(0, 0, 0) || unshare(CLONE_NEWUSER)) /* and one below it, which the other uid owns */
+    if (setresuid(0, 0, 0) || unshare(CLONE_NEWUSER) ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL)) /* and one below it, which the other uid owns */
         _exit(1);
     traced(ready);
 }
@@ -211,7 +212,7 @@ static void gives_up_root_when_told(int ready)
     say_ready(ready);
     while (*forked != 1)
         sched_yield();
-    if (setresuid(MALLORY, MALLORY, MALLORY))
+    if (setresuid(MALLORY, MALLORY, MALLORY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
         _exit(1);
     *forked = 2;
     for (;;)
@@ -247,7 +248,7 @@ static void a_process_that_changes_its_user_is_charged_to_the_new_one(void **sta
 
 static void users_traced(int ready)
 {
-    if (setresuid(MALLORY, MALLORY, MALLORY))
+    if (setresuid(MALLORY, MALLORY, MALLORY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
         _exit(1);
     traced(ready);
 }
