@@ -90,6 +90,17 @@ static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *
     return 0;
 }
 
+/* Reports once that processes are left out. */
+static void report_left_out(const struct rtl_process_set *set, bool *reported)
+{
+    char text[256];
+    if (*reported || !rtl_process_set_left_out(set))
+        return;
+    *reported = true;
+    rtl_process_set_explain_left_out(set, text, sizeof text);
+    rtl_complain("%s", text);
+}
+
 /* Adds a frame to the recording, if any. Reports only the first of successive failures; frames and recording continue.
  */
 static void record_frame(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
@@ -108,6 +119,7 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
         rtl_process_set_read_heartbeat(set, frame->model);
     else
         rtl_process_set_send_heartbeat(set, frame->model);
+    bool reported = false;
     for (bool alive = true;;) {
         struct rtl_snapshot snapshot = {0};
         alive = alive && rtl_process_set_alive(set);
@@ -123,6 +135,7 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
         if (!alive)
             rtl_model_exited(frame->model);
         record_frame(recorder, frame->model->latest, !alive);
+        report_left_out(set, &reported);
         if (!frame->number && o->frames != 1 && frame->model->no_heartbeat[0] &&
             frame->model->latest->snapshot.mode == RTL_MODE_AUTO)
             rtl_complain("mode auto counts without timing: %s", frame->model->no_heartbeat);
@@ -283,6 +296,8 @@ int rtl_write_snapshot(const struct rtl_options *options, struct rtl_process_set
         else
             report_written(recorder.saved_kernels, pid, recorder.saved_processes, rtl_is_observed(&snapshot), options);
     }
+    if (!status)
+        report_left_out(set, &(bool){false});
     rtl_snapshot_free(&snapshot);
     rtl_model_free(model);
     return status;

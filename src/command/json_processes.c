@@ -29,7 +29,7 @@ void rtl_json_process(struct json_writer *w, struct json_object *o, const struct
                       const struct rtl_process_row *p)
 {
     const struct rtl_member *member = p->member;
-    bool window = m->previous;
+    bool known = member->start_mono_ns, window = m->previous && known; /* known: its segment was read */
     const struct rtl_row *top = window ? p->top : NULL, *worst = window ? p->worst : NULL;
     rtl_json_member(w, o, member);
     put_text(w, o, "command", member->info.title);
@@ -39,13 +39,13 @@ void rtl_json_process(struct json_writer *w, struct json_object *o, const struct
              rtl_target_json(member->ended      ? RTL_TARGET_EXITED
                              : member->stale_ns ? RTL_TARGET_STALE
                                                 : RTL_TARGET_LIVE));
-    put_text(w, o, "mode", rtl_mode_label(member->mode));
-    put_text(w, o, "in_force", rtl_activity_key(member->in_force));
-    put_number(w, o, "start_ns", member->start_real_ns);
+    put_name(w, o, "mode", known ? rtl_mode_label(member->mode) : NULL);
+    put_name(w, o, "in_force", known ? rtl_activity_key(member->in_force) : NULL);
+    put_measured(w, o, "start_ns", known, member->start_real_ns);
     put_gpus(w, o, &m->latest->snapshot, member->gpus);
-    put_number(w, o, "counted", member->counted);
-    put_number(w, o, "timed", member->timed);
-    put_number(w, o, "depth", member->depth);
+    put_measured(w, o, "counted", known, member->counted);
+    put_measured(w, o, "timed", known, member->timed);
+    put_measured(w, o, "depth", known, member->depth);
     put_share(w, o, "busy", window && p->busy >= 0, p->busy);
     put_share(w, o, "dispatches_per_s", window, p->rate);
     put_name(w, o, "top_kernel", top ? rtl_model_name(m, top, RTL_NAME_SHORT, RTL_NAMES_WHOLE, false) : NULL);

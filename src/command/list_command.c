@@ -163,6 +163,10 @@ int rtl_list_command(int argc, char **argv)
         printf("no process that uses a GPU and that you may see\n");
     if (!ok)
         rtl_complain("out of memory");
+    else if (set && rtl_process_set_left_out(set)) {
+        rtl_process_set_explain_left_out(set, why, sizeof why);
+        rtl_complain("%s", why);
+    }
     status = !ok ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
     rtl_untraced_free(&l.untraced);
     free(l.rows);

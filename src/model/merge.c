@@ -13,12 +13,18 @@
 
 enum {
     /* Processes share most ids and name bytes, first come first served. A reserve remains for processes that join
-     * later; each may use so much of it. */
+     * later; each may use so much of it. A user with a limit may have as much as stays free, in all processes. */
     IDS_FOR_ALL = RTL_KERNELS_MAX - 256,
     IDS_OF_ONE = 16,
     NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
     NAMES_OF_ONE = RTL_NAME_MAX,
     INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
+    OWNERS_MAX = 64,                  /* the last one is for all users without their own entry */
+};
+
+struct rtl_merge_owner {
+    uint32_t owner, ids; /* 0: unused */
+    size_t names;
 };
 
 /* A kernel with its current parts; its group has the parts of the last snapshot. */
@@ -48,6 +54,7 @@ struct rtl_merge {
     uint32_t next_id;           /* ids below are in use or skipped for good */
     uint32_t index[INDEX_SIZE]; /* by hash: id + 1 */
     size_t names_bytes;
+    struct rtl_merge_owner owners[OWNERS_MAX];
     uint32_t dirty[RTL_KERNELS_MAX], dirty_count;
     struct rtl_gpu_table gpus;
     struct rtl_merged_member members[RTL_MEMBERS_MAX];
@@ -97,15 +104,34 @@ static bool set_kernel_name(struct rtl_merge *merge, uint32_t id, const char *na
     return true;
 }
 
-/* True if the process may add an id and a name of that length; charge the reserve if needed. */
+/* Return the entry of the process's user; NULL: no limit. */
+static struct rtl_merge_owner *owner_of(struct rtl_merge *merge, const struct rtl_merged_member *m)
+{
+    uint32_t owner = m->member.info.owner, at = 0;
+    if (!owner)
+        return NULL;
+    while (at < OWNERS_MAX - 1 && merge->owners[at].owner && merge->owners[at].owner != owner)
+        at++;
+    merge->owners[at].owner = owner;
+    return &merge->owners[at];
+}
+
+/* True if the process may add an id and a name of that length; charge its user, and the reserve if needed. */
 static bool may_add_name(struct rtl_merge *merge, struct rtl_merged_member *m, uint32_t id, size_t length)
 {
-    bool late_id = id >= IDS_FOR_ALL, late_name = merge->names_bytes + length > NAMES_FOR_ALL;
+    struct rtl_merge_owner *owner = owner_of(merge, m);
+    size_t names = merge->names_bytes + length;
+    bool late_id = id >= IDS_FOR_ALL || (owner && owner->ids >= IDS_FOR_ALL - id);
+    bool late_name = names > NAMES_FOR_ALL || (owner && owner->names + length > NAMES_FOR_ALL - names);
     if (id >= RTL_KERNELS_MAX || (late_id && m->reserve_ids >= IDS_OF_ONE) ||
         (late_name && m->reserve_names + length > NAMES_OF_ONE))
         return false;
     m->reserve_ids += late_id;
     m->reserve_names += late_name ? length : 0;
+    if (owner) {
+        owner->ids++;
+        owner->names += length;
+    }
     return true;
 }
 
@@ -433,6 +459,7 @@ void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct r
         return;
     struct rtl_member_info before = m->member.info;
     m->member.info = *info;
+    m->member.info.owner = before.owner; /* its rows are counted there */
     if (*info->label)
         return;
     memcpy(m->member.info.label, before.label, sizeof before.label);
@@ -447,6 +474,20 @@ void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)
     m->member.ended = true;
     m->totals.queues = false;
     m->member.depth = m->member.stale_ns = 0;
+}
+
+void rtl_merge_drop(struct rtl_merge *merge, uint32_t number)
+{
+    struct rtl_merged_member *m = find_merged_member(merge, number);
+    rtl_merge_leave(merge, number);
+    if (m)
+        fold_member(merge, m);
+}
+
+size_t rtl_merge_memory(struct rtl_merge *merge, uint32_t number)
+{
+    const struct rtl_merged_member *m = find_merged_member(merge, number);
+    return m ? merge->charged[m - merge->members] + m->row_count * sizeof *m->rows : 0;
 }
 
 /* --- create, free, rewind --- */

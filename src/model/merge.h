@@ -28,6 +28,10 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
 bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
 /* The process has ended: keep its counts, drop its queues. */
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number);
+/* As rtl_merge_leave, but free the process's memory: its counts join those of processes that ended earlier. */
+void rtl_merge_drop(struct rtl_merge *merge, uint32_t number);
+/* Return the memory for the process's kernels, in bytes. */
+size_t rtl_merge_memory(struct rtl_merge *merge, uint32_t number);
 /* Make the merged snapshot. False without memory. */
 bool rtl_merge_make(struct rtl_merge *merge, uint64_t mono_ns, struct rtl_snapshot *out);
 

@@ -14,6 +14,7 @@ enum {
 /* Facts about a process from outside its segment; texts are safe. */
 struct rtl_member_info {
     pid_t pid;
+    uint32_t owner;               /* the user with a limit who pays for it (watch/users.h); 0: no limit */
     int rank;                     /* -1: unknown */
     char label[RTL_MEMBER_LABEL]; /* "R5", "DP1_TP3", "D0", or "" */
     char user[20], container[20];

@@ -122,7 +122,8 @@
     X(SERVE_KERNELS, 0, "kernels", "N", "give N kernels and N ranges series of their own (default 40)")     \
     X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")       \
     X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as an open viewer does")              \
-    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")
+    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")       \
+    X(SERVE_ALLOW_HOST, 0, "allow-host", "NAME", "answer clients that address this server as NAME or NAME,NAME..")
 #define RTL_REPORT_OPTIONS(X)                                                                    \
     X(REPORT_PID, 'p', "pid", "PID", "report only this process (default: all traced processes)") \
     X(REPORT_NAMES, 0, "names", "", "print kernel names instead of hashes")

@@ -1,5 +1,6 @@
 /* All traced and observed processes. See fleet.h. */
 #include "serve/fleet.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "shm/hip_api_reader.h"
 #include "shm/proc_file.h"
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 enum { SCAN_SHARE = 100, SCAN_PAUSE_SECONDS = 10 };
-static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000, CHECK_FREE_NS = 1000000; /* not charged to a user */
+static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000;
 
 struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake, bool observe)
 {
@@ -70,6 +71,7 @@ void rtl_fleet_free(struct rtl_fleet *fleet)
         free_served(fleet, fleet->served[i]);
     rtl_totals_free(&fleet->totals);
     free(fleet->all);
+    free(fleet->evicted);
     free(fleet);
 }
 
@@ -134,10 +136,10 @@ static void update_credit(struct rtl_served *s)
     s->credited_ns = now;
 }
 
-/* Return the quota for the next growth; end_share charges what was used. */
-static struct rtl_share begin_share(struct rtl_served *s)
+/* Return the share for the next growth; end_share charges what was used. */
+static struct rtl_share begin_share(const struct rtl_fleet *fleet, struct rtl_served *s)
 {
-    struct rtl_share share = rtl_user_share(s->user, s->names);
+    struct rtl_share share = rtl_user_share(s->user, &fleet->totals, s->names);
     update_credit(s);
     share.credit = s->credit;
     return share;
@@ -172,8 +174,9 @@ static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     }
     if (s->attach.observer)
         leave_out_estimates(&now);
-    struct rtl_share share = begin_share(s), before = share;
-    rtl_totals_add(&fleet->totals, s->has_snapshot ? &s->snapshot : NULL, &now, s->series, &share);
+    struct rtl_share share = begin_share(fleet, s), before = share;
+    rtl_totals_add(&fleet->totals, s->has_snapshot ? &s->snapshot : s->returned ? &now : NULL, &now, s->series, &share);
+    s->returned = false;
     end_share(fleet, s, &before, &share);
     rtl_snapshot_free(&s->snapshot);
     s->snapshot = now;
@@ -194,9 +197,10 @@ static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
             close_calls(s);
         return;
     }
-    struct rtl_share share = begin_share(s), before = share;
+    struct rtl_share share = begin_share(fleet, s), before = share;
     rtl_user_share_calls(s->user, &fleet->totals, &share);
-    rtl_totals_add_calls(&fleet->totals, s->calls.hip_api, now.hip_api, &share);
+    rtl_totals_add_calls(&fleet->totals, s->calls_returned ? now.hip_api : s->calls.hip_api, now.hip_api, &share);
+    s->calls_returned = false;
     end_share(fleet, s, &before, &share);
     rtl_snapshot_free(&s->calls);
     s->calls = now;
@@ -337,26 +341,63 @@ static bool is_chosen(const struct rtl_fleet *fleet, const struct rtl_proc_entry
     return false;
 }
 
-static bool is_running(const struct rtl_proc_entry *all, int count, const struct rtl_served *s)
+static bool is_running(const struct rtl_proc_entry *all, int count, pid_t pid, uint64_t start_time)
 {
-    for (int i = 0; i < count; i++)
-        if (all[i].pid == s->pid && all[i].start_time == s->start_time)
-            return true;
-    return false;
+    const struct rtl_proc_entry *e = rtl_proc_find(all, (uint32_t)count, pid);
+    return e && e->start_time == start_time;
 }
 
-static uid_t owner_of(pid_t pid)
+/* Return the uid that pays for the process, as far as its segments are open. */
+static uid_t who_pays(const struct rtl_fleet *fleet, const struct rtl_served *s)
 {
+    uid_t makers[2], own = fleet->users.own;
     struct stat st;
-    char path[RTL_PROC_PATH_MAX];
-    return stat(rtl_proc_path(path, pid, "%s", ""), &st) ? (uid_t)-1 : st.st_uid;
+    makers[0] = s->attach.reader ? rtl_reader_maker(s->attach.reader) : own;
+    makers[1] = s->api >= 0 && !fstat(s->api, &st) ? st.st_uid : own;
+    return rtl_user_who_pays(own, s->pid, makers, 2);
 }
 
-/* Add a new process if there is room. */
+/* --- places --- */
+
+static struct rtl_proc_entry *find_evicted(const struct rtl_fleet *fleet, const struct rtl_served *s)
+{
+    for (uint32_t i = 0; i < fleet->evicted_count; i++)
+        if (fleet->evicted[i].pid == s->pid && fleet->evicted[i].start_time == s->start_time)
+            return &fleet->evicted[i];
+    return NULL;
+}
+
+/* Remove the user's youngest process. It is remembered: if it gets a place again, nothing is added twice. */
+static bool evict_process(struct rtl_fleet *fleet, const struct rtl_user *user)
+{
+    uint32_t at = fleet->count;
+    for (uint32_t i = 0; i < fleet->count; i++)
+        if (fleet->served[i]->user == user &&
+            (at == fleet->count || fleet->served[i]->start_time >= fleet->served[at]->start_time))
+            at = i;
+    if (at == fleet->count ||
+        !rtl_grow(&fleet->evicted, &fleet->evicted_room, fleet->evicted_count + 1, sizeof *fleet->evicted))
+        return false;
+    struct rtl_served *s = fleet->served[at];
+    if (s->ended_ns) {
+        fleet->ended++;
+        fleet->unread++;
+    } else {
+        fleet->evicted[fleet->evicted_count++] = (struct rtl_proc_entry){.pid = s->pid, .start_time = s->start_time};
+    }
+    free_served(fleet, s);
+    fleet->served[at] = fleet->served[--fleet->count];
+    return true;
+}
+
+/* Add a new process if there is a place, or another user has more processes than this one. */
 static void add_served(struct rtl_fleet *fleet, struct rtl_served *fresh)
 {
-    struct rtl_served *s =
-        fleet->count < RTL_SERVED_MAX && rtl_user_may_add_process(fresh->user) ? malloc(sizeof *s) : NULL;
+    const struct rtl_user *out;
+    struct rtl_served *s = NULL;
+    if (rtl_user_may_add_process(&fleet->users, fresh->user, fleet->count == RTL_SERVED_MAX, &out) &&
+        (!out || evict_process(fleet, out)))
+        s = malloc(sizeof *s);
     if (!s) {
         close_kernels(fleet, fresh);
         close_calls(fresh);
@@ -367,6 +408,28 @@ static void add_served(struct rtl_fleet *fleet, struct rtl_served *fresh)
     s->heartbeat.reader = s->attach.reader;
     s->user->processes++;
     fleet->served[fleet->count++] = s;
+    struct rtl_proc_entry *before = find_evicted(fleet, s);
+    if (before) {
+        s->returned = s->calls_returned = true;
+        *before = fleet->evicted[--fleet->evicted_count];
+    }
+}
+
+/* A process whose user has changed moves to the account that pays now, but never from a limit to none. */
+static void change_user(struct rtl_fleet *fleet, struct rtl_served *s, uid_t uid)
+{
+    if (uid == fleet->users.own || uid == (uid_t)-1)
+        return;
+    struct rtl_user *user = rtl_user_of(&fleet->users, uid, rtl_mono_ns());
+    if (user == s->user)
+        return;
+    rtl_user_release_names(s->user, s->names);
+    s->user->processes--;
+    s->user->bytes -= s->bytes + s->api_bytes;
+    s->user = user;
+    user->names += s->names;
+    user->processes++;
+    user->bytes += s->bytes + s->api_bytes;
 }
 
 /* Check a process for segments. Its user pays for the time, unless it has none and the check was short. */
@@ -375,21 +438,26 @@ static void check_process(struct rtl_fleet *fleet, const struct rtl_proc_entry *
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), now = rtl_mono_ns();
     struct rtl_served *s = find_served(fleet, e), fresh = {.pid = e->pid, .start_time = e->start_time, .api = -1};
     struct rtl_served *one = s ? s : &fresh;
-    struct rtl_user nobody = {0}, *user;
-    uid_t uid = s ? s->user->uid : owner_of(e->pid);
-    user = s ? s->user : rtl_user_known(&fleet->users, uid);
+    struct rtl_user nobody = {0};
+    uid_t uid = s ? s->user->uid : who_pays(fleet, one);
+    struct rtl_user *user = s ? s->user : rtl_user_known(&fleet->users, uid);
     fresh.user = &nobody;
     if (one->ended_ns || (user && !rtl_user_may_read(user, now)))
         return;
     find_kernels(fleet, one);
     find_calls(fleet, one);
     bool has_any = has_kernels(one) || one->api >= 0;
+    if (has_any)
+        uid = who_pays(fleet, one);
     if (one->info_ns <= now && has_any) {
         rtl_proc_member_info(one->pid, one->attach.reader, &one->info);
         one->info_ns = now + INFO_NS;
     }
     uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
-    if (!user && (has_any || took >= CHECK_FREE_NS))
+    if (s)
+        change_user(fleet, s, uid);
+    user = s ? s->user : rtl_user_known(&fleet->users, uid);
+    if (!user && (has_any || took >= RTL_CHECK_FREE_NS))
         user = rtl_user_of(&fleet->users, uid, now);
     if (user)
         rtl_user_charge(user, took);
@@ -409,9 +477,12 @@ static void begin_scan(struct rtl_fleet *fleet)
         fleet->all = NULL;
     for (uint32_t i = fleet->count; fleet->all && i-- > 0;) {
         struct rtl_served *s = fleet->served[i];
-        if (!s->ended_ns && !is_running(fleet->all, fleet->all_count, s))
+        if (!s->ended_ns && !is_running(fleet->all, fleet->all_count, s->pid, s->start_time))
             s->ended_ns = rtl_mono_ns();
     }
+    for (uint32_t i = fleet->evicted_count; fleet->all && i-- > 0;)
+        if (!is_running(fleet->all, fleet->all_count, fleet->evicted[i].pid, fleet->evicted[i].start_time))
+            fleet->evicted[i] = fleet->evicted[--fleet->evicted_count];
 }
 
 /* Continue the scan until a time. The duration of all its parts determines when the next scan begins. */

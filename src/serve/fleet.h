@@ -3,8 +3,8 @@
  * most one per second. When a traced process has ended, its last state is read from its segment, which outlives it.
  *
  * Every call is short, whatever the processes do. rtl_fleet_collect stops after RTL_COLLECT_NS, reads the cheapest
- * processes first, and respects the quotas of users.h; a process that is not read keeps its old numbers and is marked
- * late. rtl_fleet_tick continues an unfinished scan and unread ends in the next call. One thread.
+ * processes first, and respects the limits of users.h and shares.h; a process that is not read keeps its old numbers
+ * and is marked late. rtl_fleet_tick continues an unfinished scan and unread ends in the next call. One thread.
  */
 #ifndef RTL_SERVE_FLEET_H
 #define RTL_SERVE_FLEET_H
@@ -15,7 +15,7 @@
 
 #include "model/merge.h"
 #include "serve/totals.h"
-#include "serve/users.h"
+#include "serve/shares.h"
 #include "watch/heartbeat.h"
 #include "options/options.h"
 #include "watch/proc_scan.h"
@@ -42,6 +42,8 @@ struct rtl_served {
     uint64_t bytes, api_bytes; /* memory for its counters */
     bool too_large;            /* beyond its user's quota: not read any more */
     bool late;                 /* its numbers are of an earlier page */
+    /* it had lost its place before: its counts until now may be in the sums, so only what grows from now on is added */
+    bool returned, calls_returned;
     /* kernels; empty if the process only records its calls */
     struct rtl_attach attach;
     struct rtl_heartbeat heartbeat;
@@ -69,6 +71,8 @@ struct rtl_fleet {
     uint32_t left_out, leaving_out, count; /* left out: in the last scan, in this one so far */
     struct rtl_users users;
     struct rtl_served *served[RTL_SERVED_MAX];
+    struct rtl_proc_entry *evicted; /* living processes that lost their places to those of other users */
+    uint32_t evicted_count, evicted_room;
     struct rtl_totals totals;
 };
 

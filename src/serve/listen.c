@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 64, INHERITED = 3 };
+enum { INHERITED = 3 };
 
 static void explain_error(const struct rtl_address *a, int error, char *why, size_t why_bytes)
 {
@@ -42,7 +42,7 @@ int rtl_listen(const struct rtl_address *a, char *why, size_t why_bytes)
     for (struct addrinfo *i = found; i && fd < 0; i = i->ai_next) {
         fd = socket(i->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) &&
-            !bind(fd, i->ai_addr, i->ai_addrlen) && !listen(fd, BACKLOG))
+            !bind(fd, i->ai_addr, i->ai_addrlen) && !listen(fd, SOMAXCONN))
             break;
         error = errno;
         if (fd >= 0)

@@ -5,18 +5,17 @@
 #include "base/clock.h"
 #include "record/db.h"
 #include "serve/fleet.h"
+#include "serve/hosts.h"
 #include "serve/http.h"
 #include "serve/listen.h"
 #include "serve/pages.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SHOWN = 40, PARTS = 2, TICK_MS = 1000 };
@@ -25,6 +24,7 @@ struct serve_state {
     struct rtl_options options; /* which processes */
     struct rtl_address address;
     bool given; /* the address was given */
+    struct rtl_hosts hosts;
     uint32_t shown;
     unsigned parts;
     bool wake;
@@ -42,20 +42,25 @@ static void on_signal(int number)
     asked_to_end = 1;
 }
 
-static void answer(void *context, const char *path, const char *accept, struct rtl_http_reply *reply)
+static void answer(void *context, const struct rtl_http_request *request, struct rtl_http_reply *reply)
 {
     struct serve_state *s = context;
-    if (!strcmp(path, "/")) {
+    if (!rtl_hosts_permit(&s->hosts, request->host)) {
+        *reply = (struct rtl_http_reply){
+            .status = 421, .text = "not permitted under this name: rtl-top serve --allow-host NAME permits it\n"};
+        return;
+    }
+    if (!strcmp(request->path, "/")) {
         *reply = (struct rtl_http_reply){.status = 200, .text = "rtl-top serve: the metrics are at /metrics\n"};
         return;
     }
-    if (strcmp(path, "/metrics") != 0) {
+    if (strcmp(request->path, "/metrics") != 0) {
         *reply = (struct rtl_http_reply){.status = 404, .text = "not found: the metrics are at /metrics\n"};
         return;
     }
     s->pages.facts.scrapes++;
     *reply = (struct rtl_http_reply){
-        .status = 200, .body = rtl_pages_get(&s->pages, s->fleet, s->http, rtl_accepted(accept), s->parts)};
+        .status = 200, .body = rtl_pages_get(&s->pages, s->fleet, s->http, rtl_accepted(request->accept), s->parts)};
     if (!reply->body)
         *reply =
             (struct rtl_http_reply){.status = 500, .text = "no memory for all metrics: reduce them with --kernels\n"};
@@ -85,6 +90,12 @@ static int parse_arguments(struct serve_state *s, int argc, char **argv)
                 return RTL_READER_USAGE;
             }
             s->parts = (unsigned)number;
+        } else if (o == RTL_SERVE_ALLOW_HOST) {
+            const char *wrong;
+            if (!rtl_hosts_add(&s->hosts, a.value, &wrong)) {
+                rtl_complain("--allow-host: '%s' %s", a.value, wrong);
+                return RTL_READER_USAGE;
+            }
         } else if (o == RTL_SERVE_PID) {
             char *text = NULL;
             if (rtl_options_set(&s->options, RTL_OPTION_PID, a.value, &text) != RTL_PARSED_RUN) {
@@ -134,9 +145,10 @@ static int check_processes(const struct serve_state *s)
     return missing && missing == o->pid_count ? RTL_READER_NO_PROCESS : 0;
 }
 
-static int open_socket(const struct serve_state *s)
+static int open_socket(struct serve_state *s)
 {
     char why[512], name[96];
+    const char *wrong;
     bool loopback;
     int listening = s->given ? -1 : rtl_listen_inherited(why, sizeof why);
     if (listening == -1)
@@ -147,6 +159,8 @@ static int open_socket(const struct serve_state *s)
     }
     rtl_listen_name(listening, name, sizeof name, &loopback);
     printf("serving http://%s/metrics\n", name);
+    rtl_hosts_add(&s->hosts, s->address.host, &wrong); /* if it is a name */
+    rtl_hosts_add_own(&s->hosts, !loopback);
     if (!loopback)
         rtl_complain(
             "everyone who can reach %s sees names of kernels and command lines: use a proxy with TLS and a password, "
@@ -157,7 +171,6 @@ static int open_socket(const struct serve_state *s)
 
 static void serve_requests(struct serve_state *s)
 {
-    struct rtl_http *http = s->http;
     struct sigaction act = {.sa_handler = on_signal};
     sigset_t ours, before;
     sigemptyset(&ours);
@@ -174,12 +187,7 @@ static void serve_requests(struct serve_state *s)
             now = rtl_mono_ns();
             tick_ns = more ? now : now + TICK_MS * 1000000ull; /* answer requests in between */
         }
-        int wait = tick_ns > now ? (int)((tick_ns - now) / 1000000) + 1 : 0, sooner = rtl_http_timeout_ms(http);
-        wait = sooner >= 0 && sooner < wait ? sooner : wait;
-        struct pollfd p = {.fd = rtl_http_fd(http), .events = POLLIN};
-        struct timespec timeout = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1000000};
-        ppoll(&p, 1, &timeout, &before);
-        rtl_http_run(http);
+        rtl_http_run(s->http, tick_ns > now ? (int)((tick_ns - now) / 1000000) + 1 : 0, &before);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
 }

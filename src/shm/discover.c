@@ -322,6 +322,12 @@ uint64_t rtl_reader_number(const struct rtl_reader *reader)
     return fstat(reader->fd, &file) == 0 ? file.st_ino : 0;
 }
 
+uid_t rtl_reader_maker(const struct rtl_reader *reader)
+{
+    struct stat file;
+    return fstat(reader->fd, &file) == 0 ? file.st_uid : (uid_t)-1;
+}
+
 static int compare_pids(const void *a, const void *b)
 {
     pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;

@@ -8,6 +8,7 @@
 #include "watch/attach_backoff.h"
 #include "watch/attach.h"
 #include "watch/proc_title.h"
+#include "watch/users.h"
 #include "shm/hip_api_reader.h"
 #include "shm/process.h"
 #include "text/text.h"
@@ -31,11 +32,15 @@ struct watched_process {
     struct rtl_attach attach;
     struct rtl_heartbeat heartbeat;
     struct rtl_hip_api_source calls;
+    struct rtl_user *user;
+    uint64_t bytes;   /* of memory that the user pays for */
     uint32_t member;  /* in the merge, if there is one */
     uint64_t info_ns; /* next read of its title and owner */
     bool alive;
     bool end_unreported; /* it ended while it was the only one and others may come; its last state isn't reported yet */
     bool merged;         /* into the merge, since slice_ns or since the first slice */
+    bool was_read;       /* at least once */
+    bool too_large;      /* beyond its user's memory: to be dropped */
     bool retry;          /* the merge failed; rtl_process_set_snapshot reads the process again */
 };
 
@@ -51,6 +56,8 @@ struct rtl_process_set {
     struct rtl_proc_entry *known;
     uint32_t known_count;
     struct rtl_attach_backoff backoff;
+    struct rtl_users users;
+    uint32_t without_place, dropped; /* processes left out: in the last scan; for good */
     rtl_process_set_sink *sink;
     void *sink_context;
     rtl_process_set_listener *listener;
@@ -110,6 +117,37 @@ static bool refresh_known(struct rtl_process_set *set, bool first)
     return true;
 }
 
+/* --- users --- */
+
+static bool has_limits(const struct rtl_process_set *set)
+{
+    return set->options->all || set->options->process;
+}
+
+/* Returns the account that pays for a process; NULL if it has none yet. `reader` may be NULL. */
+static struct rtl_user *find_account(struct rtl_process_set *set, pid_t pid, const struct rtl_reader *reader, bool add)
+{
+    uid_t own = set->users.own, maker = reader ? rtl_reader_maker(reader) : own;
+    uid_t uid = has_limits(set) ? rtl_user_who_pays(own, pid, &maker, 1) : own;
+    return add ? rtl_user_of(&set->users, uid, rtl_mono_ns()) : rtl_user_known(&set->users, uid);
+}
+
+static bool may_read(const struct watched_process *process)
+{
+    return rtl_user_may_read(process->user, rtl_mono_ns());
+}
+
+/* If the process has closed its descriptor, its maps are read, which may be long: the time is charged. */
+static bool is_alive(const struct watched_process *process)
+{
+    if (!process->alive || !may_read(process))
+        return process->alive;
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool alive = rtl_attach_alive(&process->attach);
+    rtl_user_charge(process->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
+    return alive;
+}
+
 /* --- attaching and ending --- */
 
 static void free_process(struct watched_process *process)
@@ -124,6 +162,7 @@ static void join_merge(struct rtl_process_set *set, struct watched_process *proc
 {
     struct rtl_member_info info;
     rtl_proc_member_info(process->pid, process->attach.reader, &info);
+    info.owner = process->user->trusted ? 0 : process->user->uid;
     process->member = rtl_merge_join(set->merge, &info);
     process->info_ns = rtl_mono_ns() + INFO_NS;
 }
@@ -170,10 +209,59 @@ static bool start_merge(struct rtl_process_set *set, bool watched)
     return true;
 }
 
+/* Notes the end in the back-off: the process may exist for long afterwards. */
+static void note_end(struct rtl_process_set *set, const struct watched_process *process)
+{
+    const struct rtl_proc_entry entry = {.pid = process->pid, .start_time = process->start_time};
+    rtl_attach_backoff_note_end(&set->backoff, &entry, &process->attach);
+}
+
+/* Removes a process that has ended, or whose user exceeds a limit (`drop`); the merge keeps its counts. The first one
+ * stays, because the model uses its names. */
+static void remove_process(struct rtl_process_set *set, uint32_t at, bool drop)
+{
+    struct watched_process *process = set->processes[at];
+    process->alive = false;
+    process->user->processes--;
+    rtl_user_may_hold(process->user, &process->bytes, 0);
+    note_end(set, process);
+    if (!set->merge)
+        return;
+    if (drop)
+        rtl_merge_drop(set->merge, process->member);
+    else
+        rtl_merge_leave(set->merge, process->member);
+    if (at == 0)
+        return;
+    free_process(process);
+    set->count--;
+    memmove(set->processes + at, set->processes + at + 1, (set->count - at) * sizeof *set->processes);
+}
+
+/* Makes a place: removes the youngest process of the user. */
+static bool evict_process(struct rtl_process_set *set, const struct rtl_user *user)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 1; i < set->count; i++)
+        if (set->processes[i]->user == user && set->processes[i]->alive &&
+            (!at || set->processes[i]->start_time >= set->processes[at]->start_time))
+            at = i;
+    if (!at)
+        return false;
+    remove_process(set, at, true);
+    set->dropped++;
+    return true;
+}
+
 static enum rtl_reader_status add_process(struct rtl_process_set *set, const struct rtl_proc_entry *e,
                                           struct rtl_attach attach, bool watched)
 {
-    struct watched_process *process = set->count < PROCESSES_MAX ? calloc(1, sizeof *process) : NULL;
+    const struct rtl_user *out;
+    struct rtl_user *user = find_account(set, e->pid, attach.reader, true);
+    bool may = rtl_user_may_add_process(&set->users, user, set->count == PROCESSES_MAX, &out) &&
+               (!out || (set->merge && evict_process(set, out)));
+    struct watched_process *process = may ? calloc(1, sizeof *process) : NULL;
+    set->without_place += !may;
     if (!process || (set->count && !start_merge(set, watched))) {
         free(process);
         rtl_attach_close(&attach);
@@ -182,6 +270,8 @@ static enum rtl_reader_status add_process(struct rtl_process_set *set, const str
     process->pid = e->pid;
     process->start_time = e->start_time;
     process->attach = attach;
+    process->user = user;
+    user->processes++;
     process->alive = true;
     rtl_heartbeat_open(&process->heartbeat, attach.reader);
     rtl_hip_api_source_open(&process->calls);
@@ -213,18 +303,31 @@ static struct rtl_proc_entry entry_of(pid_t pid)
     return (struct rtl_proc_entry){.pid = pid, .start_time = process.start_time};
 }
 
+/* Attaches to a process if it is traced. Its user pays for the time, unless it has none and the check was short. */
+static void try_process(struct rtl_process_set *set, const struct rtl_proc_entry *e, bool first)
+{
+    struct rtl_attach attach;
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct rtl_user *user = find_account(set, e->pid, NULL, false);
+    if (user && !rtl_user_may_read(user, rtl_mono_ns()))
+        return;
+    if (rtl_attach_backoff_try(&set->backoff, set->options, e, first, &attach))
+        add_process(set, e, attach, !first);
+    uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+    if (user || took >= RTL_CHECK_FREE_NS)
+        rtl_user_charge(user ? user : find_account(set, e->pid, NULL, true), took);
+}
+
 /* Attaches to new processes. */
 static void scan_for_new(struct rtl_process_set *set, bool first)
 {
     uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID); /* CPU time, which doesn't grow when the system is busy */
     if (refresh_known(set, first)) {
         rtl_attach_backoff_begin_round(&set->backoff, set->known, set->known_count);
-        for (uint32_t i = 0; i < set->known_count; i++) {
-            struct rtl_attach attach;
-            if (!is_watched(set, &set->known[i]) &&
-                rtl_attach_backoff_try(&set->backoff, set->options, &set->known[i], first, &attach))
-                add_process(set, &set->known[i], attach, !first);
-        }
+        set->without_place = 0;
+        for (uint32_t i = 0; i < set->known_count; i++)
+            if (!is_watched(set, &set->known[i]))
+                try_process(set, &set->known[i], first);
     }
     uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * SCAN_SHARE;
     uint64_t least =
@@ -232,29 +335,6 @@ static void scan_for_new(struct rtl_process_set *set, bool first)
     uint64_t most = SCAN_PAUSE_SECONDS * RTL_SEC;
     pause = pause < least ? least : pause;
     set->scan_ns = rtl_mono_ns() + (pause < most ? pause : most);
-}
-
-/* Notes the end in the back-off: the process may exist for long afterwards. */
-static void note_end(struct rtl_process_set *set, const struct watched_process *process)
-{
-    const struct rtl_proc_entry entry = {.pid = process->pid, .start_time = process->start_time};
-    rtl_attach_backoff_note_end(&set->backoff, &entry, &process->attach);
-}
-
-/* Removes an ended process; the merge keeps its counts. The first one stays, because the model uses its names. */
-static void remove_process(struct rtl_process_set *set, uint32_t at)
-{
-    struct watched_process *process = set->processes[at];
-    process->alive = false;
-    note_end(set, process);
-    if (!set->merge)
-        return;
-    rtl_merge_leave(set->merge, process->member);
-    if (at == 0)
-        return;
-    free_process(process);
-    set->count--;
-    memmove(set->processes + at, set->processes + at + 1, (set->count - at) * sizeof *set->processes);
 }
 
 /* --- opening --- */
@@ -282,17 +362,27 @@ static enum rtl_reader_status explain_none(struct rtl_process_set *set, char *wh
     return status;
 }
 
+static struct rtl_process_set *create_set(const struct rtl_options *options)
+{
+    struct rtl_process_set *set = calloc(1, sizeof *set);
+    if (set) {
+        set->options = options;
+        set->users.own = geteuid();
+        set->users.view = true;
+    }
+    return set;
+}
+
 enum rtl_reader_status rtl_process_set_open(const struct rtl_options *options, struct rtl_process_set **out, char *why,
                                             size_t why_bytes)
 {
-    struct rtl_process_set *set = calloc(1, sizeof *set);
+    struct rtl_process_set *set = create_set(options);
     enum rtl_reader_status status = RTL_READER_OK;
     *out = NULL;
     if (!set) {
         snprintf(why, why_bytes, "out of memory");
         return RTL_READER_USAGE;
     }
-    set->options = options;
     /* each pid must be attachable or have an attachable descendant */
     scan_for_new(set, true);
     for (uint32_t i = 0; !status && i < options->pid_count; i++) {
@@ -322,13 +412,12 @@ enum rtl_reader_status rtl_process_set_open(const struct rtl_options *options, s
 
 struct rtl_process_set *rtl_process_set_adopt(const struct rtl_options *options, pid_t pid, struct rtl_reader *reader)
 {
-    struct rtl_process_set *set = calloc(1, sizeof *set);
+    struct rtl_process_set *set = create_set(options);
     struct rtl_proc_entry entry = entry_of(pid);
     if (!set) {
         rtl_reader_close(reader);
         return NULL;
     }
-    set->options = options;
     if (add_process(set, &entry, rtl_attach_adopt(options, pid, reader), false)) {
         rtl_process_set_close(set);
         return NULL;
@@ -368,7 +457,7 @@ bool rtl_process_set_alive(struct rtl_process_set *set)
     bool any = false;
     for (uint32_t i = 0; i < set->count; i++) {
         struct watched_process *process = set->processes[i];
-        bool alive = process->alive && rtl_attach_alive(&process->attach);
+        bool alive = is_alive(process);
         if (!set->merge) { /* the caller reads a single process's last state; rtl_process_set_snapshot a merge's */
             process->end_unreported |= process->alive && !alive;
             if (process->alive && !alive)
@@ -381,7 +470,7 @@ bool rtl_process_set_alive(struct rtl_process_set *set)
     if (wanted && ((!any && !set->merge) || rtl_mono_ns() >= set->scan_ns)) {
         scan_for_new(set, false);
         for (uint32_t i = 0; i < set->count; i++)
-            any |= set->processes[i]->alive && rtl_attach_alive(&set->processes[i]->attach);
+            any |= is_alive(set->processes[i]);
     }
     return any || is_waiting(set);
 }
@@ -396,9 +485,70 @@ bool rtl_process_set_poll(struct rtl_process_set *set)
 {
     bool alive = rtl_process_set_alive(set);
     for (uint32_t i = set->count; i-- > 0;)
-        if (set->processes[i]->alive && !rtl_attach_alive(&set->processes[i]->attach))
-            remove_process(set, i);
+        if (set->processes[i]->alive && !is_alive(set->processes[i]))
+            remove_process(set, i, false);
     return alive;
+}
+
+/* Merges a snapshot of the process, whose user pays for the memory. Also sends it to the sink if there is one. */
+static enum rtl_reader_status read_process(struct rtl_process_set *set, struct watched_process *process, uint64_t now,
+                                           bool alive, rtl_process_set_sink *sink)
+{
+    struct rtl_snapshot part;
+    /* a recording needs complete snapshots, because it compares them itself; a last state must be exact */
+    enum rtl_reader_status status = snapshot_of(process, &part, sink || !alive);
+    process->retry = status != RTL_READER_OK;
+    if (!status) {
+        part.taken_mono_ns = now;
+        process->was_read = true;
+        process->retry = !rtl_merge_update(set->merge, process->member, &part);
+        if (process->retry)
+            rtl_attach_forget(&process->attach);
+        if (sink)
+            sink(set->sink_context, process->member, process->pid, &part, set->real_ns, !alive);
+        uint64_t bytes = rtl_merge_memory(set->merge, process->member) +
+                         (process->attach.reader ? rtl_reader_memory(process->attach.reader) : 0);
+        process->too_large = !rtl_user_may_hold(process->user, &process->bytes, bytes);
+        rtl_snapshot_free(&part);
+        status = process->retry ? RTL_READER_USAGE : RTL_READER_OK;
+    }
+    return status;
+}
+
+/* While all users together exceed the limit, drops the largest process of the largest user. */
+static void enforce_memory_limit(struct rtl_process_set *set)
+{
+    for (const struct rtl_user *user; (user = rtl_users_over_limit(&set->users));) {
+        uint32_t most = set->count;
+        for (uint32_t i = 0; i < set->count; i++)
+            if (set->processes[i]->alive && set->processes[i]->user == user &&
+                (most == set->count || set->processes[i]->bytes > set->processes[most]->bytes))
+                most = i;
+        if (most == set->count)
+            return;
+        remove_process(set, most, true);
+        set->dropped++;
+    }
+}
+
+/* Reads a process for a frame, unless a slice has read it (`begun`), and removes it if it has ended or is too large. */
+static enum rtl_reader_status read_for_frame(struct rtl_process_set *set, uint32_t at, uint64_t now, bool begun)
+{
+    struct watched_process *process = set->processes[at];
+    enum rtl_reader_status status = RTL_READER_OK;
+    /* before the snapshot: after the end, the snapshot is the last state */
+    bool alive = rtl_attach_alive(&process->attach);
+    if (alive)
+        refresh_info(set, process);
+    bool done = begun && process->merged && !process->retry && alive && !set->sink;
+    if (!done && !process->too_large)
+        status = read_process(set, process, now, alive, set->sink);
+    if (status == RTL_READER_USAGE)
+        return status;
+    set->dropped += process->too_large;
+    if (!alive || status || process->too_large)
+        remove_process(set, at, process->too_large);
+    return status;
 }
 
 enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, struct rtl_snapshot *snapshot)
@@ -412,46 +562,17 @@ enum rtl_reader_status rtl_process_set_snapshot(struct rtl_process_set *set, str
     set->slice_ns = 0;
     for (uint32_t i = set->count; i-- > 0;) {
         struct watched_process *process = set->processes[i];
-        struct rtl_snapshot part;
-        if (!process->alive)
+        struct rtl_user *user = process->user;
+        if (!process->alive || !may_read(process))
             continue;
-        /* before the snapshot: after the end, the snapshot is the last state */
-        bool alive = rtl_attach_alive(&process->attach);
-        if (alive)
-            refresh_info(set, process);
-        if (begun && process->merged && !process->retry && alive && !set->sink)
-            continue;
-        /* a recording needs complete snapshots, because it compares them itself; a last state must be exact */
-        enum rtl_reader_status status = snapshot_of(process, &part, set->sink || !alive);
-        if (!status)
-            part.taken_mono_ns = now;
-        bool taken = status || rtl_merge_update(set->merge, process->member, &part);
-        if (!taken)
-            rtl_attach_forget(&process->attach);
-        if (!status && set->sink)
-            set->sink(set->sink_context, process->member, process->pid, &part, set->real_ns, !alive);
-        if (!status)
-            rtl_snapshot_free(&part);
-        if (status == RTL_READER_USAGE || !taken)
+        uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        enum rtl_reader_status status = read_for_frame(set, i, now, begun);
+        rtl_user_charge(user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
+        if (status == RTL_READER_USAGE)
             return RTL_READER_USAGE;
-        if (!alive || status)
-            remove_process(set, i);
     }
+    enforce_memory_limit(set);
     return rtl_merge_make(set->merge, now, snapshot) ? RTL_READER_OK : RTL_READER_USAGE;
-}
-
-/* Merges a process's snapshot. Leaves failures to rtl_process_set_snapshot, which reports them. */
-static bool merge_one(struct rtl_process_set *set, struct watched_process *process, uint64_t now)
-{
-    struct rtl_snapshot part;
-    if (snapshot_of(process, &part, false) != RTL_READER_OK)
-        return false;
-    part.taken_mono_ns = now;
-    bool taken = rtl_merge_update(set->merge, process->member, &part);
-    if (!taken)
-        rtl_attach_forget(&process->attach);
-    rtl_snapshot_free(&part);
-    return taken;
 }
 
 /* Merges processes and sums until `ns` have passed, at least one. False when all are merged. */
@@ -467,7 +588,11 @@ static bool merge_slice(struct rtl_process_set *set, uint64_t ns, uint64_t mono_
         if (any && rtl_mono_ns() - from >= ns)
             return true;
         any = process->merged = true;
-        process->retry = !merge_one(set, process, mono_ns);
+        if (process->too_large || !may_read(process))
+            continue;
+        uint64_t cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        read_process(set, process, mono_ns, true, NULL); /* failures are left to rtl_process_set_snapshot */
+        rtl_user_charge(process->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
     }
     while (rtl_merge_sum_some(set->merge, SUMS_AT_ONCE))
         if (rtl_mono_ns() - from >= ns)
@@ -603,13 +728,34 @@ uint32_t rtl_process_set_count(const struct rtl_process_set *set)
     return count;
 }
 
+uint32_t rtl_process_set_left_out(const struct rtl_process_set *set)
+{
+    uint32_t count = set->without_place + set->dropped;
+    for (uint32_t i = 0; i < set->count; i++)
+        count += set->merge && set->processes[i]->alive && !set->processes[i]->was_read && !may_read(set->processes[i]);
+    return count;
+}
+
+void rtl_process_set_explain_left_out(const struct rtl_process_set *set, char *out, size_t size)
+{
+    uint32_t count = rtl_process_set_left_out(set);
+    snprintf(out, size,
+             "%u process%s left out: the processes of %s user exceed their share of time, memory or places; rtl-top -p "
+             "PID shows one",
+             count, count == 1 ? " is" : "es are", count == 1 ? "its" : "their");
+}
+
 void rtl_process_set_title(const struct rtl_process_set *set, char *out, size_t size)
 {
     char title[160];
     uint32_t count = rtl_process_set_count(set);
     rtl_proc_title(first_alive(set)->pid, "", title, sizeof title);
+    uint32_t left_out = rtl_process_set_left_out(set);
+    char also[32] = "";
+    if (left_out)
+        snprintf(also, sizeof also, " (%u left out)", left_out);
     if (!set->merge)
-        snprintf(out, size, "%s", title);
+        snprintf(out, size, "%s%s", title, also);
     else
-        snprintf(out, size, "%u process%s: %.100s", (unsigned)count, count == 1 ? "" : "es", title);
+        snprintf(out, size, "%u process%s%s: %.100s", (unsigned)count, count == 1 ? "" : "es", also, title);
 }

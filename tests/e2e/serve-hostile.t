@@ -49,7 +49,7 @@ for page in 1 2 3 4; do
 done
 echo "# four pages took $(awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { print b - a }') s of CPU, the last $(get_sample rtl_serve_last_scrape_seconds) s"
 check "hostile segments: a page takes less than a second of CPU" awk -v a="$from" -v b="$(sed -n 's/^rtl_serve_cpu_seconds_total //p' "$work/page")" 'BEGIN { exit b - a >= 4 }'
-memory_kb() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$server/status"; }
+memory_kb() { sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/${1:-$server}/status"; }
 check "hostile segments: serve's memory is bounded" test "$(memory_kb)" -lt 1500000
 if [ -n "$mallory" ]; then
     check "hostile segments: one user's names don't exceed the user's share" test "$(get_sample rtl_serve_kernels)" -le $((8192 + 12))
@@ -71,13 +71,43 @@ if [ -n "$mallory" ]; then
     # 256 MB, and the memory for pages and names of all users
     check "megabytes of names: serve's memory is bounded" test "$(memory_kb)" -lt 400000
     echo "# $(memory_kb) kB"
+    # the screen and its text, which root opens by a name or with -a, have the same limits
+    "$top" -p forge_segment -b -d 0.2 >/dev/null 2>"$work/viewer.err" &
+    viewer=$!
+    tap_pids="$tap_pids $viewer"
+    check "megabytes of names: a viewer leaves out processes, too" wait_until 120 grep -q 'are left out: the processes of their user exceed' "$work/viewer.err"
+    check "megabytes of names: the viewer's memory is bounded" test "$(memory_kb "$viewer")" -lt 600000
+    echo "# $(memory_kb "$viewer") kB"
+    end_process "$viewer"
     for pid in $forgers; do kill "$pid"; done
     check "megabytes of names: only the other process is left" wait_until 120 only_the_honest
 fi
 
+# --- places: two users have more processes than serve and a viewer have places ---
+if [ -n "$mallory" ]; then
+    forgers=''
+    forge empty 130
+    mallory=$(echo "$mallory" | sed 's/54321/54322/g')
+    forge empty 130
+    check "two users take all places" wait_until 120 sample_at_least rtl_serve_processes 256
+    mkdir -m 755 "$work/pub/third"
+    cp "$O/tests/programs/segment_demo" "$work/pub/third/forge_segment" # so that the viewer finds it by that name
+    $(echo "$mallory" | sed 's/54322/54323/g') "$work/pub/third/forge_segment" --kernels 3 --seconds 600 >/dev/null &
+    third=$!
+    tap_pids="$tap_pids $third"
+    third_has_series() { get_page | grep -q "^rtl_process_dispatches_total{pid=\"$third\""; }
+    check "all places taken: a third user's process gets one" wait_until 120 third_has_series
+    check "all places taken: processes without a place are reported" sample_at_least rtl_serve_processes_left_out 5
+    "$top" -p forge_segment --json -n 1 >"$work/all.json" 2>"$work/viewer.err"
+    is "all places taken: a viewer shows the third user's process, too" "$(jq "[.processes[] | select(.pid == $third and .counted > 0)] | length" "$work/all.json")" 1
+    has "all places taken: the viewer says how many are left out" "$(cat "$work/viewer.err")" '^rtl-top: [0-9]+ processes are left out: '
+    for pid in $forgers $third; do kill "$pid"; done
+    check "places: only the other process is left" wait_until 120 only_the_honest
+fi
+
 # --- clients that send a request and don't read: pages are bounded, other clients get answers ---
 for i in $(seq 28); do
-    eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port && printf 'GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n' >&$((i + 20))"
+    eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port && printf 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >&$((i + 20))"
     [ $((i % 7)) != 0 ] || new_page
 done
 before=$(count_dispatches)

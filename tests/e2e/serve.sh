@@ -17,7 +17,7 @@ send_request() { # TEXT with CR LF at each line's end: send it and print the ans
     timeout 60 cat <&7
     exec 7>&-
 }
-get_path() { send_request "GET $1 HTTP/1.1\r\nHost: here\r\n${2:+$2\r\n}\r\n"; }
+get_path() { send_request "GET $1 HTTP/1.1\r\nHost: 127.0.0.1\r\n${2:+$2\r\n}\r\n"; }
 get_page() { get_path /metrics "${1:-}" | tr -d '\r' | sed '1,/^$/d'; }
 http_status() { head -n 1 | cut -d ' ' -f 2; }
 get_sample() { get_page | sed -n "s/^$1 //p"; } # NAME{LABELS}

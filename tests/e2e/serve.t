@@ -57,18 +57,28 @@ check "next process: its counts are added" wait_until 60 sample_at_least 'rtl_fa
 
 # --- unknown paths, and requests that aren't HTTP ---
 is "HTTP: an unknown path gets 404" "$(get_path /metrics/../etc/passwd | http_status) $(get_path /nonsense | http_status) $(get_path / | http_status)" "404 404 200"
-is "HTTP: HEAD gets 200" "$(send_request 'HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n' | http_status)" 200
-is "HTTP: POST gets 405" "$(send_request 'POST /metrics HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n' | http_status)" 405
+is "HTTP: HEAD gets 200" "$(send_request 'HEAD /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' | http_status)" 200
+is "HTTP: POST gets 405" "$(send_request 'POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n' | http_status)" 405
+host_status() { send_request "GET /metrics HTTP/1.1\r\nHost: $1\r\n\r\n" | http_status; }
+is "Host: another machine's name gets 421 (DNS rebinding)" "$(host_status evil.example) $(host_status "evil.example:$port") $(host_status localhost.evil.example)" "421 421 421"
+has "Host: the refusal names the option" "$(send_request 'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n')" '^not permitted under this name: rtl-top serve --allow-host NAME permits it'
+is "Host: addresses, localhost and this machine's name get 200" "$(for host in "127.0.0.1:$port" '[::1]:80' LOCALHOST. "$(uname -n)"; do host_status "$host"; done | tr '\n' ' ')" "200 200 200 200 "
+is "Host: none is an error in HTTP/1.1, not in HTTP/1.0; two are an error" "$(for head in 1.1 1.0 '1.1\r\nHost: localhost\r\nHost: evil.example'; do send_request "GET / HTTP/$head\r\n\r\n" | http_status; done | tr '\n' ' ')" "400 200 400 "
 big=$(printf 'x%.0s' {1..40000})
-has "HTTP: a request that is too long is refused" "$(send_request "GET /$big HTTP/1.1\r\nHost: here\r\n\r\n" | http_status)" '^(4..|)$'
+has "HTTP: a request that is too long is refused" "$(send_request "GET /$big HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" | http_status)" '^(4..|)$'
 has "HTTP: headers that are too long are refused" "$(get_path /metrics "X: $big" | http_status)" '^(4..|)$'
 send_request 'nonsense\r\n\r\n' >/dev/null
 send_request '\0\0\0\0\r\n\r\n' >/dev/null
 check "HTTP: serve works after bad requests" sample_at_least rtl_serve_scrapes_total 1
-# More silent clients than connections: serve disconnects them in time.
-for i in $(seq 40); do eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port"; done 2>/dev/null
-check "HTTP: silent clients are disconnected, and others get answers" wait_until 120 sample_at_least rtl_serve_processes 1
-for i in $(seq 40); do eval "exec $((i + 20))>&-"; done
+# More silent clients than connections: a newcomer gets the place of the oldest. The other ones stay, until they have been
+# silent for too long.
+is_connected() { timeout 0.1 cat <&"$1" >/dev/null; [ $? = 124 ]; } # FD: nothing comes, not even an end
+for i in $(seq 200); do eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port"; done 2>/dev/null
+check "HTTP: among 200 silent clients others get answers" sample_at_least rtl_serve_processes 1
+check "HTTP: the youngest silent clients are still connected then" is_connected 219
+check "HTTP: the oldest silent client is not" wait_until 60 eval '! is_connected 21'
+check "HTTP: silent clients are disconnected in time" wait_until 120 eval '! is_connected 219'
+for i in $(seq 200); do eval "exec $((i + 20))>&-"; done
 
 # --- a process without the library, observed from outside ---
 echo '* 200us' >"$work/script"
@@ -94,8 +104,9 @@ is "without --observe: the process has no series" "$(get_page | grep -c "pid=\"$
 end_process "$server"
 
 # --- one of several processes; fewer series; an address without host ---
-start_server second -p "$demo" --kernels 3 --buckets 1 ":0"
+start_server second -p "$demo" --kernels 3 --buckets 1 --allow-host proxy.example,node7 ":0"
 wait_until 60 sample_at_least rtl_serve_processes 1
+is "serve --allow-host: these names are permitted" "$(host_status Proxy.example:443) $(host_status node7.) $(host_status node8)" "200 200 421"
 get_page >"$work/page"
 is "serve --kernels: that many kernels have a series" "$(grep -c '^rtl_kernel_dispatches_total' "$work/page")" 4
 is "serve --buckets: each histogram has that many buckets" "$(grep -c '^rtl_kernel_duration_seconds_bucket{kernel="(other)"' "$work/page")" 27
@@ -114,6 +125,7 @@ check "serve: a port in use is refused" refuses 'is in use' "127.0.0.1:$port"
 check "serve: an invalid port is refused" refuses 'is no ADDR:PORT' 127.0.0.1:99999
 check "serve: another machine's address is refused" refuses 'is no address of this machine' 192.0.2.1:0
 check "serve: two addresses are refused" refuses 'takes one ADDR:PORT' :0 :0
+check "serve: --allow-host with a port is refused" refuses "^rtl-top: --allow-host: 'node7:80' is no host name" --allow-host node7:80
 check "serve: --kernels 0 is refused" refuses '1 to 1000' --kernels 0
 timeout 60 "$top" serve -p 4194305 :0 >"$work/out" 2>"$work/err" </dev/null
 is "serve: an unknown process exits with 2" "$? $(cat "$work/err")" "2 rtl-top: no process 4194305: rtl-top list shows which are traced"

@@ -1,11 +1,13 @@
 /*
- * libFuzzer target: what rtl-top serve parses (addresses, Accept headers), and pages with any text as labels. Each
- * sample stays one line of three parts, and buckets only grow. A page in Protocol Buffers is complete nested messages,
- * to the last byte.
+ * libFuzzer target: what rtl-top serve parses (addresses, Accept and Host headers), and pages with any text as labels.
+ * Each sample stays one line of three parts, and buckets only grow. A page in Protocol Buffers is complete nested
+ * messages, to the last byte.
  *
- * The input is three texts, each ended by a byte 0: an address, a header, a label; the rest are numbers of buckets.
+ * The input is three texts, each ended by a byte 0: an address, a header, a label and host; the rest are numbers of
+ * buckets.
  */
 #include "fuzz.h"
+#include "serve/hosts.h"
 #include "serve/page.h"
 #include "serve/parse.h"
 
@@ -115,6 +117,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum rtl_format format = rtl_accepted(take_text(&in, text));
     MUST(format < RTL_FORMAT_COUNT);
     take_text(&in, text);
+    static struct rtl_hosts hosts;
+    const char *wrong;
+    hosts.count = 0;
+    if (rtl_hosts_add(&hosts, text, &wrong)) /* what may be added is permitted */
+        MUST(strchr(text, ',') || rtl_hosts_permit(&hosts, text));
+    hosts.count = 0;
+    if (rtl_hosts_permit(&hosts, text)) /* without names only addresses and localhost are */
+        MUST(*text == '[' || strspn(text, "0123456789.: \t") == strlen(text) || strcasestr(text, "localhost"));
     while (in.left) {
         uint64_t number = fuzz_take(&in, 2), count = fuzz_take(&in, 4);
         struct rtl_octave octave = {.octave = (uint8_t)(number / 64 % 35)};

@@ -1,16 +1,19 @@
 /*
  * forge_segment.c - a process with hostile segments, to test readers: all rows, cells and buckets that the formats
- * allow, and all of them grow. forge_segment segment [KERNELS [QUEUES]] | names | api | holes; runs until SIGTERM.
+ * allow, and all of them grow. forge_segment segment [KERNELS [QUEUES]] | names | api | holes | empty PROCESSES; runs
+ * until SIGTERM.
  *
  * "segment" forges the segment of kernels in its own memory. "names" does so with few kernels whose names use as much
  * of the reader's memory as possible. "api" forges the segment of calls. "holes" does so with files that claim to be
- * full and have hardly a page.
+ * full and have hardly a page. "empty" forks processes, each with a segment without kernels, which end with their
+ * parent.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -167,6 +170,41 @@ static int forge_api(bool holes)
     return 0;
 }
 
+static int forge_empty(uint32_t processes)
+{
+    static struct rtl_segment s;
+    struct rtl_segment_config config = {.mode = RTL_MODE_DEFAULT, .library_version = "forged"};
+    char why[300];
+    int ready[2];
+    char byte;
+    if (pipe(ready))
+        return 1;
+    for (uint32_t i = 0; i < processes; i++) {
+        pid_t pid = fork();
+        if (pid < 0)
+            return 1;
+        if (pid)
+            continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (rtl_segment_create(&s, &config, why, sizeof why) != 0)
+            _exit(1);
+        rtl_segment_set_state(&s, RTL_STATE_LIVE);
+        if (write(ready[1], "r", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    for (uint32_t i = 0; i < processes; i++)
+        if (read(ready[0], &byte, 1) != 1)
+            return 1;
+    signal(SIGTERM, on_signal);
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    while (!stop)
+        wait_a_little();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     uint32_t kernels = argc > 2 ? (uint32_t)atoi(argv[2]) : RTL_KERNELS_MAX;
@@ -177,8 +215,10 @@ int main(int argc, char **argv)
         return forge_segment(kernels, queues);
     if (!strcmp(what, "names"))
         return forge_names();
+    if (!strcmp(what, "empty") && argc == 3)
+        return forge_empty(kernels);
     if (!strcmp(what, "api") || !strcmp(what, "holes"))
         return forge_api(!strcmp(what, "holes"));
-    fputs("usage: forge_segment segment [KERNELS [QUEUES]] | names | api | holes\n", stderr);
+    fputs("usage: forge_segment segment [KERNELS [QUEUES]] | names | api | holes | empty PROCESSES\n", stderr);
     return 1;
 }

@@ -16,7 +16,7 @@ serve() { # NAME PORT ARGS...: start rtl-top serve; sets server, port
 }
 page() { # PORT [HEADER]
     exec 7<>"/dev/tcp/127.0.0.1/$1" || return
-    printf 'GET /metrics HTTP/1.1\r\nHost: here\r\n%b\r\n' "${2:+$2\\r\\n}" >&7
+    printf 'GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n%b\r\n' "${2:+$2\\r\\n}" >&7
     timeout 60 cat <&7 | tr -d '\r' | sed '1,/^$/d'
     exec 7>&-
 }

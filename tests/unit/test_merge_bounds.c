@@ -229,11 +229,40 @@ static void parts_are_unpacked_unchanged(void **state)
     free(g);
 }
 
+/* A user with a limit can't use up the ids, not even with processes that come and go. */
+static void a_limited_users_names_leave_ids_for_others(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 6, OTHERS = 2000 };
+    struct rtl_merge *m = rtl_merge_create();
+    struct rtl_snapshot s;
+    uint32_t named = 0;
+    for (int i = 0; i <= PROCESSES; i++) {
+        struct greedy *g = greedy(i, i < PROCESSES ? GREEDY : OTHERS);
+        const struct rtl_member_info info = {.pid = 1 + i, .rank = -1, .owner = i < PROCESSES ? 5 : 6};
+        uint32_t number = rtl_merge_join(m, &info);
+        assert_true(rtl_merge_update(m, number, &g->snapshot));
+        assert_true(rtl_merge_memory(m, number) > 0);
+        if (i < PROCESSES)
+            rtl_merge_drop(m, number);
+        assert_true((rtl_merge_memory(m, number) > 0) == (i == PROCESSES));
+        free(g);
+    }
+    assert_true(rtl_merge_make(m, SYNTH_START, &s));
+    for (uint32_t i = 0; i < s.kernel_count; i++)
+        named += strstr(s.kernels[i].name, "of 6") != NULL;
+    assert_int_equal(named, OTHERS);
+    assert_in_range(s.kernel_count - named, RTL_KERNELS_MAX / 2 - 256, RTL_KERNELS_MAX / 2);
+    rtl_snapshot_free(&s);
+    rtl_merge_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_processes_share_memory_fairly),
         cmocka_unit_test(ids_are_reserved_for_later_processes),
+        cmocka_unit_test(a_limited_users_names_leave_ids_for_others),
         cmocka_unit_test(name_memory_is_reserved_for_later_processes),
         cmocka_unit_test(parts_are_unpacked_unchanged),
     };

@@ -7,6 +7,7 @@
 #undef why
 
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 
 #include "watch/frame_recorder.h"
 #include "watch/attach_backoff.h"
@@ -108,6 +109,95 @@ static void a_process_traced_later_is_added_once(void **state)
     rtl_process_set_close(targets);
     end_process(pids[0]);
     end_process(other);
+}
+
+/* --- other users' processes --- */
+
+static uint64_t read_ns, reads_took_ns; /* CPU time of each reading; 0: the real one */
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    if (clock != CLOCK_THREAD_CPUTIME_ID || !read_ns)
+        return (int)syscall(SYS_clock_gettime, clock, t);
+    reads_took_ns += read_ns / 2; /* between the clock's readings before and after */
+    *t = (struct timespec){.tv_sec = (time_t)(reads_took_ns / 1000000000),
+                           .tv_nsec = (long)(reads_took_ns % 1000000000)};
+    return 0;
+}
+
+enum { MALLORY = 54321 };
+static char crowds_name[16]; /* of this test alone */
+
+static void in_the_crowd(int ready)
+{
+    prctl(PR_SET_NAME, crowds_name);
+    traced(ready);
+}
+
+static void mallory_in_the_crowd(int ready)
+{
+    if (setresuid(MALLORY, MALLORY, MALLORY) || prctl(PR_SET_PDEATHSIG, SIGKILL)) /* the change cleared it */
+        _exit(1);
+    in_the_crowd(ready);
+}
+
+/* Return bits: which of the processes have numbers in the snapshot. */
+static unsigned read_now(struct rtl_process_set *set, const pid_t *pids, int count)
+{
+    struct rtl_snapshot snapshot;
+    unsigned bits = 0;
+    assert_int_equal(rtl_process_set_snapshot(set, &snapshot), RTL_READER_OK);
+    assert_int_equal(snapshot.parts->member_count, count);
+    for (int i = 0; i < count; i++)
+        for (uint32_t m = 0; m < snapshot.parts->member_count; m++)
+            if (snapshot.parts->members[m].info.pid == pids[i] && snapshot.parts->members[m].start_mono_ns)
+                bits |= 1u << i;
+    rtl_snapshot_free(&snapshot);
+    return bits;
+}
+
+static void another_users_processes_take_a_share_of_the_time(void **state)
+{
+    (void)state;
+    if (geteuid())
+        skip();
+    const uint64_t second = 1000000000;
+    struct rtl_process_set *set;
+    char text[200];
+    snprintf(crowds_name, sizeof crowds_name, "crowd-%d", (int)getpid());
+    pid_t pids[4] = {start_process(in_the_crowd), start_process(mallory_in_the_crowd),
+                     start_process(mallory_in_the_crowd), start_process(in_the_crowd)};
+    rtl_options_default(&options);
+    options.observe = -1;
+    options.process = crowds_name;
+    assert_int_equal(rtl_process_set_open(&options, &set, fixture_why, sizeof fixture_why), RTL_READER_OK);
+    assert_int_equal(rtl_process_set_count(set), 4);
+    assert_int_equal(rtl_process_set_left_out(set), 0);
+    read_ns = 4 * second; /* one reading uses up the user's share for seconds */
+    unsigned bits = read_now(set, pids, 4);
+    assert_true(bits == 0xb || bits == 0xd);
+    assert_int_equal(read_now(set, pids, 4), bits);
+    assert_int_equal(rtl_process_set_left_out(set), 1);
+    rtl_process_set_title(set, text, sizeof text);
+    assert_non_null(strstr(text, "4 processes (1 left out): "));
+    rtl_process_set_explain_left_out(set, text, sizeof text);
+    assert_int_equal(strncmp(text, "1 process is left out: ", 23), 0);
+    /* the end of a process isn't looked for, either, until its user's share allows it */
+    end_process(pids[2]);
+    rtl_process_set_alive(set);
+    assert_int_equal(rtl_process_set_count(set), 4);
+    read_ns = 0;
+    rtl_process_set_close(set);
+
+    /* processes that the user has named have no limit */
+    pids[2] = start_process(mallory_in_the_crowd);
+    set = open_targets(pids, 4);
+    read_ns = 4 * second;
+    assert_int_equal(read_now(set, pids, 4), 0xf);
+    read_ns = 0;
+    rtl_process_set_close(set);
+    for (int i = 0; i < 4; i++)
+        end_process(pids[i]);
 }
 
 /* --- their recordings --- */
@@ -419,6 +509,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_traced_later_is_added_once),
+        cmocka_unit_test(another_users_processes_take_a_share_of_the_time),
         cmocka_unit_test(an_exited_process_is_not_added_again),
         cmocka_unit_test(the_last_state_of_a_process_is_recorded),
         cmocka_unit_test(a_missing_last_state_is_remembered),

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "serve/hosts.h"
 #include "serve/page.h"
 #include "serve/parse.h"
 #include "serve/ranked.h"
@@ -374,6 +376,68 @@ static void the_accept_header_selects_the_format(void **state)
             fail_msg("'%s' gives format %d", headers[i].accept, rtl_accepted(headers[i].accept));
 }
 
+static void only_names_of_the_server_are_permitted(void **state)
+{
+    (void)state;
+    static struct rtl_hosts hosts;
+    const char *wrong;
+    static const char *const good[] = {"localhost",  "LocalHost:9833", "localhost.", "a.b.localhost:1",
+                                       "127.0.0.1",  "10.1.2.3:9833",  "[::1]",      "[fe80::1]:9833",
+                                       "node1",      "NODE1:80",       "node1.:80",  "a.example.com",
+                                       "localhost:", "node1 \t"};
+    static const char *const bad[] = {"",
+                                      "evil.example",
+                                      "evil.example:9833",
+                                      "localhost.evil.example",
+                                      ":80",
+                                      "1.2.3.4.evil.com",
+                                      "xlocalhost",
+                                      ".localhost",
+                                      "[::1",
+                                      "[::1]x",
+                                      "[::1]:x",
+                                      "[evil]",
+                                      "[]",
+                                      "::1",
+                                      "localhost:80:80",
+                                      "localhost:80x",
+                                      ".",
+                                      "node1..",
+                                      "node1,localhost",
+                                      "localhost evil.example",
+                                      "node12",
+                                      "node",
+                                      "1.2.3",
+                                      "evil@localhost",
+                                      "0x7f.1"};
+    assert_true(rtl_hosts_add(&hosts, "node1.", &wrong) && rtl_hosts_add(&hosts, "a.example.com,b", &wrong));
+    assert_int_equal(hosts.count, 3);
+    assert_true(rtl_hosts_permit(&hosts, NULL));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!rtl_hosts_permit(&hosts, good[i]))
+            fail_msg("'%s' was refused", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (rtl_hosts_permit(&hosts, bad[i]))
+            fail_msg("'%s' was permitted", bad[i]);
+    static const char *const none[] = {"", ",", "a,", "a:80", "*", "a b", ".", "[::1]", "a,,b"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (rtl_hosts_add(&hosts, none[i], &wrong))
+            fail_msg("'%s' was accepted as a host name", none[i]);
+    char longest[RTL_HOST_NAME_MAX + 10];
+    memset(longest, 'h', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_false(rtl_hosts_add(&hosts, longest, &wrong) || rtl_hosts_permit(&hosts, longest));
+    while (rtl_hosts_add(&hosts, "c", &wrong))
+        assert_true(hosts.count <= RTL_HOSTS_MAX);
+    assert_string_equal(wrong, "is one host name too many");
+    /* this machine's own name */
+    char own[256];
+    static struct rtl_hosts others;
+    assert_int_equal(gethostname(own, sizeof own - 1), 0);
+    rtl_hosts_add_own(&others, true);
+    assert_true(rtl_hosts_permit(&others, own) && !rtl_hosts_permit(&others, "evil.example"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_page_is_complete_or_empty),
         cmocka_unit_test(addresses_are_parsed),
         cmocka_unit_test(the_accept_header_selects_the_format),
+        cmocka_unit_test(only_names_of_the_server_are_permitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

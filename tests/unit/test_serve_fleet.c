@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "serve/fleet.h"
 #include "serve/pages.h"
+#include "shm/process.h"
 
 /* A fleet of one process only, whose user is not the server's. */
 static struct rtl_options only;
@@ -113,6 +114,200 @@ static void users_without_processes_use_no_slot(void **state)
     end_process(pid);
 }
 
+/* --- who pays --- */
+
+enum { MALLORY = 54321, MALLORYS_SECOND = 54322 };
+
+/* As after the exec of a program that has become root: only the segment is still the user's. */
+static void root_with_a_users_segment(int ready)
+{
+    if (seteuid(MALLORY))
+        _exit(1);
+    traced(ready);
+    if (seteuid(0) || prctl(PR_SET_PDEATHSIG, SIGKILL)) /* changes of the user clear it */
+        _exit(1);
+}
+
+/* As during the exec of a set-user-ID program that root has given a segment. */
+static void users_process_as_root(int ready)
+{
+    traced(ready);
+    if (setresuid(MALLORY, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+        _exit(1);
+}
+
+/* A namespace gives its owner many uids; the test maps one of them to 0 there. */
+static void in_a_users_namespace(int ready)
+{
+    if (setresuid(MALLORY, MALLORY, MALLORY) || unshare(CLONE_NEWUSER))
+        _exit(1);
+    *forked = 1;
+    while (*forked != 2)
+        sched_yield();
+    if (setresuid(0, 0, 0) || unshare(CLONE_NEWUSER) ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL)) /* and one below it, which the other uid owns */
+        _exit(1);
+    traced(ready);
+}
+
+static void map_ids(const char *which, int outside)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)forked[1], which);
+    FILE *map = fopen(path, "w");
+    if (!map || fprintf(map, "0 %d 1\n", outside) < 0 || fclose(map))
+        _exit(1);
+}
+
+static void map_another_user(void)
+{
+    while (*forked != 1)
+        sched_yield();
+    map_ids("uid_map", MALLORYS_SECOND);
+    map_ids("gid_map", 0);
+    *forked = 2;
+}
+
+static void in_a_users_namespace_noted(int ready)
+{
+    forked[1] = getpid();
+    in_a_users_namespace(ready);
+}
+
+static uid_t charged(pid_t pid)
+{
+    struct rtl_fleet *fleet = fleet_of(pid);
+    fleet->users.own = 0;
+    look_around(fleet);
+    assert_int_equal(fleet->count, 1);
+    uid_t uid = fleet->served[0]->user->uid;
+    assert_int_equal(fleet->served[0]->user->trusted, uid == 0);
+    rtl_fleet_free(fleet);
+    end_process(pid);
+    return uid;
+}
+
+static void the_user_behind_a_process_of_root_pays(void **state)
+{
+    (void)state;
+    if (geteuid())
+        skip();
+    assert_int_equal(charged(start_process(traced)), 0);
+    assert_int_equal(charged(start_process(root_with_a_users_segment)), MALLORY);
+    assert_int_equal(charged(start_process(users_process_as_root)), MALLORY);
+    *forked = 0;
+    pid_t helper = fork();
+    if (!helper) {
+        map_another_user();
+        _exit(0);
+    }
+    pid_t pid = start_process(in_a_users_namespace_noted);
+    assert_int_equal(waitpid(helper, NULL, 0), helper);
+    assert_int_equal(charged(pid), MALLORY);
+}
+
+static void gives_up_root_when_told(int ready)
+{
+    traced(ready);
+    say_ready(ready);
+    while (*forked != 1)
+        sched_yield();
+    if (setresuid(MALLORY, MALLORY, MALLORY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+        _exit(1);
+    *forked = 2;
+    for (;;)
+        pause();
+}
+
+/* A process that root has started and that a user has now: all that it holds is the user's. */
+static void a_process_that_changes_its_user_is_charged_to_the_new_one(void **state)
+{
+    (void)state;
+    if (geteuid())
+        skip();
+    *forked = 0;
+    pid_t pid = start_process(gives_up_root_when_told);
+    struct rtl_fleet *fleet = fleet_of(pid);
+    fleet->users.own = 0;
+    look_around(fleet);
+    rtl_fleet_collect(fleet);
+    struct rtl_served *s = fleet->served[0];
+    assert_true(s->user->trusted && s->bytes && s->user->processes == 1);
+    *forked = 1;
+    while (*forked != 2)
+        sched_yield();
+    look_around(fleet);
+    const struct rtl_user *root = rtl_user_known(&fleet->users, 0);
+    assert_true(s->user->uid == MALLORY && s->user->bytes == s->bytes && s->user->processes == 1);
+    assert_true(!root->bytes && !root->processes);
+    rtl_fleet_free(fleet);
+    end_process(pid);
+}
+
+/* --- places --- */
+
+static void users_traced(int ready)
+{
+    if (setresuid(MALLORY, MALLORY, MALLORY) || prctl(PR_SET_PDEATHSIG, SIGKILL))
+        _exit(1);
+    traced(ready);
+}
+
+static uint64_t timed_in_all(const struct rtl_fleet *fleet)
+{
+    uint64_t sum = 0;
+    for (int f = 0; f < RTL_FAMILY_COUNT; f++)
+        sum += fleet->totals.families[f].times.values;
+    return sum;
+}
+
+/* A process that lost its place to another user's comes back later, and its counts aren't added twice. */
+static void a_user_with_many_processes_makes_room(void **state)
+{
+    (void)state;
+    if (geteuid())
+        skip();
+    pid_t late = start_process(traced), other = start_process(users_traced);
+    struct rtl_process self;
+    struct rtl_fleet *fleet = fleet_of(late);
+    assert_int_equal(rtl_process_read(getpid(), &self), 0);
+    look_around(fleet);
+    rtl_fleet_collect(fleet);
+    assert_int_equal(timed_in_all(fleet), 10);
+    struct rtl_user *user = fleet->served[0]->user;
+    while (fleet->count < RTL_SERVED_MAX) { /* older ones of this user, without a segment */
+        struct rtl_served *s = calloc(1, sizeof *s);
+        *s = (struct rtl_served){.pid = getpid(), .start_time = self.start_time, .user = user, .api = -1};
+        fleet->served[fleet->count++] = s;
+        user->processes++;
+    }
+    only.pids[only.pid_count++] = other;
+    look_around(fleet);
+    look_around(fleet);
+    assert_int_equal(fleet->count, RTL_SERVED_MAX);
+    assert_int_equal(user->processes, RTL_SERVED_MAX - 1);
+    assert_int_equal(rtl_user_known(&fleet->users, MALLORY)->processes, 1);
+    assert_int_equal(fleet->left_out, 1);
+    assert_int_equal(fleet->evicted_count, 1);
+    rtl_fleet_collect(fleet);
+    assert_int_equal(timed_in_all(fleet), 20);
+    while (fleet->served[0]->pid == getpid() || fleet->count > 1) { /* the older ones have gone */
+        uint32_t at = fleet->served[0]->pid == getpid() ? 0 : 1;
+        free(fleet->served[at]);
+        fleet->served[at] = fleet->served[--fleet->count];
+        user->processes--;
+    }
+    look_around(fleet);
+    assert_int_equal(fleet->count, 2);
+    assert_int_equal(fleet->evicted_count, 0);
+    rtl_fleet_collect(fleet);
+    assert_true(fleet->served[1]->has_snapshot);
+    assert_int_equal(timed_in_all(fleet), 20);
+    rtl_fleet_free(fleet);
+    end_process(late);
+    end_process(other);
+}
+
 /* --- memory --- */
 
 /* Each row has its own name: the same text from another start. */
@@ -183,10 +378,7 @@ static void numbers_impossible_for_the_age_of_a_process_are_ignored(void **state
         assert_int_equal(fleet->count, 1);
         rtl_fleet_collect(fleet);
         assert_true(fleet->served[0]->has_snapshot);
-        uint64_t sum = 0;
-        for (int f = 0; f < RTL_FAMILY_COUNT; f++)
-            sum += fleet->totals.families[f].times.values;
-        assert_int_equal(sum, i ? 0 : 10);
+        assert_int_equal(timed_in_all(fleet), i ? 0 : 10);
         assert_int_equal(fleet->untrue, i);
         /* of a process that has just begun, not of the machine */
         uint64_t first = fleet->served[0]->credit.events;
@@ -303,6 +495,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scan_is_charged_to_the_user_of_the_process),
         cmocka_unit_test(checking_for_an_exit_is_charged),
+        cmocka_unit_test(the_user_behind_a_process_of_root_pays),
+        cmocka_unit_test(a_process_that_changes_its_user_is_charged_to_the_new_one),
+        cmocka_unit_test(a_user_with_many_processes_makes_room),
         cmocka_unit_test(names_count_as_memory),
         cmocka_unit_test(numbers_impossible_for_the_age_of_a_process_are_ignored),
         cmocka_unit_test(many_processes_with_many_kernels_fit_on_a_page),

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/users.h"
+#include "serve/shares.h"
 
 static void a_user_is_charged_for_its_processes(void **state)
 {
@@ -37,10 +37,10 @@ static void a_user_is_charged_for_its_processes(void **state)
     rtl_user_charge(own, 1000 * second);
     assert_true(rtl_user_may_read(own, 3));
     /* users beyond the table share the other slot */
-    for (uid_t uid = 100; uid < 300; uid++)
+    for (uid_t uid = 100; uid < 700; uid++)
         rtl_user_of(&users, uid, 0)->processes++;
     assert_int_equal(users.count, RTL_USERS_MAX);
-    assert_ptr_equal(rtl_user_of(&users, 298, 0), rtl_user_of(&users, 299, 0));
+    assert_ptr_equal(rtl_user_of(&users, 698, 0), rtl_user_of(&users, 699, 0));
 }
 
 /* Slots are for users with processes: a machine's many other users must not fill the table. */
@@ -48,32 +48,32 @@ static void a_users_slot_is_free_without_processes(void **state)
 {
     (void)state;
     struct rtl_users users = {.own = 7};
-    for (uid_t uid = 100; uid < 170; uid++)
+    for (uid_t uid = 1000; uid < 2000; uid++)
         assert_int_equal(rtl_user_of(&users, uid, 0)->uid, uid);
     struct rtl_user *a = rtl_user_of(&users, 1, 0);
     a->processes = 1;
     struct rtl_user *b = rtl_user_of(&users, 2, 0), *own = rtl_user_of(&users, 7, 0);
     b->names = 1;
     assert_ptr_not_equal(a, b);
-    assert_null(rtl_user_known(&users, 100));
+    assert_null(rtl_user_known(&users, 1000));
     /* a user with memory, a GPU or debt keeps the slot; the server's own user always does */
     const uint64_t second = 1000000000;
     for (uid_t uid = 200; uid < 230; uid++)
         rtl_user_of(&users, uid, 0)->gpus = 1;
     for (uid_t uid = 230; uid < 240; uid++)
         rtl_user_of(&users, uid, 0)->bytes = 1;
-    for (uid_t uid = 300; uid < 500; uid++)
+    for (uid_t uid = 300; uid < 1000; uid++)
         rtl_user_charge(rtl_user_of(&users, uid, 0), RTL_USER_BURST_NS);
     assert_ptr_equal(rtl_user_known(&users, 1), a);
     assert_ptr_equal(rtl_user_known(&users, 2), b);
     assert_ptr_equal(rtl_user_of(&users, 7, 0), own);
     assert_true(own->trusted && rtl_user_known(&users, 200) && rtl_user_known(&users, 235));
-    struct rtl_user *several = rtl_user_of(&users, 499, 0);
+    struct rtl_user *several = rtl_user_of(&users, 999, 0);
     assert_true(several->several && !several->trusted);
     assert_ptr_equal(rtl_user_of(&users, (uid_t)-1, 0), several);
     assert_null(rtl_user_known(&users, (uid_t)-1));
     /* after the debt is paid a slot is free again */
-    assert_int_equal(rtl_user_of(&users, 499, 10 * second)->uid, 499);
+    assert_int_equal(rtl_user_of(&users, 999, 10 * second)->uid, 999);
 }
 
 static void a_users_names_and_memory_are_bounded(void **state)
@@ -81,22 +81,24 @@ static void a_users_names_and_memory_are_bounded(void **state)
     (void)state;
     struct rtl_users users = {.own = 7};
     struct rtl_user *a = rtl_user_of(&users, 1, 0), *own = rtl_user_of(&users, 7, 0);
+    const struct rtl_user *out;
+    struct rtl_totals none = {.gpu_count = 0};
     uint32_t brought[3] = {0};
     for (int i = 0; i < 3; i++) {
-        struct rtl_share before = rtl_user_share(a, brought[i]), after = before;
+        struct rtl_share before = rtl_user_share(a, &none, brought[i]), after = before;
         assert_int_equal(before.names, i < 2 ? RTL_PROCESS_NAMES : 0);
         after.names = 0;
         after.gpus = before.gpus ? before.gpus - 1 : 0;
         rtl_user_charge_share(a, &brought[i], &before, &after);
     }
     assert_int_equal(a->names, RTL_USER_NAMES);
-    assert_int_equal(rtl_user_share(a, 0).gpus, RTL_USER_GPUS - 3);
+    assert_int_equal(rtl_user_share(a, &none, 0).gpus, RTL_USER_GPUS - 3);
     rtl_user_release_names(a, brought[0]);
-    assert_int_equal(rtl_user_share(a, 0).names, RTL_PROCESS_NAMES);
-    assert_int_equal(rtl_user_share(own, 0).names, RTL_SERIES_MAX);
+    assert_int_equal(rtl_user_share(a, &none, 0).names, RTL_PROCESS_NAMES);
+    assert_int_equal(rtl_user_share(own, &none, 0).names, RTL_SERIES_MAX);
     a->processes = own->processes = RTL_USER_PROCESSES;
-    assert_false(rtl_user_may_add_process(a));
-    assert_true(rtl_user_may_add_process(own));
+    assert_false(rtl_user_may_add_process(&users, a, false, &out));
+    assert_true(rtl_user_may_add_process(&users, own, false, &out) && !out);
     uint64_t one = 0, other = 0;
     assert_true(rtl_user_may_hold(a, &one, RTL_USER_BYTES - 10));
     assert_false(rtl_user_may_hold(a, &other, 11));
@@ -113,6 +115,55 @@ static void a_users_names_and_memory_are_bounded(void **state)
     assert_null(rtl_users_over_limit(&users));
     rtl_user_of(&users, 3, 0)->bytes = 2;
     assert_ptr_equal(rtl_users_over_limit(&users), rtl_user_of(&users, 2, 0));
+}
+
+/* The user with most processes gives up places, until all have the same number. */
+static void users_share_the_places(void **state)
+{
+    (void)state;
+    struct rtl_users users = {.own = 7};
+    const struct rtl_user *out;
+    struct rtl_user *own = rtl_user_of(&users, 7, 0), *a = rtl_user_of(&users, 1, 0), *b = rtl_user_of(&users, 2, 0);
+    struct rtl_user *c = rtl_user_of(&users, 3, 0);
+    own->processes = 200;
+    a->processes = 41;
+    b->processes = 16;
+    for (uint32_t taken = 0; rtl_user_may_add_process(&users, c, true, &out); taken++) {
+        assert_true(taken < 60 && out && out->processes > c->processes + 1);
+        rtl_user_known(&users, out->uid)->processes--;
+        c->processes++;
+    }
+    assert_true(a->processes == 21 && b->processes == 16 && c->processes == 20);
+    assert_int_equal(own->processes, 200);
+    assert_true(rtl_user_may_add_process(&users, own, true, &out) && out == a);
+    a->processes = b->processes = c->processes = 0;
+    assert_false(rtl_user_may_add_process(&users, own, true, &out));
+}
+
+/* No user may have more than what is free, so that several users can't use up a table. */
+static void several_users_leave_names_and_gpus_for_others(void **state)
+{
+    (void)state;
+    struct rtl_users users = {.own = 7};
+    struct rtl_totals totals = {.gpu_count = 0};
+    for (uid_t uid = 1; uid < 5; uid++) {
+        struct rtl_user *user = rtl_user_of(&users, uid, 0);
+        for (uint32_t brought = 0, i = 0; i < 100; i++) {
+            struct rtl_share before = rtl_user_share(user, &totals, 0), after = before;
+            assert_true(i || (before.names >= (uint32_t)RTL_SERIES_MAX >> (uid + 1) &&
+                              before.gpus >= (uint32_t)RTL_SERVED_GPUS >> (uid + 1)));
+            after.names = after.gpus = 0;
+            totals.kernels.count += before.names;
+            totals.gpu_count += before.gpus;
+            rtl_user_charge_share(user, &brought, &before, &after);
+        }
+    }
+    /* few long names use the room of many */
+    totals.kernels.count = 1;
+    totals.kernels.text = RTL_SERIES_TEXT_MAX / 2;
+    assert_int_equal(rtl_user_share(rtl_user_of(&users, 6, 0), &totals, 0).names, RTL_PROCESS_NAMES);
+    totals.kernels.text += RTL_SERIES_TEXT_MAX / 4;
+    assert_int_equal(rtl_user_share(rtl_user_of(&users, 6, 0), &totals, 0).names, RTL_SERIES_MAX / 8);
 }
 
 static void bring_ranges(struct rtl_totals *totals, const struct rtl_user *user, unsigned kind, const char *what,
@@ -173,13 +224,13 @@ static void long_names_count_as_several(void **state)
     for (uint32_t i = 0; i < KERNELS; i++)
         kernels[i] =
             (struct rtl_kernel_snapshot){.id = i, .name = text, .name_length = RTL_NAME_MAX - KERNELS + i, .calls = 1};
-    struct rtl_share share = rtl_user_share(rtl_user_of(&users, 1, 0), 0);
+    struct rtl_share share = rtl_user_share(rtl_user_of(&users, 1, 0), &totals, 0);
     share.names = RTL_USER_NAMES;
     rtl_credit_add(&share.credit, 1000);
     rtl_totals_add(&totals, NULL, &s, series[0], &share);
     assert_true(share.refused > 0 && totals.kernels.text <= RTL_SERIES_TEXT_MAX / 2);
     uint64_t refused = share.refused;
-    share = rtl_user_share(rtl_user_of(&users, 2, 0), 0);
+    share = rtl_user_share(rtl_user_of(&users, 2, 0), &totals, 0);
     rtl_credit_add(&share.credit, 1000);
     kernels[0].name_length = RTL_NAME_MAX - 1;
     s.kernel_count = 1;
@@ -313,6 +364,8 @@ int main(void)
         cmocka_unit_test(a_user_is_charged_for_its_processes),
         cmocka_unit_test(a_users_slot_is_free_without_processes),
         cmocka_unit_test(a_users_names_and_memory_are_bounded),
+        cmocka_unit_test(users_share_the_places),
+        cmocka_unit_test(several_users_leave_names_and_gpus_for_others),
         cmocka_unit_test(one_users_ranges_leave_room_for_others),
         cmocka_unit_test(long_names_count_as_several),
         cmocka_unit_test(credit_grows_with_elapsed_time),
