@@ -112,7 +112,7 @@ is "unknown process: exits with 2" "$?" 2
 sleep 1000 &
 sleeper=$!
 tap_pids="$tap_pids $sleeper"
-check "untraced process: exits with 3 and says how to trace" exits_with 3 'HSA_TOOLS_LIB' -p "$sleeper" -b
+check "untraced process: exits with 3 and says how to trace" exits_with 3 'start it with rtl-top run' -p "$sleeper" -b
 # A segment of a later version of the library: memfd_create, magic, major version 99
 perl -e 'my $name = "rtl-segment"; my $fd = syscall(319, $name, 3); open my $f, "+<&=", $fd or die; syswrite $f, pack("CA7SSL", 255, "RTLSEG1", 99, 0, 4096) . "\0" x 200000; sleep 1000' &
 newer=$!
