@@ -333,6 +333,17 @@ static void a_suffix_follows_the_demangled_name(void **state)
     suffixed("kernel.cold", "kernel.cold", "kernel.cold");
 }
 
+/* Newer compilers mark a template's `auto` parameter. */
+static void auto_parameters_are_demangled(void **state)
+{
+    static const char raw[] = "_Z1fITnDaLi1EEvv";
+    (void)state;
+    char *plain = rtl_demangle(raw, strlen(raw));
+    assert_non_null(plain);
+    assert_string_equal(plain, "void f<1>()");
+    free(plain);
+}
+
 static void long_suffixes_are_kept(void **state)
 {
     (void)state;
@@ -412,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_suffix_follows_the_demangled_name),
         cmocka_unit_test(exponential_names_cost_a_bounded_time),
         cmocka_unit_test(random_names_do_no_harm),
+        cmocka_unit_test(auto_parameters_are_demangled),
         cmocka_unit_test(long_suffixes_are_kept),
         cmocka_unit_test(hostile_suffixes_cost_a_bounded_time),
         cmocka_unit_test(names_that_differ_in_a_suffix_never_look_alike),

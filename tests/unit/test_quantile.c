@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "stats/histogram_sum.h"
 #include "stats/quantile.h"
 
 enum { VALUES = 60000 };
@@ -406,9 +407,25 @@ static void an_empty_histogram_has_no_quantiles(void **state)
     assert_int_equal(bin, 0);
 }
 
+/* A process in which the kernel has no timed dispatch adds nothing; its extremes mean nothing. */
+static void an_empty_histogram_changes_no_extreme(void **state)
+{
+    (void)state;
+    const struct rtl_histogram_copy none = {.min_ns = 1, .max_ns = 900},
+                                    some = {.count = 2, .min_ns = 30, .max_ns = 40};
+    const struct rtl_histogram_copy *const both[2][2] = {{&none, &some}, {&some, &none}};
+    for (int i = 0; i < 2; i++) {
+        struct rtl_histogram_copy sum = rtl_histogram_sum(both[i], 2, NULL);
+        assert_int_equal(sum.count, 2);
+        assert_int_equal(sum.min_ns, 30);
+        assert_int_equal(sum.max_ns, 40);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_histogram_changes_no_extreme),
         cmocka_unit_test_setup_teardown(quantiles_since_the_start_equal_sorting, start, stop),
         cmocka_unit_test_setup_teardown(quantiles_in_a_window_equal_sorting, start, stop),
         cmocka_unit_test_setup_teardown(bins_hold_every_value_once, start, stop),

@@ -331,6 +331,14 @@ static void unknown_paths_have_no_name(void **state)
     }
     rtl_snapshot_free(&snapshot);
     rtl_reader_close(reader);
+#define LAST(sym, num, key, text) most = num > most ? num : most;
+    uint32_t most = 0, most_reason = 0;
+    RTL_QUEUE_PATHS(LAST)
+#undef LAST
+#define LAST(sym, num, key, text) most_reason = num > most_reason ? num : most_reason;
+    RTL_PATH_REASONS(LAST)
+#undef LAST
+    assert_true(!rtl_queue_path_key(most + 1) && !rtl_path_reason_key(most_reason + 1));
     static const uint32_t nameless[] = {0, 90, 255, 256, 0x10000 | RTL_REASON_OTHER_TOOL, UINT32_MAX};
     for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++)
         assert_true(!rtl_queue_path_key(nameless[i]) && !rtl_queue_path_meaning(nameless[i]) &&

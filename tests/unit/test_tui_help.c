@@ -299,7 +299,7 @@ static void menus_have_borders(void **state)
     for (int rows = 2; rows < 30; rows++) /* the selection is always visible */
         for (int steps = 0; steps < 12; steps++) {
             char *text = draw(rows, 60);
-            assert_non_null(strstr(text, "> "));
+            assert_true(strstr(text, "│> ") || strstr(text, "\n> ") || strncmp(text, "> ", 2) == 0);
             free(text);
             rtl_ui_key(&ui, rows & 1 ? RTL_KEY_UP : RTL_KEY_DOWN);
         }
