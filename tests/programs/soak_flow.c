@@ -1,6 +1,5 @@
 /*
- * soak_flow.c - raw HSA: a flow of dispatches as fast as the queues accept them, with an exact tally (`make
- * soak-flow`).
+ * soak_flow.c - raw HSA: dispatches as fast as the queues accept them, with an exact tally (`make soak-flow`).
  *
  * soak_flow DISPATCHES [LANES]
  * A lane is a thread with its own queue, on its own GPU if there are enough. It submits bursts of random length from

@@ -110,16 +110,14 @@ static void the_first_error_and_its_kernel_are_published(void **state)
     make_queue(app_is_told);
     assert_error(0, 0);
     dispatch(KERNEL);
-    __atomic_store_n(&native_queue.read_dispatch_id, 1,
-                     __ATOMIC_RELEASE); /* the kernel was launched, but has not completed */
+    __atomic_store_n(&native_queue.read_dispatch_id, 1, __ATOMIC_RELEASE); /* launched, not completed */
     given.error(HSA_STATUS_ERROR_EXCEPTION, &native_queue.hsa_queue, given.data);
     assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1);
     given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data);
     assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1);
     assert_true(told == 2 && status_told == HSA_STATUS_ERROR);
     app_queue_destroy(&native_queue.hsa_queue);
-    assert_error(HSA_STATUS_ERROR_EXCEPTION,
-                 ROW_OF_KERNEL + 1); /* stays in the segment after the queue's destruction */
+    assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1); /* stays after the queue's destruction */
     make_queue(app_is_told);
     assert_error(0, 0);
     given.error(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, &native_queue.hsa_queue, given.data); /* nothing in flight */
@@ -133,8 +131,7 @@ static void without_a_callback_the_runtimes_setting_decides(void **state)
     load("default", "1");
     make_queue(NULL);
     assert_non_null(given.error);
-    given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue,
-                given.data); /* the runtime's message is off: the process goes on */
+    given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data); /* without message the process goes on */
     assert_error(HSA_STATUS_ERROR, 0);
     unload();
 }
