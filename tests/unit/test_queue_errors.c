@@ -79,8 +79,7 @@ static void a_replay_has_the_error_from_its_frame_on(void **state)
 {
     (void)state;
     record_two_frames();
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_error"),
-                     3); /* a row for each queue, and a row for the error */
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_error"), 3); /* each queue has a row, the error, too */
     struct rtl_queue_snapshot q = replayed(1, 1);
     assert_true(q.error_known && !q.error && !q.error_kernel && !q.error_after_ns);
     q = replayed(3, 1);
