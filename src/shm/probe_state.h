@@ -109,7 +109,7 @@ struct rtl_probe_state {
     /* since minor version 9; viewers read 0 before */
     uint64_t dies;     /* dies with pages and tables at `block`; 0: one */
     uint64_t key_at;   /* load: address of the requests' key in the process (probe_page.h); 0: an older library */
-    uint64_t accepted; /* requests accepted so far; worker (release), also while the other fields aren't written */
+    uint64_t accepted; /* requests accepted so far; worker (release), independent of the other fields */
     /* the section PROBE_DIES: of the further dies */
     struct rtl_probe_die die[RTL_PROBE_DIES - 1];
 };
