@@ -240,7 +240,7 @@ soak: ## run mixed work with librtl.so and rtl-top for SOAK_SECONDS (default 600
 	    echo "# queues: $$way"; RTL_QUEUES=$$way SOAK_SECONDS=$(or $(SOAK_SECONDS),600) tests/e2e/intercept-soak.t || exit 1; \
 	done
 
-soak-flow: ## dispatch SOAK_DISPATCHES (default a billion) beside viewers, changes of mode, traces, killed recorders and probes: exact counts (RELEASE=... selects the runtime)
+soak-flow: ## make SOAK_DISPATCHES (default a billion) dispatches beside viewers, changes of mode, traces, killed recorders and probes: exact counts (RELEASE=... selects the runtime)
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
 	@RTL_RELEASE=$(RELEASE) SOAK_PATIENCE=7200 SOAK_DISPATCHES=$(or $(SOAK_DISPATCHES),1000000000) tests/e2e/soak-flow.t
@@ -250,7 +250,7 @@ stress: ## stress queues of every kind, seed by seed, for STRESS_SECONDS (defaul
 	@$(MAKE) --no-print-directory all vgpu programs
 	@STRESS_SECONDS=$(or $(STRESS_SECONDS),600) tests/e2e/native-stress.t
 
-kills: ## end rtl-top at random moments KILLS times (default 10000), JOBS (4) at once, moments by SEED: no output is damaged
+kills: ## kill rtl-top at random moments KILLS times (default 10000), JOBS (4) at once: no output is damaged (SEED chooses the moments)
 	@tools/deps build gpu unit test
 	@$(MAKE) --no-print-directory all vgpu programs
 	@KILLS=$(or $(KILLS),10000) JOBS=$(or $(JOBS),4) SEED=$(or $(SEED),$$$$) tests/e2e/kills.t

@@ -1,5 +1,5 @@
-/* rtl-top check -p: whether the HIP calls of a process are recorded, judged by the dispatches that no recorded call
- * submitted; and the files whose calls go unrecorded. */
+/* rtl-top check -p: reports whether the HIP calls of a process are recorded, and the files whose calls are not. A
+ * dispatch that no recorded call submitted shows that calls are missing. */
 #include "base/plain_file.h"
 #include "command/check.h"
 #include "shm/hip_api_reader.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bounds on a hostile process: mapped files that are searched, and their bytes. */
+/* Bounds on a hostile process: files that are searched, files that are reported. */
 enum { FILES_MAX = 1024, HIPS_SAID = 8 };
 static const int64_t SEARCHED_MAX = 8ll << 30;
 
@@ -31,7 +31,7 @@ static bool has_hip_inside(pid_t pid, const char *file, int64_t *searched)
     return found;
 }
 
-/* Prints the files that contain HIP, where that explains missing calls. Each executable mapping is a loaded copy. */
+/* Prints the files that contain HIP, if they explain missing calls. Each executable mapping is a loaded copy. */
 static void say_hips(struct rtl_check *check, pid_t pid)
 {
     char *line = NULL, *shared[HIPS_SAID];
@@ -63,7 +63,7 @@ static void say_hips(struct rtl_check *check, pid_t pid)
         fclose(maps);
 }
 
-/* Prints the most frequent reason for which dispatches have no recorded call. */
+/* Prints the most frequent reason why dispatches have no recorded call. */
 static void say_unlinked(struct rtl_check *check, const struct rtl_hip_api_snapshot *api, uint64_t unlinked)
 {
     static const char *const reasons[RTL_HIP_API_UNLINKED_LIMIT] = {

@@ -30,7 +30,7 @@ struct diff_input {
 
 struct diff_request {
     struct diff_input a, b;
-    bool has_limit, json, cumulative, failed; /* failed: no memory for a line */
+    bool has_limit, json, cumulative, failed; /* failed: out of memory for a line */
     double limit;
     uint64_t rows; /* 0 = all */
     struct rtl_names *names;

@@ -114,7 +114,7 @@ static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, i
 /* Writes to a sink; for rtl_quote_json and rtl_quote_csv (text/quote.h). */
 void rtl_export_put(void *sink, const char *bytes, size_t count);
 
-/* Write `before`, such as "{" or ",", and an integer member, with its twin (RTL_JSON_EXACT). */
+/* Write `before`, such as "{" or ",", then an integer member and its twin if it needs one (RTL_JSON_EXACT). */
 void rtl_export_int(struct rtl_sink *sink, const char *before, const char *key, int64_t value);
 void rtl_export_uint(struct rtl_sink *sink, const char *before, const char *key, uint64_t value);
 

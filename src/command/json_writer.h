@@ -23,7 +23,7 @@ static inline void put_json(struct json_writer *w, struct json_object *object, c
     }
 }
 
-/* Adds the twin of a number that many readers would round, see RTL_JSON_EXACT. */
+/* Adds the twin of an integer that many readers would round, see RTL_JSON_EXACT. */
 static inline void put_twin(struct json_writer *w, struct json_object *object, const char *key,
                             struct json_object *value)
 {

@@ -192,7 +192,7 @@ struct rtl_hip_api *rtl_hip_api_first(void)
 {
     static _Atomic(bool) asked;
     static __thread bool
-        asking; /* a signal handler or interposed function calls HIP: pthread_once would wait for ever */
+        asking; /* true if a signal handler or interposed function calls HIP here: pthread_once would wait for ever */
     if (atomic_load_explicit(&asked, memory_order_acquire))
         return atomic_load_explicit(&rtl_hip_api_ready, memory_order_acquire);
     if (asking)

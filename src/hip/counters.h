@@ -113,8 +113,8 @@ static inline void rtl_hip_api_raise(uint64_t *most, uint64_t value)
         ;
 }
 
-/* Add to a counter that only this thread writes (release). One instruction without a lock, so that no call of a signal
- * handler in between is lost. */
+/* Add to a counter that only this thread writes (release). One instruction without a lock prefix: a signal handler
+ * can't run in the middle of it, so no call of the handler is lost. */
 static inline void rtl_hip_api_add_own(uint64_t *counter, uint64_t by)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)

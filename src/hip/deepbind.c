@@ -1,11 +1,12 @@
 /*
- * Plugins whose own libraries come before ours in the search for symbols: opened with RTLD_DEEPBIND, they would call
- * HIP directly. dlopen is interposed: after such a plugin was opened, each slot of its objects that the linker binds to
- * a HIP function is set to the exported wrapper, and the wrapper goes on to that very function. The flag stays in
- * force, so all other symbols are bound as without us. Calls that its constructors make come before that.
+ * Records the HIP calls of plugins that are opened with RTLD_DEEPBIND. Their own libraries come before ours in the
+ * search for symbols, so they would call HIP directly. dlopen is interposed: after a plugin was opened, each slot of
+ * its objects that the linker binds to a HIP function is set to the exported wrapper. The wrapper calls the function
+ * that the linker found. The flag stays in force, so all other symbols are bound as without us. Calls of the plugin's
+ * constructors come earlier and are not recorded.
  *
- * The linker uses the caller's address for names without a slash and for $ORIGIN: those calls go on by a jump
- * (dlsym.c). Their plugins are only reported, and so are plugins that dlmopen opens in a namespace of their own.
+ * For names without a slash and for $ORIGIN the linker uses the caller's address, so the wrapper jumps to libc's dlopen
+ * (interpose.h). These plugins are only reported, and so are plugins that dlmopen opens in a namespace of their own.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -30,7 +31,7 @@ struct loaded_before {
 
 struct rebinding {
     struct loaded_before before;
-    void *real[RTL_FN_COUNT]; /* what the plugin is bound to; NULL: nothing, or not HIP's */
+    void *real[RTL_FN_COUNT]; /* the function that the plugin is bound to; NULL: none, or not HIP's */
     void *wrapper[RTL_FN_COUNT];
     bool failed;
 };
@@ -54,7 +55,7 @@ static int note_loaded(struct dl_phdr_info *info, size_t bytes, void *data)
     return 0;
 }
 
-/* False without memory. Another thread may load more meanwhile: those objects then look new, which is harmless. */
+/* False without memory. Objects that another thread loads meanwhile look new, which is harmless. */
 static bool list_loaded(struct loaded_before *before)
 {
     dl_iterate_phdr(note_loaded, before);
@@ -121,7 +122,7 @@ static bool is_bound(const struct loaded_object *o, const ElfW(Rela) * slot, con
     return lazy || ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_64) && value == real);
 }
 
-/* Set a slot, which other threads may be using. False if its page can't be made writable. */
+/* Set a slot that other threads may be using. False if its page can't be made writable. */
 static bool set_slot(const struct loaded_object *o, void **slot, void *wrapper)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)slot;
@@ -133,7 +134,7 @@ static bool set_slot(const struct loaded_object *o, void **slot, void *wrapper)
     return !sealed || mprotect(whole, page, PROT_READ) == 0;
 }
 
-/* Under the linker's lock of its list, so that the object stays mapped: no function that takes another one. */
+/* Runs under the linker's lock of its list, so the object stays mapped. Must not call a function that locks. */
 static int rebind_object(struct dl_phdr_info *info, size_t bytes, void *data)
 {
     struct rebinding *r = data;
@@ -152,7 +153,7 @@ static int rebind_object(struct dl_phdr_info *info, size_t bytes, void *data)
             enum rtl_hip_function f = rtl_function_of(o.names + symbol->st_name);
             if (f == RTL_FN_COUNT || !r->real[f] || !r->wrapper[f] || !is_bound(&o, slot, *at, r->real[f]))
                 continue;
-            /* the results first: the wrapper uses them from its first call on */
+            /* before the slot: the wrapper uses the results from its first call on */
             kept = kept || rtl_keep_results(o.from, o.to, r->real);
             r->failed |= !kept || !set_slot(&o, at, r->wrapper[f]);
         }
@@ -161,7 +162,7 @@ static int rebind_object(struct dl_phdr_info *info, size_t bytes, void *data)
 
 static const char opening; /* its address identifies this library */
 
-/* Find what the plugin is bound to, and our wrapper of it. A library is pinned before its functions are kept. */
+/* Find the functions that the plugin is bound to, and our wrappers. Pin a library before keeping its functions. */
 static bool find_functions(struct rebinding *r, void *plugin)
 {
     Dl_info self, info;

@@ -1,6 +1,6 @@
 /* Interposes functions of the dynamic linker whose results depend on their caller's address. The assembly calls an
- * `answer` in C, with the original arguments and the caller as the fourth. The answer is either the result, or libc's
- * function, to which the assembly jumps, so that libc sees the original caller. */
+ * `answer` in C, with the original arguments and the caller as the fourth. The answer is either the result or libc's
+ * function. The assembly jumps to that function, so libc sees the original caller. */
 #ifndef RTL_HIP_INTERPOSE_H
 #define RTL_HIP_INTERPOSE_H
 

@@ -24,17 +24,17 @@ static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *
     return f;
 }
 
-/* libc's own function of that name, kept in *found; NULL if not found. */
+/* Return libc's own function of that name and keep it in *found; NULL if not found. */
 void *rtl_find_libc(_Atomic(void *) *found, const char *name);
 
-/* libc's own dlopen, which is searched from this library: not for names without a slash. */
+/* Call libc's own dlopen. It searches from this library, so don't pass a name without a slash. */
 void *rtl_real_dlopen(const char *file, int flags);
 
-/* Return a handle's function that isn't ours; NULL, with the linker's error set, if there is none. */
+/* Return the handle's function if it isn't ours; otherwise NULL, with the linker's error set. */
 void *rtl_search_handle(void *handle, enum rtl_hip_function function);
 
-/* Keep pinned results for calls from an object at these addresses; NULL ones are searched for when they are needed.
- * False: the table of callers is full. */
+/* Keep results, whose libraries are pinned, for calls from an object at these addresses. A NULL result is searched for
+ * at the first call. False: the table of callers is full. */
 bool rtl_keep_results(uintptr_t from, uintptr_t to, void *const found[RTL_FN_COUNT]);
 
 /* libc's own dlsym; NULL if not found. */

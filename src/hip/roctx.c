@@ -117,7 +117,7 @@ static int pop_range(int (*real)(void))
     int level = -1;
     if (t->depth) {
         level = (int)t->depth - 1;
-        /* copied before its place is free: a signal handler that comes in between may push a range there */
+        /* copied before its place is free, because a signal handler may then push a range there */
         struct rtl_open_range range = t->range[level < RTL_RANGES_DEEP ? level : 0];
         atomic_signal_fence(memory_order_seq_cst);
         t->depth = (uint32_t)level;

@@ -103,7 +103,7 @@ static int open_log(char log[PATH_MAX], const char *command, char *why, size_t w
     if (!rtl_safe_path_find(&at, log, true, "cannot open", why, why_bytes))
         return -1;
     int fd = rtl_safe_path_create(at.folder, before, ".log", 0600, name);
-    if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND)) /* the user may empty a log that grows */
+    if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND)) /* so that the user may empty a log that grows */
         snprintf(why, why_bytes, "%s: %s", folder, strerror(errno));
     snprintf(log, PATH_MAX, "%s/%s", folder, name);
     rtl_safe_path_release(&at);

@@ -83,7 +83,8 @@ int rtl_coordinates_rank(const struct rtl_coordinates *c)
 
 /* --- peer groups --- */
 
-/* Return the place of the only dimension in which two workers of the same dimensions differ; 0: none, or several. */
+/* Two workers have the same dimensions. Return the place of the only dimension in which they differ; 0: none, or
+ * several. */
 static int differing_place(const struct rtl_coordinates *a, const struct rtl_coordinates *b)
 {
     int place = 0;
@@ -144,8 +145,8 @@ static void name_by_gpu(struct rtl_member *member)
     snprintf(member->name, sizeof member->name, "G%d", __builtin_ctzll(member->gpus));
 }
 
-/* Mark members with equal names. With `keep`, the only one of them that has not ended keeps its name: a worker that was
- * started again. */
+/* Mark members with equal names. With `keep`, a member keeps its name if it is the only one of them that has not ended:
+ * a worker that was started again. */
 static void mark_equal(const struct rtl_member *members, uint32_t count, bool keep, bool equal[RTL_MEMBERS_MAX])
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -159,7 +160,7 @@ static void mark_equal(const struct rtl_member *members, uint32_t count, bool ke
     }
 }
 
-/* A label that rtl-top did not write (a damaged recording) is no name: "[", "#" are reserved for the marks below. */
+/* False for a label that rtl-top did not write (a damaged recording): "[" and "#" are reserved for the marks below. */
 static bool is_label(const char *label)
 {
     return *label && label[strspn(label, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")] == '\0';
@@ -181,7 +182,7 @@ void rtl_members_name(struct rtl_member *members, uint32_t count)
             snprintf(m->name, sizeof m->name, "%d", (int)m->info.pid);
     }
     set_peer_groups(members, count);
-    /* lists of visible devices may mean different devices in two containers: the segment knows the GPU */
+    /* equal device numbers may mean different devices in two containers: the segment knows the GPU */
     mark_equal(members, count, true, equal);
     for (uint32_t i = 0; i < count; i++)
         if (equal[i] && *members[i].name == 'D' && isdigit((unsigned char)members[i].name[1]) &&

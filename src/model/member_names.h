@@ -1,6 +1,6 @@
 /*
- * The coordinates of a worker in its server ("DP1_TP0_EP1"), a name that no other process of the snapshot has, and the
- * peer group: the workers that it is compared with. Pure; titles and labels are untrusted.
+ * Finds the coordinates of a worker in its server ("DP1_TP0_EP1"). Gives each process a name that no other process of
+ * the snapshot has, and its peer group: the workers that it is compared with. Pure; titles and labels are untrusted.
  */
 #ifndef RTL_MODEL_MEMBER_NAMES_H
 #define RTL_MODEL_MEMBER_NAMES_H
@@ -11,9 +11,9 @@
 struct rtl_member;
 
 /*
- * The dimensions in which servers split a model, as vLLM and SGLang write them into the titles of their workers, in the
- * order of a label. X(letters, place): workers are compared along the dimension of the lowest place in which they
- * differ; 0: the coordinate follows from the others.
+ * The dimensions in which servers split a model, in the order of a label. vLLM and SGLang write the letters into the
+ * titles of their workers. X(letters, place): workers are compared along the dimension with the lowest place in which
+ * they differ. Place 0: the coordinate follows from the others.
  */
 #define RTL_COORDINATES(X) \
     X("NP", 10)            \
@@ -37,20 +37,18 @@ struct rtl_coordinates {
     uint32_t number[RTL_COORDINATE_COUNT];
 };
 
-/* Find the coordinates in a title or label: "VLLM::Worker_DP1_TP0", "VllmWorker TP0". The first of equal letters
- * counts.
- */
+/* Find the coordinates in a title or label: "VLLM::Worker_DP1_TP0", "VllmWorker TP0". If letters are repeated, the
+ * first ones count. */
 struct rtl_coordinates rtl_coordinates_find(const char *text, size_t length);
 
 /* Write "DP1_TP0_EP1"; "" without coordinates. Those that don't fit are left out. */
 void rtl_coordinates_text(const struct rtl_coordinates *coordinates, char *out, size_t size);
 
-/* Return the number of a worker with only one coordinate that doesn't follow from others; -1 otherwise. */
+/* Return the number of the only coordinate that doesn't follow from others; -1 if there are several, or none. */
 int rtl_coordinates_rank(const struct rtl_coordinates *coordinates);
 
 /* Set `name` and `peer_group` of all members of a snapshot. A name is the label; or "G5", the GPU of a process without
- * a label; or the pid. Where two are equal, "[pid]" follows, but not after the name of the only one that has not ended.
- */
+ * a label; or the pid. "[pid]" follows equal names, but not the name of the only one of them that has not ended. */
 void rtl_members_name(struct rtl_member *members, uint32_t count);
 
 #endif

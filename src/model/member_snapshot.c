@@ -76,7 +76,7 @@ static void extract_queues(const struct rtl_snapshot *merged, const struct rtl_m
         queue->gpu = agent->gpu;
         queue->agent = agent->agent;
         queue->pid = 0;
-        queue->error_kernel = 0; /* an id of the merged snapshot */
+        queue->error_kernel = 0; /* it is an id of the merged snapshot */
         for (uint32_t k = 0; queue->error && k < own->queue_count; k++)
             if (own->queues[k].slot == queue->slot && own->queues[k].generation == queue->generation)
                 queue->error_kernel = own->queues[k].error_kernel;

@@ -19,7 +19,7 @@ enum {
     NAMES_FOR_ALL = 3 * RTL_NAMES_BYTES,
     NAMES_OF_ONE = RTL_NAME_MAX,
     INDEX_SIZE = 4 * RTL_KERNELS_MAX, /* a power of two */
-    OWNERS_MAX = 64,                  /* the last one is for all users without their own entry */
+    OWNERS_MAX = 64,                  /* the last one is for all users without an entry of their own */
 };
 
 struct rtl_merge_owner {
@@ -104,7 +104,7 @@ static bool set_kernel_name(struct rtl_merge *merge, uint32_t id, const char *na
     return true;
 }
 
-/* Return the entry of the process's user; NULL: no limit. */
+/* Return the entry of the user who pays for the process; NULL: no limit. */
 static struct rtl_merge_owner *owner_of(struct rtl_merge *merge, const struct rtl_merged_member *m)
 {
     uint32_t owner = m->member.info.owner, at = 0;
@@ -332,7 +332,7 @@ bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl
     for (uint32_t i = 0; i < snapshot->kernel_count; i++)
         if (snapshot->kernels[i].id < RTL_KERNELS_MAX && !update_kernel(merge, m, &snapshot->kernels[i]))
             return false;
-    for (uint32_t i = 0; i < rest.queue_count; i++) { /* the kernel's id in the merged snapshot */
+    for (uint32_t i = 0; i < rest.queue_count; i++) { /* from the process's kernel id to the merged snapshot's */
         struct rtl_queue_snapshot *queue = &m->totals.snapshot.queues[i];
         const struct rtl_part *part =
             queue->error_kernel && queue->error_kernel <= m->row_count ? m->rows[queue->error_kernel - 1] : NULL;
@@ -459,7 +459,7 @@ void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct r
         return;
     struct rtl_member_info before = m->member.info;
     m->member.info = *info;
-    m->member.info.owner = before.owner; /* its rows are counted there */
+    m->member.info.owner = before.owner; /* the user to whom its rows are charged already */
     if (*info->label)
         return;
     memcpy(m->member.info.label, before.label, sizeof before.label);

@@ -19,7 +19,7 @@ void rtl_merge_free(struct rtl_merge *merge);
 
 /* Add a process and return its number, or RTL_MEMBER_GONE if there is no room. */
 uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *info);
-/* Replace what is known about the process from outside; its label stays if the new one is empty. */
+/* Replace the facts about the process that are read from outside. Its label stays if the new label is empty. */
 void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct rtl_member_info *info);
 /* As the first update: process `number` was watched alone so far, and its kernels, queues and GPUs keep their ids and
  * numbers. Without this call, GPUs are numbered by PCI address. */
@@ -28,7 +28,7 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
 bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl_snapshot *snapshot);
 /* The process has ended: keep its counts, drop its queues. */
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number);
-/* As rtl_merge_leave, but free the process's memory: its counts join those of processes that ended earlier. */
+/* Like rtl_merge_leave, but free the process's memory: add its counts to those of processes that ended earlier. */
 void rtl_merge_drop(struct rtl_merge *merge, uint32_t number);
 /* Return the memory for the process's kernels, in bytes. */
 size_t rtl_merge_memory(struct rtl_merge *merge, uint32_t number);

@@ -1,4 +1,4 @@
-/* Errors of queues in words. See queue_error.h. */
+/* Queue errors in words. See queue_error.h. */
 #include "model/queue_error.h"
 #include "text/text.h"
 #include "text/units.h"
@@ -66,7 +66,7 @@ void rtl_queue_error_sentence(const struct rtl_model *model, const struct rtl_qu
                     *kernel ? " in " : "", kernel, rtl_format_age(queue->error_after_ns).text);
 }
 
-/* The library publishes errors of the GPU for each queue with a kernel in flight. */
+/* The library publishes an error of the GPU for each queue with a kernel in flight. */
 static bool is_of_gpu(uint32_t status)
 {
     enum { MEMORY_FAULT = 0x2b, GPU = 0x1000 };

@@ -33,14 +33,15 @@ struct rtl_slowest {
     bool collective; /* the last process to arrive waits least, so its time is the shortest */
     uint32_t compared;
 };
-/* Find it. False if no two processes of a peer group have RTL_RANK_LEAST timed dispatches in the window. */
+/* Find the slowest rank. False if no two processes of a peer group have RTL_RANK_LEAST timed dispatches in the window.
+ */
 bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struct rtl_slowest *slowest);
 
 /* The sort value: the slowest process's ratio, its inverse for a collective; below 0: none. */
 double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *row);
 
-/* Its name (rtl_member.name) and ratio: "R5 2.1x"; "R5 last" for a collective; "=" if the difference is below 5 %; "-"
- * if there is nothing to compare. */
+/* Write the slowest rank's name (rtl_member.name) and ratio: "R5 2.1x"; "R5 last" for a collective; "=" if the
+ * difference is below 5 %; "-" if there is nothing to compare. */
 void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, char *out, size_t size);
 
 /* The sums of one process. */

@@ -88,14 +88,14 @@ static bool text_fits(const char *text, int columns)
     return rtl_text_columns(text) <= columns;
 }
 
-/* Without its end, then without the queue, then without the kernel. */
+/* Write the error. If it doesn't fit, drop the end of the sentence, then the queue, then the kernel. */
 static void error_text(const struct rtl_gpu_facts *f, int columns, char *out, size_t size)
 {
     const char *in = *f->error_kernel ? " in " : "", *kernel = f->error_kernel;
     bool one = f->error_queues == 1;
     if (one)
         snprintf(out, size, "%s%s%s on %s; the queue accepts no more work", f->error, in, kernel, f->error_queue);
-    else /* a fault of the GPU stops its queues: which kernel caused it is not known */
+    else /* an error of the GPU stops several queues, so the kernel that caused it is not known */
         snprintf(out, size, "%s%s%s%s on %s or %u more; they accept no more work", f->error,
                  *kernel ? ", perhaps in " : "", kernel, *kernel ? "," : "", f->error_queue, f->error_queues - 1);
     if (!text_fits(out, columns) && one)

@@ -36,7 +36,7 @@ static enum db_content read_content(struct rtl_db *db, uint32_t *version)
     return *version == RTL_DB_VERSION ? CONTENT_OURS : CONTENT_OTHER_VERSION;
 }
 
-/* Create a file for a writer unless there is one. Only a new file's descriptor may be closed, see find_file. */
+/* Create a file for a writer unless one exists. Only a new file's descriptor may be closed, see find_file. */
 static void create_file(struct rtl_db *db, struct stat *info)
 {
     int fd = db->write && !rtl_safe_path_stat(&db->at, info)
@@ -48,9 +48,9 @@ static void create_file(struct rtl_db *db, struct stat *info)
 }
 
 /*
- * Check the file at the path, or create one for a writer; *info gets its stat. An existing file is opened by SQLite
- * only: closing another descriptor of it would drop the locks that another database of this process holds on it. Errors
- * are latched.
+ * Check the file at the path, or create one for a writer; *info gets its stat. Only SQLite opens an existing file:
+ * closing another descriptor of it would drop the locks that another database of this process holds on it. Errors are
+ * latched.
  */
 static void find_file(struct rtl_db *db, struct stat *info)
 {
@@ -156,7 +156,7 @@ static bool has_no_row(struct rtl_db *db, const char *sql)
     return nothing;
 }
 
-/* True if the file was removed meanwhile: another writer made it, and found nothing to write (remove_if_empty). */
+/* True if the file was removed meanwhile: another writer created it and had nothing to write (remove_if_empty). */
 static bool open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
 {
     struct stat info;
@@ -179,15 +179,14 @@ static bool open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
         return false;
     }
     db->made = db->made && fresh;
-    /* a commit into a file without tables tells its maker that there is another writer */
+    /* a commit into a file without tables shows the writer that created it that there is another writer */
     prepare_to_write(db, o, fresh || has_no_row(db, "SELECT 1 FROM sqlite_master"));
     db->version = db->made ? rtl_db_one(db, "PRAGMA data_version") : 0;
     return !db->status && !rtl_db_files_is(db->files, &info);
 }
 
-/* Delete a file that this database created and that has no tables, or, if the disk was full, no rows. Another writer
- * may have opened it: then the file stays, or the lock keeps that writer waiting until it sees that the file is gone.
- */
+/* Delete a file that this database created, if it has no tables or, after a full disk, no rows. If another writer has
+ * opened it, the file stays, or that writer waits for the lock and then sees that the file is gone. */
 static void remove_if_empty(struct rtl_db *db)
 {
     static const struct {

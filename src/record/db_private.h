@@ -29,7 +29,7 @@ struct rtl_db {
     struct rtl_safe_path at;
     bool write, open; /* open: a transaction of rtl_db_begin */
     bool made;        /* this database created the file */
-    int64_t version;  /* of the file's content when it was made: changes with another writer's commit */
+    int64_t version;  /* of the file's content after its creation: another writer's commit changes it */
     bool ran_out;     /* a write failed or found no space */
     enum rtl_db_status status;
     char why[RTL_DB_WHY_BYTES];

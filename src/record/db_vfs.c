@@ -577,15 +577,16 @@ static int system_access(sqlite3_vfs *system, const char *name, int what, int *r
     return files->below->xAccess(files->below, name, what, result);
 }
 
-/* The path is right as it is: rtl_safe_path_find has followed the links. */
+/* Return the path unchanged: rtl_safe_path_find has followed the links. */
 static int system_path(sqlite3_vfs *system, const char *name, int bytes, char *out)
 {
     (void)system;
     return snprintf(out, (size_t)bytes, "%s", name) < bytes ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* The path below the folder's descriptor leads to the folder that was checked, wherever it was moved. Without /proc:
- * the user's path, with "./" or "/" in front, because SQLite gives names such as ":memory:" a special meaning. */
+/* Return a path below the folder's descriptor: it leads to the folder that was checked, even if that was moved. Without
+ * /proc: the user's path, with "./" or "/" in front, because SQLite gives names such as ":memory:" a special meaning.
+ */
 static char *make_path(const struct rtl_db *db)
 {
     char folder[40], *path;

@@ -17,7 +17,7 @@
 
 struct rtl_outfile {
     char *path;                  /* as the user named it; NULL: written directly */
-    struct rtl_safe_path at;     /* where it gets its name */
+    struct rtl_safe_path at;     /* the folder and name of the output */
     struct temporary_file *part; /* until it is renamed; then NULL */
     int fd;
     bool replaces;
@@ -274,7 +274,7 @@ static int rename_new(const char *part, const struct rtl_safe_path *at)
     }
     if (errno == EEXIST || !faccessat(at->folder, at->name, F_OK, 0))
         return EEXIST;
-    return renameat(at->folder, part, at->folder, at->name) ? errno : 0; /* it lacks hard links, too */
+    return renameat(at->folder, part, at->folder, at->name) ? errno : 0; /* hard links are missing, too */
 }
 
 bool rtl_outfile_place(struct rtl_outfile *file, char *why, size_t why_bytes)

@@ -214,7 +214,7 @@ static void write_path(struct rtl_recording *r, int64_t frame, const struct rtl_
     rtl_fields_insert(st, 3, &rtl_queue_path_fields, NULL, q);
 }
 
-/* Most queues have one row, without an error. */
+/* A row only where an error changed: most queues have one row, without an error. */
 static void write_queue_error(struct rtl_recording *r, int64_t frame, const struct rtl_queue_snapshot *was,
                               const struct rtl_queue_snapshot *q)
 {

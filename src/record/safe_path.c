@@ -38,7 +38,7 @@ bool rtl_safe_path_is_planted(const struct rtl_safe_path *at, const struct stat 
     return S_ISREG(file->st_mode) && (foreign || file->st_nlink > 1);
 }
 
-/* Put the target of a link, and what follows the link, in place of the path. */
+/* Replace the path with the link's target and the rest behind the link. */
 static bool follow_link(struct rtl_safe_path *at, int link, char path[PATH_MAX], const char *rest)
 {
     char target[PATH_MAX], whole[2 * PATH_MAX];
@@ -55,7 +55,7 @@ static bool follow_link(struct rtl_safe_path *at, int link, char path[PATH_MAX],
     return at->folder >= 0 || fail_path(at, errno);
 }
 
-/* Open what the name stands for, itself a link or not; -1: see errno. */
+/* Open the name, without following it if it is a link; -1: see errno. */
 static int open_step(struct rtl_safe_path *at, bool last)
 {
     struct statfs system;
@@ -64,7 +64,7 @@ static int open_step(struct rtl_safe_path *at, bool last)
         follow = 0;
         at->follow = last ? 0 : AT_SYMLINK_NOFOLLOW;
     }
-    /* with O_DIRECTORY the kernel mounts what is mounted on use */
+    /* with O_DIRECTORY the kernel triggers automounts */
     int fd = last ? -1 : openat(at->folder, at->name, O_PATH | O_DIRECTORY | O_CLOEXEC | follow);
     return fd >= 0 ? fd : openat(at->folder, at->name, O_PATH | O_CLOEXEC | follow);
 }

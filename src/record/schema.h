@@ -93,7 +93,7 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(way, path, SET)            \
     X(reason, path_reason, SET)
 
-/* in rtl_queue_error, a row where one of them changed; of struct rtl_queue_snapshot */
+/* columns of rtl_queue_error, from struct rtl_queue_snapshot; a row where one of them changed */
 #define RTL_QUEUE_ERROR_FIELDS(X) \
     X(known, error_known, SET)    \
     X(error, error, SET)          \
@@ -226,7 +226,7 @@ extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_o
 enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
-/* Sets that files of older recorders lack: copies, the paths of queues, processes, the errors of queues. */
+/* Sets that files of older recorders lack: copies, queue paths, processes, queue errors. */
 extern const struct rtl_db_set rtl_copies_set, rtl_queue_paths_set, rtl_process_info_set, rtl_queue_errors_set;
 extern const struct rtl_db_set rtl_observed_set; /* estimates, in files of observed processes only */
 /* Functions, ranges and marks have numbers of the recording, in the order of first sight. */

@@ -347,7 +347,7 @@ static bool is_running(const struct rtl_proc_entry *all, int count, pid_t pid, u
     return e && e->start_time == start_time;
 }
 
-/* Return the uid that pays for the process, as far as its segments are open. */
+/* Return the uid that pays for the process. Considers only the segments that are open. */
 static uid_t who_pays(const struct rtl_fleet *fleet, const struct rtl_served *s)
 {
     uid_t makers[2], own = fleet->users.own;
@@ -367,7 +367,7 @@ static struct rtl_proc_entry *find_evicted(const struct rtl_fleet *fleet, const 
     return NULL;
 }
 
-/* Remove the user's youngest process. It is remembered: if it gets a place again, nothing is added twice. */
+/* Remove the user's youngest process and remember it, so that nothing is added twice if it gets a place again. */
 static bool evict_process(struct rtl_fleet *fleet, const struct rtl_user *user)
 {
     uint32_t at = fleet->count;
@@ -415,7 +415,7 @@ static void add_served(struct rtl_fleet *fleet, struct rtl_served *fresh)
     }
 }
 
-/* A process whose user has changed moves to the account that pays now, but never from a limit to none. */
+/* Move the process to the account that pays now, but never from an account with limits to one without. */
 static void change_user(struct rtl_fleet *fleet, struct rtl_served *s, uid_t uid)
 {
     if (uid == fleet->users.own || uid == (uid_t)-1)

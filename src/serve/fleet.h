@@ -42,7 +42,7 @@ struct rtl_served {
     uint64_t bytes, api_bytes; /* memory for its counters */
     bool too_large;            /* beyond its user's quota: not read any more */
     bool late;                 /* its numbers are of an earlier page */
-    /* it had lost its place before: its counts until now may be in the sums, so only what grows from now on is added */
+    /* it lost its place before: the sums may have its counts until now, so only later growth is added */
     bool returned, calls_returned;
     /* kernels; empty if the process only records its calls */
     struct rtl_attach attach;

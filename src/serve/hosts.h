@@ -1,7 +1,7 @@
 /*
- * The names by which clients may address the server. A web page can make a browser send requests here by a name of its
- * own that resolves to this address (DNS rebinding); the request's Host header then has that name. An address in the
- * header is always permitted, because a page from an address can't be rebound.
+ * The names by which clients may address the server. A web page can let its own name resolve to this server's address
+ * (DNS rebinding). The browser then sends the page's requests here, with that name in the Host header. An address in
+ * the header is always permitted, because a page from an address can't be rebound.
  */
 #ifndef RTL_SERVE_HOSTS_H
 #define RTL_SERVE_HOSTS_H
@@ -19,7 +19,7 @@ struct rtl_hosts {
 /* Add names separated by commas, without ports. False, with the reason in *wrong, if one is no host name, or if there
  * are too many. */
 bool rtl_hosts_add(struct rtl_hosts *hosts, const char *names, const char **wrong);
-/* Add this machine's name, and the full name that its resolver has (`full`; may ask a DNS server). */
+/* Add this machine's name. With `full`, also add its full name from the resolver, which may ask a DNS server. */
 void rtl_hosts_add_own(struct rtl_hosts *hosts, bool full);
 
 /* Return whether a Host header (NULL: none, as in HTTP/1.0) is an address, localhost, or one of the names, with any

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SLOTS = RTL_HTTP_CONNECTIONS + RTL_HTTP_ACCEPTS }; /* some are closing while others come */
+enum { SLOTS = RTL_HTTP_CONNECTIONS + RTL_HTTP_ACCEPTS }; /* some close while new ones are accepted */
 static const uint64_t SECOND = 1000000000, ACCEPT_NS = SECOND / RTL_HTTP_RATE;
 
 struct http_connection {
@@ -28,7 +28,7 @@ struct rtl_http {
     rtl_http_answer *answer;
     void *context;
     int listening;
-    uint64_t accept_ns; /* next accept; each adds ACCEPT_NS, a pause makes it fall back to one second ago */
+    uint64_t accept_ns; /* time of the next accept; each adds ACCEPT_NS; after a pause at most one second in the past */
     unsigned bodies;    /* in use */
     struct http_connection connections[SLOTS];
 };
@@ -123,7 +123,7 @@ bool rtl_http_has_room(struct rtl_http *http)
     return false;
 }
 
-/* Return one number for all addresses that a client can choose from: those of this machine (127.0.0.0/8, ::1), an IPv6
+/* Return the same number for all addresses that one client can use: the loopback addresses (127.0.0.0/8, ::1), an IPv6
  * network of 64 bits, or one IPv4 address. */
 static uint64_t address_of(const struct sockaddr *at)
 {
@@ -190,7 +190,7 @@ static void connected(void *context, struct MHD_Connection *connection, void **s
     make_place(http);
 }
 
-/* Accept clients that wait, as many as the rate allows. True if there may be more than can be read at once. */
+/* Accept waiting clients, as many as the rate permits. True if more may wait: their requests must be read first. */
 static bool accept_clients(struct rtl_http *http)
 {
     uint64_t now = rtl_mono_ns();

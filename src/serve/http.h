@@ -1,8 +1,8 @@
 /*
  * A small HTTP server in the caller's thread, for GET and HEAD only. Only http.c uses libmicrohttpd. Connections, and
  * memory and time of each, are limited; a connection is one request. If all connections are in use, a new one replaces
- * the oldest connection of the address that has most. New connections are accepted at a limited rate, far above that of
- * honest clients: a newcomer doesn't wait for the connections before it to end.
+ * the oldest connection of the address that has most, so a new client doesn't wait for others to end. The server
+ * accepts connections at a limited rate, far above that of honest clients.
  *
  * A long answer is a body: made once, shared by its receivers, freed with the last of them. The number of bodies is
  * limited, however slowly clients read them.
@@ -17,8 +17,8 @@
 
 enum {
     RTL_HTTP_CONNECTIONS = 128,
-    RTL_HTTP_ACCEPTS = 32, /* at once; then their requests are read */
-    RTL_HTTP_RATE = 2000,  /* accepts a second, and at once after a pause */
+    RTL_HTTP_ACCEPTS = 32, /* in a row; then their requests are read */
+    RTL_HTTP_RATE = 2000,  /* accepts a second; after a pause so many without delay */
     RTL_HTTP_BODIES = 6,
     RTL_HTTP_MEMORY = 16 << 10,  /* of a connection, for the request */
     RTL_HTTP_TURN_NS = 20000000, /* how long clients are accepted before the caller's turn */

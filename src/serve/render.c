@@ -21,7 +21,7 @@ static struct label_text format_number(uint64_t value)
     return t;
 }
 
-/* The number of the rank; the label of a worker with several coordinates, "DP1_TP0". */
+/* Return the number of the rank; for a worker with several coordinates its label, "DP1_TP0". */
 static struct label_text format_rank(const struct rtl_served *s)
 {
     struct label_text t = {""};

@@ -6,7 +6,8 @@ static uint32_t subtract(uint32_t most, uint32_t used)
     return used < most ? most - used : 0;
 }
 
-/* Return what a user with `used` of a table's `room` may add: at most `most` in all, and not more than stays free. */
+/* A user has `used` entries of a table with `room`. Return how many more the user may have: at most `most` in all, and
+ * no more than stay free then. */
 static uint32_t allowance(uint32_t most, uint32_t room, uint32_t in_use, uint32_t used)
 {
     uint32_t left = subtract(most, used), spare = subtract(subtract(room, in_use), used) / 2;

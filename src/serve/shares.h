@@ -1,6 +1,6 @@
 /*
  * Shares of rtl-top serve's names and GPUs per user (watch/users.h has the other limits). No user may have more of them
- * than are free, so the next user finds some. The server's own user has no limit. Pure.
+ * than stay free, so some are left for the next user. The server's own user has no limit. Pure.
  */
 #ifndef RTL_SERVE_SHARES_H
 #define RTL_SERVE_SHARES_H
@@ -9,7 +9,7 @@
 #include "watch/users.h"
 
 enum {
-    RTL_USER_NAMES = RTL_SERIES_MAX / 2, /* each of kernels that no other user has, of ranges, of functions, at once */
+    RTL_USER_NAMES = RTL_SERIES_MAX / 2,    /* at once, for each: kernels that no other user has, ranges, functions */
     RTL_PROCESS_NAMES = RTL_SERIES_MAX / 4, /* of them for one process */
     RTL_USER_GPUS = RTL_SERVED_GPUS / 2,    /* ever */
 };

@@ -94,7 +94,7 @@ enum rtl_hip_api_kind { RTL_HIP_API_KINDS(RTL_ENUM_HIP_API_KIND) RTL_HIP_API_KIN
 enum rtl_hip_api_unlinked { RTL_HIP_API_UNLINKED(RTL_ENUM_HIP_API_UNLINKED) RTL_HIP_API_UNLINKED_LIMIT = 7 };
 #undef RTL_ENUM_HIP_API_UNLINKED
 
-/* How the file was opened whose calls aren't recorded. X(symbol, number, text) */
+/* How a file whose calls aren't recorded was opened. X(symbol, number, text) */
 #define RTL_HIP_API_UNRECORDED(X)                                                      \
     X(DEEPBIND, 1, "opened with RTLD_DEEPBIND: its calls may pass by librtl-hip.so") \
     X(DLMOPEN, 2, "opened by dlmopen, in a namespace of its own: neither its calls nor its kernels are recorded")
@@ -249,9 +249,9 @@ struct rtl_hip_api_header {
     uint64_t pops_unbalanced;      /* ends of ranges without a begin */
     uint64_t allocations_lost;     /* allocations that the library could not follow */
     uint64_t pad1;
-    /* any, once: the first file that was opened so that its calls go unrecorded; readers see 0 before version 1.3 */
+    /* any, once: the first opened file whose calls aren't recorded; readers see 0 before version 1.3 */
     uint32_t unrecorded_claimed;   /* a thread writes the file's name */
-    uint32_t unrecorded_why;       /* enum rtl_hip_api_unrecorded; release, behind the name; 0: none */
+    uint32_t unrecorded_why;       /* enum rtl_hip_api_unrecorded; stored after the name (release); 0: none */
     char unrecorded_file[256];     /* terminated; untrusted */
 };
 

@@ -14,7 +14,7 @@
 
 enum { STACK_BYTES = 64 << 10, FILE_NAME_MAX = 16 };
 
-/* One read. The caller and the thread share it; who finishes last frees it. */
+/* One read. The caller and the thread share it; the last of them frees it. */
 struct late_read {
     pid_t pid;
     char file[FILE_NAME_MAX];

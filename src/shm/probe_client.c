@@ -45,7 +45,7 @@ bool rtl_probe_wants_setting(const struct rtl_reader *reader)
     return reader->header.minor >= 7 && !reader->probe && reader->header.mode != RTL_MODE_OFF;
 }
 
-/* The kernel allows this read to those that may trace the process. */
+/* Read the key. The kernel permits this only if the viewer may trace the process. */
 static bool read_key(pid_t pid, uint64_t at, struct rtl_hash_key *key)
 {
     int memory = at <= INT64_MAX ? rtl_proc_open(pid, "mem", O_RDONLY) : -1;
@@ -151,7 +151,7 @@ static uint16_t write_request(const struct rtl_reader *reader, struct rtl_probe_
     return change_probe_word(link->page, what, state.number, follows);
 }
 
-/* 0 with an older library. */
+/* Return how many requests the library has accepted; 0 with an older library. */
 static uint64_t accepted_requests(const struct rtl_reader *reader)
 {
     uint64_t accepted = 0;

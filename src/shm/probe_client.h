@@ -20,7 +20,7 @@ struct rtl_probe_link {
 };
 
 /* Open the page of the reader's process. On failure `why` gets one line, and the link's page is NULL: NO_PROBE or
- * PERMISSION, also of a viewer that may open the page, but not trace the process. */
+ * PERMISSION also if the viewer may open the page, but not trace the process. */
 enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rtl_probe_link *link, char *why,
                                       size_t why_bytes);
 void rtl_probe_close(struct rtl_probe_link *link);

@@ -18,11 +18,11 @@
  * While the copy is loaded it is one of the process's code objects under the kernel's own name. Its kernel object is
  * rtl_probe_state.probed_object; no dispatch of the application uses it.
  *
- * Only a process that may trace the library's process (ptrace(2)) may probe it. But any process of the same user can
- * write the page, also where the kernel forbids it to trace (Yama). So PREPARE and ARM carry a hash that is made with a
- * key. The key lies in the process's private memory, at rtl_probe_state.key_at: the kernel lets only those read it that
- * may trace. The hash covers the request, its code, and the number of requests accepted so far, so nobody can make one
- * from another or repeat it.
+ * Only a viewer that may trace the library's process (ptrace(2)) may probe it. But any process of the same user can
+ * write the page, even if the kernel doesn't permit it to trace (Yama). So PREPARE and ARM carry a proof: a hash with a
+ * key. The key lies in the process's private memory, at rtl_probe_state.key_at, where only a process that may trace can
+ * read it. The hash covers the request, its code, and the number of requests accepted so far, so a proof is valid for
+ * one request, once.
  *
  * Rules for viewers: write request and code, then the word (release). One probe at a time: leave a running probe alone
  * if its heartbeat changes. Each request has another number: a viewer that finds another number than its own in the
@@ -84,7 +84,7 @@ static_assert(offsetof(struct rtl_probe_page, word) == 64 && offsetof(struct rtl
                   sizeof(struct rtl_probe_page) <= RTL_PROBE_CODE_AT,
               "probe page");
 
-/* Return the proof of a request: `accepted` is rtl_probe_state.accepted before it; ARM has code. */
+/* Return the proof of a request. `accepted` is rtl_probe_state.accepted before it; only ARM has code. */
 static inline uint64_t rtl_probe_proof(const struct rtl_hash_key *key, const struct rtl_probe_request *request,
                                        enum rtl_probe_ask ask, uint64_t accepted, const void *code)
 {

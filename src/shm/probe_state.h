@@ -108,8 +108,8 @@ struct rtl_probe_state {
     uint64_t gaps[RTL_PROBE_DURATIONS]; /* gaps by the highest bit set in their cycles */
     /* since minor version 9; viewers read 0 before */
     uint64_t dies;     /* dies with pages and tables at `block`; 0: one */
-    uint64_t key_at;   /* load: where the process has the key of requests (probe_page.h); 0: an older library */
-    uint64_t accepted; /* requests accepted so far; worker, release, also outside of a write of the others */
+    uint64_t key_at;   /* load: address of the requests' key in the process (probe_page.h); 0: an older library */
+    uint64_t accepted; /* requests accepted so far; worker (release), independent of the other fields */
     /* the section PROBE_DIES: of the further dies */
     struct rtl_probe_die die[RTL_PROBE_DIES - 1];
 };

@@ -110,8 +110,8 @@ void rtl_expect_entry(const struct rtl_reader *reader, enum rtl_section_id secti
         __builtin_prefetch(reader->base + offset + at);
 }
 
-/* Copy a text of the section of names and terminate it. The caller frees it. NULL without memory; also if the text
- * lies outside of the section: then sets *damaged. */
+/* Copy a text of the section of names and terminate it. The caller frees it. NULL without memory, or if the text lies
+ * outside of the section, which sets *damaged. */
 static char *fetch_text(const struct rtl_reader *reader, uint64_t at, uint32_t length, bool *damaged)
 {
     const struct rtl_section_view *names = &reader->view[RTL_SECTION_NAMES];
@@ -276,7 +276,7 @@ static void map_if_safe(struct rtl_reader *reader)
         reader->base = base;
 }
 
-/* A program without such variables publishes none, too. */
+/* A length of 0 is valid: the program has none of the variables. */
 static void read_environment(struct rtl_reader *reader)
 {
     enum { SINCE_MINOR = 10 };

@@ -57,7 +57,7 @@ void rtl_reader_close(struct rtl_reader *reader);
 bool rtl_reader_alive(struct rtl_reader *reader);
 /* Return the inode of the segment's file, which identifies it among the process's segments; 0: not known. */
 uint64_t rtl_reader_number(const struct rtl_reader *reader);
-/* Return the uid that made the segment's file; (uid_t)-1: not known. */
+/* Return the uid that created the segment's file; (uid_t)-1: not known. */
 uid_t rtl_reader_maker(const struct rtl_reader *reader);
 
 /* Return the process's clocks. `host` switches the reader's times from this process's CLOCK_MONOTONIC to the host's. */

@@ -178,7 +178,7 @@ static void make_probe(struct rtl_segment *segment, struct rtl_probe_state *stat
     segment->probe = state;
 }
 
-/* Copy the variables behind the names of the fixed rows. Without memory there are none. */
+/* Copy the variables behind the names of the fixed rows. Without memory the segment has none. */
 static void publish_environment(struct rtl_segment *segment, const struct rtl_segment_config *config)
 {
     uint32_t bytes = config->environment_bytes < RTL_ENVIRONMENT_MAX ? config->environment_bytes : RTL_ENVIRONMENT_MAX;

@@ -240,7 +240,7 @@ static bool copy_kernels(struct rtl_snapshot_builder *t, uint32_t count)
     return true;
 }
 
-/* The library stores the error last, so the other fields are copied once more behind it. */
+/* The library stores the error last, so its other fields are copied after it. */
 static bool copy_error(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl_queue *q,
                        struct rtl_queue_snapshot *out)
 {

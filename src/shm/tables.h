@@ -62,7 +62,7 @@
     X(DEMOTED, 3, "demoted", "the library reads the ring after the application: counts, no times") \
     X(OBSERVED, 4, "observed", "rtl-top reads the ring from outside the process")
 
-/* Errors that stop a queue: the runtime's status (hsa_status_t), which a reader doesn't trust. X(status, JSON key,
+/* Errors that stop a queue, by the runtime's status (hsa_status_t), which a reader doesn't trust. X(status, JSON key,
  * text) */
 #define RTL_QUEUE_ERRORS(X)                                             \
     X(0x0029, "memory_aperture", "access outside all memory apertures") \
@@ -145,8 +145,8 @@
     X(ANOTHER_RUNTIME, 16, "another_runtime", "a second HSA runtime is not traced, only observed")
 
 /* Variables that the library publishes at load, because a program may overwrite its environment with a title later.
- * X(name, use): RANK = the number of a process among those of its job, the most reliable first; DEVICES = a list of the
- * GPUs that the process sees; SETTING = explains what is measured. */
+ * X(name, use): RANK = the process's number in its job, most reliable variable first; DEVICES = a list of the GPUs that
+ * the process sees; SETTING = explains the numbers. */
 #define RTL_ENVIRONMENT(X)             \
     X("RANK", RANK)                    \
     X("LOCAL_RANK", RANK)              \

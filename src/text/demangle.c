@@ -5,10 +5,10 @@
  * answers with two lengths and the result. If a name takes too long, the viewer kills the helper and the name stays
  * mangled. After LATE_MAX such names the viewer starts no helper any more, so hostile names cost a bounded time once.
  *
- * The demangler refuses the whole name because of a suffix that it doesn't know. So the name is cut before each
- * character that may begin a suffix, the last one first, until the demangler accepts the beginning. A cut within the
- * mangled name itself is always refused: an identifier is then shorter than its length says, and a "_" elsewhere ends
- * a reference or a number that is incomplete without it.
+ * The demangler refuses the whole name if it doesn't know the suffix. So the name is cut before each character that may
+ * begin a suffix, the last one first, until the demangler accepts the beginning. The demangler always refuses a cut
+ * within the mangled name itself: either an identifier is shorter than its length says, or a reference or number lacks
+ * the "_" that ends it.
  */
 #include "text/demangle.h"
 #include "text/demangle_partly.h"
@@ -113,7 +113,7 @@ static char *demangle_beginning(char *name, size_t length, size_t *used)
             plain = demangle_here(name);
             *used = at;
         }
-    if (!plain && at > 2) { /* a long chain of suffixes: our own reader may know where the name ends */
+    if (!plain && at > 2) { /* a long chain of suffixes: our own reader may find the end of the name */
         free(rtl_demangle_partly(name, used));
         name[*used] = '\0';
         plain = demangle_here(name);

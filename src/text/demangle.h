@@ -9,9 +9,8 @@
 
 #include <stddef.h>
 
-/* Return the demangled name, which the caller frees: "f(int)". A suffix, which compilers and runtime compilers append,
- * follows unchanged: "f(int) [clone .constprop.0$jit$1f$]". NULL if the name is not mangled or too long, or on a
- * timeout. */
+/* Return the demangled name, which the caller frees: "f(int)". A suffix that a compiler appended follows unchanged:
+ * "f(int) [clone .constprop.0$jit$1f$]". NULL if the name is not mangled or too long, or on a timeout. */
 char *rtl_demangle(const char *name, size_t length);
 
 #endif

@@ -11,7 +11,7 @@
 /*
  * "_ZN5aiter4normIDF16bLi64EEEvPT0_" -> "aiter::norm<__bf16, 64>": no return type, no parameters. If the name ends
  * early, "..." and the closing brackets are appended. NULL if not even an identifier can be read. The caller frees the
- * result. *end is where a suffix begins; the length of the name if it has none, or if the reader stopped before it.
+ * result. *end gets the begin of the suffix, or the name's length if it has none or the reader stopped before it.
  * Time and memory are bounded for every input, because the length of the result is.
  */
 char *rtl_demangle_partly(const char *mangled, size_t *end);

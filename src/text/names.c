@@ -324,7 +324,7 @@ static bool make_cut_cell(struct cell_work *m)
     return false;
 }
 
-/* Write "~" and a kernel's id in three letters and digits, which are enough for RTL_KERNELS_MAX. In fewer columns cells
+/* Write "~" and a kernel's id in three letters or digits, which suffice for RTL_KERNELS_MAX. In fewer columns two cells
  * may be equal. */
 static void write_id(char *cell, uint32_t id, int width)
 {

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* JavaScript and jq before 1.7 read numbers as doubles and round from here on. In every JSON that rtl-top writes, an
- * integer KEY of this size or more is followed by its twin KEY_text, the same digits as a string. */
+/* JavaScript and jq before 1.7 read numbers as doubles, which round integers from here on. In all JSON that rtl-top
+ * writes, the twin KEY_text follows an integer KEY of this value or more: the same digits as a string. */
 #define RTL_JSON_EXACT (1ull << 53)
 #define RTL_JSON_TWIN  "_text"
 

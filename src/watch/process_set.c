@@ -40,7 +40,7 @@ struct watched_process {
     bool end_unreported; /* it ended while it was the only one and others may come; its last state isn't reported yet */
     bool merged;         /* into the merge, since slice_ns or since the first slice */
     bool was_read;       /* at least once */
-    bool too_large;      /* beyond its user's memory: to be dropped */
+    bool too_large;      /* exceeds its user's memory: to be dropped */
     bool retry;          /* the merge failed; rtl_process_set_snapshot reads the process again */
 };
 
@@ -57,7 +57,7 @@ struct rtl_process_set {
     uint32_t known_count;
     struct rtl_attach_backoff backoff;
     struct rtl_users users;
-    uint32_t without_place, dropped; /* processes left out: in the last scan; for good */
+    uint32_t without_place, dropped; /* processes left out: in the last scan; from now on */
     rtl_process_set_sink *sink;
     void *sink_context;
     rtl_process_set_listener *listener;
@@ -137,7 +137,8 @@ static bool may_read(const struct watched_process *process)
     return rtl_user_may_read(process->user, rtl_mono_ns());
 }
 
-/* If the process has closed its descriptor, its maps are read, which may be long: the time is charged. */
+/* True if the process lives. Charges its user: if the process has closed its descriptor, this reads its maps, which may
+ * be long. */
 static bool is_alive(const struct watched_process *process)
 {
     if (!process->alive || !may_read(process))
@@ -303,7 +304,8 @@ static struct rtl_proc_entry entry_of(pid_t pid)
     return (struct rtl_proc_entry){.pid = pid, .start_time = process.start_time};
 }
 
-/* Attaches to a process if it is traced. Its user pays for the time, unless it has none and the check was short. */
+/* Attaches to a process if it is traced. Its user pays for the time, unless it has no segment and the check was short.
+ */
 static void try_process(struct rtl_process_set *set, const struct rtl_proc_entry *e, bool first)
 {
     struct rtl_attach attach;
@@ -591,7 +593,7 @@ static bool merge_slice(struct rtl_process_set *set, uint64_t ns, uint64_t mono_
         if (process->too_large || !may_read(process))
             continue;
         uint64_t cpu_ns = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        read_process(set, process, mono_ns, true, NULL); /* failures are left to rtl_process_set_snapshot */
+        read_process(set, process, mono_ns, true, NULL); /* rtl_process_set_snapshot handles failures */
         rtl_user_charge(process->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns);
     }
     while (rtl_merge_sum_some(set->merge, SUMS_AT_ONCE))

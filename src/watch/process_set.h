@@ -6,8 +6,8 @@
  * process. When all have ended and none can come, rtl_process_set_alive returns false, and the caller calls
  * rtl_model_exited.
  *
- * With --all or a name, other users' processes may be among them, so users.h limits the time, memory and number of each
- * user's. A process that is not read keeps its earlier numbers, or has none.
+ * With --all or a name, other users' processes may be among them, so users.h limits the time, memory and places of each
+ * user. A process that is not read keeps its earlier numbers, or has none.
  *
  * Threads: one. Free snapshots and names before closing the set.
  */
@@ -76,9 +76,10 @@ struct rtl_reader *rtl_process_set_reader(const struct rtl_process_set *set, uin
 bool rtl_process_set_is_single(const struct rtl_process_set *set);
 pid_t rtl_process_set_pid(const struct rtl_process_set *set);      /* of the first living process */
 uint32_t rtl_process_set_count(const struct rtl_process_set *set); /* living processes */
-/* Returns the number of processes that exceed their users' limits: they are not watched, or were never read. */
+/* Returns the number of processes that are left out, because their users exceed a limit: they are not watched, or were
+ * never read. */
 uint32_t rtl_process_set_left_out(const struct rtl_process_set *set);
-/* Writes one line about them; what can be done about it. */
+/* Writes one line: how many are left out, why, and what the user can do. */
 void rtl_process_set_explain_left_out(const struct rtl_process_set *set, char *out, size_t size);
 /* Writes the command line of a single process; of several their number and the first's. Safe text. */
 void rtl_process_set_title(const struct rtl_process_set *set, char *out, size_t size);

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Return the owner of the user namespace that the process's is, or lies in, below the reader's own; `own` if it is the
- * reader's, or isn't known. An owner of a namespace has many uids in it. */
+/* Return the owner of the user namespace that contains the process and whose parent is the reader's namespace; `own` if
+ * the process is in the reader's namespace, or if the owner isn't known. An owner of a namespace has many uids in it.
+ */
 static uid_t namespace_owner(uid_t own, pid_t pid)
 {
     enum { DEPTH_MAX = 33 }; /* the kernel nests 32 */
@@ -56,7 +57,7 @@ static int64_t burst_of(const struct rtl_user *user)
     return user->view ? RTL_USER_VIEW_BURST_NS : RTL_USER_BURST_NS;
 }
 
-/* True if the account is like a new one. A user with GPUs keeps it, because GPUs are never removed. */
+/* True if the account equals a new one. A user with GPUs keeps the account, because GPUs are never removed. */
 static bool is_idle(struct rtl_user *user, uint64_t now_ns)
 {
     return !user->trusted && !user->several && !user->processes && !user->names && !user->gpus && !user->bytes &&

@@ -12,7 +12,7 @@
 enum {
     RTL_USERS_MAX = 512,      /* accounts at once; one is shared by all users without their own */
     RTL_USER_PROCESSES = 128, /* at once */
-    /* reading may take such a part of the time: 1/10 of a server's, which runs for ever; 1/4 of a viewer's */
+    /* part of the time for reading a user's processes: 1/10 for a server, which runs for ever; 1/4 for a viewer */
     RTL_USER_REFILL = 10,
     RTL_USER_VIEW_REFILL = 4,
 };
@@ -20,7 +20,7 @@ enum {
 #define RTL_USERS_BYTES        (384ull << 20)     /* for all users but the reader's own */
 #define RTL_USER_BURST_NS      INT64_C(150000000) /* maximum saved reading time */
 #define RTL_USER_VIEW_BURST_NS INT64_C(1000000000)
-#define RTL_CHECK_FREE_NS      ((uint64_t)INT64_C(1000000)) /* a check of a process without segment is free so long */
+#define RTL_CHECK_FREE_NS      ((uint64_t)INT64_C(1000000)) /* a shorter check of a process without segment is free */
 
 struct rtl_user {
     uid_t uid;
@@ -41,9 +41,9 @@ struct rtl_users {
 
 /*
  * Return the uid that pays for a process. A process that executes a set-user-ID program, or enters a user namespace,
- * keeps what its first user put into its memory files. So the first of these that is not `own` pays: the owner of the
- * process's user namespace, unless the reader is in it, too; the `makers` of the files that are read; the real uid of
- * the process. (uid_t)-1: not known.
+ * keeps the contents that its first user wrote into its memory files. So the first of these that is not `own` pays: the
+ * owner of the process's user namespace, unless the reader is in it, too; the `makers` of the files that are read; the
+ * real uid of the process. (uid_t)-1: not known.
  */
 uid_t rtl_user_who_pays(uid_t own, pid_t pid, const uid_t *makers, uint32_t count);
 
@@ -53,13 +53,13 @@ struct rtl_user *rtl_user_of(struct rtl_users *users, uid_t uid, uint64_t now_ns
 struct rtl_user *rtl_user_known(struct rtl_users *users, uid_t uid);
 
 /*
- * Return true if the user may have one more process. If all places are taken, *out gets the user who has most
- * processes: one of them has to go. NULL: there is a place.
+ * Return true if the user may have one more process. If all places are taken, *out gets the user with the most
+ * processes, one of which the caller removes. NULL: there is a place.
  */
 bool rtl_user_may_add_process(const struct rtl_users *users, const struct rtl_user *user, bool full,
                               const struct rtl_user **out);
 
-/* Change a part of the user's memory from *held to `now` bytes. False if that exceeds the limit; *held is 0 then. */
+/* Change a part of the user's memory from *held to `now` bytes. False if that exceeds the limit; then *held is 0. */
 bool rtl_user_may_hold(struct rtl_user *user, uint64_t *held, uint64_t now);
 
 /* Return the user with the most memory if all users together exceed RTL_USERS_BYTES; else NULL. */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Plugins whose calls could pass by librtl-hip.so: those opened with RTLD_DEEPBIND are recorded; those with a HIP of their
-# own inside, and those in a namespace of their own, are reported with their file. rtl-top judges by the dispatches that
+# Plugins that could call HIP without librtl-hip.so. Calls of plugins opened with RTLD_DEEPBIND are recorded. rtl-top
+# reports the files of plugins with a HIP linked into them, or in a namespace of their own, if there are dispatches that
 # no recorded call submitted.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/hip.sh"

@@ -124,7 +124,7 @@ run_both() { "$@" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$wor
 is "two HIPs without rtl-top: each caller has its own" "$(run_both env)" "0 7 0 7,0 7 0 7,0 7 0 7,"
 is "two HIPs in mode hip: each caller has its own" "$(run_both env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 0 7,0 7 0 7,0 7 0 7,"
 
-# --- dlopen with RTLD_DEEPBIND, while another HIP is global: each way of naming the plugin, as without rtl-top ---
+# --- dlopen with RTLD_DEEPBIND, while another HIP is global: every way to name the plugin works as without rtl-top ---
 cat >"$work/deep.c" <<'END'
 #include <dlfcn.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     return 0;
 }
 END
-# RUNPATH of the program, not of librtl-hip.so, finds libdeep1.so
+# the RUNPATH of the program finds libdeep1.so; that of librtl-hip.so would not
 cp "$work/two/plugin.so" "$work/two/libdeep1.so"
 cp "$work/two/plugin.so" "$work/two/libdeep2.so"
 "$cc" -D_GNU_SOURCE -o "$work/deep" "$work/deep.c" -L "$work/one" -lone -Wl,-rpath,"$work/one:$work/two" -Wl,--enable-new-dtags || exit 1
@@ -259,7 +259,7 @@ run_locked() { "$@" "$work/locked" "$work"/two/plugin*.so | tr '\n' ','; }
 is "linker's lock held, without rtl-top: 140 callers and generated code reach HIP, in a fork, too" "$(run_locked env)" "7 7 7,7 7 7,"
 is "linker's lock held, in mode hip: 140 callers and generated code reach HIP" "$(run_locked env RTL_MODE=hip LD_PRELOAD="$hip_library")" "7 7 7,7 7 7,"
 
-# --- a signal handler that calls HIP and pushes ranges, at any moment; a first call inside the first call ---
+# --- a signal handler calls HIP and pushes ranges at any moment; the first call makes another call ---
 cat >"$work/handler.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -273,7 +273,7 @@ int hipDeviceSynchronize(void);
 static int (*push)(const char *), (*pop)(void);
 static volatile unsigned long handled, calls;
 static int nested;
-/* in the first call, which makes the segment */
+/* The library creates the segment in the first call. This function then makes a second call. */
 int memfd_create(const char *name, unsigned flags)
 {
     if (nested++ == 0)
@@ -318,7 +318,7 @@ int main(int argc, char **argv)
 END
 "$cc" -O1 -o "$work/handler" "$work/handler.c" -L "$work/one" -lone -Wl,-rpath,"$work/one" || exit 1
 play_alone "$work/handler"
-is "signal handler: its calls are counted, too" "$(list_calls)" "$(grep ^called "$work/out")"
+is "signal handler: the handler's calls are counted" "$(list_calls)" "$(grep ^called "$work/out")"
 is "signal handler: ranges inside and outside end as often as they begin" \
     "$(run_api --json | jq -r '.ranges[] | "range \(.name) \(.calls) \(.open)"' | sort)" "$(grep ^range "$work/out")"
 close_play

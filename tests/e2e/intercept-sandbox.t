@@ -1,6 +1,6 @@
 #!/bin/sh
-# The system calls of the completion worker are those that librtl(7) lists. A filter on that thread ends the process at
-# any other one, while viewers watch, change the mode, and the worker parks.
+# The completion worker makes only the system calls that librtl(7) lists. A filter on that thread ends the process at any
+# other call, while viewers watch and change the mode, and the worker parks.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
 programs=$O/tests/programs
@@ -10,8 +10,9 @@ list_calls() {
     awk -v row="$1" '$0 == ".It " row { found = 1; next } found && /^\.(It|El)/ { exit } found && $1 == ".Cm" { print }' man/librtl.7 |
         tr -d ',' | sed 's/^\.Cm //' | tr '\n' ' '
 }
-# start_paced CALLS EVERY: a kernel every so many microseconds, with the worker in a sandbox (fstat, which some libc make by newfstatat, is the
-# software GPU's, in its madvise). The pool of signals starts at its limit: growing takes the runtime's calls.
+# start_paced CALLS EVERY: a kernel every EVERY microseconds, with the worker in a sandbox that permits CALLS and the
+# software GPU's fstat in its madvise (newfstatat in some libc). The pool of signals starts at its limit, because its
+# growth needs the runtime's calls.
 start_paced() {
     rm -f "$work/mark" "$work/err"
     (RTL_SIGNALS=64 SANDBOX_MARK=$work/mark SANDBOX_CALLS="$1 newfstatat fstat" LD_PRELOAD=$tap_top/$programs/intercept_sandbox_preload.so HSA_TOOLS_LIB=$tap_top/$O/librtl.so \
@@ -44,7 +45,7 @@ for every in 300 60000; do # rarely: the worker parks in between
     wait "$program" 2>/dev/null
 done
 
-# the test's own check: each call of the list is made
+# check of the test itself: the worker makes each call of the list
 for call in $worker; do
     start_paced "$(echo " $worker" | sed "s/ $call / /")" 60000
     case $call in

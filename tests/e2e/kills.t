@@ -1,6 +1,6 @@
 #!/bin/sh
-# rtl-top is killed at random moments while it writes, KILLS times (60; `make kills`: 10,000): no output is damaged, and what
-# the manual promises is in it. JOBS kills run in parallel; SEED chooses the moments. Lines that begin with # have figures.
+# rtl-top is killed at random moments while it writes, KILLS times (60; `make kills`: 10,000): no output is damaged, and each
+# has the contents that the manual promises. JOBS kills run in parallel; SEED chooses the moments. Lines with # are figures.
 . "$(dirname "$0")/tap.sh"
 
 top=$tap_top/$O/rtl-top

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Workers of servers: labels from titles, environments and lists of devices; ranks compared within their group.
+# Workers of servers: labels from titles, environments and lists of devices; rtl-top compares ranks within their group.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/serve.sh"
@@ -51,7 +51,7 @@ is "JSON: ROCR_VISIBLE_DEVICES=0 HIP_VISIBLE_DEVICES=0 is device 0" "$(labels '^
 is "JSON: ROCR_VISIBLE_DEVICES=1 HIP_VISIBLE_DEVICES=0 is device 1" "$(labels '^b$')" 'D1 null '
 is "JSON: ROCR_VISIBLE_DEVICES=2,3 CUDA_VISIBLE_DEVICES=1 is device 3" "$(labels '^c$')" 'D3 null '
 
-# --- the second data parallel group is slow as a whole; within its group one rank of the first stands out ---
+# --- all ranks of the second data parallel group are slow; in the first group only one rank is ---
 slowest_is() { # LABEL, of the kernel whose durations differ
     "$top" -p "$launcher" --json -d 1 -n 3 >"$work/json"
     [ "$(query '.kernels[] | select(.name | test("MT128x128x64")) | .slowest.label')" = "$1" ]
@@ -67,7 +67,7 @@ check "serve: the rank of a worker has all coordinates" wait_until 60 has_worker
 check "serve: a rank that is a number stays one" grep -q 'rtl_process_dispatches_total{.*rank="5"' "$work/page"
 end_process "$server"
 
-# --- observed from outside: /proc shows an overwritten environment, so the title alone is known ---
+# --- observed from outside: /proc shows an overwritten environment, so the label comes from the title ---
 observed() { # VARIABLES: start an untraced process; sets pid
     env -u HSA_TOOLS_LIB "$@" tests/vgpu/run --gpus 4 --script "$work/script" \
         --preload "$tap_top/$O/tests/programs/title_preload.so" -- \

@@ -201,7 +201,7 @@ for blocks in 1 4 20 130; do # blocks for nothing, for a header, for tables
     is "--snapshot onto a full disk: exits with 12 and leaves no file" "$? $(wc -l <"$work/err") $(ls "$work"/nothing.db* 2>/dev/null)" "12 1 "
 done
 
-# --- integers that JavaScript and jq 1.6 would round have a twin, in all JSON ---
+# --- in all JSON, integers that JavaScript and jq 1.6 would round have a twin ---
 twins() { tests/e2e/json-exact "$@" 2>&1; } # checks all integers; prints the keys of the large ones
 "$top" -p "$demo" --json -n 2 -d 0.1 >"$work/live.json"
 "$top" list --json >"$work/list.json"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # A kernel's fault stops its queue: rtl-top names error, kernel and queue, live, in recordings and after the process's end.
-# The program sees and does what it would without the library. Each kind of queue, each way of the runtime to report an
-# error.
+# The program gets the same errors and ends as without the library. Tests each kind of queue and each way in which the
+# runtime reports an error.
 # shellcheck disable=SC2016 # programs of jq
 . "$(dirname "$0")/tap.sh"
 program=$O/tests/programs/queue_errors
 INTERCEPT_KERNELS=$tap_top/$O/tests/programs
 export INTERCEPT_KERNELS
 
-# start WAY ERROR: the program waits before its kernel fails; $pid
+# start WAY ERROR: start the program, which waits before its kernel fails; sets pid
 start() {
     rm -f "$work/in" "$work/out" "$work/live"
     mkfifo "$work/in"
@@ -26,7 +26,7 @@ end() { # let the program end; $status
 }
 has_ended() { ! is_alive "$pid"; }
 view() { "$O/rtl-top" -p "$pid" --json -n 1 | jq -c "$1"; }
-# Queues that failed: error, kernel; and how many did not.
+# The error and the kernel of each failed queue, then the number of the other queues.
 errors='[.queues[] | select(.failed) | .error.key, .error.kernel] + [[.queues[] | select(.failed | not)] | length]'
 print_end() { sed 's/0x[0-9a-f]*/ADDRESS/g; /^vgpu:/d; /Assertion/!d' "$1"; grep -A1 '^Queue at' "$1" | sed 's/0x[0-9a-f]*/ADDRESS/'; }
 
@@ -55,7 +55,7 @@ for queues in native intercept; do
         "$O/rtl-top" -p "$pid" --json -d 0.2 -w "$work/$queues.db" --force >"$work/live" 2>"$work/rec.err" &
         viewer=$!
         tap_pids="$tap_pids $viewer"
-        check "$queues, $error, no callback: the viewer is there" wait_until 60 test -s "$work/live"
+        check "$queues, $error, no callback: the viewer writes a frame" wait_until 60 test -s "$work/live"
         echo >&3
         check "$queues, $error, no callback: the process ends" wait_until 60 has_ended
         has_ended || kill -9 "$pid"

@@ -71,7 +71,7 @@ if [ -n "$mallory" ]; then
     # 256 MB, and the memory for pages and names of all users
     check "megabytes of names: serve's memory is bounded" test "$(memory_kb)" -lt 400000
     echo "# $(memory_kb) kB"
-    # the screen and its text, which root opens by a name or with -a, have the same limits
+    # rtl-top with a name or -a has the same limits
     "$top" -p forge_segment -b -d 0.2 >/dev/null 2>"$work/viewer.err" &
     viewer=$!
     tap_pids="$tap_pids $viewer"
@@ -83,7 +83,7 @@ if [ -n "$mallory" ]; then
     check "megabytes of names: only the other process is left" wait_until 120 only_the_honest
 fi
 
-# --- places: two users have more processes than serve and a viewer have places ---
+# --- places: two users have more processes than serve or a viewer has places ---
 if [ -n "$mallory" ]; then
     forgers=''
     forge empty 130

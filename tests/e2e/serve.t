@@ -70,8 +70,8 @@ has "HTTP: headers that are too long are refused" "$(get_path /metrics "X: $big"
 send_request 'nonsense\r\n\r\n' >/dev/null
 send_request '\0\0\0\0\r\n\r\n' >/dev/null
 check "HTTP: serve works after bad requests" sample_at_least rtl_serve_scrapes_total 1
-# More silent clients than connections: a newcomer gets the place of the oldest. The other ones stay, until they have been
-# silent for too long.
+# More silent clients than connections: a new client replaces the oldest one. The others stay until they have been silent
+# for too long.
 is_connected() { timeout 0.1 cat <&"$1" >/dev/null; [ $? = 124 ]; } # FD: nothing comes, not even an end
 for i in $(seq 200); do eval "exec $((i + 20))<>/dev/tcp/127.0.0.1/$port"; done 2>/dev/null
 check "HTTP: among 200 silent clients others get answers" sample_at_least rtl_serve_processes 1

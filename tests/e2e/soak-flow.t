@@ -1,6 +1,6 @@
 #!/bin/sh
-# A flow of SOAK_DISPATCHES (3,000,000; `make soak-flow`: a billion) over native queues, as fast as the software GPUs take them.
-# Beside it: a viewer from beginning to end, recorders and traces that are killed, changes of mode, and probes. All counts are
+# SOAK_DISPATCHES (3,000,000; `make soak-flow`: a billion) dispatches on native queues, as fast as the software GPUs accept them.
+# Beside them: a viewer from beginning to end, recorders and traces that are killed, changes of mode, and probes. All counts are
 # exact, and no process prints an error. SOAK_LANES is the number of threads, queues and GPUs.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/intercept.sh"
@@ -23,7 +23,7 @@ check "the program is traced" wait_until 60 is_traced "$program"
 viewer=$!
 tap_pids="$tap_pids $viewer"
 
-# --- beside it, until the program holds ---
+# --- beside the dispatches, until the program holds ---
 goes_on() { ! grep -q '^holding' "$work/out" && is_alive "$program"; }
 moment() { # a random moment of up to a second
     sleep "0.$(od -An -N2 -tu2 /dev/urandom | tr -d ' ')"
@@ -90,13 +90,13 @@ last_frame_has_all() { [ "$(sum_of_last)" = "$dispatches $dispatches" ]; }
 check "the viewer's last frame has every dispatch" wait_until 60 last_frame_has_all
 check "the viewer's counts never decrease" sh -c "jq -se '[.[].dispatches.counted] | . == sort' '$work/frames'"
 
-# --- what ran beside it ---
+# --- viewers and other commands beside the dispatches ---
 for what in mode viewer record trace probe; do
-    check "beside it: $what" grep -q "^$what " "$work/beside"
+    check "beside the dispatches: $what ran" grep -q "^$what " "$work/beside"
 done
-is "beside it: no unexpected exit status" "$(sort "$work/beside" | uniq -c | grep -vE ' (mode change 0|viewer three frames 0|record read 0|trace read (0|15)|probe run (0|17))$')" ""
+is "beside the dispatches: no unexpected exit status" "$(sort "$work/beside" | uniq -c | grep -vE ' (mode change 0|viewer three frames 0|record read 0|trace read (0|15)|probe run (0|17))$')" ""
 for what in modes viewers; do
-    is "beside it: $what print no error" "$(cat "$work/$what.err" 2>/dev/null)" ""
+    is "beside the dispatches: $what prints no error" "$(cat "$work/$what.err" 2>/dev/null)" ""
 done
 exec 3>&-
 wait "$program"

@@ -76,22 +76,22 @@ is "replay shows frames of both processes within an hour" \
     "$("$top" replay --json "$work/series.db" | jq -s '(map(.window_ns // 0) | max) < 3600000000000')" true
 exec 3>&- 4>&- 5>&-
 
-# --- HIP calls of a process ahead, in a trace, in exports and live ---
+# --- HIP calls of a process whose clock is ahead: in a trace, in exports and live ---
 # shellcheck disable=SC2086
 start_program calls unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
     env RTL_TRACE=1 RTL_MODE=hip LD_PRELOAD="$tap_top/$O/librtl-hip.so" $gpu -- "$programs/hip_links" --launches 500 --hold
-check "HIP calls of a process ahead are traced" "$top" -p "$program" --trace "$work/calls.db" -n 1 -d 0.1
-is "a process ahead: no call begins after the kernel that it launches, or an hour before it" "$(sql "$work/calls.db" "SELECT
+check "clock ahead: HIP calls are traced" "$top" -p "$program" --trace "$work/calls.db" -n 1 -d 0.1
+is "clock ahead: no call begins after the kernel that it launches, or an hour before it" "$(sql "$work/calls.db" "SELECT
     count(*) > 100, min(o.start - a.start) >= 0, max(o.start - a.start) < 3600000000000 FROM rocpd_api_ops l
     JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_op o ON o.id = l.op_id WHERE o.gpuId >= 0")" "1|1|1"
 "$top" export "$work/calls.db" --perfetto "$work/calls.json" --csv "$work/calls.csv" 2>"$work/err"
-is "a process ahead: an export spans less than an hour" "$(jq '[.traceEvents[] | select(.ph == "X").ts] | max - min < 3600000000' "$work/calls.json")" true
+is "clock ahead: an export spans less than an hour" "$(jq '[.traceEvents[] | select(.ph == "X").ts] | max - min < 3600000000' "$work/calls.json")" true
 "$top" -p "$program" --json -n 1 >"$work/json"
-is "a process ahead: times from call to kernel are less than an hour" \
+is "clock ahead: times from call to kernel are less than an hour" \
     "$(jq '[.kernels[].launch_p99_ns | numbers] | length > 0 and max < 3600000000000' "$work/json")" true
 exec 5>&-
 
-# --- a process ahead that is observed from outside ---
+# --- a process whose clock is ahead, observed from outside ---
 # shellcheck disable=SC2086
 start_program observed unshare --time --fork --kill-child --boottime $((2 * ahead)) --monotonic "$ahead" \
     env -u HSA_TOOLS_LIB $gpu -- "$programs/hsa_dispatch" --launches 2000 --signals 2 --hold

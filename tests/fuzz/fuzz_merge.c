@@ -158,7 +158,7 @@ static void read_rank(const uint8_t *data, size_t size)
     free(bytes);
 }
 
-/* What is known about a process: a label as rtl-top writes it, or any bytes, as a damaged recording has them. */
+/* Facts about a process, with a label as rtl-top writes it, or with any bytes, as in a damaged recording. */
 static struct rtl_member_info take_info(struct fuzz_input *in)
 {
     static const char *const labels[] = {"", "R0", "TP0", "DP0_TP0", "DP1_TP0", "DP1_TP1_EP3", "D0", "PP1_TP0"};

@@ -19,7 +19,7 @@
 
 enum {
     NAMES_MAX = 24,
-    DISTINCT_FROM = 16, /* from this width on two names never look alike */
+    DISTINCT_FROM = 16, /* from this width on all names differ */
     SUFFIXED_FROM = 4,  /* names that differ in a suffix only */
     CHAIN_MAX = 8,
     DEMANGLED_MAX = 64 << 10, /* text/demangle.c */
@@ -111,7 +111,7 @@ static const char *add_suffixes(char *out, size_t size, const char *base, const 
     return out + begins;
 }
 
-/* A chain of suffixes behind a real name: the name is demangled as without it, and the suffix is kept. */
+/* Check a real name with a chain of suffixes: the name is demangled as without it, and the suffixes follow. */
 static void check_suffix(const char *base, const char *raw, const char *suffix)
 {
     char shown[600], *whole = rtl_name_full(base, strlen(base)), *full = rtl_name_full(raw, strlen(raw));

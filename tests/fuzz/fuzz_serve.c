@@ -120,10 +120,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct rtl_hosts hosts;
     const char *wrong;
     hosts.count = 0;
-    if (rtl_hosts_add(&hosts, text, &wrong)) /* what may be added is permitted */
+    if (rtl_hosts_add(&hosts, text, &wrong)) /* the server permits a name that was added */
         MUST(strchr(text, ',') || rtl_hosts_permit(&hosts, text));
     hosts.count = 0;
-    if (rtl_hosts_permit(&hosts, text)) /* without names only addresses and localhost are */
+    if (rtl_hosts_permit(&hosts, text)) /* without names the server permits only addresses and localhost */
         MUST(*text == '[' || strspn(text, "0123456789.: \t") == strlen(text) || strcasestr(text, "localhost"));
     while (in.left) {
         uint64_t number = fuzz_take(&in, 2), count = fuzz_take(&in, 4);

@@ -5,8 +5,7 @@
  *
  * "segment" forges the segment of kernels in its own memory. "names" does so with few kernels whose names use as much
  * of the reader's memory as possible. "api" forges the segment of calls. "holes" does so with files that claim to be
- * full and have hardly a page. "empty" forks processes, each with a segment without kernels, which end with their
- * parent.
+ * full but have hardly a page. "empty" forks processes that end with their parent, each with a segment without kernels.
  */
 #include <signal.h>
 #include <stdio.h>

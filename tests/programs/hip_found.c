@@ -4,9 +4,9 @@
  *
  * hip_found dlsym|proc|plugin|deep|space|past LIBRARY [--hold]: calls the functions that it finds, prints "called NAME
  * N" for each and "libraries N", the number of mapped libamdhip64, then holds. A plugin has a function `plugin_run`,
- * which calls HIP and prints the lines; deep opens it with RTLD_DEEPBIND, space by dlmopen in a namespace of its own,
- * both after the process has used HIP. past calls HIP, found by dlvsym, past all libraries before it, like a plugin
- * with HIP inside. Exit status 3: the library has no hipGetProcAddress.
+ * which calls HIP and prints the lines. "deep" opens the plugin with RTLD_DEEPBIND, "space" with dlmopen in a namespace
+ * of its own; both do so after the process has used HIP. "past" finds HIP by dlvsym, so no wrapper sees its calls, like
+ * those of a plugin with HIP linked into it. Exit status 3: the library has no hipGetProcAddress.
  */
 #include <dlfcn.h>
 #include <stdint.h>

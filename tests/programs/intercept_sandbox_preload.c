@@ -1,7 +1,7 @@
 /*
- * intercept_sandbox_preload.so - puts the completion worker into a sandbox: once the file SANDBOX_MARK exists, the
- * worker's next system call installs a filter for that thread, which ends the process at any call that SANDBOX_CALLS
- * doesn't name. Writes "sandboxed" to standard error before.
+ * intercept_sandbox_preload.so - puts the completion worker into a sandbox. Once the file SANDBOX_MARK exists, the
+ * worker's next system call writes "sandboxed" to standard error and installs a filter for that thread. The filter ends
+ * the process at any call that SANDBOX_CALLS doesn't name.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * queue_errors.c - a program whose kernel fails (the software GPU's script decides how).
  *
  *     queue_errors handled   the queue has an error callback, and memory faults are handled: the program goes on
- *     queue_errors default   neither: the runtime decides what happens
+ *     queue_errors default   no callback and no handler: the runtime handles the error
  *
  * Launches good kernels and prints "ready"; after a line on standard input launches bad_00 and more good ones. Prints
  * "told STATUS" for each error that it gets, then "holding".

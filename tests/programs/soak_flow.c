@@ -1,13 +1,13 @@
 /*
- * soak_flow.c - raw HSA: a flow of dispatches as fast as the queues accept them, with an exact tally (`make soak-flow`).
+ * soak_flow.c - raw HSA: dispatches as fast as the queues accept them, with an exact tally (`make soak-flow`).
  *
  * soak_flow DISPATCHES [LANES]
- * A lane is a thread with its own queue, on a GPU of its own as far as there are enough. It submits bursts of random
- * length from kernels with its own names. One packet in 64 carries a signal of the program, some are barriers, and now
- * and then the lane drains its queue, destroys it and creates one of another size. A further thread copies memory.
+ * A lane is a thread with its own queue, on its own GPU if there are enough. It submits bursts of random length from
+ * kernels with its own names. One packet in 64 carries a signal of the program, some are barriers. At times the lane
+ * drains its queue, destroys it and creates one of another size. A further thread copies memory.
  *
- * Prints "begins" when the lanes start, "memory PERCENT KB" each tenth of the way, at the end "launched KERNEL N" for
- * each kernel, "work ..." and "holding", and stays until standard input is closed. Status 2: an error.
+ * Prints "begins" when the lanes start and "memory PERCENT KB" after each tenth. At the end it prints "launched KERNEL
+ * N" for each kernel, "work ..." and "holding", and waits until standard input is closed. Status 2: an error.
  */
 #include "intercept_hsa.h"
 

@@ -1,7 +1,7 @@
 /*
  * title_preload.c - a library to preload that writes TITLE over the program's arguments and environment, as
- * setproctitle does: /proc/PID/cmdline has the title, and /proc/PID/environ nothing that a reader could use. The
- * program keeps its variables and arguments.
+ * setproctitle does. Then /proc/PID/cmdline has the title, and /proc/PID/environ has no variables. The program keeps
+ * its variables and arguments.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -303,7 +303,7 @@ static void unsuitable_requests_are_refused(void **state)
     refused_with(RTL_PROBE_WHY_DISARMED);
 }
 
-/* Write a request as it is, without a new proof. */
+/* Write a request unchanged, without a new proof. */
 static void send_request(const struct rtl_probe_request *request, enum rtl_probe_ask ask)
 {
     link_to.page->request = *request;
@@ -312,7 +312,7 @@ static void send_request(const struct rtl_probe_request *request, enum rtl_probe
     AWAIT(state_now.number == word.number);
 }
 
-/* A process that can write the page, but not read the key. */
+/* The requests of a process that can write the page, but not read the key. */
 static void requests_without_proof_are_refused(void **state)
 {
     (void)state;
@@ -332,7 +332,7 @@ static void requests_without_proof_are_refused(void **state)
     refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
     link_to.key = key;
 
-    /* a proof is good for one request: neither for it once more, nor for another kernel, nor for other code */
+    /* a proof is valid for one request, once: not for another kernel or other code */
     send_request(&seen, RTL_PROBE_ASK_PREPARE);
     refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
     seen.proof = rtl_probe_proof(&key, &seen, RTL_PROBE_ASK_PREPARE, state_now.accepted, NULL);
@@ -349,7 +349,7 @@ static void requests_without_proof_are_refused(void **state)
     send_request(&armed, RTL_PROBE_ASK_ARM);
     refused_with(RTL_PROBE_WHY_NOT_PERMITTED);
 
-    /* nobody ends another viewer's probe by a request without proof, except by DISARM */
+    /* without proof only DISARM ends another viewer's probe */
     arm_probe(1, 0);
     send_request(&prepare_it, RTL_PROBE_ASK_PREPARE);
     assert_int_equal(state_now.phase, RTL_PROBE_PHASE_ARMED);

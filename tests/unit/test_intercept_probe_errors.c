@@ -1,6 +1,6 @@
 /*
- * Which error callback gets a queue's error: each queue's own callback, whatever queues are created and destroyed
- * meanwhile; none for a queue without a callback.
+ * A queue error reaches the queue's own callback, while other queues are created and destroyed; it reaches none if the
+ * queue has no callback.
  */
 #include "probe_fixture.h"
 

@@ -1,6 +1,6 @@
 /*
- * Errors of queues in the segment: status and kernel of the first error, for a queue's own error and for one of its
- * GPU; what an error callback and the runtime get of it; what the next queue in the slot has.
+ * Queue errors in the segment: status and kernel of the first error, for an error of the queue and for an error of its
+ * GPU. The error callback and the runtime get the error, too. The next queue in the slot has no error.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void app_is_told(hsa_status_t status, hsa_queue_t *queue, void *data)
     told++;
 }
 
-static struct rtl_queue *line; /* of the queue in the segment */
+static struct rtl_queue *line; /* the queue in the segment */
 
 static void make_queue(rtl_queue_error error)
 {
@@ -117,7 +117,7 @@ static void the_first_error_and_its_kernel_are_published(void **state)
     assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1);
     assert_true(told == 2 && status_told == HSA_STATUS_ERROR);
     app_queue_destroy(&native_queue.hsa_queue);
-    assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1); /* still there when it is gone */
+    assert_error(HSA_STATUS_ERROR_EXCEPTION, ROW_OF_KERNEL + 1); /* stays after the queue's destruction */
     make_queue(app_is_told);
     assert_error(0, 0);
     given.error(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, &native_queue.hsa_queue, given.data); /* nothing in flight */
@@ -131,7 +131,7 @@ static void without_a_callback_the_runtimes_setting_decides(void **state)
     load("default", "1");
     make_queue(NULL);
     assert_non_null(given.error);
-    given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data); /* its message is off: the process goes on */
+    given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data); /* without message the process goes on */
     assert_error(HSA_STATUS_ERROR, 0);
     unload();
 }
@@ -141,17 +141,17 @@ static void a_gpus_error_reaches_queues_with_a_kernel_in_flight(void **state)
     (void)state;
     load("default", "1");
     make_queue(app_is_told);
-    assert_int_equal(gpu_fails(77, 0), HSA_STATUS_ERROR); /* left to the others */
+    assert_int_equal(gpu_fails(77, 0), HSA_STATUS_ERROR); /* the other handlers get the event, too */
     assert_error(0, 0);
     dispatch(KERNEL);
     assert_int_equal(gpu_fails(78, 0), HSA_STATUS_ERROR); /* another GPU */
-    assert_int_equal(gpu_fails(77, 3), HSA_STATUS_ERROR); /* a kind of a later release */
+    assert_int_equal(gpu_fails(77, 3), HSA_STATUS_ERROR); /* an event of a later release */
     assert_error(0, 0);
     assert_int_equal(gpu_fails(77, 0), HSA_STATUS_ERROR);
     assert_error(HSA_STATUS_ERROR_MEMORY_FAULT, ROW_OF_KERNEL + 1);
     assert_int_equal(told, 0);
     unload();
-    load("default", "0"); /* the runtime would write a core dump that it doesn't write without a handler */
+    load("default", "0"); /* with a handler the runtime would write a core dump */
     assert_null(event_handler);
     make_queue(NULL);
     unload();
@@ -200,7 +200,7 @@ static int first_wrong_case(void)
     return BY_INDEX;
 }
 
-/* The read index shows the packet that runs, or the one behind it. In a child: a process keeps its first mode. */
+/* The read index shows the packet that runs, or the next one. In a child, because a process keeps its first mode. */
 static void untimed_kernels_are_known_by_the_read_index(void **state)
 {
     int status = 0;

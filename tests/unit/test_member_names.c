@@ -1,4 +1,4 @@
-/* Coordinates of workers, names that no two processes share, and the groups in which workers are compared. */
+/* Coordinates of workers, unique names of processes, and the peer groups in which workers are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void coordinates_are_found_in_titles(void **state)
     } cases[] = {
         {"VLLM::Worker_DP1_TP0_EP1", "DP1_TP0_EP1", -1},
         {"VLLM::Worker_TP0_DP3", "DP3_TP0", -1},
-        {"VLLM::Worker_DP1_PP2_PCP3_TP4_DCP5_EP6", "DP1_PP2_PCP3_TP4_DCP5", -1}, /* as many as fit */
+        {"VLLM::Worker_DP1_PP2_PCP3_TP4_DCP5_EP6", "DP1_PP2_PCP3_TP4_DCP5", -1}, /* EP6 doesn't fit */
         {"VLLM::EngineCore_DP1", "DP1", 1},
         {"VLLM::Worker_TP3", "TP3", 3},
         {"VLLM::Worker_TP3_EP3", "TP3_EP3", 3},
@@ -129,7 +129,7 @@ static void workers_are_compared_within_their_group(void **state)
     /* tensor parallel ranks do the same work; another data parallel rank has other requests */
     NAMED({"DP0_TP0_EP0", 1, 0, "DP0_TP0_EP0", 1}, {"DP0_TP1_EP1", 2, 0, "DP0_TP1_EP1", 1},
           {"DP1_TP0_EP2", 3, 0, "DP1_TP0_EP2", 2}, {"DP1_TP1_EP3", 4, 0, "DP1_TP1_EP3", 2});
-    /* one tensor parallel rank each: data parallel ranks are all that can be compared */
+    /* one tensor parallel rank each: data parallel ranks are compared */
     NAMED({"DP0_TP0", 1, 0, "DP0_TP0", 1}, {"DP1_TP0", 2, 0, "DP1_TP0", 1}, {"DP2_TP0", 3, 0, "DP2_TP0", 1});
     NAMED({"DP0_EP0", 1, 0, "DP0_EP0", 1}, {"DP1_EP1", 2, 0, "DP1_EP1", 1});
     /* stages of a pipeline run different layers: equal stages are compared */
@@ -143,12 +143,12 @@ static void workers_are_compared_within_their_group(void **state)
           {"DP0_TP1", 5, 0, "DP0_TP1", 2}, {"", 6, 0, "6", 0});
     NAMED({"DP1_TP0", 1, 0, "DP1_TP0", 1}, {"TP0", 2, 0, "TP0", 2}, {"DP0_TP0", 3, 0, "DP0_TP0", 3},
           {"DP1_TP1", 4, 0, "DP1_TP1", 1}, {"DP0_TP1", 5, 0, "DP0_TP1", 3}, {"TP1", 6, 0, "TP1", 2});
-    /* a second server with the same coordinates does not hide that tensor parallel ranks differ */
+    /* a second server with the same coordinates: tensor parallel ranks are still compared */
     NAMED({"DP0_TP0", 1, 0, "DP0_TP0[1]", 1}, {"DP0_TP0", 2, 0, "DP0_TP0[2]", 1}, {"DP0_TP1", 3, 0, "DP0_TP1", 1},
           {"DP1_TP1", 4, 0, "DP1_TP1", 2});
 }
 
-/* Any labels, as damaged recordings have them, give different names, also as many as there can be. */
+/* Any labels, as in damaged recordings, give different names, also for the maximum number of processes. */
 static void any_labels_give_different_names(void **state)
 {
     (void)state;

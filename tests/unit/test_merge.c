@@ -448,7 +448,7 @@ static void the_slow_process_is_named(void **state)
     assert_true(rows[2].rate > 29.9 && rows[2].rate < 30.1); /* of a window of one second */
 }
 
-/* Data parallel ranks have other requests: only tensor parallel ranks of the same one are compared. */
+/* Data parallel ranks have other requests, so only tensor parallel ranks of one data parallel rank are compared. */
 static void ranks_are_compared_within_their_group(void **state)
 {
     (void)state;
@@ -537,7 +537,7 @@ static void ranks_are_parsed(void **state)
         {BYTES("a"), BYTES("RANK=999999999999"), "", -1},
         {"", 0, "", 0, "", -1},
         {"_TP", 3, "RANK=77", 6, "R7", 7}, /* truncated: complete variables count */
-        /* a list indexes the devices that the list before it leaves */
+        /* a list has numbers of the devices that the list before it selects */
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=0\0HIP_VISIBLE_DEVICES=0"), "D0", -1},
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=1\0HIP_VISIBLE_DEVICES=0"), "D1", -1},
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=1\0ROCR_VISIBLE_DEVICES=2,3"), "D3", -1},
@@ -549,12 +549,12 @@ static void ranks_are_parsed(void **state)
         {BYTES("a"), BYTES("GPU_DEVICE_ORDINAL=1\0ROCR_VISIBLE_DEVICES=7,3"), "D3", -1},
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2,3"), "", -1},
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES="), "", -1},
-        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2\0HIP_VISIBLE_DEVICES=1"), "", -1}, /* there is no second one */
+        {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2\0HIP_VISIBLE_DEVICES=1"), "", -1}, /* only one device is left */
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=2,x,3"), "D2", -1}, /* an invalid entry ends the list */
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=4,,5"), "D4", -1},
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=-1"), "", -1},
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=,3"), "", -1},
-        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=3,3"), "D3", -1}, /* so does a repeated one */
+        {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=3,3"), "D3", -1}, /* so does a repeated entry */
         /* the number of a device that is named by its UUID is not known */
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=GPU-7b3e5d2c9a100000"), "", -1},
         {BYTES("a"), BYTES("ROCR_VISIBLE_DEVICES=GPU-7b3e5d2c9a100000,5\0HIP_VISIBLE_DEVICES=1"), "D5", -1},

@@ -229,7 +229,7 @@ static void parts_are_unpacked_unchanged(void **state)
     free(g);
 }
 
-/* A user with a limit can't use up the ids, not even with processes that come and go. */
+/* A user with a limit can't use up the ids, even by starting and ending processes. */
 static void a_limited_users_names_leave_ids_for_others(void **state)
 {
     (void)state;

@@ -320,7 +320,7 @@ static void a_suffix_follows_the_demangled_name(void **state)
         "void big<A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1>, A<1> >(A<1>, "
         "A<1>, A<1>) [clone $jit$1$]",
         "big<A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>,A<1>> $jit$1$");
-    /* a rule's pieces, and a name that an older demangler refuses */
+    /* a name with rules, and a name that an older demangler refuses */
     shortened(
         "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIN3c108BFloat16EEESt5arrayIPcLm3EEE"
         "EviT0_T1_$jit$7$",
@@ -358,7 +358,7 @@ static void long_suffixes_are_kept(void **state)
     free(plain);
 }
 
-/* Names of the greatest length with as many places for suffixes as possible: the test only has to end. */
+/* Names of maximum length with as many possible suffixes as fit: the test only has to end. */
 static void hostile_suffixes_cost_a_bounded_time(void **state)
 {
     (void)state;

@@ -20,7 +20,7 @@
 
 static char folder[] = "/tmp/rtl-outfile.XXXXXX", why[300];
 
-/* Another user's action between two of our system calls: runs once, before the name is opened. */
+/* Another user's action between two system calls of rtl-top: runs once, before the name is opened. */
 static void (*meanwhile)(void);
 static const char *meanwhile_at;
 
@@ -271,7 +271,7 @@ static struct rtl_outfile *open_while(const char *path, void (*act)(void), const
     return file;
 }
 
-/* In a folder that others can write to, a name may stand for something else in each of our steps. */
+/* In a folder that other users can write to, they may replace the name between any two steps of rtl-top. */
 static void a_path_that_changes_meanwhile_leads_nowhere_else(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void a_path_that_changes_meanwhile_leads_nowhere_else(void **state)
     assert_string_equal(read_back("precious"), "precious");
 }
 
-/* Refuses with a line that names what is wrong. */
+/* Check that the path is refused with a line that has the reason. */
 static void refuses(const char *path, const char *says)
 {
     assert_null(open_it(path, true, NULL));
@@ -336,7 +336,7 @@ static void links_and_files_of_other_users_are_refused(void **state)
         refuses("common/planted", "second name");
         assert_int_equal(unlink("common/planted"), 0);
     }
-    refuses("link", "link is a link of another user"); /* the user's own folder does not make it safe */
+    refuses("link", "link is a link of another user"); /* refused in the user's own folder, too */
     assert_int_equal(chmod("common", 0755) | lchown("common/folder", 65534, 65534), 0);
     rtl_outfile_close(open_it("common/folder/out", true, NULL)); /* only root could have put that folder there */
     assert_string_equal(why, "");

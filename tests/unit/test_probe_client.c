@@ -86,7 +86,7 @@ static void closed(int ready)
     with_probe(ready);
     close((int)segment.probe->page_fd);
 }
-/* as where the kernel forbids to trace the process */
+/* As if the kernel didn't permit the viewer to trace the process. */
 static void with_an_unreadable_key(int ready)
 {
     with_probe(ready);
@@ -180,7 +180,7 @@ static struct rtl_probe_word word_now(void)
     return word;
 }
 
-/* The vector of SipHash's authors for 15 bytes; lengths around a word differ. */
+/* Compares with the SipHash authors' value for 15 bytes; lengths around a word give different hashes. */
 static void the_keyed_hash_is_siphash(void **state)
 {
     (void)state;

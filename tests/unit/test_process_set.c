@@ -113,7 +113,7 @@ static void a_process_traced_later_is_added_once(void **state)
 
 /* --- other users' processes --- */
 
-static uint64_t read_ns, reads_took_ns; /* CPU time of each reading; 0: the real one */
+static uint64_t read_ns, reads_took_ns; /* CPU time of each reading; 0: the real time */
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
@@ -182,14 +182,14 @@ static void another_users_processes_take_a_share_of_the_time(void **state)
     assert_non_null(strstr(text, "4 processes (1 left out): "));
     rtl_process_set_explain_left_out(set, text, sizeof text);
     assert_int_equal(strncmp(text, "1 process is left out: ", 23), 0);
-    /* the end of a process isn't looked for, either, until its user's share allows it */
+    /* the set doesn't detect the end of a process, either, until its user's share permits */
     end_process(pids[2]);
     rtl_process_set_alive(set);
     assert_int_equal(rtl_process_set_count(set), 4);
     read_ns = 0;
     rtl_process_set_close(set);
 
-    /* processes that the user has named have no limit */
+    /* processes that are given by their ids have no limit */
     pids[2] = start_process(mallory_in_the_crowd);
     set = open_targets(pids, 4);
     read_ns = 4 * second;

@@ -1,5 +1,5 @@
 /*
- * Errors of queues in the viewer: recorded and replayed, in JSON and text, on the screen, merged with other processes,
+ * Queue errors in the viewer: recorded and replayed, in JSON and text, on the screen, merged with other processes,
  * summed by serve.
  */
 #include "tui_synth.h"
@@ -79,7 +79,7 @@ static void a_replay_has_the_error_from_its_frame_on(void **state)
 {
     (void)state;
     record_two_frames();
-    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_error"), 3); /* one for each queue, one for the error */
+    assert_int_equal(ask_sql("SELECT count(*) FROM rtl_queue_error"), 3); /* each queue has a row, the error, too */
     struct rtl_queue_snapshot q = replayed(1, 1);
     assert_true(q.error_known && !q.error && !q.error_kernel && !q.error_after_ns);
     q = replayed(3, 1);
@@ -181,7 +181,7 @@ static const struct rtl_queue_snapshot *broken(const struct rtl_snapshot *s)
     return NULL;
 }
 
-/* Another process has the kernels in another order: ids of the merged snapshot differ from the process's own. */
+/* Two processes have the kernels in different orders: ids of the merged snapshot differ from a process's own ids. */
 static void a_merged_snapshot_keeps_error_and_kernel_after_the_end(void **state)
 {
     (void)state;

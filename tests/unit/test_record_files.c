@@ -367,7 +367,7 @@ static void check_victim(const char *name)
     free(bytes);
 }
 
-/* In a folder that others can write to, a file may change between our check and SQLite's opening. */
+/* In a folder that other users can write to, a file may change between the check and SQLite's opening. */
 static void a_file_that_changes_meanwhile_is_refused(void **state)
 {
     (void)state;
@@ -406,7 +406,7 @@ static void links_and_files_of_other_users_are_not_written(void **state)
     refuses(&writing, RTL_DB_PATH, "file.db is a link of another user");
     refuses(&forced, RTL_DB_PATH, "file.db is a link of another user");
     assert_int_equal(rtl_db_check(path, true, why, sizeof why), RTL_DB_PATH);
-    put_others(path, "new"); /* to a file that does not exist */
+    put_others(path, "new"); /* the link leads to a file that does not exist */
     refuses(&writing, RTL_DB_PATH, "file.db is a link of another user");
     assert_int_equal(chmod(folder, 0700), 0);
     refuses(&writing, RTL_DB_PATH, "file.db is a link of another user");
@@ -600,7 +600,7 @@ static void a_recording_that_cannot_begin_leaves_nothing(void **state)
     }
 }
 
-/* The maker of a file removes it if it wrote nothing, unless another writer uses the file. */
+/* The writer that created a file removes it if it wrote nothing, unless another writer uses the file. */
 static void a_file_stays_while_another_writer_uses_it(void **state)
 {
     (void)state;

@@ -351,7 +351,7 @@ static void unknown_paths_have_no_name(void **state)
     RTL_PATH_REASONS(REASON_NAMED)
 }
 
-/* Any status is a number; the kernel is a row or not known; a time before the process's start is 0. */
+/* Any status is accepted. A kernel that is no row is not known. A time before the process's start counts as 0. */
 static void errors_of_queues_are_bounded(void **state)
 {
     struct setup *s = *state;
@@ -366,7 +366,7 @@ static void errors_of_queues_are_bounded(void **state)
     queues[2].error_kernel = 5; /* no error */
     queues[2].error_mono_ns = start + 5;
     static const uint64_t wanted[][3] = {{UINT32_MAX, 0, 0}, {43, RTL_KERNELS_MAX, 77}, {0, 0, 0}};
-    for (uint32_t minor = 10; minor >= 9; minor--) { /* an older library may have anything there */
+    for (uint32_t minor = 10; minor >= 9; minor--) { /* an older library may have any bytes there */
         struct rtl_snapshot snapshot = {0};
         s->segment.header->minor = minor;
         struct rtl_reader *reader = fixture_reader(&s->segment);

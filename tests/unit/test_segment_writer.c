@@ -141,7 +141,7 @@ static void the_environment_is_published(void **state)
     rtl_reader_close(reader);
     fixture_drop(&s);
 
-    fixture_segment(&s); /* no variable is set: that is known, too */
+    fixture_segment(&s); /* no variable is set: the segment publishes this, too */
     reader = fixture_reader(&s);
     assert_string_equal(rtl_reader_environment(reader, &bytes), "");
     assert_int_equal(bytes, 0);

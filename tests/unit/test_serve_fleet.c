@@ -118,7 +118,7 @@ static void users_without_processes_use_no_slot(void **state)
 
 enum { MALLORY = 54321, MALLORYS_SECOND = 54322 };
 
-/* As after the exec of a program that has become root: only the segment is still the user's. */
+/* As after a user's exec of a program that becomes root: only the segment still belongs to the user. */
 static void root_with_a_users_segment(int ready)
 {
     if (seteuid(MALLORY))
@@ -136,7 +136,7 @@ static void users_process_as_root(int ready)
         _exit(1);
 }
 
-/* A namespace gives its owner many uids; the test maps one of them to 0 there. */
+/* A namespace has many uids for its owner; the test maps one of them to 0 there. */
 static void in_a_users_namespace(int ready)
 {
     if (setresuid(MALLORY, MALLORY, MALLORY) || unshare(CLONE_NEWUSER))
@@ -145,7 +145,7 @@ static void in_a_users_namespace(int ready)
     while (*forked != 2)
         sched_yield();
     if (setresuid(0, 0, 0) || unshare(CLONE_NEWUSER) ||
-        prctl(PR_SET_PDEATHSIG, SIGKILL)) /* and one below it, which the other uid owns */
+        prctl(PR_SET_PDEATHSIG, SIGKILL)) /* and an inner namespace, which the other uid owns */
         _exit(1);
     traced(ready);
 }
@@ -219,7 +219,7 @@ static void gives_up_root_when_told(int ready)
         pause();
 }
 
-/* A process that root has started and that a user has now: all that it holds is the user's. */
+/* A process changes from root to a user: all its memory is charged to the user. */
 static void a_process_that_changes_its_user_is_charged_to_the_new_one(void **state)
 {
     (void)state;
@@ -261,7 +261,8 @@ static uint64_t timed_in_all(const struct rtl_fleet *fleet)
     return sum;
 }
 
-/* A process that lost its place to another user's comes back later, and its counts aren't added twice. */
+/* A process of another user replaces one. The replaced process gets a place again, and its counts aren't added twice.
+ */
 static void a_user_with_many_processes_makes_room(void **state)
 {
     (void)state;
@@ -275,7 +276,7 @@ static void a_user_with_many_processes_makes_room(void **state)
     rtl_fleet_collect(fleet);
     assert_int_equal(timed_in_all(fleet), 10);
     struct rtl_user *user = fleet->served[0]->user;
-    while (fleet->count < RTL_SERVED_MAX) { /* older ones of this user, without a segment */
+    while (fleet->count < RTL_SERVED_MAX) { /* older processes of this user, without a segment */
         struct rtl_served *s = calloc(1, sizeof *s);
         *s = (struct rtl_served){.pid = getpid(), .start_time = self.start_time, .user = user, .api = -1};
         fleet->served[fleet->count++] = s;
@@ -291,7 +292,7 @@ static void a_user_with_many_processes_makes_room(void **state)
     assert_int_equal(fleet->evicted_count, 1);
     rtl_fleet_collect(fleet);
     assert_int_equal(timed_in_all(fleet), 20);
-    while (fleet->served[0]->pid == getpid() || fleet->count > 1) { /* the older ones have gone */
+    while (fleet->served[0]->pid == getpid() || fleet->count > 1) { /* until the older ones are removed */
         uint32_t at = fleet->served[0]->pid == getpid() ? 0 : 1;
         free(fleet->served[at]);
         fleet->served[at] = fleet->served[--fleet->count];

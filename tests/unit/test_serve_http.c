@@ -1,5 +1,4 @@
-/* rtl-top serve: which clients get a connection when there are more than connections. Counts turns of the server, no
- * time. */
+/* rtl-top serve with more clients than connections: which clients get one. Counts turns of the server, not time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,14 +108,14 @@ static void a_newcomer_is_answered_among_idle_clients(void **state)
         close(fd);
     }
     rtl_http_run(http, 0, NULL);
-    /* only the oldest had to go */
+    /* only the oldest client was replaced */
     int open = 0;
     for (int i = 0; i < CLIENTS; i++) {
         open += is_open(idle[i]);
         assert_true(i < CLIENTS - RTL_HTTP_CONNECTIONS + 3 || is_open(idle[i]));
     }
     assert_true(open <= RTL_HTTP_CONNECTIONS);
-    /* and others, when newer ones come in their turn */
+    /* further new clients replace further old ones */
     for (int i = 0; i < CLIENTS; i++) {
         close(idle[i]);
         idle[i] = connect_from(0);
@@ -180,7 +179,7 @@ static void accepts_have_a_rate(void **state)
     close(fd);
 }
 
-/* Without descriptors the client waits for one, and the server for the client's turn. */
+/* Without descriptors a new client waits, and the server doesn't spin. */
 static void a_client_without_descriptor_waits(void **state)
 {
     (void)state;

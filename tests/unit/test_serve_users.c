@@ -117,7 +117,7 @@ static void a_users_names_and_memory_are_bounded(void **state)
     assert_ptr_equal(rtl_users_over_limit(&users), rtl_user_of(&users, 2, 0));
 }
 
-/* The user with most processes gives up places, until all have the same number. */
+/* Processes of the user with the most processes are replaced, until all users have the same number. */
 static void users_share_the_places(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void users_share_the_places(void **state)
     assert_false(rtl_user_may_add_process(&users, own, true, &out));
 }
 
-/* No user may have more than what is free, so that several users can't use up a table. */
+/* No user may have more entries than stay free, so several users can't use up a table. */
 static void several_users_leave_names_and_gpus_for_others(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void several_users_leave_names_and_gpus_for_others(void **state)
             rtl_user_charge_share(user, &brought, &before, &after);
         }
     }
-    /* few long names use the room of many */
+    /* few long names use the room of many names */
     totals.kernels.count = 1;
     totals.kernels.text = RTL_SERIES_TEXT_MAX / 2;
     assert_int_equal(rtl_user_share(rtl_user_of(&users, 6, 0), &totals, 0).names, RTL_PROCESS_NAMES);

@@ -92,7 +92,7 @@ static void an_error_goes_before_everything_else(void **state)
         rtl_verdict_text(rtl_verdict_of(&f), &f, cases[i].columns, text, sizeof text);
         assert_string_equal(text, cases[i].text);
     }
-    f.error_queues = 3; /* which of their kernels caused it is not known */
+    f.error_queues = 3; /* the kernel that caused the error is not known */
     rtl_verdict_text(RTL_VERDICT_FAILED, &f, 160, text, sizeof text);
     assert_string_equal(text, "memory access fault, perhaps in f_bad, on queue 2 or 2 more; they accept no more work");
     f.error_kernel[0] = '\0';

@@ -135,7 +135,7 @@ static bool retire_ended(struct vg_queue *q, uint64_t now)
     return any;
 }
 
-/* A kernel that the script lets fail. Its packet stays in the ring, and its signal pending. */
+/* Let a kernel fail as the script says. Its packet stays in the ring, and its signal stays pending. */
 static void fail_by_script(struct vg_queue *q, const struct vg_kernel *k)
 {
     enum { BAD_ADDRESS = 0x1000 };

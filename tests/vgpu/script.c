@@ -35,7 +35,7 @@ static const char *const errors[] = {
 
 struct vg_rule {
     struct vg_rule *next;
-    enum vg_error error; /* the kernel ends with it; VG_ERROR_NONE: it doesn't */
+    enum vg_error error; /* the kernel ends with this error, or with none */
     enum form form;
     double arg[3]; /* times in ticks */
     uint64_t fixed;

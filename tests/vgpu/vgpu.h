@@ -263,7 +263,7 @@ enum vg_error {
     VG_ERROR_VENDOR_PACKET,
     VG_ERROR_APERTURE,
     VG_ERROR_INSTRUCTION,
-    VG_ERROR_MEMORY, /* of the GPU: vg_event_fault, not vg_queue_halt */
+    VG_ERROR_MEMORY, /* an error of the GPU: calls vg_event_fault, not vg_queue_halt */
 };
 void vg_queue_halt(struct vg_queue *q, enum vg_error error);
 

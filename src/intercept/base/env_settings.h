@@ -40,8 +40,8 @@ bool rtl_probe_setting_parse(const char *value, bool *probe);
 /* Pure: parse RTL_MODE and RTL_SIGNALS; NULL or empty if not set. */
 struct rtl_env_settings rtl_env_settings_parse(const char *mode, const char *signals);
 
-/* Copy the variables of RTL_ENVIRONMENT that are set, as the segment publishes them; return the bytes. Load only: the
- * program may change its environment at any time later. */
+/* Copy the variables of RTL_ENVIRONMENT that are set, in the segment's format; return the bytes. Load only: later the
+ * program may change its environment at any time. */
 uint32_t rtl_environment_read(char out[RTL_ENVIRONMENT_MAX]);
 
 /* Write "librtl: ...\n" to standard error in one write(2), at most 500 bytes. Keeps errno, raises no SIGPIPE, uses

@@ -1,4 +1,4 @@
-/* Publishes and relays queues' errors (queue_errors.h). */
+/* Publishes queue errors and passes them on. See queue_errors.h. */
 #include "intercept/hooks/queue_errors.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 struct rtl_queue_relay {
     struct rtl_queue_relay *next;
     const hsa_queue_t *queue; /* NULL: it is being made or destroyed */
-    rtl_queue_error error;    /* the application's; NULL: none */
+    rtl_queue_error error;    /* the application's callback; NULL: none */
     void *data;
     bool taken;
     bool counted; /* for a counted queue: permanent, and shared by users with the same callback */
@@ -27,11 +27,12 @@ enum { COUNTED_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen
 
 static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
 static int counted_relays;             /* create, under rtl_tool.create */
-static bool runtime_is_silent;         /* load: HSA_ENABLE_QUEUE_FAULT_MESSAGE=0 when the runtime was loaded */
+static bool runtime_is_silent;         /* load: HSA_ENABLE_QUEUE_FAULT_MESSAGE was 0 */
 
 /* --- the kernel at the head --- */
 
-/* The packet with that index as a kernel dispatch; NULL if it is none. The GPU clears the header of a consumed one. */
+/* Return the packet with that index if it is a kernel dispatch, else NULL. The GPU clears a consumed packet's header.
+ */
 static const hsa_kernel_dispatch_packet_t *kernel_at(const struct rtl_native *native, uint64_t index)
 {
     const union rtl_packet *packet =
@@ -41,9 +42,9 @@ static const hsa_kernel_dispatch_packet_t *kernel_at(const struct rtl_native *na
     return kernel ? &packet->kernel : NULL;
 }
 
-/* Under the lock. Row + 1 of the kernel that a native queue's read index shows; 0: none or not known. Some packet
- * processors move the index when a kernel starts, others when it has ended. So the packet at the index and the one
- * before it must not be different kernels. */
+/* Under the lock. Return row + 1 of the kernel that a native queue's read index shows; 0: none or not known. Some
+ * packet processors move the index when a kernel starts, others when it has ended. So the packet at the index and the
+ * packet before it must not have different kernels. */
 static uint32_t kernel_in_ring(const struct rtl_native *native)
 {
     uint64_t read = rtl_native_read(native), end = rtl_native_real(native);
@@ -60,7 +61,8 @@ static uint32_t kernel_in_ring(const struct rtl_native *native)
 
 /* --- publishing --- */
 
-/* Publish the error of a live queue. `queue` is NULL for an error of the GPU: only if a kernel is in flight. */
+/* Publish the error of a live queue. `queue` is NULL for an error of the GPU, which counts only if a kernel is in
+ * flight. */
 static void publish_error(struct rtl_tracker *tracker, const hsa_queue_t *queue, hsa_status_t status)
 {
     uint32_t kernel = rtl_worker_first_kernel(tracker);
@@ -75,7 +77,8 @@ static void publish_error(struct rtl_tracker *tracker, const hsa_queue_t *queue,
     pthread_mutex_unlock(&rtl_tool.create);
 }
 
-/* The error of a queue, or of all queues of an agent. Trackers are never freed; publish_error checks once more. */
+/* Publish the error of a queue, or of all queues of an agent. No lock: trackers are never freed, and publish_error
+ * checks once more. */
 static void publish_errors(const hsa_queue_t *queue, hsa_agent_t agent, hsa_status_t status)
 {
     if (!rtl_recording())
@@ -92,7 +95,7 @@ static void publish_errors(const hsa_queue_t *queue, hsa_agent_t agent, hsa_stat
     rtl_cancel_restore(held);
 }
 
-/* As the runtime's own handler for a queue without a callback. */
+/* Do what the runtime's own handler does for a queue without a callback. */
 static void fail_like_the_runtime(hsa_status_t status, hsa_queue_t *source)
 {
     const char *message = "UNKNOWN ERROR";
@@ -115,10 +118,10 @@ static void report_error(hsa_status_t status, hsa_queue_t *source, void *data)
         fail_like_the_runtime(status, source);
 }
 
-/* The error that is returned leaves the event to the other handlers, or to the runtime. */
+/* Returns an error, which leaves the event to the other handlers, or to the runtime. */
 static hsa_status_t report_event(const hsa_amd_event_t *event, void *data)
 {
-    enum { HARDWARE_EXCEPTION = 1, MEMORY_ERROR = 2 }; /* of 6.0 and 6.3; the agent is first in all kinds */
+    enum { HARDWARE_EXCEPTION = 1, MEMORY_ERROR = 2 }; /* since 6.0 and 6.3; all kinds have the agent first */
     (void)data;
     if ((int)event->event_type <= MEMORY_ERROR)
         publish_errors(NULL, event->memory_fault.agent,
@@ -136,7 +139,7 @@ static bool is_off(const char *variable)
 void rtl_queue_errors_start(void)
 {
     runtime_is_silent = is_off("HSA_ENABLE_QUEUE_FAULT_MESSAGE");
-    /* without its message the runtime of 6.2 and later writes no core dump, unless there is a handler */
+    /* without its message a runtime from 6.2 on writes a core dump only if there is a handler */
     if (!is_off("HSA_ENABLE_VM_FAULT_MESSAGE"))
         rtl_tool.hsa.amd_register_system_event_handler(report_event, NULL);
 }
@@ -160,7 +163,7 @@ static struct rtl_queue_relay *claim_relay(rtl_queue_error error, void *data)
 
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data)
 {
-    if (*error == report_error) /* another tool behind us passes our own */
+    if (*error == report_error) /* another tool passes our own callback */
         return NULL;
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = claim_relay(*error, *data);

@@ -1,14 +1,14 @@
 /*
- * Queues' errors: publishes them in the segment, then passes them on.
+ * Queue errors: publishes them in the segment, then passes them on.
  *
  * The runtime reports an error in one of two ways, on its own thread, and may end the process right after. A queue's
- * error callback gets errors of packets, instructions and addresses beyond the apertures: each queue gets a relay of
- * ours in front of it. A page fault goes to the handlers of system events, with the GPU but without the queue: all
- * queues of that GPU with a kernel in flight get it, because the driver stops them all.
+ * error callback gets errors of packets, instructions and addresses beyond the apertures: the library puts a relay in
+ * front of each callback. The handlers of system events get a page fault, with the GPU but without the queue: the
+ * library publishes it for all queues of that GPU with a kernel in flight, because the driver stops them all.
  *
- * Either is passed on unchanged. A queue without a callback gets what the runtime does for it (the same from 5.2 to
- * 7.2): print the error and end the process, or nothing with HSA_ENABLE_QUEUE_FAULT_MESSAGE=0. The handler of system
- * events returns an error, as if there were none.
+ * The library passes both on unchanged. For a queue without a callback it does what the runtime does (the same from 5.2
+ * to 7.2): it prints the error and ends the process, or does nothing with HSA_ENABLE_QUEUE_FAULT_MESSAGE=0. Its handler
+ * of system events returns an error, so the runtime acts as if the handler did not exist.
  */
 #ifndef RTL_INTERCEPT_QUEUE_ERRORS_H
 #define RTL_INTERCEPT_QUEUE_ERRORS_H
@@ -20,12 +20,12 @@
 /* Load: register the handler of system events with the runtime that was just loaded. */
 void rtl_queue_errors_start(void);
 
-/* Create: replace *error and *data for a queue that is about to be made. They stay unchanged without memory. Pass the
- * result to rtl_queue_errors_of. */
+/* Create: replace *error and *data before a queue is made. Without memory they stay unchanged. Pass the result to
+ * rtl_queue_errors_of. */
 struct rtl_queue_relay;
 struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **data);
 
-/* Create: the same for a queue whose creator may do something else if there is no callback: *error stays NULL then. */
+/* Create: the same for a queue whose creator acts differently without a callback: a NULL *error stays NULL. */
 struct rtl_queue_relay *rtl_queue_errors_relay_callback(rtl_queue_error *error, void **data);
 
 /* Create: the same for a counted queue, which others may have, too. The runtime's last call for it is unknown, so

@@ -130,7 +130,7 @@ static void publish_gone(const struct rtl_tracker *tracker)
     end_identity(tracker);
 }
 
-static bool shared_slot_failed; /* create: like rtl_tracker.failed, of the slot that queues share */
+static bool shared_slot_failed; /* create: like rtl_tracker.failed, for the slot that queues share */
 
 void rtl_tracker_fail(struct rtl_tracker *tracker, uint32_t status, uint32_t kernel)
 {
@@ -140,7 +140,7 @@ void rtl_tracker_fail(struct rtl_tracker *tracker, uint32_t status, uint32_t ker
     *failed = true;
     STORE(tracker->counters->error_mono_ns, rtl_clock_now());
     STORE(tracker->counters->error_kernel, kernel > RTL_KERNEL_FIRST ? kernel : 0);
-    STORE(tracker->counters->error, status); /* last: a reader that sees it sees the others */
+    STORE(tracker->counters->error, status); /* last: a reader that sees the error sees its time and kernel */
 }
 
 static struct rtl_tracker *new_tracker(uint32_t slots)

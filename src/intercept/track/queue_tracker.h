@@ -78,8 +78,8 @@ struct rtl_tracker {
     _Atomic(enum rtl_tend (*)(struct rtl_tracker *tracker, uint64_t now_ns)) tend;
 
     _Atomic uint32_t state; /* enum rtl_tracker_state: create and worker store (release), any loads (acquire) */
-    /* RTL_FIRST_WANTED: any stores; the worker replaces it (release) by row + 1 of the first kernel in flight, 0: none.
-     * A futex. */
+    /* A futex. Any stores RTL_FIRST_WANTED; the worker replaces it (release) with row + 1 of the first kernel in
+     * flight, 0: none. */
     _Atomic uint32_t first_kernel;
     _Atomic int reason;          /* create, load: enum rtl_untimed_reason, or RTL_NO_REASON; dispatch loads */
     _Atomic uint32_t rows_ready; /* worker, dispatch (grows only): rows whose pages are present */
@@ -148,7 +148,7 @@ enum rtl_tend rtl_tracker_tend(struct rtl_tracker *tracker, uint64_t now_ns);
 /* Create: afterwards the worker doesn't tend the queue any more. */
 void rtl_tracker_stop_tending(struct rtl_tracker *tracker);
 
-/* Create, under its lock: publish the queue's error, if it is the first one. `kernel`: row + 1, 0: not known. */
+/* Create, under its lock: publish the queue error, if it is the queue's first. `kernel`: row + 1, 0: not known. */
 void rtl_tracker_fail(struct rtl_tracker *tracker, uint32_t status, uint32_t kernel);
 
 /* Create, dispatch, worker: publish how packets of this queue reach the library, and the reason. */

@@ -333,8 +333,8 @@ static void refuse_request(enum rtl_probe_why why, hsa_status_t status)
     set_phase(RTL_PROBE_PHASE_OVER);
 }
 
-/* The proof of an accepted request is worth nothing from then on. The next one needs the new number, also before this
- * one is answered, so the number is published at once. */
+/* The number invalidates the proof of an accepted request. The next request needs the new number, possibly before this
+ * one is answered, so it is published at once. */
 static void count_accepted(void)
 {
     __atomic_store_n(&rtl_tool.segment.probe->accepted, ++probe.accepted, __ATOMIC_RELEASE);
@@ -396,7 +396,7 @@ static bool is_valid_request(const struct rtl_probe_request *request)
            request->code_bytes <= RTL_PROBE_CODE_MAX && request->ends_shift <= SHIFT_MAX;
 }
 
-/* Return a private copy of the code, if it is valid and has the announced hash; else NULL and the reason. */
+/* Return a private copy of the code if it is valid and has the announced hash; otherwise NULL and the reason. */
 static void *copy_code(const struct rtl_probe_request *request, enum rtl_probe_why *why)
 {
     const char *page = (const char *)rtl_tool.segment.probe_page;
@@ -487,7 +487,7 @@ static void arm_probe(const struct rtl_probe_request *request, uint64_t now)
         end_probe(RTL_PROBE_WHY_KERNEL_GONE);
 }
 
-/* Refuse a PREPARE without proof. A probe of another viewer continues. */
+/* Refuse a PREPARE without a valid proof. A probe of another viewer continues. */
 static void refuse_prepare(void)
 {
     if (!probe.placed && !is_active()) {

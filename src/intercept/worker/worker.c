@@ -122,7 +122,7 @@ static void finish_gone(struct rtl_collector *collector, struct rtl_tracker *tra
     rtl_futex_wake(&tracker->state);
 }
 
-/* After the tracker was polled: what is first on its list has not completed. */
+/* Call after polling the tracker: the first kernel on its list has not completed. */
 static void answer_first_kernel(const struct rtl_collector *collector, struct rtl_tracker *tracker)
 {
     uint32_t first = tracker->first;

@@ -17,8 +17,8 @@ struct rtl_pool *rtl_worker_pool(int *reason);
  * accounted for everything in flight. Another queue may have the tracker afterwards. */
 void rtl_worker_settle(struct rtl_tracker *tracker);
 
-/* Any: return row + 1 of the first kernel in flight on the tracker's queue. 0: none is in flight with a signal that the
- * library reads, or the worker didn't answer within 100 ms. */
+/* Any: return row + 1 of the first kernel in flight on the tracker's queue. 0: no kernel in flight has a signal that
+ * the library reads, or the worker didn't answer within 100 ms. */
 uint32_t rtl_worker_first_kernel(struct rtl_tracker *tracker);
 
 /* Load: stop the worker, within a bounded time. Completed dispatches are recorded, others abandoned; afterwards no
