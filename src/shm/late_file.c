@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "shm/proc_file.h"
 
 enum { STACK_BYTES = 64 << 10, FILE_NAME_MAX = 16 };
@@ -85,11 +85,8 @@ static int start_thread(struct late_read *r)
 /* Wait for the result; under `lock`. */
 static void wait_for(const struct late_read *r)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += RTL_LATE_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+    uint64_t end = rtl_mono_ns() + RTL_LATE_MS * 1000000ull;
+    struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
     while (!r->finished && pthread_cond_timedwait(&finished, &lock, &until) == 0)
         ;
 }
