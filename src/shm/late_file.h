@@ -11,7 +11,7 @@ enum {
 
 /*
  * Read the start of "cmdline" or "environ" and terminate it, as rtl_process_file does. A thread of its own reads,
- * because the process decides when the kernel gets its memory (userfaultfd, FUSE), and may never deliver it. Returns
+ * because the process decides when the kernel gets its memory (FUSE), and may never deliver it. Returns
  * the bytes read or -errno: -ETIMEDOUT after RTL_LATE_MS, and at once while an earlier read of this process hangs. A
  * hanging thread ends when its read returns. Pid 0 is this process. Any thread may call it.
  */
