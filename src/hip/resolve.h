@@ -27,6 +27,10 @@ static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *
 /* libc's own function of that name, kept in *found; NULL if not found. */
 void *rtl_find_libc(_Atomic(void *) *found, const char *name);
 
+/* The next function of that name behind this library, kept in *found, for calls of the application: another library may
+ * wrap it, too. NULL if not found. */
+void *rtl_find_behind(_Atomic(void *) *found, const char *name);
+
 /* libc's own dlopen, which is searched from this library: not for names without a slash. */
 void *rtl_real_dlopen(const char *file, int flags);
 
