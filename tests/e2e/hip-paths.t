@@ -244,7 +244,7 @@ END
 "$cc" -shared -fPIC -O1 -DPLACE="\"$work\"" -o "$work/slow.so" "$work/slow.c" -L "$work/two" -ltwo -Wl,-rpath,"$work/two" \
     -Wl,-z,now -Wl,-z,relro || exit 1
 "$cc" -D_GNU_SOURCE -DPLACE="\"$work\"" -o "$work/meet" "$work/meet.c" -L "$work/one" -lone -Wl,-rpath,"$work/one" -pthread || exit 1
-for call in 1 2 3 4 5; do
+for call in 1 2 3 4 5 6 7 8; do
     rm -f "$work/reached" "$work/go"
     is "another thread in the linker at list $call: both plugins call their HIP" \
         "$(RTL_MODE=hip LD_PRELOAD=$hip_library timeout 20 "$work/meet" "$work/two/plugin.so" "$work/slow.so" "$call")" "7 7"
