@@ -23,15 +23,15 @@
 #include "hip/wrap.h"
 
 #if defined(__x86_64__)
-/* Objects present before a plugin was opened, by their load addresses. */
-struct loaded_before {
+/* Objects present at one time, by their load addresses. */
+struct loaded_list {
     uintptr_t *base;
     size_t count, room;
 };
 
 struct rebinding {
-    struct loaded_before before;
-    void *real[RTL_FN_COUNT]; /* the function that the plugin is bound to; NULL: none, or not HIP's */
+    struct loaded_list before, after; /* before and after the plugin was opened */
+    void *real[RTL_FN_COUNT];         /* the function that the plugin is bound to; NULL: none, or not HIP's */
     void *wrapper[RTL_FN_COUNT];
     bool failed;
 };
@@ -47,31 +47,31 @@ struct loaded_object {
 
 static int note_loaded(struct dl_phdr_info *info, size_t bytes, void *data)
 {
-    struct loaded_before *before = data;
+    struct loaded_list *list = data;
     (void)bytes;
-    if (before->count < before->room)
-        before->base[before->count] = info->dlpi_addr;
-    before->count++;
+    if (list->count < list->room)
+        list->base[list->count] = info->dlpi_addr;
+    list->count++;
     return 0;
 }
 
 /* False without memory. Objects that another thread loads meanwhile look new, which is harmless. */
-static bool list_loaded(struct loaded_before *before)
+static bool list_loaded(struct loaded_list *list)
 {
-    dl_iterate_phdr(note_loaded, before);
-    before->room = before->count;
-    before->count = 0;
-    before->base = malloc(before->room * sizeof *before->base);
-    if (before->base)
-        dl_iterate_phdr(note_loaded, before);
-    before->count = before->count < before->room ? before->count : before->room;
-    return before->base != NULL;
+    dl_iterate_phdr(note_loaded, list);
+    list->room = list->count;
+    list->count = 0;
+    list->base = malloc(list->room * sizeof *list->base);
+    if (list->base)
+        dl_iterate_phdr(note_loaded, list);
+    list->count = list->count < list->room ? list->count : list->room;
+    return list->base != NULL;
 }
 
-static bool was_loaded(const struct loaded_before *before, uintptr_t base)
+static bool was_loaded(const struct loaded_list *list, uintptr_t base)
 {
-    for (size_t i = 0; i < before->count; i++)
-        if (before->base[i] == base)
+    for (size_t i = 0; i < list->count; i++)
+        if (list->base[i] == base)
             return true;
     return false;
 }
@@ -141,7 +141,8 @@ static int rebind_object(struct dl_phdr_info *info, size_t bytes, void *data)
     struct loaded_object o;
     bool kept = false;
     (void)bytes;
-    if (was_loaded(&r->before, info->dlpi_addr) || !describe_object(info, &o))
+    if (was_loaded(&r->before, info->dlpi_addr) || !was_loaded(&r->after, info->dlpi_addr) ||
+        !describe_object(info, &o))
         return 0;
     for (int list = 0; list < 2; list++)
         for (size_t i = 0; o.slots[list] && i < o.slot_count[list]; i++) {
@@ -203,6 +204,9 @@ static void *open_deep(struct rtl_hip_api *api, dlopen_function *real, const cha
     struct rebinding r = {0};
     bool listed = list_loaded(&r.before);
     void *plugin = real(file, flags);
+    /* Another thread's dlopen may be writing slots of objects that it has just added, and seal them later. Looking for
+     * functions waits for the linker's lock, so listed objects are finished by then. Later ones are left alone. */
+    listed = listed && plugin && list_loaded(&r.after);
     if (plugin && find_functions(&r, plugin)) {
         if (listed)
             dl_iterate_phdr(rebind_object, &r);
@@ -210,6 +214,7 @@ static void *open_deep(struct rtl_hip_api *api, dlopen_function *real, const cha
             note_unrecorded(api, file, RTL_HIP_API_UNRECORDED_DEEPBIND);
     }
     free(r.before.base);
+    free(r.after.base);
     return plugin;
 }
 
@@ -223,7 +228,7 @@ __attribute__((used)) static struct rtl_dl_answer answer_dlopen(const char *file
 {
     static _Atomic(void *) found;
     dlopen_function *real;
-    struct rtl_dl_answer pass = {.jump = rtl_find_libc(&found, "dlopen")};
+    struct rtl_dl_answer pass = {.jump = rtl_find_behind(&found, "dlopen")};
     struct rtl_hip_api *api;
     if (!pass.jump || !file || !((int)flags & RTLD_DEEPBIND) || ((int)flags & RTLD_NOLOAD) || !(api = rtl_api()))
         return pass;
@@ -239,7 +244,7 @@ __attribute__((used)) static struct rtl_dl_answer answer_dlmopen(Lmid_t space, c
 {
     static _Atomic(void *) found;
     dlmopen_function *real;
-    struct rtl_dl_answer pass = {.jump = rtl_find_libc(&found, "dlmopen")};
+    struct rtl_dl_answer pass = {.jump = rtl_find_behind(&found, "dlmopen")};
     struct rtl_hip_api *api;
     if (!pass.jump || !file || space == LM_ID_BASE || !(api = rtl_api()))
         return pass;

@@ -1,8 +1,8 @@
-/* Interposes dlsym, by which frameworks find HIP's functions. Names that aren't recorded go on to libc's dlsym by a
- * jump, so that libc sees the original caller: RTLD_NEXT and RTLD_DEFAULT depend on it. */
+/* Interposes dlsym, by which frameworks find HIP's functions. Names that aren't recorded go on to the next dlsym by
+ * a jump, so that libc sees the original caller: RTLD_NEXT and RTLD_DEFAULT depend on it. */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "hip/counters.h"
 #include "hip/interpose.h"
@@ -12,10 +12,10 @@
 __attribute__((used)) static struct rtl_dl_answer answer_dlsym(void *handle, const char *name, const void *unused,
                                                                const void *caller)
 {
+    static _Atomic(void *) behind;
     rtl_dlsym *real = rtl_real_dlsym();
     (void)unused;
-    struct rtl_dl_answer pass = {0};
-    memcpy(&pass.jump, &real, sizeof real);
+    struct rtl_dl_answer pass = {.jump = rtl_find_behind(&behind, "dlsym")};
     if (!real || !name)
         return pass;
     enum rtl_hip_function function = rtl_function_of(name);

@@ -85,6 +85,15 @@ void *rtl_find_libc(_Atomic(void *) *found, const char *name)
     return f;
 }
 
+void *rtl_find_behind(_Atomic(void *) *found, const char *name)
+{
+    void *f = atomic_load_explicit(found, memory_order_relaxed);
+    rtl_dlsym *find = f ? NULL : rtl_real_dlsym();
+    if (find)
+        atomic_store_explicit(found, f = find(RTLD_NEXT, name), memory_order_relaxed);
+    return f;
+}
+
 void *rtl_real_dlopen(const char *file, int flags)
 {
     static _Atomic(void *) found;

@@ -27,6 +27,10 @@ static inline void *rtl_next_or_end(enum rtl_hip_function function, const void *
 /* Return libc's own function of that name and keep it in *found; NULL if not found. */
 void *rtl_find_libc(_Atomic(void *) *found, const char *name);
 
+/* Return the next function of that name behind this library and keep it in *found: another library may wrap it, too.
+ * For calls of the application. NULL if not found. */
+void *rtl_find_behind(_Atomic(void *) *found, const char *name);
+
 /* Call libc's own dlopen. It searches from this library, so don't pass a name without a slash. */
 void *rtl_real_dlopen(const char *file, int flags);
 

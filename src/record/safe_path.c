@@ -32,10 +32,11 @@ static bool is_shared_folder(int folder, struct stat *info)
 bool rtl_safe_path_is_planted(const struct rtl_safe_path *at, const struct stat *file)
 {
     struct stat folder;
-    if (!is_shared_folder(at->folder, &folder))
-        return false;
+    bool shared = is_shared_folder(at->folder, &folder);
+    bool theirs = folder.st_uid != geteuid() && folder.st_uid != 0 && file->st_uid != folder.st_uid;
     bool foreign = file->st_uid != geteuid() && file->st_uid != 0 && file->st_uid != folder.st_uid;
-    return S_ISREG(file->st_mode) && (foreign || file->st_nlink > 1);
+    bool planted = (shared && foreign) || ((shared || theirs) && file->st_nlink > 1);
+    return S_ISREG(file->st_mode) && planted;
 }
 
 /* Replace the path with the link's target and the rest behind the link. */

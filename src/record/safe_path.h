@@ -42,7 +42,7 @@ bool rtl_is_foreign_link(const struct stat *info);
 /* The message about a planted file, after "cannot write PATH: ". */
 #define RTL_PLANTED "another user has put it or a second name of it into this shared folder; choose another name"
 /* True if another user has put the file into a folder where all users may create files, or has linked a file of this
- * user there. */
+ * user there or into a folder of that user. */
 bool rtl_safe_path_is_planted(const struct rtl_safe_path *at, const struct stat *file);
 
 #endif

@@ -160,6 +160,133 @@ run_deep() { "$@" "$work/deep" "$work/two/plugin.so"; }
 is "RTLD_DEEPBIND without rtl-top: the plugin calls its own HIP" "$(run_deep env)" "0 7 7 7 7 7 7 1 1"
 is "RTLD_DEEPBIND in mode hip: the plugin calls its own HIP" "$(run_deep env RTL_MODE=hip LD_PRELOAD="$hip_library")" "0 7 7 7 7 7 7 1 1"
 
+# --- RTLD_DEEPBIND while another thread opens a plugin: the linker goes on writing to the page with the other's slots.
+# A function that the linker calls for an address of the other plugin holds it there, from the given dl_iterate_phdr on. ---
+cat >"$work/slow.c" <<'END'
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <time.h>
+__attribute__((noplt)) int hipDeviceSynchronize(void); /* its slot is set before those of functions with a PLT */
+int two_says(void) { return hipDeviceSynchronize(); }
+static long call(long n, long a, long b, long c)
+{
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
+}
+static int nothing(void) { return 0; }
+static int (*choose(void))(void)
+{
+    struct timespec often = {0, 1000000};
+    call(SYS_close, call(SYS_open, (long)PLACE "/reached", O_CREAT | O_WRONLY, 0600), 0, 0);
+    while (call(SYS_access, (long)PLACE "/go", 0, 0) != 0)
+        call(SYS_nanosleep, (long)&often, 0, 0);
+    return nothing;
+}
+int chosen(void) __attribute__((ifunc("choose")));
+int ask(void) { return chosen(); }
+END
+cat >"$work/meet.c" <<'END'
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int hipDeviceSynchronize(void);
+static const char *slow;
+static pthread_t other;
+static __thread int armed; /* calls of dl_iterate_phdr until the other thread starts */
+static int ask(void *handle)
+{
+    int (*says)(void) = NULL;
+    if (handle)
+        *(void **)&says = dlsym(handle, "two_says");
+    return says ? says() : -1;
+}
+static void *open_slow(void *unused)
+{
+    (void)unused;
+    return dlopen(slow, RTLD_NOW | RTLD_DEEPBIND);
+}
+int dl_iterate_phdr(int (*f)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    static int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+    int now = armed && --armed == 0;
+    if (now)
+        pthread_create(&other, NULL, open_slow, NULL);
+    while (now && access(PLACE "/reached", F_OK) != 0)
+        usleep(1000);
+    int result = real(f, data);
+    if (now)
+        close(open(PLACE "/go", O_CREAT | O_WRONLY, 0600));
+    return result;
+}
+int main(int argc, char **argv)
+{
+    void *late = NULL;
+    if (argc < 4 || hipDeviceSynchronize() != 0)
+        return 2;
+    slow = argv[2];
+    armed = atoi(argv[3]);
+    void *plugin = dlopen(argv[1], RTLD_NOW | RTLD_DEEPBIND);
+    int met = armed == 0;
+    armed = 0;
+    if (met)
+        pthread_join(other, &late);
+    printf("%d %d\n", ask(plugin), met ? ask(late) : 7);
+    return 0;
+}
+END
+"$cc" -shared -fPIC -O1 -DPLACE="\"$work\"" -o "$work/slow.so" "$work/slow.c" -L "$work/two" -ltwo -Wl,-rpath,"$work/two" \
+    -Wl,-z,now -Wl,-z,relro || exit 1
+"$cc" -D_GNU_SOURCE -DPLACE="\"$work\"" -o "$work/meet" "$work/meet.c" -L "$work/one" -lone -Wl,-rpath,"$work/one" -pthread || exit 1
+for call in 1 2 3 4 5 6 7 8; do
+    rm -f "$work/reached" "$work/go"
+    is "another thread in the linker at list $call: both plugins call their HIP" \
+        "$(RTL_MODE=hip LD_PRELOAD=$hip_library timeout 20 "$work/meet" "$work/two/plugin.so" "$work/slow.so" "$call")" "7 7"
+done
+
+# --- another library that wraps the linker's functions, behind librtl-hip.so ---
+cat >"$work/wraps.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+void *dlopen(const char *file, int flags)
+{
+    void *(*real)(const char *, int);
+    *(void **)&real = dlvsym(RTLD_NEXT, "dlopen", "GLIBC_2.2.5");
+    printf("dlopen ");
+    return real(file, flags);
+}
+void *dlmopen(Lmid_t space, const char *file, int flags)
+{
+    void *(*real)(Lmid_t, const char *, int);
+    *(void **)&real = dlvsym(RTLD_NEXT, "dlmopen", "GLIBC_2.3.4");
+    printf("dlmopen ");
+    return real(space, file, flags);
+}
+void *dlsym(void *handle, const char *name)
+{
+    void *(*real)(void *, const char *);
+    *(void **)&real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    if (strcmp(name, "two_says") == 0)
+        printf("dlsym ");
+    return real(handle, name);
+}
+END
+"$cc" -D_GNU_SOURCE -shared -fPIC -o "$work/wraps.so" "$work/wraps.c" || exit 1
+is "another wrapper of the linker: it gets the calls that it gets without rtl-top" \
+    "$(RTL_MODE=hip LD_PRELOAD="$hip_library $work/wraps.so" "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" \
+        "$work/one/libone.so" "$work/two/libtwo.so")" \
+    "$(LD_PRELOAD=$work/wraps.so "$work/both" "$work/one/plugin.so" "$work/two/plugin.so" "$work/one/libone.so" "$work/two/libtwo.so")"
+# the wrapper is a caller without the program's RUNPATH, so the two names that need it fail, with rtl-top and without
+is "another wrapper of the linker: RTLD_DEEPBIND and dlmopen pass it, too" \
+    "$(run_deep env RTL_MODE=hip LD_PRELOAD="$hip_library $work/wraps.so")" "$(run_deep env LD_PRELOAD="$work/wraps.so")"
+
 # --- a plugin that is loaded again, with HIP at another address: the old one is mapped without access ---
 cat >"$work/again.c" <<'END'
 #include <dlfcn.h>

@@ -46,13 +46,18 @@ static void app_is_told(hsa_status_t status, hsa_queue_t *queue, void *data)
 
 static struct rtl_queue *line; /* the queue in the segment */
 
-static void make_queue(rtl_queue_error error)
+static void create_queue(hsa_queue_type32_t type, rtl_queue_error error, void *data)
 {
     hsa_queue_t *queue = NULL;
     hsa_status_t (*create)(hsa_agent_t, uint32_t, hsa_queue_type32_t, rtl_queue_error, void *, uint32_t, uint32_t,
                            hsa_queue_t **) = core.slot[7];
+    assert_int_equal(create((hsa_agent_t){77}, SLOTS, type, error, data, 0, 0, &queue), HSA_STATUS_SUCCESS);
+}
+
+static void make_queue(rtl_queue_error error)
+{
     told = 0;
-    assert_int_equal(create((hsa_agent_t){77}, SLOTS, 0, error, &told, 0, 0, &queue), HSA_STATUS_SUCCESS);
+    create_queue(HSA_QUEUE_TYPE_MULTI, error, &told);
     line = &rtl_tool.segment.queues[0];
 }
 
@@ -132,6 +137,33 @@ static void without_a_callback_the_runtimes_setting_decides(void **state)
     make_queue(NULL);
     assert_non_null(given.error);
     given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data); /* without message the process goes on */
+    assert_error(HSA_STATUS_ERROR, 0);
+    unload();
+}
+
+/* The runtime keeps the callback of a cooperative queue's first user as long as there are users. */
+static void a_cooperative_queues_users_share_relays(void **state)
+{
+    int another;
+    (void)state;
+    load("default", "1");
+    create_queue(HSA_QUEUE_TYPE_COOPERATIVE, app_is_told, &told);
+    void *first = given.data;
+    create_queue(HSA_QUEUE_TYPE_COOPERATIVE, app_is_told, &another);
+    assert_ptr_not_equal(given.data, first);
+    app_queue_destroy(&native_queue.hsa_queue);
+    app_queue_destroy(&native_queue.hsa_queue);
+    make_queue(NULL);
+    assert_ptr_not_equal(given.data, first);
+    app_queue_destroy(&native_queue.hsa_queue);
+    create_queue(HSA_QUEUE_TYPE_COOPERATIVE, app_is_told, &told);
+    assert_ptr_equal(given.data, first);
+    given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data);
+    assert_int_equal(told, 1);
+    app_queue_destroy(&native_queue.hsa_queue);
+    create_queue(HSA_QUEUE_TYPE_COOPERATIVE, NULL, NULL);
+    line = &rtl_tool.segment.queues[0];
+    given.error(HSA_STATUS_ERROR, &native_queue.hsa_queue, given.data);
     assert_error(HSA_STATUS_ERROR, 0);
     unload();
 }
@@ -220,6 +252,7 @@ int main(void)
         cmocka_unit_test(untimed_kernels_are_known_by_the_read_index), /* before any load in this process */
         cmocka_unit_test(the_first_error_and_its_kernel_are_published),
         cmocka_unit_test(without_a_callback_the_runtimes_setting_decides),
+        cmocka_unit_test(a_cooperative_queues_users_share_relays),
         cmocka_unit_test(a_gpus_error_reaches_queues_with_a_kernel_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, free_signals);

@@ -418,6 +418,9 @@ static void links_and_files_of_other_users_are_not_written(void **state)
     assert_int_equal(chmod(folder, 01777) | link(victim, path), 0);
     refuses(&writing, RTL_DB_PATH, "second name");
     refuses(&forced, RTL_DB_PATH, "second name");
+    assert_int_equal(chmod(folder, 0755) | chown(folder, 65534, 65534), 0);
+    refuses(&forced, RTL_DB_PATH, "second name"); /* in a folder of that user, too */
+    assert_int_equal(chown(folder, 0, 0) | chmod(folder, 01777), 0);
     unlink(path);
     make_recording(3);
     assert_int_equal(chown(path, 65534, 65534) | chmod(path, 0666), 0);

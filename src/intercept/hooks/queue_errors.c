@@ -20,13 +20,13 @@ struct rtl_queue_relay {
     rtl_queue_error error;    /* the application's callback; NULL: none */
     void *data;
     bool taken;
-    bool counted; /* for a counted queue: permanent, and shared by users with the same callback */
+    bool shared; /* for queues with several users: permanent, and shared by users with the same callback */
 };
 
-enum { COUNTED_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
+enum { SHARED_MAX = 256 }; /* relays of that kind; beyond it errors aren't seen */
 
 static struct rtl_queue_relay *relays; /* create, under rtl_tool.create; as many as there were queues at once */
-static int counted_relays;             /* create, under rtl_tool.create */
+static int shared_relays;              /* create, under rtl_tool.create */
 static bool runtime_is_silent;         /* load: HSA_ENABLE_QUEUE_FAULT_MESSAGE was 0 */
 
 /* --- the kernel at the head --- */
@@ -180,23 +180,29 @@ struct rtl_queue_relay *rtl_queue_errors_relay_callback(rtl_queue_error *error, 
     return *error ? rtl_queue_errors_relay(error, data) : NULL;
 }
 
-void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data)
+void rtl_queue_errors_relay_shared(rtl_queue_error *error, void **data)
 {
-    if (!*error || *error == report_error)
+    if (*error == report_error)
         return;
     pthread_mutex_lock(&rtl_tool.create);
     struct rtl_queue_relay *relay = relays;
-    while (relay && !(relay->counted && relay->error == *error && relay->data == *data))
+    while (relay && !(relay->shared && relay->error == *error && relay->data == *data))
         relay = relay->next;
-    if (!relay && counted_relays < COUNTED_MAX && (relay = claim_relay(*error, *data))) {
-        relay->counted = true;
-        counted_relays++;
+    if (!relay && shared_relays < SHARED_MAX && (relay = claim_relay(*error, *data))) {
+        relay->shared = true;
+        shared_relays++;
     }
     pthread_mutex_unlock(&rtl_tool.create);
     if (relay) {
         *error = report_error;
         *data = relay;
     }
+}
+
+void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data)
+{
+    if (*error)
+        rtl_queue_errors_relay_shared(error, data);
 }
 
 void rtl_queue_errors_of(struct rtl_queue_relay *relay, const hsa_queue_t *queue)

@@ -28,8 +28,11 @@ struct rtl_queue_relay *rtl_queue_errors_relay(rtl_queue_error *error, void **da
 /* Create: the same for a queue whose creator acts differently without a callback: a NULL *error stays NULL. */
 struct rtl_queue_relay *rtl_queue_errors_relay_callback(rtl_queue_error *error, void **data);
 
-/* Create: the same for a counted queue, which others may have, too. The runtime's last call for it is unknown, so
- * the relay is never released. *error stays NULL. */
+/* Create: the same for a queue that others may have, too: an agent's cooperative queue. The runtime calls its first
+ * user's callback until the last one leaves, so the relay is never released. */
+void rtl_queue_errors_relay_shared(rtl_queue_error *error, void **data);
+
+/* Create: the same for a counted queue. *error stays NULL. */
 void rtl_queue_errors_relay_counted(rtl_queue_error *error, void **data);
 
 /* Create: the queue was made; NULL: it was not. */

@@ -281,7 +281,11 @@ void rtl_queue_released(hsa_queue_t *queue)
 hsa_status_t rtl_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type, rtl_queue_error error,
                               void *data, uint32_t private_segment, uint32_t group_segment, hsa_queue_t **queue)
 {
-    struct rtl_queue_relay *relay = rtl_recording() ? rtl_queue_errors_relay(&error, &data) : NULL;
+    struct rtl_queue_relay *relay = NULL;
+    if (rtl_recording() && type == HSA_QUEUE_TYPE_COOPERATIVE)
+        rtl_queue_errors_relay_shared(&error, &data);
+    else if (rtl_recording())
+        relay = rtl_queue_errors_relay(&error, &data);
     const struct rtl_queue_request r = {.agent = agent,
                                         .size = size,
                                         .type = type,
