@@ -21,11 +21,11 @@ start_demo --kernels 30 --gpus 2 --rate 5000
 is "JSON: one line for each frame" "$(wc -l <"$work/json")" 3
 is "JSON: jq reads every line as an object" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' ')" ' 3 "object"'
 is "JSON: keys of a frame" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
-    'version pid comm time_ns window_ns mode in_force state notes dispatches signals queues gpus copies api kernels'
+    'version pid comm time_ns time_ns_text window_ns mode in_force state notes dispatches signals queues gpus copies api kernels'
 is "JSON: keys of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
     'name short family calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns launch_p50_ns launch_p99_ns window'
 is "JSON: keys of a kernel's window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns launch_p50_ns launch_p99_ns p50_change p99_change'
-is "JSON: keys of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap'
+is "JSON: keys of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap failed error'
 is "JSON: queues have path and reason" "$(jq -rs '.[2].queues[:2][] | "\(.way) \(.way_why)"' "$work/json" | tr '\n' '|')" \
     'native default|demoted index_moved|'
 is "JSON: keys of signals, GPUs, dispatches and waits" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
@@ -40,7 +40,7 @@ is "JSON: the bandwidth of copies is the window's" "$(jq -s '[.[1:][] | .window_
     | .bytes_per_s - .bytes * 1e9 / $ns] | length > 0 and all(. < 2 and . > -2)' "$work/json")" true
 is "JSON: idle classes ascend, the last has no bound" "$(jq -rs '.[2].gpus[0].idle | map(.below_ns) | (.[:-1] | . == sort and . == unique and length > 3) and .[-1] == null' "$work/json")" true
 is "JSON: every value that is not a name is a number or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
-    | select($p[-1] | tostring | test("^(name|short|family|comm|mode|in_force|state|pci|uuid|verdict|direction|way|way_why)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+    | select($p[-1] | tostring | test("^(name|short|family|comm|mode|in_force|state|pci|uuid|verdict|direction|way|way_why|[a-z_]+_text)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
 is "JSON: the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
 is "JSON: later frames have a window" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
 is "JSON: windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before
