@@ -144,7 +144,7 @@ static void wait_for(const struct late_read *r)
         ;
 }
 
-/* Who pays: the owner of the user namespace, because it has many uids; else the real uid of the process. */
+/* Return who pays: the owner of the user namespace, because it has many uids; else the real uid of the process. */
 static uid_t user_of(uid_t own, pid_t pid)
 {
     struct rtl_process process;
