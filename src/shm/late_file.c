@@ -1,5 +1,6 @@
 /* Reads files that a process may never deliver. See late_file.h. */
 #include "shm/late_file.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,20 +8,23 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "shm/proc_file.h"
+#include "shm/process.h"
 
 enum { STACK_BYTES = 64 << 10, FILE_NAME_MAX = 16 };
+static const uint64_t MS = 1000000;
 
-/* One read. The caller and the thread share it; the last of them frees it. */
+/* One read. The caller and the thread share it; who finishes last frees it. */
 struct late_read {
     pid_t pid;
+    uid_t uid; /* who pays */
     char file[FILE_NAME_MAX];
     size_t bytes;
     /* under `lock` */
-    bool finished, left; /* the thread's result is there; the caller has left */
+    bool finished, left;    /* the thread's result is there; the caller has left */
+    struct late_read *next; /* in `hanging`, once the caller has left */
     ssize_t result;
     char data[];
 };
@@ -28,7 +32,11 @@ struct late_read {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t finished; /* on CLOCK_MONOTONIC */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static pid_t hanging[RTL_LATE_THREADS]; /* under `lock`: processes whose reads hang, or 0 */
+static struct late_read *hanging; /* under `lock`: reads whose callers have left */
+static struct late_debt {
+    uid_t uid;
+    uint64_t paid_ns;    /* when the user's waits are paid off */
+} debts[RTL_LATE_USERS]; /* under `lock` */
 
 static void prepare(void)
 {
@@ -39,13 +47,56 @@ static void prepare(void)
     pthread_condattr_destroy(&clock);
 }
 
-static pid_t *hanging_entry(pid_t pid)
+/* --- limits; under `lock` --- */
+
+/* Return the user's debt; for a user without one, the entry that is paid off first. */
+static struct late_debt *debt_of(uid_t uid)
 {
-    for (int i = 0; i < RTL_LATE_THREADS; i++)
-        if (hanging[i] == pid)
-            return &hanging[i];
-    return NULL;
+    struct late_debt *first = debts;
+    for (int i = 0; i < RTL_LATE_USERS; i++) {
+        if (debts[i].paid_ns && debts[i].uid == uid)
+            return &debts[i];
+        if (debts[i].paid_ns < first->paid_ns)
+            first = &debts[i];
+    }
+    return first;
 }
+
+static bool is_refused(uid_t own, pid_t pid, uid_t uid)
+{
+    const struct late_debt *debt = debt_of(uid);
+    int all = 0, of_user = 0;
+    for (const struct late_read *r = hanging; r; r = r->next) {
+        if (r->pid == pid && r->uid == uid)
+            return true;
+        all += r->uid != own;
+        of_user += r->uid == uid;
+    }
+    if (uid == own)
+        return of_user >= RTL_LATE_OWN;
+    return of_user >= RTL_LATE_EACH || all >= RTL_LATE_THREADS ||
+           (debt->uid == uid && debt->paid_ns > rtl_mono_ns() + RTL_LATE_OWED_MS * MS);
+}
+
+static void charge(uid_t uid, uint64_t from, uint64_t now)
+{
+    struct late_debt *debt = debt_of(uid);
+    if (now - from <= RTL_LATE_PROMPT_MS * MS)
+        return;
+    if (debt->uid != uid || debt->paid_ns < now)
+        *debt = (struct late_debt){uid, now};
+    debt->paid_ns += (now - from) * RTL_LATE_REFILL;
+}
+
+static void forget(const struct late_read *r)
+{
+    struct late_read **at = &hanging;
+    while (*at != r)
+        at = &(*at)->next;
+    *at = r->next;
+}
+
+/* --- reading --- */
 
 static void *read_late(void *data)
 {
@@ -55,9 +106,8 @@ static void *read_late(void *data)
     r->result = result;
     r->finished = true;
     bool left = r->left;
-    pid_t *entry = left ? hanging_entry(r->pid) : NULL;
-    if (entry)
-        *entry = 0;
+    if (left)
+        forget(r);
     pthread_cond_broadcast(&finished);
     pthread_mutex_unlock(&lock);
     if (left)
@@ -91,13 +141,24 @@ static void wait_for(const struct late_read *r)
         ;
 }
 
+/* Return who pays: the owner of the user namespace, because it has many uids; else the real uid of the process. */
+static uid_t user_of(uid_t own, pid_t pid)
+{
+    struct rtl_process process;
+    uid_t uid = rtl_process_namespace_owner(own, pid);
+    if (uid == own)
+        uid = rtl_process_read(pid, &process) ? (uid_t)-1 : process.ruid;
+    return uid;
+}
+
 ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes)
 {
     pthread_once(&prepared, prepare);
     *buffer = '\0';
     pid = pid ? pid : getpid();
+    uid_t own = geteuid(), uid = user_of(own, pid);
     pthread_mutex_lock(&lock);
-    bool refused = hanging_entry(pid) || !hanging_entry(0);
+    bool refused = is_refused(own, pid, uid);
     pthread_mutex_unlock(&lock);
     if (refused)
         return -ETIMEDOUT;
@@ -105,8 +166,10 @@ ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes)
     if (!r)
         return -ENOMEM;
     r->pid = pid;
+    r->uid = uid;
     r->bytes = bytes;
     strncpy(r->file, file, sizeof r->file - 1);
+    uint64_t from = rtl_mono_ns();
     int error = start_thread(r);
     if (error) {
         free(r);
@@ -114,11 +177,13 @@ ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes)
     }
     pthread_mutex_lock(&lock);
     wait_for(r);
-    pid_t *entry = r->finished ? NULL : hanging_entry(0);
-    if (entry)
-        *entry = pid;
-    r->left = !r->finished;
+    charge(uid, from, rtl_mono_ns());
     bool done = r->finished;
+    r->left = !done;
+    if (!done) {
+        r->next = hanging;
+        hanging = r;
+    }
     ssize_t result = done ? r->result : -ETIMEDOUT;
     pthread_mutex_unlock(&lock);
     if (!done)

@@ -5,15 +5,25 @@
 #include <sys/types.h>
 
 enum {
-    RTL_LATE_MS = 500,    /* longest wait of a caller for one file */
-    RTL_LATE_THREADS = 8, /* maximum number of hanging reads; further reads fail */
+    RTL_LATE_MS = 500,       /* a caller waits for one file that long */
+    RTL_LATE_PROMPT_MS = 20, /* such a wait is free */
+    RTL_LATE_REFILL = 10,    /* reads of one user's processes may take 1/10 of the time ... */
+    RTL_LATE_OWED_MS = 5000, /* ... once this has been waited in advance, times RTL_LATE_REFILL */
+    /* reads that hang at once; further ones fail */
+    RTL_LATE_THREADS = 128,
+    RTL_LATE_EACH = 2,   /* of one user, */
+    RTL_LATE_OWN = 8,    /* of the reader's own user */
+    RTL_LATE_USERS = 64, /* users whose waits are counted at once */
 };
 
 /*
  * Read the start of "cmdline" or "environ" and terminate it, as rtl_process_file does. A thread of its own reads,
- * because the process decides when the kernel gets its memory (FUSE), and may never deliver it. Returns
- * the bytes read or -errno: -ETIMEDOUT after RTL_LATE_MS, and at once while an earlier read of this process hangs. A
- * hanging thread ends when its read returns. Pid 0 is this process. Any thread may call it.
+ * because the process decides when the kernel gets its memory (FUSE), and may never deliver it. Returns the bytes read
+ * or -errno: -ETIMEDOUT after RTL_LATE_MS, and at once while an earlier read of this process hangs. A hanging thread
+ * ends when its read returns. Pid 0 is this process. Any thread may call it.
+ *
+ * A user whose processes deliver late, over and over, gets -ETIMEDOUT at once for a while. So other users' processes
+ * are read meanwhile. The reader's own user is not limited in time.
  */
 ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes);
 

@@ -9,11 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/nsfs.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm/reader_private.h"
@@ -99,6 +102,28 @@ int rtl_process_read(pid_t pid, struct rtl_process *process)
         return error;
     error = read_status(process);
     return error == -ENOENT ? -ESRCH : error;
+}
+
+uid_t rtl_process_namespace_owner(uid_t own, pid_t pid)
+{
+    enum { DEPTH_MAX = 33 }; /* the kernel nests 32 */
+    struct stat ours, theirs;
+    char path[RTL_PROC_PATH_MAX];
+    uid_t owner = own;
+    if (stat("/proc/self/ns/user", &ours) || stat(rtl_proc_path(path, pid, "ns/user"), &theirs) ||
+        theirs.st_ino == ours.st_ino)
+        return own;
+    int fd = rtl_proc_open(pid, "ns/user", O_RDONLY);
+    for (int depth = 0; fd >= 0 && depth < DEPTH_MAX; depth++) {
+        int parent = -1;
+        if (!fstat(fd, &theirs) && theirs.st_ino != ours.st_ino && !ioctl(fd, NS_GET_OWNER_UID, &owner))
+            parent = ioctl(fd, NS_GET_PARENT);
+        close(fd);
+        fd = parent;
+    }
+    if (fd >= 0)
+        close(fd);
+    return owner;
 }
 
 bool rtl_process_is_zombie(const struct rtl_process *process)

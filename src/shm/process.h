@@ -28,6 +28,11 @@ struct rtl_process {
 /* Returns 0 or -errno: -ESRCH for no such process, -EPERM if it exists but /proc hides it. */
 int rtl_process_read(pid_t pid, struct rtl_process *process);
 
+/* Return the owner of the user namespace that contains the process and whose parent is the reader's namespace; `own` if
+ * the process is in the reader's namespace, or if the owner isn't known. An owner of a namespace has many uids in it.
+ */
+uid_t rtl_process_namespace_owner(uid_t own, pid_t pid);
+
 /* True once all threads have ended; only the process's entry is left. */
 bool rtl_process_is_zombie(const struct rtl_process *process);
 /* True for a zombie, or while the kernel frees the process's memory, which can take seconds. */

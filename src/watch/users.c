@@ -2,41 +2,10 @@
 #include "watch/users.h"
 #include "shm/process.h"
 
-#include <fcntl.h>
-#include <linux/nsfs.h>
-#include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Return the owner of the user namespace that contains the process and whose parent is the reader's namespace; `own` if
- * the process is in the reader's namespace, or if the owner isn't known. An owner of a namespace has many uids in it.
- */
-static uid_t namespace_owner(uid_t own, pid_t pid)
-{
-    enum { DEPTH_MAX = 33 }; /* the kernel nests 32 */
-    struct stat ours, theirs;
-    char path[RTL_PROC_PATH_MAX];
-    uid_t owner = own;
-    if (stat("/proc/self/ns/user", &ours) || stat(rtl_proc_path(path, pid, "ns/user"), &theirs) ||
-        theirs.st_ino == ours.st_ino)
-        return own;
-    int fd = rtl_proc_open(pid, "ns/user", O_RDONLY);
-    for (int depth = 0; fd >= 0 && depth < DEPTH_MAX; depth++) {
-        int parent = -1;
-        if (!fstat(fd, &theirs) && theirs.st_ino != ours.st_ino && !ioctl(fd, NS_GET_OWNER_UID, &owner))
-            parent = ioctl(fd, NS_GET_PARENT);
-        close(fd);
-        fd = parent;
-    }
-    if (fd >= 0)
-        close(fd);
-    return owner;
-}
-
 uid_t rtl_user_who_pays(uid_t own, pid_t pid, const uid_t *makers, uint32_t count)
 {
     struct rtl_process process;
-    uid_t uid = namespace_owner(own, pid);
+    uid_t uid = rtl_process_namespace_owner(own, pid);
     for (uint32_t i = 0; i < count && uid == own; i++)
         uid = makers[i];
     if (uid == own)
