@@ -87,12 +87,12 @@ fi
 if [ -n "$mallory" ]; then
     forgers=''
     forge empty 130
-    mallory=$(echo "$mallory" | sed 's/54321/54322/g')
+    mallory=${mallory//54321/54322}
     forge empty 130
     check "two users take all places" wait_until 120 sample_at_least rtl_serve_processes 256
     mkdir -m 755 "$work/pub/third"
     cp "$O/tests/programs/segment_demo" "$work/pub/third/forge_segment" # so that the viewer finds it by that name
-    $(echo "$mallory" | sed 's/54322/54323/g') "$work/pub/third/forge_segment" --kernels 3 --seconds 600 >/dev/null &
+    ${mallory//54322/54323} "$work/pub/third/forge_segment" --kernels 3 --seconds 600 >/dev/null &
     third=$!
     tap_pids="$tap_pids $third"
     third_has_series() { get_page | grep -q "^rtl_process_dispatches_total{pid=\"$third\""; }
