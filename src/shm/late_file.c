@@ -16,7 +16,7 @@
 enum { STACK_BYTES = 64 << 10, FILE_NAME_MAX = 16 };
 static const uint64_t MS = 1000000;
 
-/* One read. The caller and the thread share it; who finishes last frees it. */
+/* One read. The caller and the thread share it; the thread frees it if the caller has left. */
 struct late_read {
     pid_t pid;
     uid_t uid; /* who pays */
@@ -178,18 +178,16 @@ ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes)
     pthread_mutex_lock(&lock);
     wait_for(r);
     charge(uid, from, rtl_mono_ns());
-    bool done = r->finished;
-    r->left = !done;
-    if (!done) {
+    ssize_t result = r->finished ? r->result : -ETIMEDOUT;
+    bool left = r->left = !r->finished;
+    if (left) {
         r->next = hanging;
         hanging = r;
     }
-    ssize_t result = done ? r->result : -ETIMEDOUT;
     pthread_mutex_unlock(&lock);
-    if (!done)
-        return result;
     if (result > 0)
         memcpy(buffer, r->data, (size_t)result + 1);
-    free(r);
+    if (!left)
+        free(r);
     return result;
 }

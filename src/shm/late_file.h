@@ -6,14 +6,13 @@
 
 enum {
     RTL_LATE_MS = 500,       /* a caller waits for one file that long */
-    RTL_LATE_PROMPT_MS = 20, /* such a wait is free */
-    RTL_LATE_REFILL = 10,    /* reads of one user's processes may take 1/10 of the time ... */
-    RTL_LATE_OWED_MS = 5000, /* ... once this has been waited in advance, times RTL_LATE_REFILL */
-    /* reads that hang at once; further ones fail */
-    RTL_LATE_THREADS = 128,
-    RTL_LATE_EACH = 2,   /* of one user, */
-    RTL_LATE_OWN = 8,    /* of the reader's own user */
-    RTL_LATE_USERS = 64, /* users whose waits are counted at once */
+    RTL_LATE_PROMPT_MS = 20, /* shorter waits aren't counted */
+    RTL_LATE_REFILL = 10,    /* a user's processes may keep readers waiting for 1/10 of the time, */
+    RTL_LATE_OWED_MS = 5000, /* and for 1/10 of this in advance */
+    RTL_LATE_THREADS = 128,  /* hanging reads of all other users; further reads fail */
+    RTL_LATE_EACH = 2,       /* hanging reads of one other user */
+    RTL_LATE_OWN = 8,        /* hanging reads of the reader's own user */
+    RTL_LATE_USERS = 64,     /* users whose waits are counted at once */
 };
 
 /*
@@ -22,8 +21,8 @@ enum {
  * or -errno: -ETIMEDOUT after RTL_LATE_MS, and at once while an earlier read of this process hangs. A hanging thread
  * ends when its read returns. Pid 0 is this process. Any thread may call it.
  *
- * A user whose processes deliver late, over and over, gets -ETIMEDOUT at once for a while. So other users' processes
- * are read meanwhile. The reader's own user is not limited in time.
+ * If processes of one user deliver late again and again, their reads return -ETIMEDOUT at once for a while, so that
+ * other users' processes are read. The reader's own user has no limit in time.
  */
 ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes);
 

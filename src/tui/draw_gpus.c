@@ -103,6 +103,10 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
     snprintf(text, sizeof text, "G%u", gpu->agent->gpu);
     rtl_frame_put(frame, row, col, c.label - 1, RTL_ROLE_LABEL, text);
     col += c.label;
+    if (gpu->verdict == RTL_VERDICT_FAILED) { /* the error needs the room, and the rest means little now */
+        c.verdict += c.minute + c.numbers;
+        c.minute = c.numbers = 0;
+    }
     if (c.address) { /* bus and device, as other tools name the GPU */
         if (gpu->agent->bdf == RTL_NO_BDF)
             rtl_frame_put(frame, row, col, c.address - 1, RTL_ROLE_DIM, RTL_NONE);

@@ -153,23 +153,44 @@ static void outputs_name_error_and_kernel(void **state)
     output_has(false, "memory access fault, perhaps in f_bad, on queue 1 or 1 more; they accept no more work\n");
 }
 
+static char *drawn(struct rtl_ui *ui, int rows, int cols)
+{
+    struct rtl_frame frame = {0};
+    assert_true(rtl_frame_reset(&frame, rows, cols, false));
+    rtl_draw(ui, &frame);
+    char *shown = synth_text(&frame);
+    rtl_frame_free(&frame);
+    return shown;
+}
+
+/* The line of a GPU with a failed queue leaves out the history and the numbers. */
+static void the_main_view_names_kernel_and_queue_at_80_columns(void **state)
+{
+    (void)state;
+    struct rtl_model *m = rtl_model_create();
+    struct rtl_ui ui;
+    break_queue(1, 43);
+    synth_tick(p, m, RTL_SEC);
+    rtl_ui_init(&ui, m, 4711, "serve");
+    char *shown = drawn(&ui, 24, 80);
+    assert_non_null(strstr(shown, "memory access fault in f_bad on queue 2"));
+    free(shown);
+    rtl_model_free(m);
+}
+
 static void the_queue_view_names_the_error(void **state)
 {
     (void)state;
     struct rtl_model *m = rtl_model_create();
-    struct rtl_frame frame = {0};
     struct rtl_ui ui;
     break_queue(1, 43);
     synth_tick(p, m, RTL_SEC);
     rtl_ui_init(&ui, m, 4711, "serve");
     ui.view = RTL_VIEW_QUEUES;
-    assert_true(rtl_frame_reset(&frame, 24, 160, false));
-    rtl_draw(&ui, &frame);
-    char *shown = synth_text(&frame);
+    char *shown = drawn(&ui, 24, 160);
     assert_non_null(strstr(shown, " failed"));
     assert_non_null(strstr(shown, "queue 2: memory access fault in f_bad, 1:01 after the start; the queue accepts no"));
     free(shown);
-    rtl_frame_free(&frame);
     rtl_model_free(m);
 }
 
@@ -249,6 +270,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_replay_has_the_error_from_its_frame_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(false_errors_in_a_recording_stay_without_a_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_name_error_and_kernel, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_main_view_names_kernel_and_queue_at_80_columns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_queue_view_names_the_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_merged_snapshot_keeps_error_and_kernel_after_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(serve_counts_each_error_once, set_up, tear_down),
