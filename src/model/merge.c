@@ -457,13 +457,15 @@ void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct r
     struct rtl_merged_member *m = find_merged_member(merge, number);
     if (!m)
         return;
-    struct rtl_member_info before = m->member.info;
-    m->member.info = *info;
-    m->member.info.owner = before.owner; /* the user to whom its rows are charged already */
-    if (*info->label)
-        return;
-    memcpy(m->member.info.label, before.label, sizeof before.label);
-    m->member.info.rank = before.rank;
+    struct rtl_member_info *own = &m->member.info, before = *own;
+    *own = *info;
+    own->owner = before.owner; /* the user to whom its rows are charged already */
+    if (!*info->label) {
+        memcpy(own->label, before.label, sizeof before.label);
+        own->rank = before.rank;
+    }
+    if (strcmp(info->title, "?") == 0)
+        memcpy(own->title, before.title, sizeof before.title);
 }
 
 void rtl_merge_leave(struct rtl_merge *merge, uint32_t number)

@@ -19,7 +19,8 @@ void rtl_merge_free(struct rtl_merge *merge);
 
 /* Add a process and return its number, or RTL_MEMBER_GONE if there is no room. */
 uint32_t rtl_merge_join(struct rtl_merge *merge, const struct rtl_member_info *info);
-/* Replace the facts about the process that are read from outside. Its label stays if the new label is empty. */
+/* Replace the facts about the process that are read from outside. Its label stays if the new label is empty, and its
+ * title if the new title is unknown ("?"). */
 void rtl_merge_describe(struct rtl_merge *merge, uint32_t number, const struct rtl_member_info *info);
 /* As the first update: process `number` was watched alone so far, and its kernels, queues and GPUs keep their ids and
  * numbers. Without this call, GPUs are numbered by PCI address. */

@@ -30,22 +30,12 @@ struct late_read {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t finished; /* on CLOCK_MONOTONIC */
-static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
 static struct late_read *hanging; /* under `lock`: reads whose callers have left */
 static struct late_debt {
     uid_t uid;
     uint64_t paid_ns;    /* when the user's waits are paid off */
 } debts[RTL_LATE_USERS]; /* under `lock` */
-
-static void prepare(void)
-{
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&finished, &clock);
-    pthread_condattr_destroy(&clock);
-}
 
 /* --- limits; under `lock` --- */
 
@@ -137,7 +127,7 @@ static void wait_for(const struct late_read *r)
 {
     uint64_t end = rtl_mono_ns() + RTL_LATE_MS * 1000000ull;
     struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
-    while (!r->finished && pthread_cond_timedwait(&finished, &lock, &until) == 0)
+    while (!r->finished && pthread_cond_clockwait(&finished, &lock, CLOCK_MONOTONIC, &until) == 0)
         ;
 }
 
@@ -153,7 +143,6 @@ static uid_t user_of(uid_t own, pid_t pid)
 
 ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes)
 {
-    pthread_once(&prepared, prepare);
     *buffer = '\0';
     pid = pid ? pid : getpid();
     uid_t own = geteuid(), uid = user_of(own, pid);
