@@ -478,7 +478,8 @@ static void ranks_are_compared_within_their_group(void **state)
     info = (struct rtl_member_info){.pid = 103, .rank = -1, .title = "again"};
     rtl_merge_describe(merge, 3, &info);
     rtl_merge_describe(merge, 9, &info);
-    info = (struct rtl_member_info){.pid = 103, .rank = -1, .title = "?"}; /* its arguments couldn't be read this time */
+    info =
+        (struct rtl_member_info){.pid = 103, .rank = -1, .title = "?"}; /* its arguments couldn't be read this time */
     rtl_merge_describe(merge, 3, &info);
     tick(3 * RTL_SEC, 4);
     const struct rtl_member *member = rtl_member_of(&model->latest->snapshot, 3);
