@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static struct rtl_segment segment; /* used in the child */
 
@@ -119,6 +120,28 @@ static inline pid_t fork_noted(void)
     while (!*forked)
         sched_yield();
     return pid;
+}
+
+/* The threads of this program, without the one that TSan adds. */
+static inline int count_threads(void)
+{
+    char line[128];
+    int threads = 0;
+    FILE *status = fopen("/proc/self/status", "re");
+    assert_non_null(status);
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "Threads: %d", &threads) == 1)
+            break;
+    fclose(status);
+    return threads - FIXTURE_TSAN;
+}
+
+/* Wait until there are so many: a thread whose work is done needs a moment to end. */
+static inline void await_threads(int wanted)
+{
+    for (int i = 0; i < 6000 && count_threads() != wanted; i++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(count_threads(), wanted);
 }
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "process_fixture.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 
@@ -16,7 +15,9 @@ enum { ALICE = 54321, BOB = 54322, WITHHOLDING = 12, ROUNDS_MAX = 8, EMPTY = 60 
 
 static void become(uid_t uid)
 {
-    if (setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0)
+    /* the kernel forgets the signal when the user changes */
+    if (setgroups(0, NULL) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0 ||
+        prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         _exit(1);
 }
 
@@ -65,29 +66,10 @@ static ssize_t read_arguments(pid_t pid)
     return rtl_late_file(pid, "cmdline", text, sizeof text);
 }
 
-static int count_threads(void)
-{
-    int count = 0;
-    DIR *dir = opendir("/proc/self/task");
-    assert_non_null(dir);
-    for (struct dirent *e; (e = readdir(dir));)
-        count += *e->d_name != '.';
-    closedir(dir);
-    return count;
-}
-
-static void wait_for_threads(void)
-{
-    while (count_threads() > 1)
-        sched_yield();
-}
-
 static void a_user_who_withholds_does_not_stop_another(void **state)
 {
     pid_t pids[WITHHOLDING];
     (void)state;
-    if (FIXTURE_TSAN) /* it delays signals and threads that wait in the kernel */
-        skip();
     if (geteuid() != 0)
         skip();
     pid_t bob = start_process(as_bob);
@@ -97,10 +79,10 @@ static void a_user_who_withholds_does_not_stop_another(void **state)
     }
     assert_true(read_arguments(bob) > 0);
     assert_true(read_arguments(0) > 0);
-    assert_int_equal(count_threads(), 1 + RTL_LATE_EACH);
+    await_threads(1 + RTL_LATE_EACH);
     for (int i = 0; i < WITHHOLDING; i++)
         end_process(pids[i]);
-    wait_for_threads();
+    await_threads(1);
     end_process(bob);
 }
 
@@ -109,8 +91,6 @@ static void a_user_whose_reads_are_always_late_is_not_read_for_a_while(void **st
 {
     bool refused = false;
     (void)state;
-    if (FIXTURE_TSAN) /* it delays signals and threads that wait in the kernel */
-        skip();
     if (geteuid() != 0)
         skip();
     pid_t honest = start_process(as_alice), bob = start_process(as_bob);
@@ -118,7 +98,7 @@ static void a_user_whose_reads_are_always_late_is_not_read_for_a_while(void **st
         pid_t pid = start_process(withholding_as_alice);
         assert_int_equal(read_late(pid), -ETIMEDOUT);
         end_process(pid);
-        wait_for_threads();
+        await_threads(1);
         refused = read_arguments(honest) == -ETIMEDOUT;
     }
     assert_true(refused);
@@ -131,18 +111,16 @@ static void the_readers_own_user_is_not_limited_in_time(void **state)
 {
     pid_t pids[RTL_LATE_OWN + 1];
     (void)state;
-    if (FIXTURE_TSAN) /* it delays signals and threads that wait in the kernel */
-        skip();
     if (geteuid() != 0)
         skip();
     for (int i = 0; i <= RTL_LATE_OWN; i++) {
         pids[i] = start_process(withholding_as_root);
         assert_int_equal(read_late(pids[i]), -ETIMEDOUT);
-        assert_int_equal(count_threads(), 1 + (i < RTL_LATE_OWN ? i + 1 : RTL_LATE_OWN));
+        await_threads(1 + (i < RTL_LATE_OWN ? i + 1 : RTL_LATE_OWN));
     }
     for (int i = 0; i <= RTL_LATE_OWN; i++)
         end_process(pids[i]);
-    wait_for_threads();
+    await_threads(1);
     assert_true(read_arguments(0) > 0);
 }
 
